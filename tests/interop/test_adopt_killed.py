@@ -91,6 +91,7 @@ def test_the_commands_agree_about_an_adopted_run(tmp_path: Path) -> None:
     report = json.loads(done.stdout)
     assert (done.returncode, report["adopted"], len(report["missing"])) == (1, 7, 5)
     assert "vindeby: 5 of 12 results are missing; `vindeby missing o.h5` lists them" in done.stderr
+    assert "`vindeby run c.yaml -o o.h5` computes them" in done.stderr
     missing = json.loads(vindeby(tmp_path, "missing", "o.h5", "--json").stdout)
     assert missing == report["missing"]
     watched = json.loads(vindeby(tmp_path, "monitor", "o.h5", "--json").stdout)

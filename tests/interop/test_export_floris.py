@@ -44,6 +44,7 @@ def test_floris_computes_the_same_energy_without_wakes(key: str, tmp_path: Path)
     model = loaded(path / "floris.yaml")
     task = next(task for task in asked.tasks() if task.key == key)
     np.testing.assert_array_equal([model.layout_x, model.layout_y], positions(asked, task))
+    assert model.core.description == "written by vindeby from layouts.h5"
     model.run()
     assert model.get_farm_power()[0] > 0
     rose = WindRose.read_csv_long(str(path / "wind_rose.csv"), freq_col="freq_val")

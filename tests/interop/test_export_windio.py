@@ -250,6 +250,29 @@ def test_a_wake_model_without_words_is_left_out_and_said(tmp_path: Path) -> None
     assert any("cannot describe the wake model cumulative-curl" in note for note in notes)
 
 
+def test_only_a_time_series_may_be_too_large_for_a_table(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("vindeby.interop.export.windio._LARGEST_TABLE", 1)
+    path, _ = exported(tmp_path, campaign(site={"table": TABLE}), "farm1_t0_s0")
+    assert (path / SYSTEM).exists()
+    weighted = {"time_series": {**SERIES, "weight": [3, 1, 1, 2]}}
+    (tmp_path / "series").mkdir()
+    with pytest.raises(ArgumentError, match="windIO has no weights for a time series"):
+        exported(tmp_path / "series", campaign(site=weighted), "farm1_t0_s0")
+
+
+def test_two_states_that_differ_in_turbulence_only_are_named(tmp_path: Path) -> None:
+    series = {
+        "wind_direction": [265.0, 270.0, 270.0],
+        "wind_speed": [8.0, 9.5, 9.5],
+        "turbulence_intensity": [0.05, 0.06, 0.07],
+        "weight": [1, 2, 3],
+    }
+    with pytest.raises(ArgumentError, match=r"at 270 degrees and 9\.5 m/s for example"):
+        exported(tmp_path, campaign(site={"time_series": series}), "farm1_t0_s0")
+
+
 def test_local_wind_is_refused(tmp_path: Path) -> None:
     site = campaign().to_data()["site"]
     local = {"x": [4e5, 6e5], "y": [5.7e6, 5.9e6], "speedup": 1.1}

@@ -38,7 +38,7 @@ def polygon(*positions: Any) -> dict[str, Any]:
     return collection({"type": "Polygon", "coordinates": [list(positions)]})
 
 
-UNREADABLE = "feature 0 has no geometry that can be read"
+NOT_NUMBERS = "feature 0 has a position that is not two numbers"
 OUTER, WRONG_HOLE = [[8, 55], [9, 55], [9, 56], [8, 55]], [[8.7, 55.2], [8.8], [8.8, 55.3], [8.7, 55.2]]
 GEOJSON: dict[str, tuple[Any, str]] = {
     "not JSON": (f"{{{SECRET}", "is not valid JSON in line 1"),
@@ -46,28 +46,32 @@ GEOJSON: dict[str, tuple[Any, str]] = {
     "a list": ([[1, 2]], "is not GeoJSON"),
     "no features": ({"type": "FeatureCollection", "features": []}, "holds no features"),
     "features of another kind": ({"type": "FeatureCollection", "features": SECRET}, "has no list of features"),
-    "no object": ({"type": "FeatureCollection", "features": [SECRET]}, "has no list of features"),
-    "unknown kind": (collection({"type": SECRET}), UNREADABLE),
+    "no object": ({"type": "FeatureCollection", "features": [SECRET]}, "feature 0 is not a GeoJSON object"),
+    "unknown kind": (collection({"type": SECRET}), "feature 0 has a geometry of an unknown kind"),
     "properties": (
         {"type": "Feature", "properties": SECRET, "geometry": None},
         "has properties that are not a mapping",
     ),
-    "null geometry": ({"type": "Feature", "properties": {}, "geometry": None}, UNREADABLE),
+    "null geometry": ({"type": "Feature", "properties": {}, "geometry": None}, "feature 0 has no geometry;"),
     "line": (collection(shapely.LineString([(8, 55), (8.1, 55)])), "feature 0 is a LineString"),
     "point": (collection(shapely.Point(8, 55)), "feature 0 is a Point, and an area needs polygons"),
     "self-crossing": (collection(BOW_TIE), "not a valid polygon: self-intersection at (8.05, 55.05)"),
     "part in a hole": (collection(ISLAND), "a part that lies in the hole of another part"),
-    "text": (polygon([8, 55], [8.1, SECRET], [8.1, 55.1], [8, 55]), UNREADABLE),
-    "one number": (polygon([8], [8.1, 55], [8.1, 55.1], [8]), UNREADABLE),
-    "true": (polygon([8, True], [8.1, 55], [8.1, 55.1], [8, True]), UNREADABLE),
-    "hole": (collection({"type": "Polygon", "coordinates": [OUTER, WRONG_HOLE]}), UNREADABLE),
-    "two vertices": (polygon([8, 55], [8.1, 55]), UNREADABLE),
-    "not nested": (collection({"type": "Polygon", "coordinates": [8, 55]}), UNREADABLE),
+    "text": (polygon([8, 55], [8.1, SECRET], [8.1, 55.1], [8, 55]), NOT_NUMBERS),
+    "one number": (polygon([8], [8.1, 55], [8.1, 55.1], [8]), NOT_NUMBERS),
+    "true": (polygon([8, True], [8.1, 55], [8.1, 55.1], [8, True]), NOT_NUMBERS),
+    "hole": (collection({"type": "Polygon", "coordinates": [OUTER, WRONG_HOLE]}), NOT_NUMBERS),
+    "two vertices": (polygon([8, 55], [8.1, 55]), "its coordinates do not make a Polygon"),
+    "not nested": (collection({"type": "Polygon", "coordinates": [8, 55]}), "its coordinates do not make a Polygon"),
     "NaN": ('{"type": "Feature", "geometry": NaN}', "holds what JSON does not have"),
     "infinite": (polygon([8, 1e999], [8.1, 55], [8.1, 55.1], [8, 55]), "JSON does not have"),
     "deep": ('{"type": "Feature", "geometry": ' + "[" * 100_000, "JSON"),
-    "metres": (collection(METRES), "not a longitude and latitude"),
-    "swapped": (polygon([55, 108], [55.1, 108], [55.1, 108.1], [55, 108]), "the order of the axes is wrong"),
+    "metres": (collection(METRES), "feature 0 has a position that is not a longitude and latitude"),
+    "past 180": (collection(shapely.box(185, 55, 186, 56)), "feature 0 has a position that is not a longitude"),
+    "swapped": (
+        polygon([55, 108], [55.1, 108], [55.1, 108.1], [55, 108]),
+        "feature 0 has a latitude of 108: the order of the axes is wrong",
+    ),
     "unknown crs": (
         {**collection(AREA), "crs": {"type": "name", "properties": {"name": SECRET}}},
         "its crs member names no known coordinate reference system",

@@ -43,6 +43,28 @@ def test_convergence_and_scale_are_those_of_pyproj(crs: str, longitude: float, l
     assert frame.scale == pytest.approx((oracle.meridional_scale, oracle.parallel_scale), abs=1e-7)
 
 
+@pytest.mark.parametrize(
+    ("crs", "longitude", "latitude", "known"),
+    [
+        # A conformal cone at 52 grads from the meridian of Paris: the sine of its latitude times the longitude there.
+        ("EPSG:27572", 0.4, 46.5, math.sin(math.radians(46.8)) * (0.4 - 2.33722917)),
+        ("EPSG:27700", -3.0, 52.0, -0.78824),  # -0.78799 without the shift of the datum
+    ],
+)
+def test_prime_meridian_and_datum_are_taken_into_account(
+    crs: str, longitude: float, latitude: float, known: float
+) -> None:
+    system = crs_from_text(crs)
+    assert system is not None
+    assert local_frame(system, longitude, latitude).convergence_deg == pytest.approx(known, abs=1e-4)
+
+
+def test_a_zone_whose_prime_meridian_makes_it_lie_elsewhere_is_refused(tmp_path: Path) -> None:
+    write_geojson(tmp_path / "a.geojson", shapely.box(9.2, 42.0, 9.3, 42.1))
+    with pytest.raises(CampaignError, match=r"EPSG:26591 is not true to scale where the data are: 1\.012"):
+        read(tmp_path, [{"name": "a", "boundary": {"file": "a.geojson"}}], crs="EPSG:26591")
+
+
 def test_grid_north_is_east_of_true_north_east_of_the_meridian() -> None:
     zone = crs_from_text("EPSG:32632")
     assert zone is not None

@@ -252,6 +252,17 @@ def test_the_command_says_where_the_middle_of_each_farm_is(tmp_path: Path) -> No
     assert "is around" not in vindeby(tmp_path, "check", "c.yaml").stdout
 
 
+@pytest.mark.parametrize("name", ["a.geojson", "a.kml"])
+def test_heights_are_ignored_and_reported(tmp_path: Path, name: str) -> None:
+    write_any(tmp_path / name, square(8.2, 55.1))
+    assert not any(
+        "heights" in note for note in read(tmp_path, [{"name": "a", "boundary": {"file": name}}])[1]
+    )
+    (tmp_path / name).unlink()
+    write_any(tmp_path / name, shapely.force_3d(square(8.2, 55.1), 10.0))
+    assert f"{name}: heights are ignored" in read(tmp_path, [{"name": "a", "boundary": {"file": name}}])[1]
+
+
 @pytest.mark.parametrize("name", ["a.geojson", "a.gpkg"])
 def test_a_ring_whose_ends_almost_meet_is_closed_and_reported(tmp_path: Path, name: str) -> None:
     corners = [(5e5, 57e5), (5.1e5, 57e5), (5.1e5, 57.1e5), (5e5, 57.1e5)]
@@ -276,8 +287,8 @@ def test_only_the_features_that_are_used_are_judged(tmp_path: Path) -> None:
     assert loaded(tmp_path, {"file": "a.geojson", "feature": {"NAME": "north"}}).farms[0].name == "a"
     for wanted, words in (
         ("tie", "self-intersection"),
-        ("metres", "not a longitude and latitude"),
-        ("odd", "feature 4 has no geometry that can be read"),
+        ("metres", "feature 3 has a position that is not a longitude and latitude"),
+        ("odd", "feature 4 has a position that is not two numbers"),
     ):
         assert words in refused(tmp_path, {"file": "a.geojson", "feature": {"NAME": wanted}})
     with pytest.raises(CampaignError, match="feature 1 has no NAME"):

@@ -161,7 +161,7 @@ def changed(**more: Any) -> XRSite:
         (lambda: UniformWeibullSite([1.0], [9.0], [2.0], 0.1, shear=PowerShear(70, 0.1)), "it has a shear"),
         (
             lambda: UniformWeibullSite([1.0], [9.0], [2.0]),
-            "turbulence_intensity is missing",
+            "no turbulence intensity; give turbulence_intensity=0.1",
         ),
         (lambda: changed(Air_density=1.2), "it holds Air_density"),
         (
@@ -198,6 +198,11 @@ def test_a_curve_that_a_campaign_cannot_say_is_refused(function: Any, words: str
 def test_turbulence_may_be_given_for_a_site_without() -> None:
     site = few_directions(UniformWeibullSite([1.0], [9.0], [2.0]))
     assert from_pywake(site, turbulence_intensity=0.09)["site"]["weibull"]["turbulence_intensity"] == 0.09
+
+
+def test_turbulence_that_is_given_replaces_that_of_the_site() -> None:
+    site = few_directions(UniformWeibullSite([1.0], [9.0], [2.0], 0.1))
+    assert from_pywake(site, turbulence_intensity=0.08)["site"]["weibull"]["turbulence_intensity"] == 0.08
 
 
 def test_turbulence_on_other_sectors_than_the_wind_is_handed_over_with_the_states() -> None:

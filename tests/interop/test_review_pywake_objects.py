@@ -34,7 +34,9 @@ def test_a_change_that_changes_nothing_is_left_out() -> None:
 def test_a_turbulence_that_would_count_for_nothing_is_refused() -> None:
     local = xr.DataArray([[0.08, 0.09], [0.08, 0.09]], dims=("x", "y"), coords=PLACES)
     site = XRSite(dataset(TI=local, coords=PLACES))
-    with pytest.raises(ArgumentError, match="turbulence_intensity is given here"):
+    with pytest.raises(
+        ArgumentError, match="it has TI over x and y, so that turbulence_intensity would count"
+    ):
         from_pywake(site, turbulence_intensity=0.1)
 
 

@@ -111,6 +111,14 @@ def test_one_of_several_tables_and_heights_is_taken_and_said(tmp_path: Path) -> 
     assert "70 (taken) and 80 m" in usual.notes[1]
 
 
+@pytest.mark.parametrize("called", ["5", "''", "' '"])
+def test_a_turbine_type_of_floris_that_is_not_text_is_not_a_name(called: str, tmp_path: Path) -> None:
+    found = read_turbine_file(written(tmp_path / "t.yaml", FLORIS.replace("tested", called)), {})
+
+    assert "name" not in found.data
+    assert "not used: turbine_type" in found.notes[0]
+
+
 def test_operation_and_density_that_are_not_applied_are_said(tmp_path: Path) -> None:
     text = FLORIS.replace("cosine-loss", "peak-shaving", 1).replace("1.225", "1.1")
 
@@ -136,7 +144,16 @@ BROKEN: dict[str, tuple[str, str, str]] = {
     "FLORIS in several dimensions": ("t.yaml", FLORIS + "multi_dimensional_cp_ct: true\n", "more than wind speed"),
     "FLORIS without a table": ("t.yaml", FLORIS.replace("power_thrust_table", "table"), "_table is missing"),
     "FLORIS with another length": ("t.yaml", FLORIS.replace("[40.5, ", "["), "t.yaml:13: power_thrust_table.power"),
-    "FLORIS with falling speeds": ("t.yaml", FLORIS.replace("3.0, 4.0,", "3.0, 2.0,"), "must increase"),
+    "FLORIS with falling speeds": ("t.yaml", FLORIS.replace("3.0, 4.0,", "3.0, 2.0,"), "wind_speed[1]: must increase"),
+    "FLORIS with a speed below 0": (
+        "t.yaml", FLORIS.replace("3.0, 4.0,", "-3.0, 4.0,"), "wind_speed[0]: must not be below 0 (got -3.0)"
+    ),
+    "FLORIS with one speed": (
+        "t.yaml", FLORIS.replace("[3.0, 4.0, 8.0, 12.0, 25.0]", "3.0"), "wind_speed: must be a list of two numbers"
+    ),
+    "FLORIS with a power below 0": (
+        "t.yaml", FLORIS.replace("177.0", "-1.0"), "power[1]: must not be below 0 (got -1.0)"
+    ),
     "FLORIS with a word": ("t.yaml", FLORIS.replace("177.0", "many"), "power[1]: must be a number"),
     "FLORIS without a height": ("t.yaml", FLORIS.replace("hub_height", "height"), "hub_height is missing"),
     "a turbine of windIO": ("t.yaml", "name: t\nperformance: {rated_power: 1}\n", "rotor_diameter is missing"),

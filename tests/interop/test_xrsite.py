@@ -6,6 +6,7 @@ import warnings
 from pathlib import Path
 from typing import Any
 
+import netCDF4
 import numpy as np
 import pytest
 
@@ -124,6 +125,14 @@ def test_a_classic_file_with_an_unlimited_dimension_is_refused_with_the_way_to_c
     )
 
     with pytest.raises(CampaignError, match=r"over an unlimited dimension.*nccopy -k nc4"):
+        read_site_file(tmp_path / "site.nc", {})
+
+
+def test_a_classic_file_of_64_bit_data_is_refused_with_the_way_to_convert_it(tmp_path: Path) -> None:
+    with netCDF4.Dataset(tmp_path / "site.nc", "w", format="NETCDF3_64BIT_DATA") as file:
+        file.createVariable("TI", "f8", ())[...] = 0.06
+
+    with pytest.raises(CampaignError, match=r"kind CDF-5 \(64-bit data\).*nccopy -k nc4"):
         read_site_file(tmp_path / "site.nc", {})
 
 

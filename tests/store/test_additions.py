@@ -24,9 +24,12 @@ from tests.store.additions import (
 from tests.store.examples import contents, publish, record, records, sums
 from vindeby.errors import DataError
 from vindeby.store.disk.run_directory import RunDirectory
-from vindeby.store.format.rows import checksum_of
+from vindeby.store.format.rows import Segment, checksum_of
 from vindeby.store.format.seal import SealedFile
 from vindeby.store.merge.merge import BadFilesError, MergeOptions, merge
+from vindeby.store.read.guard import Guard
+from vindeby.store.read.inspect import Verdict
+from vindeby.store.read.reading import Sinks, read_any, read_guarded
 from vindeby.store.validate import validate
 
 pytestmark = pytest.mark.slow
@@ -317,3 +320,44 @@ def test_an_addition_that_was_damaged_is_not_sealed_as_if_it_were_right(run: Run
     with pytest.raises(BadFilesError, match="checksum mismatch"):
         merge(path)
     assert path.read_bytes() == bytes(data)
+
+
+@pytest.mark.parametrize(
+    "own_fields", [None, "{", '{"root": [], "records": [{"arrays": ["x"], "attributes": []}]}']
+)
+@pytest.mark.parametrize("number", [0, 3])
+def test_records_with_additions_are_read_when_the_root_does_not_say_which_fields_are_own(
+    run: RunDirectory, own_fields: str | None, number: int
+) -> None:
+    """Also the first one, which is read before any record that nobody added to."""
+    path = merged(run)
+    key = sorted(contents(path))[number]
+    add_to_record(path, key)
+    with h5py.File(path, "r+") as file:
+        file["a group/of numbers"] = np.arange(5.0)
+        file["another name"] = file[sorted(sums(records(6)))[1]]
+        del file.attrs["own_fields"]
+        if own_fields is not None:
+            file.attrs["own_fields"] = own_fields
+    with Guard() as guard:
+        reading = read_any(path, guard)
+    found = {one.key: checksum_of(one) for segment in reading.segments for one in segment.records()}
+    assert found == sums(records(6))
+    assert [finding.detail for finding in reading.findings] == ["in the root attributes"]
+    added = set(map(str, reading.additions))
+    assert added > {name.replace(KEY, key) for name in IN_RECORDS if "/" in name}
+    assert added > {"a group", "another name", f"{key}@reviewed"}
+
+
+def test_a_damaged_record_is_one_finding_when_nothing_says_which_fields_are_own(run: RunDirectory) -> None:
+    path = merged(run)
+    with h5py.File(path, "r+") as file:
+        del file.attrs["own_fields"]
+        file[KEY]["aep"][...] = 1.0
+    damaged: list[Segment] = []
+    with Guard() as guard:
+        reading = read_guarded(
+            path, guard, real_size=path.stat().st_size, sinks=Sinks(lambda _: None, damaged.append)
+        )
+    assert [(finding.verdict, finding.key) for finding in reading.findings] == [(Verdict.CHECKSUM, KEY)]
+    assert [segment.rows["key"].tolist() for segment in damaged] == [[KEY.encode()]]

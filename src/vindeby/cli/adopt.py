@@ -62,9 +62,10 @@ def command(
     report = adopt(paths, output, loaded, options=options, take_over=take_over, say=say)
     echo_text(json.dumps(report.to_json(), indent=1) + "\n" if json_ else str(report))
     if report.missing:
+        named = getattr(given, "source", given) or "CAMPAIGN"
         say(
             f"{len(report.missing):,} of {report.total:,} results are missing; `vindeby missing {output}` lists them, "
-            f"`vindeby run CAMPAIGN -o {output}` computes them"
+            f"`vindeby run {named} -o {output}` computes them"
         )
     if report.unanswered:
         say(f"{report.unanswered:,} records were left out, and nothing valid stands in their place")

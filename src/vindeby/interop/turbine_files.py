@@ -68,8 +68,9 @@ def read_floris_turbine(path: Path, _: Options) -> FileContent:
             "has curves that depend on more than wind speed (multi_dimensional_cp_ct)",
             "write a file with the curves of one condition",
         )
-    powers = with_value_outside(_floris_curve(curves, "power"), 0.0)
-    thrusts = limited(_floris_curve(curves, "thrust_coefficient"), _CT_LIMITS)
+    speeds = _floris_speeds(curves)
+    powers = with_value_outside(_floris_curve(curves, "power", speeds), 0.0)
+    thrusts = limited(_floris_curve(curves, "thrust_coefficient", speeds), _CT_LIMITS)
     thrusts = with_value_outside(thrusts, _CT_LIMITS[0])
     table = {
         "rotor_diameter_m": root.need("rotor_diameter", "give it in metres").positive(),
@@ -80,22 +81,38 @@ def read_floris_turbine(path: Path, _: Options) -> FileContent:
         "ct": [value for _, value in thrusts],
     }
     called = root.get("turbine_type")
-    name = {} if called is None else {"name": called.text()}
+    is_named = called is not None and isinstance(called.value, str) and called.value.strip()
+    name = {"name": called.text()} if called is not None and is_named else {}
     return FileContent({"table": table, **name}, "floris-turbine", _floris_notes(root, curves))
 
 
-def _floris_curve(curves: Node, name: str) -> Points:
-    """A curve over wind speed, of numbers of 0 or more."""
-    speeds, values = (curves.need(key, "give a list of numbers").numbers() for key in ("wind_speed", name))
+def _floris_speeds(curves: Node) -> list[float]:
+    """The wind speeds of the table, which increase."""
+    node, speeds = _floris_column(curves, "wind_speed")
+    if len(speeds) < 2:
+        node.refuse("must be a list of two numbers or more", "give the wind speeds of the curves")
+    for entry, (before, speed) in zip(node.entries()[1:], itertools.pairwise(speeds), strict=True):
+        if speed <= before:
+            entry.refuse(f"must increase, but the entry before is {before:g}", "sort the table", speed)
+    return speeds
+
+
+def _floris_curve(curves: Node, name: str, speeds: list[float]) -> Points:
+    """A curve over wind speed."""
+    node, values = _floris_column(curves, name)
     if len(values) != len(speeds):
-        curves.need(name).refuse(
-            f"has {len(values)} entries, but wind_speed has {len(speeds)}", "give one for each"
-        )
-    if len(speeds) < 2 or any(other <= one for one, other in itertools.pairwise(speeds)):
-        curves.need("wind_speed").refuse("must increase, in two entries or more", "sort the table")
-    if min(speeds[0], *values) < 0.0:
-        curves.need(name).refuse("must not be below 0", "correct it")
+        node.refuse(f"has {len(values)} entries, but wind_speed has {len(speeds)}", "give one for each")
     return list(zip(speeds, values, strict=True))
+
+
+def _floris_column(curves: Node, name: str) -> tuple[Node, list[float]]:
+    """A list of numbers of 0 or more, and where it stands."""
+    node = curves.need(name, "give a list of numbers")
+    values = node.numbers()
+    for entry, value in zip(node.entries(), values, strict=True):
+        if value < 0.0:
+            entry.refuse("must not be below 0", "correct it", value)
+    return node, values
 
 
 def _floris_notes(root: Node, curves: Node) -> tuple[str, ...]:

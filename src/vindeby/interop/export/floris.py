@@ -107,10 +107,11 @@ def write_floris(path: Path, chosen: Chosen) -> None:
     chosen.notes.extend(notes)
     if campaign.neighbours or any(farm.neighbours for farm in campaign.farms):
         chosen.notes.append("the turbines that stand around the farms are not in the files")
+    about = f"written by vindeby from {chosen.database.name}"
     for result in chosen.results:
         folder, above = result_folder(path, chosen, result)
         model = _model(campaign, result, above, states)
-        write_yaml(folder / MODEL, {**model, "wake": part, **_ABOUT})
+        write_yaml(folder / MODEL, {**model, "wake": part, "description": about, **_FIXED})
     turbines = [turbine_of(one) for one in campaign.turbines]
     write_turbines(
         path, chosen, lambda kind: floris_turbine(turbines[kind], f"t{kind} {turbines[kind].name}")
@@ -172,8 +173,7 @@ def _write_wind(path: Path, states: wake.WindStates, calm: list[tuple[float, ...
         writer.writerows(zip(*(map(repr, column[order].tolist()) for column in columns), strict=True))
 
 
-_ABOUT = {
-    "description": "written by vindeby",
+_FIXED = {
     "floris_version": "v4",
     "logging": {
         "console": {"enable": True, "level": "WARNING"},

@@ -85,9 +85,16 @@ def write_mark(folder: Path, file_format: str, chosen: Chosen, **more: Any) -> N
 
 
 def is_marked(folder: Path, file_format: str) -> bool:
-    """Whether a folder is an earlier export of this format."""
+    """Whether a folder is an earlier export of this format; older ones of Zarr say so in their attributes only."""
+    if file_format == "zarr" and str(_mapping(folder / ".zattrs").get("source")).startswith("vindeby "):
+        return True
+    return bool(_mapping(folder / NAME).get("format") == file_format)
+
+
+def _mapping(path: Path) -> dict[str, Any]:
+    """What a JSON file holds; nothing where it does not hold a mapping."""
     try:
-        data = json.loads((folder / NAME).read_text(encoding="utf-8"))
+        data = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
-        return False
-    return isinstance(data, dict) and data.get("format") == file_format
+        return {}
+    return data if isinstance(data, dict) else {}

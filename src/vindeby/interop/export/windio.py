@@ -191,7 +191,7 @@ def _table(chosen: Chosen, states: wake.WindStates) -> tuple[dict[str, Any], dic
     speeds, column = np.unique(states.speed, return_inverse=True)
     row = np.repeat(np.argsort(np.argsort(states.direction)), np.diff(states.first))
     shape = (len(states.direction), len(speeds))
-    if shape[0] * shape[1] > _LARGEST_TABLE:
+    if states.step is not None and shape[0] * shape[1] > _LARGEST_TABLE:
         raise ArgumentError(
             f"{chosen.database}: windIO has no weights for a time series, and a table of {shape[0]:,} directions x "
             f"{shape[1]:,} wind speeds is too large; leave the weights out, or round directions and wind speeds"
@@ -199,10 +199,14 @@ def _table(chosen: Chosen, states: wake.WindStates) -> tuple[dict[str, Any], dic
     probability, turbulence = np.zeros(shape), np.full(shape, np.nan)
     np.add.at(probability, (row, column), states.probability)
     turbulence[row, column] = states.turbulence
-    if not np.array_equal(turbulence[row, column], states.turbulence):
+    different = np.flatnonzero(turbulence[row, column] != states.turbulence)
+    if len(different):
+        at = different[0]
+        direction = np.repeat(states.direction, np.diff(states.first))[at]
         raise ArgumentError(
             f"{chosen.database}: two states have the same direction and wind speed, but not the same turbulence "
-            "intensity; windIO has no weights that would tell them apart"
+            f"intensity (at {direction:g} degrees and {states.speed[at]:g} m/s for example); windIO has no weights "
+            "that would tell them apart"
         )
     turbulence = np.where(np.isnan(turbulence), np.nanmean(turbulence), turbulence)
     if abs(probability.sum() - 1.0) > SUM_TOLERANCE:

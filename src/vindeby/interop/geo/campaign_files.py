@@ -45,7 +45,7 @@ from vindeby.interop.geo.crs import (
     refuse_what_is_not_degrees,
     same_crs,
 )
-from vindeby.interop.geo.features import Layer, Named, area_of, farms_of, points_of, put_types
+from vindeby.interop.geo.features import Feature, Layer, Named, area_of, farms_of, points_of, put_types
 from vindeby.interop.geo.vector_files import read_layer
 from vindeby.text import plural
 
@@ -127,7 +127,7 @@ class _Reading:
             at: DataPath = ("farms", index, "boundary")
             self.document.origins[at[:2]] = Origin(str(named.path))
             own = Named(self.document, named.data, at, self.folder)
-            self._add(own, crs, area_of([feature], own), partial(_put_boundary, entry, []))
+            self._add(own, crs, [feature], area_of([feature], own), partial(_put_boundary, entry, []))
 
     def _take_boundary(self, holder: dict[str, Any], at: DataPath) -> None:
         """The boundary of a farm or zone, and what is excluded from it."""
@@ -142,7 +142,8 @@ class _Reading:
         named = Named(self.document, boundary, at, self.folder)
         named.refuse_other_keys((*_AREA_KEYS, "exclusions"))
         layer, crs = self._layer(named)
-        self._add(named, crs, area_of(layer.choose(named), named), partial(_put_boundary, holder, inline))
+        features = layer.choose(named)
+        self._add(named, crs, features, area_of(features, named), partial(_put_boundary, holder, inline))
 
     def _take_exclusions(self, boundary: dict[str, Any], at: DataPath) -> list[Any]:
         """Take those that stand in files out of the list, which they come back to as polygons; returns the list."""
@@ -165,10 +166,11 @@ class _Reading:
     def _take_exclusion(self, named: Named, inline: list[Any]) -> None:
         named.refuse_other_keys(_AREA_KEYS)
         layer, crs = self._layer(named)
-        area = area_of(layer.choose(named) if "feature" in named.data else layer.features, named)
+        features = layer.choose(named) if "feature" in named.data else layer.features
+        area = area_of(features, named)
         if any(len(polygon.interiors) for polygon in area.geoms):
             named.refuse("an exclusion has a hole", "fill it, or draw the exclusion in two parts")
-        self._add(named, crs, area, partial(_put_exclusion, inline))
+        self._add(named, crs, features, area, partial(_put_exclusion, inline))
 
     def _take_positions(self, group: dict[str, Any], at: DataPath) -> None:
         if not is_geographic(group.get("file"), self.folder):
@@ -181,13 +183,15 @@ class _Reading:
         points = points_of(features, named)
         if "type" not in group:
             put_types(layer, features, named, type_names(self.document.data, group))
-        self._add(named, crs, points, partial(_put_positions, named))
+        self._add(named, crs, features, points, partial(_put_positions, named))
 
-    def _add(self, named: Named, crs: CRS, geometry: Any, put: Callable[..., None]) -> None:
-        coordinates = shapely.get_coordinates(geometry)
+    def _add(
+        self, named: Named, crs: CRS, features: list[Feature], geometry: Any, put: Callable[..., None]
+    ) -> None:
         if crs.is_geographic:
-            refuse_what_is_not_degrees(coordinates, named)
-        self.pieces.append(_Piece(named, crs, geometry, put, degrees_of(coordinates, crs)))
+            refuse_what_is_not_degrees(features, named)
+        degrees = degrees_of(shapely.get_coordinates(geometry), crs)
+        self.pieces.append(_Piece(named, crs, geometry, put, degrees))
 
     def _layer(self, named: Named) -> tuple[Layer, CRS]:
         """The features of a file, read once however many farms name it, and their system."""

@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+import shapely
 
 from vindeby.errors import ArgumentError
 from vindeby.interop.common import library
-from vindeby.interop.geo.features import Named
+from vindeby.interop.geo.features import Feature, Named
 
 if TYPE_CHECKING:
     from pyproj import CRS, Transformer
@@ -31,6 +32,7 @@ _WKT = re.compile(r"\s*[A-Za-z]{3,20}\s*\[")
 _LONGEST_WKT = 20_000
 _TRUE_TO_SCALE = 0.01
 """A system whose lengths are wrong by more than this is not taken for metres: Web Mercator, for example."""
+_STEP_DEGREES = 1e-3
 
 
 def _pyproj() -> Any:
@@ -147,13 +149,24 @@ class LocalFrame(NamedTuple):
 
 
 def local_frame(crs: CRS, longitude: float, latitude: float) -> LocalFrame:
-    """What a projected system does at this longitude and latitude."""
-    try:
-        factors = _pyproj().Proj(crs).get_factors(longitude, latitude, errcheck=True)
-    except _pyproj().exceptions.ProjError:
+    """By projecting four points around the place, and measuring them on the ellipsoid.
+
+    ``Proj.get_factors`` is not used: it knows neither the prime meridian of a system nor the shift of its datum.
+    """
+    project = between(_pyproj().CRS.from_user_input(LONGITUDE_LATITUDE), crs)
+    x, y = project.transform(
+        [longitude, longitude, longitude - _STEP_DEGREES, longitude + _STEP_DEGREES],
+        [latitude - _STEP_DEGREES, latitude + _STEP_DEGREES, latitude, latitude],
+    )
+    if not all(map(math.isfinite, (*x, *y))):
         message = f"{name_of(crs)} does not reach the middle of the data, ({longitude:.4g}, {latitude:.4g})"
-        raise ArgumentError(f"{message}; use the UTM zone there") from None
-    return LocalFrame(factors.meridian_convergence, (factors.meridional_scale, factors.parallel_scale))
+        raise ArgumentError(f"{message}; use the UTM zone there")
+    ellipsoid = _pyproj().Geod(ellps="WGS84")
+    north = ellipsoid.inv(longitude, latitude - _STEP_DEGREES, longitude, latitude + _STEP_DEGREES)[2]
+    east = ellipsoid.inv(longitude - _STEP_DEGREES, latitude, longitude + _STEP_DEGREES, latitude)[2]
+    scale = math.hypot(x[1] - x[0], y[1] - y[0]) / north, math.hypot(x[3] - x[2], y[3] - y[2]) / east
+    grid_bearing_of_true_north = math.degrees(math.atan2(x[1] - x[0], y[1] - y[0]))
+    return LocalFrame(-grid_bearing_of_true_north, scale)
 
 
 def utm_zone(longitude: float, latitude: float) -> CRS | None:
@@ -206,8 +219,8 @@ def densified(ring: FloatArray, transformer: Transformer, tolerance: float = TOL
         parts = np.where(short, np.clip(wanted, parts + 1, _MOST_IN_AN_EDGE), parts)
         if parts.sum() > _MOST_IN_A_RING:
             raise ArgumentError(
-                f"the edges of an area would need more than {_MOST_IN_A_RING:,} points to be kept straight; is it the "
-                "right file? edges: straight-in-metres projects corners only"
+                f"its edges would need more than {_MOST_IN_A_RING:,} points to be kept straight; is it the right file? "
+                "edges: straight-in-metres projects corners only"
             )
     return np.concatenate(
         [
@@ -261,21 +274,27 @@ def degrees_of(points: FloatArray, crs: CRS) -> FloatArray:
     return projected(points, to_degrees(crs))
 
 
-def refuse_what_is_not_degrees(points: FloatArray, named: Named) -> None:
-    """Refuse points of a file in longitude and latitude that cannot be that."""
-    longitude, latitude = np.abs(points).T
-    wrong = np.flatnonzero((longitude > 360.0) | (latitude > 90.0))
-    if not len(wrong):
-        return
-    at = tuple(points[wrong[0]].tolist())
-    if longitude[wrong[0]] <= 90.0 and latitude[wrong[0]] <= 360.0:
-        message = f"has a latitude of {at[1]:g}: the order of the axes is wrong"
-        named.refuse(message, "write longitude first, as RFC 7946 says", at)
-    named.refuse(
-        "has a position that is not a longitude and latitude",
-        "write the file in degrees or, where it does not state a system, say it with crs: EPSG:CODE beside file",
-        at,
-    )
+def refuse_what_is_not_degrees(features: Sequence[Feature], named: Named) -> None:
+    """Refuse features of a file in longitude and latitude that have a position that cannot be that.
+
+    RFC 7946 has longitudes from -180 to 180; other formats may count them from 0 to 360.
+    """
+    east = 180.0 if named.path.suffix.lower() in (".geojson", ".json") else 360.0
+    for feature in features:
+        points = shapely.get_coordinates(feature.geometry)
+        longitude, latitude = np.abs(points).T
+        wrong = np.flatnonzero((longitude > east) | (latitude > 90.0))
+        if not len(wrong):
+            continue
+        at = tuple(points[wrong[0]].tolist())
+        if longitude[wrong[0]] <= 90.0 and latitude[wrong[0]] <= east:
+            message = f"feature {feature.number} has a latitude of {at[1]:g}: the order of the axes is wrong"
+            named.refuse(message, "write longitude first, as RFC 7946 says", at)
+        named.refuse(
+            f"feature {feature.number} has a position that is not a longitude and latitude",
+            "write the file in degrees or, where it does not state a system, say it with crs: EPSG:CODE beside file",
+            at,
+        )
 
 
 def extent_of(points: FloatArray) -> Extent:

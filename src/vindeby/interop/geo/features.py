@@ -61,6 +61,8 @@ class Feature:
     geometry: BaseGeometry | None
     """None where the file has none that can be read; nothing is refused for a feature that is not used."""
     properties: dict[str, Any]
+    flaw: str = "has no geometry"
+    """Why the geometry is None."""
 
 
 @dataclass
@@ -195,11 +197,12 @@ def _polygons(feature: Feature, named: Named) -> list[shapely.Polygon]:
 
 def _geometry(feature: Feature, named: Named) -> BaseGeometry:
     """The geometry of a feature, without heights."""
-    geometry = feature.geometry
-    if geometry is None or geometry.is_empty or not np.isfinite(shapely.get_coordinates(geometry)).all():
+    geometry, flaw = feature.geometry, feature.flaw
+    if geometry is not None and not np.isfinite(shapely.get_coordinates(geometry)).all():
+        geometry, flaw = None, "has a position that is not two numbers"
+    if geometry is None or geometry.is_empty:
         named.refuse(
-            f"feature {feature.number} has no geometry that can be read",
-            "correct or remove it, or choose another with feature:",
+            f"feature {feature.number} {flaw}", "correct or remove it, or choose another with feature:"
         )
     return shapely.force_2d(geometry)
 

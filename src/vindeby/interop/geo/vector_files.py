@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import io
 import json
+import math
 import re
 import tempfile
 import warnings
@@ -50,6 +51,7 @@ _KML_BEGINS = re.compile(
     rb"(?:\xef\xbb\xbf)?\s*(?>(?:<\?[^>]*>|<!--.*?-->)\s*)*+<(?:\w+:)?kml[\s>]", re.DOTALL
 )
 _FALLBACK_ENCODING = "ISO-8859-1"
+_GEOMETRIES = ("Point", "MultiPoint", "LineString", "MultiLineString", "Polygon", "MultiPolygon")
 _RIGHT_FILE = "is it the right file?"
 _WRITE_AGAIN = "write it again, with QGIS for example"
 
@@ -84,16 +86,19 @@ def _read_geojson(named: Named) -> Layer:
     if not isinstance(kind, str):
         named.refuse("is not GeoJSON: it has no type", _RIGHT_FILE)
     entries = data.get("features") if kind == "FeatureCollection" else [data]
-    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
+    if not isinstance(entries, list):
         named.refuse("has no list of features", _RIGHT_FILE)
     _refuse_counts(len(entries), named)
-    features = []
+    features: list[Feature] = []
+    heights: list[Any] = []
     for number, entry in enumerate(entries):
+        if not isinstance(entry, dict):
+            named.refuse(f"feature {number} is not a GeoJSON object", "correct it, or name another file")
         feature = entry if entry.get("type") == "Feature" else {"geometry": entry}
         properties = feature.get("properties") or {}
         if not isinstance(properties, dict):
             named.refuse(f"feature {number} has properties that are not a mapping", _RIGHT_FILE)
-        features.append(Feature(number, _geojson_geometry(feature.get("geometry")), properties))
+        features.append(_geojson_feature(number, feature.get("geometry"), properties, heights))
     crs = crs_from_text(LONGITUDE_LATITUDE) if named.option("crs") is None else None
     if (member := data.get("crs")) is not None:
         properties = member.get("properties") if isinstance(member, dict) else None
@@ -102,30 +107,54 @@ def _read_geojson(named: Named) -> Layer:
             named.refuse(
                 "its crs member names no known coordinate reference system", "write crs as EPSG:CODE"
             )
-    return Layer(features, crs)
+    return Layer(features, crs, _about_heights(bool(heights), named))
 
 
 def _no_constant(_: str) -> NoReturn:
     raise ValueError("NaN and Infinity are not JSON")
 
 
-def _geojson_geometry(given: Any) -> BaseGeometry | None:
-    """The geometry; None for what is not one."""
+def _geojson_feature(number: int, given: Any, properties: dict[str, Any], heights: list[Any]) -> Feature:
+    if given is None:
+        return Feature(number, None, properties)
     try:
-        if given["type"] == "GeometryCollection":
-            return shapely.GeometryCollection([_geojson_geometry(one) for one in given["geometries"]])
-        return shapely.geometry.shape({**given, "coordinates": _positions(given["coordinates"])})
-    except (shapely.errors.ShapelyError, ArithmeticError, LookupError, RecursionError, TypeError, ValueError):
-        return None
+        return Feature(number, _geojson_geometry(given, heights), properties)
+    except RecursionError:
+        return Feature(number, None, properties, "has a geometry with too many levels")
+    except ValueError as error:
+        return Feature(number, None, properties, str(error))
 
 
-def _positions(given: Any) -> Any:
-    """The same lists, every position cut to two numbers."""
-    if isinstance(given[0], list):
-        return [_positions(one) for one in given]
-    if len(given) < 2 or any(type(one) not in (int, float) for one in given):
-        raise ValueError("a position is two numbers")
+def _geojson_geometry(given: Any, heights: list[Any]) -> BaseGeometry:
+    """The geometry without its heights, which go into the list; ValueError with its flaw for what is not one."""
+    kind = given.get("type") if isinstance(given, dict) else None
+    if kind == "GeometryCollection" and isinstance(given.get("geometries"), list):
+        return shapely.GeometryCollection([_geojson_geometry(one, heights) for one in given["geometries"]])
+    if kind not in _GEOMETRIES:
+        raise ValueError("has a geometry of an unknown kind")
+    positions = _positions(given.get("coordinates"), heights)
+    try:
+        return shapely.geometry.shape({"type": kind, "coordinates": positions})
+    except (shapely.errors.ShapelyError, ArithmeticError, LookupError, TypeError, ValueError):
+        raise ValueError(
+            f"has a geometry that cannot be read: its coordinates do not make a {kind}"
+        ) from None
+
+
+def _positions(given: Any, heights: list[Any]) -> Any:
+    """The same lists, every position cut to two finite numbers."""
+    if not isinstance(given, list):
+        raise ValueError("has coordinates that are not lists of numbers")  # noqa: TRY004  a flaw of the file
+    if given and isinstance(given[0], list):
+        return [_positions(one, heights) for one in given]
+    if len(given) < 2 or not all(type(one) in (int, float) and abs(one) < math.inf for one in given):
+        raise ValueError("has a position that is not two numbers")
+    heights += given[2:]
     return given[:2]
+
+
+def _about_heights(present: bool, named: Named) -> list[str]:
+    return [f"{named.path.name}: heights are ignored"] if present else []
 
 
 def _read_shapefile(named: Named) -> Layer:
@@ -288,6 +317,7 @@ def _features(path: Path, layer: str | None, named: Named) -> Layer:
         )
         for number, shape in enumerate(shapes)
     ]
+    notes += _about_heights(bool(shapely.has_z(shapes).any()), named)
     return Layer(features, crs_from_text(meta.get("crs") or ""), notes)
 
 

@@ -52,7 +52,7 @@ def from_pywake(
 
     ``site`` is an ``XRSite`` or a site made of one (``UniformSite``, ``UniformWeibullSite``, ...), also over a grid;
     ``wind_turbines`` a ``WindTurbine`` or ``WindTurbines`` with tabulated curves. ``turbulence_intensity`` is for sites
-    that have none. What a campaign cannot say is refused (ArgumentError), with what and why.
+    that have none, or replaces theirs. What a campaign cannot say is refused (ArgumentError), with what and why.
     """
     need_engine("pywake")
     from vindeby.interop.pywake_objects.sites import from_xrsite

@@ -32,7 +32,7 @@ _KNOWN = {*LOCAL, "P", "Elevation"}
 
 
 def from_xrsite(site: Any, turbulence_intensity: float | None = None) -> dict[str, Any]:
-    """The section; ``turbulence_intensity`` for sites without one. ArgumentError says what cannot be converted."""
+    """The section; ``turbulence_intensity`` replaces that of the site. ArgumentError says what cannot be converted."""
     if not isinstance(site, XRSite):
         raise _not_converted(f"a {type(site).__name__} is not an XRSite")
     _refuse_others(site)
@@ -40,6 +40,13 @@ def from_xrsite(site: Any, turbulence_intensity: float | None = None) -> dict[st
         str(name): (tuple(map(str, array.dims)), np.asarray(array.values, np.float64))
         for name, array in site.ds.variables.items()
     }
+    if turbulence_intensity is not None and "TI" in arrays:
+        if "x" in arrays.pop("TI")[0]:
+            raise _not_converted(
+                "it has TI over x and y, so that turbulence_intensity would count for nothing"
+            )
+    elif turbulence_intensity is None and "TI" not in arrays:
+        raise _not_converted("it has no turbulence intensity; give turbulence_intensity=0.1, for example")
     speeds = np.atleast_1d(np.asarray(site.default_ws, np.float64))
     options = {
         "interpolation": site.interp_method,

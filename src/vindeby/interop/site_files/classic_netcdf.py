@@ -19,6 +19,8 @@ from vindeby.interop.common import refuse
 from vindeby.store.read.gridded_file import MOST_NUMBERS, GriddedFile
 
 SIGNATURE = b"CDF"
+_CDF_5 = b"\x05"
+_CONVERT = "convert it to netCDF-4: nccopy -k nc4 OLD.nc NEW.nc"
 _TYPES = {1: "i1", 2: "S1", 3: ">i2", 4: ">i4", 5: ">f4", 6: ">f8"}
 _DIMENSIONS, _VARIABLES, _ATTRIBUTES = 10, 11, 12
 _MOST_ENTRIES = 10_000
@@ -34,6 +36,8 @@ class _Variable(NamedTuple):
 
 def read_classic(path: Path, data: bytes, wanted: Collection[str]) -> GriddedFile:
     """The variables of these names and the coordinates of their axes; what is missing is NaN."""
+    if data[3:4] == _CDF_5:
+        refuse(path, "is a classic netCDF file of the kind CDF-5 (64-bit data)", _CONVERT)
     try:
         variables = _Header(data).variables
     except (struct.error, LookupError, ValueError):
@@ -56,8 +60,7 @@ def _numbers(path: Path, data: bytes, name: str, variable: _Variable) -> npt.NDA
     if variable.type == "S1":
         refuse(path, f"has {name} that does not hold numbers", "correct it")
     if 0 in variable.shape:  # the dimension that grows has this length
-        remedy = "convert it to netCDF-4: nccopy -k nc4 OLD.nc NEW.nc"
-        refuse(path, f"has {name} over an unlimited dimension", remedy)
+        refuse(path, f"has {name} over an unlimited dimension", _CONVERT)
     if math.prod(variable.shape) > MOST_NUMBERS:
         refuse(path, f"has {name} of more than {MOST_NUMBERS:,} numbers", "crop it")
     try:

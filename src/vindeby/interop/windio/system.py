@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import shapely
+from shapely.geometry.base import BaseGeometry
 
 from vindeby.campaign.reading.yaml_text import Document, Origin
 from vindeby.campaign.sections.boundary import Boundary
@@ -189,7 +190,7 @@ def read_system(path: str | Path, *, check_schema: bool = True) -> System:
         data["site"] = resource.site([_hub_height(turbine) for turbine in farms.turbines], notes)
     method = [{"smart-start": {"grid_size": _grid_size(boundary, farms)}}, "gradient"]
     data |= {"wake": read_wake(root, notes), "method": method, "seeds": SEEDS}
-    _note_choices(farms, notes)
+    _note_choices(farms, boundary, notes)
     notes.ignored += ignored_keys(root)
     notes.left += left_includes(root)
     if check_schema:
@@ -240,10 +241,11 @@ def _hub_height(turbine: dict[str, Any]) -> float:
     return float(form["hub_height_m"])
 
 
-def _note_choices(farms: WindFarms, notes: Notes) -> None:
+def _note_choices(farms: WindFarms, boundary: dict[str, Any] | None, notes: Notes) -> None:
     layouts = farms.first_layouts()
     if layouts:
-        notes.chosen.append("layouts of the file are kept for evaluation; a search does not start from them")
+        kept = "layouts of the file are kept for evaluation; a search does not start from them"
+        notes.chosen.append(kept + _outside(layouts, boundary))
     spacing = f"min_spacing {SPACING_DIAMETERS:g} D: windIO has no such field"
     closest = _closest_diameters(layouts, farms)
     if closest is not None:
@@ -252,14 +254,31 @@ def _note_choices(farms: WindFarms, notes: Notes) -> None:
     notes.chosen.append(f"method smart-start, then gradient; {SEEDS} seeds")
 
 
+def _outside(layouts: Sequence[Layout], boundary: dict[str, Any] | None) -> str:
+    """How many turbines of the layouts stand outside the boundary, in words."""
+    shape = _shape(boundary)
+    if shape is None:
+        return ""
+    points = shapely.points([point for one in layouts for point in zip(one.x, one.y, strict=True)])
+    near = shape.buffer(_TOLERANCE_M)
+    shapely.prepare(near)
+    outside = int((~near.covers(points)).sum())
+    return f"; {outside} of {len(points)} turbines in them stand outside the boundary" if outside else ""
+
+
+def _shape(boundary: dict[str, Any] | None) -> BaseGeometry | None:
+    try:
+        return None if boundary is None else Boundary.model_validate(boundary).shape()
+    except (ValueError, VindebyError):
+        return None  # the campaign's own check says what is wrong with it
+
+
 def _grid_size(boundary: dict[str, Any] | None, farms: WindFarms) -> int:
     """Points of the smart-start grid in each direction: about one per spacing, so that the turbines find room."""
-    if boundary is None or not farms.turbines:
+    shape = _shape(boundary)
+    if shape is None or not farms.turbines:
         return FEWEST_POINTS
-    try:
-        west, south, east, north = Boundary.model_validate(boundary).shape().bounds
-    except (ValueError, VindebyError):
-        return FEWEST_POINTS  # the campaign's own check says what is wrong with it
+    west, south, east, north = shape.bounds
     points = float(max(east - west, north - south)) / (SPACING_DIAMETERS * _largest_rotor(farms))
     return min(max(math.ceil(points), FEWEST_POINTS), MOST_POINTS)
 

@@ -11,6 +11,7 @@ full that no lattice has enough points, one with too small a spacing is pushed a
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass
 from math import ceil
 from typing import final
@@ -45,7 +46,7 @@ class Lattice(parameters.Lattice, Method):
         judge = judge_for(problem, ground.origin)
 
         def run(seed: int, start: Layout | None = None) -> Result:  # noqa: ARG001  it is a start itself
-            return _Run(self, problem, ground, judge).result(seed)
+            return _Run(self, problem, ground, copy(judge)).result(seed)  # each counts its own looks
 
         return run
 
@@ -58,7 +59,7 @@ class _Run:
 
     def result(self, seed: int) -> Result:
         """The best layout found."""
-        rng, before = np.random.default_rng(seed), self.judge.evaluations
+        rng = np.random.default_rng(seed)
         shape_energies = self.judge.shape_energies
         search = LatticeSearch(
             self.ground, self._judged, rng, exact=self.method.rows, shape_energies=shape_energies
@@ -76,7 +77,7 @@ class _Run:
             raise TaskError(self._no_room(search.most_placed))
         worth = [self.problem.aep(layout) for layout in layouts]
         best = int(np.argmax(worth))
-        spent = len(layouts) + ceil(self.judge.evaluations - before)
+        spent = len(layouts) + ceil(self.judge.evaluations)
         return Result(layouts[best], worth[best], "budget", spent)
 
     def _judged(self, points: Points, least: float) -> tuple[Points, float]:

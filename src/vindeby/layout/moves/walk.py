@@ -204,7 +204,7 @@ def _by_parts(problem: Problem, limits: Limits, start: Layout, seed: int, how: W
     hot, cold = how.hot * energy / problem.counted, how.cold * energy / problem.counted
     trials = 0
     for batch in range(1 + DRAWS_PER_TRIAL * how.budget // BATCH):
-        if batch % SETTLED_EVERY == 0:
+        if batch and batch % SETTLED_EVERY == 0:
             energy = kernels.settle(farm.data, farm.machines, wind, moves)
         before = trials
         trials, energy, most = try_all(

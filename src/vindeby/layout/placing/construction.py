@@ -126,7 +126,7 @@ class Construction:
         for i in range(problem.n_turbines):
             candidates = left.kinds() if choose_type else types[i : i + 1]
             open_here = self._open(left, allowed)
-            point, types[i] = self._choose(draw, energies.energy, open_here[:, candidates], candidates, i)
+            point, types[i] = self._choose(draw, energies, open_here[:, candidates], candidates, i)
             chosen[i], zone_of[i] = point, self._zone(left, point, types[i])
             left.take(zone_of[i], types[i])
             x0, y0 = self.x[point], self.y[point]
@@ -169,7 +169,7 @@ class Construction:
     def _choose(
         self,
         draw: np.random.RandomState,
-        energy: FloatArray,
+        energies: GridEnergies | ForeignEnergies,
         allowed: npt.NDArray[np.bool_],
         types: IntArray,
         i: int,
@@ -179,7 +179,7 @@ class Construction:
         if not len(points):
             raise TaskError(no_room_on_grid(self.problem, self.size, i))
         drawn_from_all = self.random_pct >= 100.0
-        worth = np.zeros(len(points)) if drawn_from_all else energy[points, types[kinds]].sum(axis=1)
+        worth = np.zeros(len(points)) if drawn_from_all else energies.energy[points, types[kinds]].sum(axis=1)
         # The percentage is of all types at every point where one of them may stand.
         considered = len(types) * (len(points) if len(types) == 1 else len(np.unique(points)))
         choices = best_worth(worth, max(1, int(np.round(self.random_pct / 100 * considered))))

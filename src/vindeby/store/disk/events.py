@@ -79,7 +79,7 @@ def read_events(path: Path, odd: Odd | None = None) -> Iterator[Event]:
     """Every whole line of a file, whatever its end looks like; what no run wrote is left out and noted in ``odd``."""
     odd = {} if odd is None else odd
     with noting(path, odd), open_bounded(path) as file:
-        for line, _ in whole_lines(file, last=True):
+        for line, _, _ in whole_lines(file, last=True):
             event = parse_event(line, path, odd)
             if event is not None:
                 yield event
@@ -113,17 +113,21 @@ def parse_event(line: bytes, path: Path, odd: Odd) -> Event | None:
     return entry if isinstance(time_, int | float) and abs(time_) < _LAST_TIME else None
 
 
-def whole_lines(file: BinaryIO, *, last: bool = False) -> Iterator[tuple[bytes, int]]:
-    """Each line from here on that has an end, and where it ends; of one that is too long only that.
+def whole_lines(
+    file: BinaryIO, *, inside: bool = False, last: bool = False
+) -> Iterator[tuple[bytes, int, bool]]:
+    """Each line from here on that has an end, where it ends, and whether that is still inside of a line.
 
-    ``last``: what is there of the last line comes too, though its end is missing.
+    A line that is too long comes in parts, each of them empty, so that whoever follows a file need not read what is
+    there of it again; ``inside`` says that the file stands in such a line. ``last``: what is there of the last line
+    comes too, though its end is missing.
     """
-    overlong = False
     while part := file.readline(LONGEST_LINE + 1):
         ended = part.endswith(b"\n")
-        if ended or (last and not overlong and len(part) <= LONGEST_LINE):
-            yield b"" if overlong else part, file.tell()
-        overlong = not ended and (overlong or len(part) > LONGEST_LINE)
+        overlong = inside or (not ended and len(part) > LONGEST_LINE)
+        inside = overlong and not ended
+        if ended or overlong or last:
+            yield b"" if overlong else part, file.tell(), inside
 
 
 def _bounded(value: Any) -> Any:
@@ -193,7 +197,7 @@ class EventTail:
 
     def __init__(self, run: RunDirectory) -> None:
         self._run = run
-        self._places: dict[Path, tuple[int, int]] = {}
+        self._places: dict[Path, tuple[int, int, bool]] = {}
         self.odd: Odd = {}
 
     def read_new(self) -> list[Event]:
@@ -206,11 +210,13 @@ class EventTail:
 
     def _new_lines(self, path: Path) -> Iterator[Event]:
         with contextlib.suppress(OSError), noting(path, self.odd), open_bounded(path) as file:
-            inode, start = self._places.get(path, (0, 0))
+            inode, start, inside = self._places.get(path, (0, 0, False))
             status = os.fstat(file.fileno())
-            file.seek(start if inode == status.st_ino and start <= status.st_size else 0)
-            for line, end in whole_lines(file):
-                self._places[path] = (status.st_ino, end)
+            if inode != status.st_ino or start > status.st_size:
+                start, inside = 0, False
+            file.seek(start)
+            for line, end, still_inside in whole_lines(file, inside=inside):
+                self._places[path] = (status.st_ino, end, still_inside)
                 event = parse_event(line, path, self.odd)
                 if event is not None:
                     yield event

@@ -35,8 +35,16 @@ from vindeby.store.read.inspect import FOREIGN, REPACKED, Verdict, marked
 _MOST_ATTRIBUTES = 1000
 
 
+class _LaterError(Exception):
+    """Only what the other records of the file are like tells what this group is."""
+
+
 class GroupReader:
-    """Reads the groups of one file."""
+    """Reads the groups of one file.
+
+    The root says which fields the records have. Where that is damaged, records that nobody added to tell it: a group
+    that is not what is known so far is looked at again when all others were read.
+    """
 
     def __init__(self, answer: Answer, root: dict[str, Attribute]) -> None:
         self._answer, asked = answer, answer.asked
@@ -47,6 +55,7 @@ class GroupReader:
         self._kinds = (described(root) or (frozenset(), []))[1]
         self._written = array_attributes(root)
         self._places: set[int] = set()
+        self._last = bool(self._rooted)
         self.additions: list[Addition] = []
         """What others added to a file of vindeby."""
         self.visited: list[int] = []
@@ -60,7 +69,8 @@ class GroupReader:
             self._answer.note_spent()
 
     def _each(self, file: h5py.File, progress: Callable[[str], None]) -> Iterator[Record]:
-        for name in [""] if self._rooted else [name for name in file if name not in self._skip]:
+        later: list[str] = []
+        for name in self._names(file, later):
             progress(name)
             self._answer.spend(len(name))
             try:
@@ -70,6 +80,9 @@ class GroupReader:
                     continue
                 record = self._record(name, group)
                 self._add(self._additions(name, group, record))
+            except _LaterError:
+                later.append(name)
+                continue
             except UnusableError as error:
                 self._answer.note(error.verdict, error.detail, name or self._rooted)
                 if error.group is None:
@@ -87,6 +100,12 @@ class GroupReader:
         if not self._rooted:
             self._visit(file)
 
+    def _names(self, file: h5py.File, later: list[str]) -> Iterator[str]:
+        """The name of each group, and then of those that were put off."""
+        yield from [""] if self._rooted else [name for name in file if name not in self._skip]
+        self._last = True
+        yield from list(later)
+
     def _group(self, file: h5py.File, name: str) -> h5py.Group | None:
         """The group of a record; None for what others added to a file of ours, and for anything but a group."""
         if self._ours and not isinstance(file.get(name, getlink=True), h5py.HardLink):
@@ -95,6 +114,8 @@ class GroupReader:
         if not isinstance(item, h5py.Group):
             return None
         if self._ours and not any(mark in item.attrs for mark in MARKS):
+            if not self._last:
+                raise _LaterError
             known = not self._kinds or any(arrays <= set(item) for arrays, _ in self._kinds)
             return item if known else None
         if h5py.h5o.get_info(item.id).addr in self._places:
@@ -138,11 +159,16 @@ class GroupReader:
             return Record(key, fingerprint, arrays, marked(attributes, self._origin))
         own = own_record(self._kinds, key, fingerprint, arrays, attributes, stated) if spelled else None
         if own is None:
+            if not self._last:
+                raise _LaterError
             if unusable:
                 raise unusable[0]
             self._send_doubtful(Record(name or self._rooted, fingerprint, arrays, attributes), stated)
             raise UnusableError(Verdict.CHECKSUM, "" if name else _why_nameless(spelled))
         self._places.add(h5py.h5o.get_info(group.id).addr)
+        kind = frozenset(own.arrays), frozenset(own.attributes)
+        if kind not in self._kinds:
+            self._kinds.append(kind)
         return own
 
     def _send_doubtful(self, record: Record, stated: str) -> None:
