@@ -10,6 +10,7 @@ from dataclasses import dataclass, fields
 from functools import lru_cache
 from typing import Annotated, Any, ClassVar, Literal, get_type_hints
 
+import numpy as np
 from pydantic import AfterValidator, ConfigDict, Field, Strict, TypeAdapter, ValidationError
 
 from vindeby.errors import ArgumentError
@@ -31,7 +32,7 @@ Rotor = Literal["overlap", "centre"]
 
 @dataclass(frozen=True)
 class Parameters:
-    """Checked when they are made: ArgumentError for one that is out of its bounds."""
+    """Checked when they are made: ArgumentError for one that is out of its bounds; NumPy's numbers become plain."""
 
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid", allow_inf_nan=False)
 
@@ -39,10 +40,9 @@ class Parameters:
         made: Any = type(self)
         for name, adapter in _adapters(made).items():
             given = getattr(self, name)
+            plain = given.item() if isinstance(given, np.generic) else given
             try:
-                adapter.validate_python(
-                    given.item() if hasattr(given, "item") else given
-                )  # of NumPy's numbers
+                object.__setattr__(self, name, adapter.validate_python(plain))
             except ValidationError as error:
                 wrong = error.errors()[0]["msg"].replace("Input should", "must")
                 raise ArgumentError(f"{name} {wrong}, not {given!r}") from None

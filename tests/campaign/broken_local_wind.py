@@ -30,7 +30,11 @@ _WEIBULL = "".join(f"    {name}: {value}\n" for name, value in (("weibull_a", 9.
 BROKEN_LOCAL_WIND: dict[str, Broken] = {
     "an axis that falls": _local(
         "[-500, 10000]", "[10000, -500]", "site.local.x[1]", "must increase", "-500 follows 10000",
-        f":{_BEGIN + 1}:",
+        f":{_BEGIN + 1}:", "sort the axis together with the values over it",
+    ),
+    "directions that are not even": _local(
+        "    speedup", "    wind_directions: [0, 91, 180, 270]\n    speedup", "site.local.wind_directions[1]",
+        "at 90 degrees", "at even distances; 360 may repeat 0",
     ),
     "an axis of one point": _local("[-500, 10000]", "[-500]", "site.local.x", "at least 2"),
     "an axis in words": _local("[-500, 10000]", "[-500, east]", "site.local.x[1]", "must be a number", "'east'"),

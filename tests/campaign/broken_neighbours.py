@@ -107,6 +107,12 @@ BROKEN_NEIGHBOURS: dict[str, BrokenNeighbours] = {
     "a database with a key and the best": _with(
         "neighbours: {database: west.h5, key: farm0_t0_s0, best: {}}\n", "neighbours.database", "give key"
     ),
+    "the best of nothing": _with(
+        "neighbours: {database: west.h5, best: }\n", "neighbours.best", "write best: {farm: NAME"
+    ),
+    "the best as a number": _with(
+        "neighbours: {database: west.h5, best: 1}\n", "neighbours.best", "got 1", "write best: {farm: NAME"
+    ),
     "the best of a misspelt thing": _with(
         "neighbours: {database: west.h5, best: {fram: north}}\n", "neighbours.best", "write best: {farm: NAME"
     ),

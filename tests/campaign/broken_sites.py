@@ -42,6 +42,9 @@ def _series(csv: str, *words: str, more: str = "") -> BrokenSite:
 
 _HEADER = "time,wd,ws,ti\n"
 _STATES = "[{wind_direction: 270, wind_speed: 9, probability: %s, turbulence_intensity: 0.08}]"
+_TABLE = (
+    "table: {turbulence_intensity: 0.1, wind_directions: [0, 180], wind_speeds: [5, 10], probability: %s}"
+)
 _SPEEDS = "wind_speed: [4, 8, 12]"
 
 BROKEN_SITES: dict[str, BrokenSite] = {
@@ -49,6 +52,21 @@ BROKEN_SITES: dict[str, BrokenSite] = {
         f"states: {_STATES % 1}\n  time_series: {{wind_direction: [1], wind_speed: [8], turbulence_intensity: 0.1}}",
         "site: gives time_series and states, which exclude each other",
         "give exactly one of: weibull, table, time_series, states",
+    ),
+    "table with too few rows": _site(
+        _TABLE % "[[0.5, 0.5]]",
+        "site.table.probability: has 1 row, but there are 2 wind_directions",
+        "give one row for each direction",
+    ),
+    "table with a row that is too short": _site(
+        _TABLE % "[[0.25, 0.25], [0.5]]",
+        "site.table.probability[1]: row 1 has 1 entries, but there are 2 wind_speeds",
+        "give one entry for each speed",
+    ),
+    "turbulence of a direction given twice": _site(
+        "weibull: {turbulence_intensity: {wind_directions: [0, 0], values: [0.1, 0.1]}}",
+        "site.weibull.turbulence_intensity.wind_directions[1]: must increase, but 0 follows 0",
+        "list the directions from north clockwise, each once; 360 is 0",
     ),
     "series without turbulence": _site(
         "time_series: {wind_direction: [1, 2], wind_speed: [8, 9]}",

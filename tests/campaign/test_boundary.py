@@ -6,10 +6,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 import shapely
+from pydantic_core import PydanticCustomError
 from shapely.geometry.base import BaseGeometry
 
 from tests.campaign.examples import SMALL, changed, small
 from vindeby.campaign import Campaign
+from vindeby.campaign.sections import boundary
 from vindeby.campaign.sections.boundary import clean_ring, grid_inside, most_points, random_fill
 from vindeby.errors import CampaignError
 
@@ -150,3 +152,17 @@ def test_a_capacity_makes_as_many_turbines_as_fit_under_it(capacity: float, rate
         {"name": "t", "generic": {"rated_power_mw": rated, "rotor_diameter_m": 99, "hub_height_m": 99}}
     ]
     assert Campaign.from_data(data).tasks()[0].n_turbines == count
+
+
+def test_a_ring_that_is_not_valid_is_refused_even_where_no_two_edges_are_seen_to_meet() -> None:
+    square = ((0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0))
+    with pytest.raises(PydanticCustomError) as refused:
+        boundary._refuse_crossing(square)
+    assert "the polygon is not simple" in str(refused.value)
+
+
+def test_edges_whose_meeting_is_lost_by_rounding_are_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    crossing = ((0.0, 0.0), (1.0, 1.0), (1.0, 0.0), (0.0, 1.0))
+    monkeypatch.setattr(shapely, "intersection", lambda *_: shapely.Point())
+    with pytest.raises(PydanticCustomError, match="the polygon is not simple: Self-intersection"):
+        clean_ring(crossing)

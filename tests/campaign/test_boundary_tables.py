@@ -208,3 +208,16 @@ def test_comments_do_not_hide_the_header(tmp_path: Path, above: str) -> None:
     assert polygon_of(load_with_boundary_file(tmp_path, "b.csv", above + table("xy", header="x,y"))) == (
         polygon_of(plain)
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [("x,y\nfoo,bar\nbaz,qux\n1,2\n", 2), ("x,y\n0,0\n4000,0\nfoo,3000\n0,bar\n", 4)],
+)
+def test_a_file_of_words_may_be_the_wrong_file(tmp_path: Path, text: str, line: int) -> None:
+    with pytest.raises(CampaignError) as refused:
+        load_with_boundary_file(tmp_path, "a.csv", text)
+    told = str(refused.value)
+    assert f"a.csv:{line}: farms[0].boundary: is not a position: it must have two numbers" in told
+    assert told.endswith("is it the right file?")
+    assert not [word for word in ("foo", "bar", "baz", "qux") if word in told]

@@ -199,6 +199,11 @@ def test_a_damaged_file_is_refused_in_words(tmp_path: Path) -> None:
             "",
             "has no variable of the local wind .*; name them as PyWake does",
         ),
+        (
+            dataset(),
+            ", x: [0, 1]",
+            "local.x: is given beside file.*; give x or file, not both; use: says",
+        ),
         (dataset(), ", use: [Turning]", "is not in the file .*'Turning'.*it has: speedup"),
         (dataset(), ", use: [Speed]", "is not in the file .*'Speed'.*it has: speedup"),
         (dataset().rename(wd="ws"), "", "has a variable over ws, which is not an axis"),
@@ -208,3 +213,8 @@ def test_a_damaged_file_is_refused_in_words(tmp_path: Path) -> None:
 def test_a_file_that_does_not_fit_is_refused(grid: Any, options: str, words: str, tmp_path: Path) -> None:
     with pytest.raises(CampaignError, match=words):
         loaded(tmp_path, grid, options)
+
+
+def test_a_use_that_is_left_empty_takes_everything(tmp_path: Path) -> None:
+    everything = loaded(tmp_path, dataset(), "").fingerprints()
+    assert loaded(tmp_path, dataset(), ", use: null").fingerprints() == everything

@@ -67,6 +67,24 @@ def test_an_alias_of_what_is_still_open_is_refused() -> None:
         read("a: &a [1, *a]\n", "f")
 
 
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("farms:\n  - name: a\n   boundary: 3\n", "f:3: farms[1]: not valid YAML"),
+        (
+            "farms:\n  - name: a\n    boundary: [[0, 0],\n  - x\nseeds: 3\n",
+            "f:4: farms[0].boundary[1]: not valid",
+        ),
+        ("name: a\n\tx: 1\n", "f:2: name: not valid YAML"),
+        ("farms: {name: a}\n]\n", "f:2: not valid YAML"),
+    ],
+)
+def test_a_mistake_of_form_is_named_by_what_is_read_there(text: str, place: str) -> None:
+    with pytest.raises(CampaignError) as refused:
+        read(text, "f")
+    assert str(refused.value).startswith(place)
+
+
 _PLAIN = st.recursive(
     st.none()
     | st.booleans()

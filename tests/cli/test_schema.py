@@ -104,6 +104,17 @@ def test_mistakes_are_refused(change: dict[str, Any], told: str, validator: Any)
     assert told in error.message
 
 
+@pytest.mark.parametrize("corners", [2, 3])
+def test_a_bare_polygon_has_at_least_three_corners(corners: int, validator: Any) -> None:
+    triangle = [[0, 0], [4000, 0], [4000, 3000]]
+    hole = [[3000, 100], [3100, 100], [3100, 200]]
+    bare = triangle[:corners]
+    with_hole = {"polygon": triangle, "exclusions": [hole[:corners]]}
+    for boundary in (bare, with_hole):
+        data = {**small(), "farms": [{"name": "a", "boundary": boundary}]}
+        assert validator.is_valid(data) == (corners == 3)
+
+
 TABLES = (
     BROKEN, BROKEN_LOCAL_WIND, BROKEN_NEIGHBOURS, BROKEN_SITES, BROKEN_SLURM, BROKEN_WAKE_MODELS,
     BROKEN_WINDS_AND_TABLES, BROKEN_ZONES_AND_MIXES,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -18,7 +19,7 @@ from tests.evaluation.studies import PLACE, campaign, compute, evaluated, result
 from tests.runner.campaigns import content
 from vindeby.campaign.reading.yaml_text import write
 from vindeby.errors import InputError
-from vindeby.evaluation import study_dataset
+from vindeby.evaluation import running, study_dataset
 from vindeby.evaluation.running import evaluate, study_campaign
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.read.database import Database
@@ -111,6 +112,35 @@ def test_a_source_that_has_changed_is_refused_until_it_is_said(tmp_path: Path) -
         InputError, match=r"holds evaluations of farm0_t0_s0 \w+, but the study now means farm0_t0_s"
     ):
         evaluate(made, study, tmp_path / "s.h5")
+
+
+@pytest.mark.parametrize(
+    ("kept", "now", "words"),
+    [
+        (
+            ["s0 aaa", "s1 bbb"],
+            ["s0 aaa", "s1 ccc"],
+            "holds evaluations of s1 bbb, but the study now means s1 ccc ",
+        ),
+        (
+            ["s0 aaa", "s1 bbb"],
+            ["s0 aaa"],
+            "holds evaluations of s1 bbb, but the study now means only 1 layout of north five ",
+        ),
+        (["s0 aaa"], ["s0 aaa", "s1 bbb"], ""),
+    ],
+    ids=["another", "fewer", "more"],
+)
+def test_the_layout_that_has_changed_is_the_one_that_is_named(
+    kept: list[str], now: list[str], words: str, monkeypatch: pytest.MonkeyPatch, source: Path, tmp_path: Path
+) -> None:
+    asked = study_campaign(source, {"name": "s"})
+    RunDirectory(tmp_path / "s.h5").create().freeze_campaign(asked.dumps())
+    found = iter([{"north five": kept}, {"north five": now}])
+    monkeypatch.setattr(running, "_layouts_of", lambda _: next(found))
+    expected = pytest.raises(InputError, match=words) if words else contextlib.nullcontext()
+    with expected:
+        running.refuse_changed_source(asked, tmp_path / "s.h5")
 
 
 @pytest.mark.core

@@ -50,6 +50,11 @@ REFUSED: dict[str, tuple[dict[str, Any], str, str]] = {
     ),
     "output": ({"output": "energy"}, "output: ", "'aep' or 'power'"),
     "power without steps": ({"output": "power"}, "output: needs a time series (got 'power')", "output: aep"),
+    "float64 without power": (
+        {"power_type": "float64"},
+        "power_type: has a meaning only with",
+        "leave it out",
+    ),
     "wake": ({"wake": "larsen"}, "wake.larsen: is not a known key", "known here"),
     "neighbours word": (
         {"neighbours": "everyone"},

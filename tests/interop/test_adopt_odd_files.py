@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
 from pathlib import Path
+from typing import Any
 
 import h5py
 import numpy as np
@@ -11,6 +13,9 @@ import pytest
 from tests.campaign.examples import small
 from vindeby.campaign import Campaign
 from vindeby.interop.adopt import adopt
+from vindeby.store.disk.run_directory import RunDirectory
+
+adopting: Any = importlib.import_module("vindeby.interop.adopt.adopt")
 
 
 @pytest.fixture
@@ -45,3 +50,42 @@ def test_a_link_that_leads_to_itself_is_said_and_does_not_stop_the_adoption(
     report = adopt([folder], tmp_path / "o.h5", one_farm)
     assert [Path(one.path).name for one in report.files] == ["a.h5", "b.h5", "c.h5"]
     assert all(one.findings for one in report.files)
+
+
+def worker_file(path: Path) -> Path:
+    with h5py.File(path, "w") as file:
+        group = file.create_group("farm0_t0_s0")
+        group.create_dataset("layout", data=np.arange(8.0).reshape(2, 4))
+        group.create_dataset("aep", data=1.0)
+    return path
+
+
+@pytest.mark.parametrize("foreign_output", [False, True])
+def test_a_file_that_vanishes_while_it_is_read_does_not_stop_the_adoption(
+    foreign_output: bool, tmp_path: Path, one_farm: Campaign, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if foreign_output:
+        worker_file(tmp_path / "o.h5")
+    paths = [worker_file(tmp_path / name) for name in ("a.h5", "b.h5")]
+    rescue = adopting.rescue
+
+    def rescue_and_lose(path: Path, *more: Any) -> Any:
+        saved = rescue(path, *more)
+        if path == paths[0]:
+            path.unlink()
+        return saved
+
+    monkeypatch.setattr(adopting, "rescue", rescue_and_lose)
+    report = adopt(paths, tmp_path / "o.h5", one_farm)
+    gone, there = (one for one in report.files if Path(one.path) in paths)
+    assert any("it changed while it was read" in finding for finding in gone.findings)
+    assert not there.findings
+
+
+def test_files_are_adopted_once_in_the_order_in_which_they_are_named(tmp_path: Path) -> None:
+    one, other = worker_file(tmp_path / "b.h5"), worker_file(tmp_path / "a.h5")
+    linked, soft = tmp_path / "c.h5", tmp_path / "d.h5"
+    linked.hardlink_to(one)
+    soft.symlink_to(other)
+    run = RunDirectory(tmp_path / "o.h5")
+    assert adopting.script_files([one, other, one, linked, soft], run) == [one, other]

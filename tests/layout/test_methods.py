@@ -75,6 +75,20 @@ def test_a_refinement_after_smart_start_gains() -> None:
     assert refined.aep_gwh > alone.aep_gwh * 1.001
 
 
+@pytest.mark.parametrize(
+    "number", [np.array([5, 6]), np.array([5]), np.float64(5.0), np.bool_(True), "5", None]
+)
+def test_what_is_not_one_whole_number_is_refused_as_a_number_of_steps(number: Any) -> None:
+    with pytest.raises(ArgumentError, match="max_iterations must be"):
+        Gradient(max_iterations=number)
+
+
+def test_numbers_of_numpy_become_plain_numbers() -> None:
+    method = Gradient(max_iterations=np.int64(7), widening=np.float32(2.5))  # type: ignore[arg-type]
+    assert (type(method.max_iterations), type(method.widening)) == (int, float)
+    assert method == Gradient(max_iterations=7, widening=2.5)
+
+
 @pytest.mark.parametrize(("grid_size", "random_pct"), [(1, 30.0), (5, 101.0), (5, -1.0)])
 def test_parameters_that_make_no_sense_are_refused(grid_size: int, random_pct: float) -> None:
     with pytest.raises(ArgumentError):

@@ -21,7 +21,7 @@ from vindeby.store.format.classic import _GroupWriter
 from vindeby.store.format.file_format import Content
 from vindeby.store.format.formats import FILE_FORMATS
 from vindeby.store.format.rows import Segment
-from vindeby.store.format.seal import SealedFile
+from vindeby.store.format.seal import SealedFile, block_digests, open_sealed, seal_bytes
 from vindeby.store.merge.merge import BadFilesError, MergeOptions, merge
 from vindeby.store.merge.sources import Selection, Source
 from vindeby.store.validate import validate
@@ -277,3 +277,47 @@ def test_a_write_that_failed_once_is_told_with_its_reason(
             merge(run.output, MergeOptions(file_format=file_format))
     assert not run.output.exists()
     assert len(run.shard_paths()) == 1
+
+
+def with_a_wrong_record(path: Path) -> str:
+    """One record is changed and the file sealed again, as if it had been changed in memory before; its key."""
+    wrong = records(3)[1]
+    with open_sealed(path) as file:
+        length, directory = file.seal.length, file.seal.directory
+    hdf5 = bytearray(path.read_bytes()[:length])
+    hdf5[bytes(hdf5).index(wrong.layout[0].tobytes())] ^= 4  # a table pads each row of it
+    path.write_bytes(hdf5 + seal_bytes(length, block_digests(hdf5), directory))
+    return wrong.key
+
+
+@pytest.mark.parametrize("where", ["shard", "classic", "table"])
+def test_a_record_that_misses_its_checksum_in_a_sealed_file_is_left_out_and_named(
+    run: RunDirectory, where: str
+) -> None:
+    path = publish(run, records(3)).path
+    if where != "shard":
+        merge(run.output, MergeOptions(file_format=where))
+        path = run.output
+    key = with_a_wrong_record(path)
+    publish(run, records(2, start=10))
+    with pytest.raises(BadFilesError) as caught:
+        merge(run.output)
+    assert f"{key}: checksum mismatch" in str(caught.value)
+    assert path.exists()
+    report = merge(run.output, MergeOptions(on_bad="skip"))
+    assert report.records == 4
+    (bad,) = report.bad_files
+    assert (bad.found, bad.taken) == (2, 2)
+    assert contents(run.output).keys() == {one.key for one in records(3) + records(2, start=10)} - {key}
+    assert validate(run.output).valid
+    assert len([one for one in run.quarantine.iterdir() if one.suffix == ".h5"]) == 1
+
+
+def test_the_right_copy_is_taken_where_another_misses_its_checksum(run: RunDirectory) -> None:
+    with_a_wrong_record(publish(run, records(3)).path)
+    publish(run, records(3))
+    report = merge(run.output, MergeOptions(on_bad="skip"))
+    assert not report.conflicts
+    assert sorted((entry.taken, entry.duplicates) for entry in report.files) == [(1, 2), (2, 0)]
+    assert validate(run.output).valid
+    assert contents(run.output).keys() == {one.key for one in records(3)}

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import time
+import weakref
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -302,3 +304,21 @@ def test_a_result_without_a_fingerprint_counts_as_present(tmp_path: Path) -> Non
     foreign_file(tmp_path / "a.h5", range(2))
     with Database(tmp_path / "a.h5") as database:
         assert find_missing(database, {"farm0_t1_s0": "x", "farm0_t1_s1": "y"}) == []
+
+
+def test_a_database_that_is_no_longer_used_is_free_without_a_collection_of_garbage(run: RunDirectory) -> None:
+    publish(run, records(3))
+    merge(run.output)
+    publish(run, records(3, start=10))
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        with Database(run) as database:
+            assert len([database[key] for key in database]) == 6
+            assert sum(map(len, database.segments())) == 6
+            left = [weakref.ref(database), weakref.ref(database._chunks)]
+        del database
+        assert [reference() for reference in left] == [None, None]
+    finally:
+        if was_enabled:
+            gc.enable()

@@ -16,7 +16,7 @@ from vindeby.errors import ArgumentError
 from vindeby.wake import Neighbours, TimeSeriesSite, Turbine, UniformSite, WindFarm, WindStates
 from vindeby.wake.compiling.compiled import scalar
 from vindeby.wake.loops.width_steps import LARGEST_T, means
-from vindeby.wake.models.nygaard_2022 import SMALLEST_Y, growth
+from vindeby.wake.models.nygaard_2022 import SMALLEST_Y, growth, growth_with_slope
 
 pytestmark = pytest.mark.slow
 
@@ -25,7 +25,7 @@ SPEEDS = np.array([4.0, 7.0, 8.5, 10.0, 12.0, 14.0, 18.0, 24.0])
 
 mean_of = numba.vectorize(["f8(f8,f8)"])(lambda z, t: means(z, 2.0 * z, t)[0])
 mirror_of = numba.vectorize(["f8(f8,f8)"])(lambda z, t: means(0.5 * z, z, t)[1])
-growth_of = numba.vectorize(["f8(f8)"])(lambda y: growth(y)[0])
+growth_of = numba.vectorize(["f8(f8)"])(lambda y: growth(y))
 
 
 @scalar
@@ -35,7 +35,7 @@ def slopes_of(z: float, t: float) -> tuple[float, float, float, float, float, fl
 
 @scalar
 def growth_slope_of(y: float) -> float:
-    return growth(y)[1]
+    return growth_with_slope(y)[1]
 
 
 @dataclass(frozen=True)

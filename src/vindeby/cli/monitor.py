@@ -1,6 +1,7 @@
 """``vindeby monitor OUT.h5``: the progress of a campaign, while it runs, after a crash, or when it is done.
 
-It is run often, beside a campaign that needs the machine, so that it loads nothing heavy but NumPy.
+It is run often, beside a campaign that needs the machine, so that it loads what reading a campaign needs (NumPy,
+pydantic, shapely), but neither h5py nor Numba nor Matplotlib.
 """
 
 from __future__ import annotations

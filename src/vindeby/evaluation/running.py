@@ -6,6 +6,7 @@ The database is opened read-only. Killed at any moment, call it again to resume.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from vindeby.runner.running import run
 from vindeby.runner.summary import Summary
 from vindeby.runner.supervisor import Watcher
 from vindeby.store.disk.run_directory import RunDirectory
+from vindeby.text import plural
 
 
 def _silent(_: object) -> None:
@@ -94,12 +96,14 @@ def refuse_changed_source(campaign: Campaign, output: Path) -> None:
     before, now = _layouts_of(former), _layouts_of(campaign)
     for name, layouts in now.items():
         kept = before.get(name, layouts)
-        if layouts[: len(kept)] != kept:
-            raise InputError(
-                f"{source_of(campaign, output)}: {output} holds evaluations of {kept[0]}, but the study now means "
-                f"{layouts[0]} (key and checksum: the layout, the best layout or the seeds have changed); nothing was "
-                "changed; use --replace-stale to compute them again, or another -o"
-            )
+        fewer = f"only {plural(len(layouts), 'layout')} of {name}"
+        for was, means in zip_longest(kept, layouts[: len(kept)], fillvalue=fewer):
+            if was != means:
+                raise InputError(
+                    f"{source_of(campaign, output)}: {output} holds evaluations of {was}, but the study now means "
+                    f"{means} (key and checksum: the layout, the best layout or the seeds have changed); nothing was "
+                    "changed; use --replace-stale to compute them again, or another -o"
+                )
 
 
 def _layouts_of(campaign: Campaign) -> dict[str, list[str]]:

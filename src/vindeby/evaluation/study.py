@@ -22,7 +22,7 @@ from vindeby.campaign.reading.tables import Header, TableLine, TableReader
 from vindeby.campaign.reading.yaml_text import Document, Origin, write
 from vindeby.campaign.sections.run_options import RunOptions
 from vindeby.campaign.sections.site import Site
-from vindeby.campaign.sections.values import PACKED, Name, OneOf, Section, Text, refusal
+from vindeby.campaign.sections.values import PACKED, Name, OneOf, Section, Text, refusal, require
 from vindeby.campaign.sections.wake_model import WakeModel
 from vindeby.errors import CampaignError, InputError
 
@@ -293,6 +293,12 @@ class Study(Section):
             return cls.model_validate(document.data), document
         except ValidationError as error:
             raise CampaignError(explain(cls, error, document)) from None
+
+    @model_validator(mode="after")
+    def _power_type_needs_powers(self) -> Self:
+        is_used = self.power_type == "float32" or self.output == "power"
+        require(is_used, "has a meaning only with output: power", "leave it out", "power_type")
+        return self
 
     def dumps(self) -> str:
         """The study as YAML text; nothing in it refers to another file."""

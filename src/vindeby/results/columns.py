@@ -2,10 +2,10 @@
 
 Layouts stay where they are until one is asked for; a hundred thousand results take a few megabytes here.
 
-Which results are invalid follows the one definition of done (``assembly.done``). A look must be quick, and geometry and
-wind take a second to load. So what ``run``, ``merge``, ``salvage`` and ``validate`` found is read from the run
-directory, and a result with the expected fingerprint was checked by the worker that published it. Only results that
-nobody has checked yet, of a database that came from elsewhere, are checked here.
+Which results are invalid follows the one definition of done (``assembly.done``). A look must be quick, and checking
+every layout and energy again takes long. So what ``run``, ``merge``, ``salvage`` and ``validate`` found is read from
+the run directory, and a result with the expected fingerprint was checked by the worker that published it. Only results
+that nobody has checked yet, of a database that came from elsewhere, are checked here.
 """
 
 from __future__ import annotations
@@ -213,7 +213,7 @@ class InvalidResults:
         covered = isinstance(source, Database) and known.covers(source.digest)
         if not covered and results.foreign and self._checked != results.version:
             if self._judge is None:
-                from vindeby.assembly.done import Judge  # loads shapely, and perhaps Numba: only here
+                from vindeby.assembly.done import Judge  # may load Numba: only here
 
                 self._judge = Judge(campaign)
             foreign = (segment.take(segment.rows["fingerprint"] == b"") for segment in source.segments())

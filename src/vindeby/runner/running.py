@@ -107,7 +107,7 @@ def run(
         if judge.usual:
             write_verdicts(directory, space.text, resume_state.verdicts)
         _report_resume_state(resume_state, on_message, again)
-        if message := other_engines(campaign, resume_state.engines):
+        for message in other_engines(campaign, resume_state.engines):
             on_message(message)
         summary = Summary(Path(output), len(space), resume_state, part=share, kept_invalid=keep_invalid)
         if resume_state.todo:

@@ -91,7 +91,7 @@ def _take_stored(named: NamedFile) -> None:
             "database", "the entry does not say which result of it", "give key: KEY, or best: {farm: NAME}"
         )
     key, best = data.get("key"), data.get("best")
-    wanted = {} if best in (None, True) else best
+    wanted = {} if "key" in data or best is True else best
     if "key" in data and not isinstance(key, str):
         named.refuse_key("key", "must be the name of a result", "write e.g. farm0_t5_s12")
     if not isinstance(wanted, dict) or not all(

@@ -86,11 +86,11 @@ class NamedFile:
         """Raise for something that is wrong with what the campaign file says about it."""
         self.document.refuse((*self.at, key), message, remedy, self.data.get(key))
 
-    def refuse_beside(self, what: str, keys: Iterable[str]) -> None:
-        """Refuse keys that say again, or otherwise, what the file says."""
+    def refuse_beside(self, what: str, keys: Iterable[str], instead: str = "") -> None:
+        """Refuse keys that say again, or otherwise, what the file says; ``instead`` is what else can be done."""
         for key in keys:
             if key in self.data:
-                self.refuse_key(key, f"is given beside {what}", f"give {key} or {what}, not both")
+                self.refuse_key(key, f"is given beside {what}", f"give {key} or {what}, not both{instead}")
 
     def content(self, most: int, path: Path | None = None) -> bytes:
         """The bytes of the file, or of one that belongs to it."""

@@ -354,6 +354,10 @@ class _Positions:
             if not all(map(row.cell, places)):
                 self.reader.refuse(row.line, "has no value for x or y", "give both on each line")
         self.reader.refuse_doubtful_commas(self.rows, places)
+        words = [row for row in self.rows if any(_parsed(row.cell(place)) is None for place in places)]
+        if words and 2 * len(words) >= len(self.rows):
+            message = "is not a position: it must have two numbers"
+            self.reader.refuse(words[0].line, message, "is it the right file?")
         x, y = (self.reader.column(self.rows, place, name) for place, name in zip(places, "xy", strict=True))
         if self.rows and not self.pair.in_metres:
             low, high = sorted(max(map(abs, column)) for column in (x, y))

@@ -146,7 +146,7 @@ class _LocalWind(NamedFile):
 
     def resolve(self, site: dict[str, Any]) -> None:
         """Put what the file holds into the site."""
-        self.refuse_beside("file", _GIVEN_HERE)
+        self.refuse_beside("file", _GIVEN_HERE, "; use: says what is taken")
         try:
             found = readers().gridded_file(self.path, tuple(_VARIABLES))
         except VindebyError as error:
@@ -168,7 +168,9 @@ class _LocalWind(NamedFile):
 
     def _chosen(self, arrays: dict[str, Any]) -> list[str]:
         """The quantities that are taken: all that the file has, or those that ``use`` names."""
-        use = self.data.get("use", list(arrays))
+        use = self.data.get("use")
+        if use is None:
+            use = list(arrays)
         if not arrays:
             names = "Speedup, Turning, Weibull_A, Weibull_k, Sector_frequency, TI"
             self.refuse_key("file", "has no variable of the local wind", f"name them as PyWake does: {names}")

@@ -222,19 +222,23 @@ class _Reader:
             self.refuse(f"nested deeper than {MAX_DEPTH} levels", event, remedy="is a bracket left open?")
         if isinstance(event, yaml.SequenceStartEvent):
             entries: list[Any] = []
-            while not isinstance(inner := next(self.events), yaml.SequenceEndEvent):
+            while not isinstance(inner := self._next((*path, len(entries))), yaml.SequenceEndEvent):
                 entries.append(self._value(inner, (*path, len(entries)), inner))
             return entries
         mapping: dict[str, Any] = {}
-        while not isinstance(named := next(self.events), yaml.MappingEndEvent):
-            self.path = path
+        while not isinstance(named := self._next(path), yaml.MappingEndEvent):
             key = self._key(named, mapping)
-            value = self._value(next(self.events), (*path, key), named)
+            value = self._value(self._next((*path, key)), (*path, key), named)
             if key in mapping and mapping[key] != value:
                 message = f"duplicate key {key!r} with another value"
                 self.refuse(message, named, remedy="remove one of them")
             mapping[key] = value
         return mapping
+
+    def _next(self, path: Path) -> Any:
+        """The next event; if it cannot be parsed, the message names this path."""
+        self.path = path
+        return next(self.events)
 
     def _key(self, event: Any, mapping: dict[str, Any]) -> str:
         if not isinstance(event, yaml.ScalarEvent):

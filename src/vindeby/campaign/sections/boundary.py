@@ -9,15 +9,15 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, NoReturn, Self
 
 import numpy as np
 import shapely
-from pydantic import AfterValidator, model_validator
+from pydantic import AfterValidator, Field, model_validator
 from shapely.geometry.base import BaseGeometry
 
 from vindeby import units
-from vindeby.campaign.sections.values import Metres, OneOf, Positive, Section, require
+from vindeby.campaign.sections.values import Metres, OneOf, Positive, Section, refusal, require
 from vindeby.text import plural
 
 _NEARLY_CLOSED_M = 1.0
@@ -65,21 +65,25 @@ def closing_gap_m(ring: Sequence[Vertex]) -> float | None:
     return gap if gap < 1e-3 * sum(math.dist(a, b) for a, b in itertools.pairwise(ring)) else None
 
 
-def _refuse_crossing(ring: Sequence[Vertex]) -> None:
+def _refuse_crossing(ring: Sequence[Vertex]) -> NoReturn:
+    """Name two edges that meet; those of a ring that is not valid may meet nowhere, by rounding."""
     count = len(ring)
     edges = [shapely.LineString([ring[index], ring[(index + 1) % count]]) for index in range(count)]
     first, second = shapely.STRtree(edges).query(edges, predicate="intersects")
     for one, other in sorted(zip(first.tolist(), second.tolist(), strict=True)):
         meeting = shapely.intersection(edges[one], edges[other])
         next_to_each_other = other - one in (1, count - 1) and meeting.length == 0.0
+        if one >= other or next_to_each_other or meeting.is_empty:
+            continue
         x, y = shapely.get_coordinates(meeting)[0]
-        require(
-            one >= other or next_to_each_other,
+        raise refusal(
             f"the polygon crosses or touches itself: the edge from vertex {one} to {(one + 1) % count} meets the "
             f"edge from vertex {other} to {(other + 1) % count} at ({x:.6g}, {y:.6g})",
-            "put the vertices in order around the area",
-            other,
+            remedy="put the vertices in order around the area",
+            at=(other,),
         )
+    reason = shapely.is_valid_reason(shapely.Polygon(ring))
+    raise refusal(f"the polygon is not simple: {reason}", remedy="redraw it")
 
 
 def most_points(area: BaseGeometry, spacing_m: float) -> int:
@@ -125,7 +129,7 @@ def random_fill(
 
 
 Vertex = tuple[Metres, Metres]
-Ring = Annotated[tuple[Vertex, ...], AfterValidator(clean_ring)]
+Ring = Annotated[tuple[Vertex, ...], AfterValidator(clean_ring), Field(json_schema_extra={"minItems": 3})]
 
 _CIRCLE_SEGMENTS = 64
 

@@ -30,7 +30,6 @@ from vindeby.campaign.sections.values import (
     evenly_around,
     refuse_bad_sum,
     require,
-    require_length,
 )
 from vindeby.text import plural
 
@@ -164,9 +163,12 @@ class ProbabilityTable(Section):
 
     @model_validator(mode="after")
     def _shape_and_sum(self) -> Self:
-        require_length(len(self.probability), "wind_directions", len(self.wind_directions), "probability")
+        rows, directions, speeds = len(self.probability), len(self.wind_directions), len(self.wind_speeds)
+        wrong = f"has {plural(rows, 'row')}, but there are {directions} wind_directions"
+        require(rows == directions, wrong, "give one row for each direction", "probability")
         for index, row in enumerate(self.probability):
-            require_length(len(row), "wind_speeds", len(self.wind_speeds), "probability", index)
+            wrong = f"row {index} has {len(row)} entries, but there are {speeds} wind_speeds"
+            require(len(row) == speeds, wrong, "give one entry for each speed", "probability", index)
         refuse_bad_sum(self.total, "probabilities", "probability", self.normalise)
         if isinstance(self.turbulence_intensity, TurbulenceTable):
             self.turbulence_intensity.refuse_speeds_outside(self.wind_speeds, "the site")

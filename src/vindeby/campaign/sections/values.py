@@ -7,6 +7,7 @@ import json
 import re
 import unicodedata
 from dataclasses import is_dataclass
+from functools import partial
 from typing import Annotated, Any, ClassVar, Protocol, Self, TypeVar, get_args
 
 from pydantic import (
@@ -166,18 +167,21 @@ def _names_differ(parts: tuple[_Named, ...]) -> tuple[_Named, ...]:
     return parts
 
 
-def _increasing(values: tuple[float, ...]) -> tuple[float, ...]:
+def _increasing(values: tuple[float, ...], remedy: str) -> tuple[float, ...]:
     for index, (before, value) in enumerate(itertools.pairwise(values), 1):
-        require(
-            value > before,
-            f"must increase, but {value:.10g} follows {before:.10g}",
-            "sort it and remove duplicates",
-            index,
-        )
+        require(value > before, f"must increase, but {value:.10g} follows {before:.10g}", remedy, index)
     return values
 
 
-def evenly_around(directions: tuple[float, ...], *inner: str) -> tuple[float, ...]:
+def _rising(remedy: str) -> AfterValidator:
+    """Refuse numbers that do not increase, with the remedy that suits what they are."""
+    return AfterValidator(partial(_increasing, remedy=remedy))
+
+
+_FROM_NORTH = "list the sectors from north clockwise, at even distances"
+
+
+def evenly_around(directions: tuple[float, ...], *inner: str, remedy: str = _FROM_NORTH) -> tuple[float, ...]:
     """Refuse directions that are not those of evenly spaced sectors, the first of them north; 360 may repeat 0.
 
     ``inner`` is the path from a sector to its direction.
@@ -186,7 +190,7 @@ def evenly_around(directions: tuple[float, ...], *inner: str) -> tuple[float, ..
     if index is not None:
         raise refusal(
             f"with {sectors} sectors, sector {index} must be at {index * 360.0 / sectors:g} degrees",
-            remedy="list the sectors from north clockwise, at even distances",
+            remedy=remedy,
             at=(index, *inner),
         )
     return directions
@@ -220,13 +224,22 @@ Metres = Annotated[float, Strict(), AfterValidator(_on_a_map), WithJsonSchema(_L
 Fraction = Annotated[Number, Field(ge=0.0, le=1.0)]
 Text = Annotated[str, Strict(), Field(max_length=10_000)]
 Name = Annotated[str, Strict(), Field(min_length=1, max_length=120), AfterValidator(_a_name)]
-Increasing = Annotated[tuple[NotNegative, ...], Field(min_length=1), AfterValidator(_increasing)]
+Increasing = Annotated[tuple[NotNegative, ...], Field(min_length=1), _rising("sort it and remove duplicates")]
 """A list of numbers, none negative, each above the one before."""
-Coordinates = Annotated[tuple[Metres, ...], AfterValidator(_increasing)]
+Coordinates = Annotated[tuple[Metres, ...], _rising("sort the axis together with the values over it")]
+"""An axis of a grid, in metres."""
 Direction = Annotated[Number, Field(ge=0.0, lt=360.0)]
-Sectors = Annotated[tuple[Number, ...], Field(min_length=1), AfterValidator(evenly_around)]
+Sectors = Annotated[
+    tuple[Number, ...],
+    Field(min_length=1),
+    AfterValidator(partial(evenly_around, remedy=f"{_FROM_NORTH}; 360 may repeat 0")),
+]
 """Wind directions in degrees, evenly spaced from north on; a last one of 360 is the first."""
-RisingDirections = Annotated[tuple[Direction, ...], Field(min_length=1), AfterValidator(_increasing)]
+RisingDirections = Annotated[
+    tuple[Direction, ...],
+    Field(min_length=1),
+    _rising("list the directions from north clockwise, each once; 360 is 0"),
+]
 ThrustCoefficient = Annotated[Number, Field(ge=0.0, lt=1.5)]
 NAMED = (Field(min_length=1), AfterValidator(_names_differ))
 """Of a list whose entries have names: not empty, and no name twice."""

@@ -7,6 +7,7 @@ valid result are passed over, whoever it is from, so nothing is lost and nothing
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import tempfile
@@ -59,7 +60,19 @@ def script_files(paths: Sequence[Path], run: RunDirectory) -> list[Path]:
     if not kept and not given:
         named = ", ".join(map(str, paths))
         raise InputError(f"{named}: there are no HDF5 files; name the folder of the script's worker files")
-    return list({os.path.realpath(path): path for path in reversed([*kept, *given])}.values())[::-1]
+    found: dict[object, Path] = {}
+    for path in (*kept, *given):
+        found.setdefault(_identity(path), path)
+    return list(found.values())
+
+
+def _identity(path: Path) -> object:
+    """What all names of a file share, hard links, too; the path itself where it leads nowhere."""
+    try:
+        state = path.stat()
+    except OSError:
+        return path.absolute()
+    return state.st_dev, state.st_ino
 
 
 def is_foreign(output: Path) -> bool:
@@ -97,8 +110,10 @@ def read_all(
     for path in files:
         before = _state(path)
         saved = rescue(path, folder, guard, KEY_OF_ATTRIBUTES, spool, _NEEDED)
-        plain = before is not None and special_kind(path.stat().st_mode) is None
-        digest = Files().digest(path).hex() if plain else ""
+        digest = ""
+        with contextlib.suppress(OSError):  # it may vanish meanwhile, which the state below tells
+            if before is not None and special_kind(path.stat().st_mode) is None:
+                digest = Files().digest(path).hex()
         if _state(path) != before:
             changed = "it changed while it was read; does the script still run?"
             saved.findings.append(Finding(Verdict.INCOMPLETE, changed))
@@ -185,7 +200,7 @@ class _Adoption:
         if not is_foreign(output):
             return
         for _, saved in files:
-            if not saved.path.samefile(output):
+            if _identity(saved.path) != _identity(output):
                 continue
             keys = map(self._examiner.key_of, saved.records.values())
             if saved.records and not any(map(self._examiner.asked, keys)):

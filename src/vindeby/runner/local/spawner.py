@@ -60,7 +60,7 @@ class SpawnerProcess:
                 selector.register(self.wake, selectors.EVENT_READ)
                 while True:
                     self._turn(selector)
-        except (EOFError, SystemExit, ConnectionError):
+        except (EOFError, SystemExit, OSError):  # a message that is cut short is an OSError
             self._end_all()
 
     def _turn(self, selector: selectors.BaseSelector) -> None:

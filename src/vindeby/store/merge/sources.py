@@ -26,13 +26,14 @@ from vindeby.store.read.reading import Reading, read_any
 
 @dataclass
 class Source:
-    """A file, scanned."""
+    """A file, scanned; ``intact`` says which of its records meet their checksums."""
 
     path: Path
     entry: FileEntry
     reading: Reading
     keys: NDArray[np.bytes_]
     checksums: NDArray[np.bytes_]
+    intact: NDArray[np.bool_]
     schemas: set[Schema]
     widths: dict[str, int]
 
@@ -42,22 +43,37 @@ def scan(path: Path, kind: str, guard: Guard) -> Source:
     entry = FileEntry(str(path), kind)
     with contextlib.suppress(OSError):
         entry.size = path.stat().st_size
-    keys, checksums = [np.empty(0, "S1")], [np.empty(0, "S64")]
+    keys, checksums, intact = [np.empty(0, "S1")], [np.empty(0, "S64")], [np.empty(0, bool)]
     schemas: set[Schema] = set()
     widths: dict[str, int] = {}
 
     def collect(segment: Segment) -> None:
         keys.append(segment.rows["key"].copy())
         checksums.append(segment.rows["checksum"].copy())
+        intact.append(segment.intact())  # a seal vouches for the bytes, not for what was sealed
+        if not intact[-1].any():
+            return
         schemas.add(segment.schema)
         for name in segment.schema.text_fields:
             widths[name] = max(segment.rows.dtype[name].itemsize, widths.get(name, 1))
 
     reading = read_any(path, guard, collect)
-    source = Source(path, entry, reading, np.concatenate(keys), np.concatenate(checksums), schemas, widths)
+    source = Source(
+        path,
+        entry,
+        reading,
+        np.concatenate(keys),
+        np.concatenate(checksums),
+        np.concatenate(intact),
+        schemas,
+        widths,
+    )
+    for key in source.keys[~source.intact].tolist():
+        reading.findings.append(Finding(Verdict.CHECKSUM, "", key.decode(errors="replace")))
     if kind == "shard" and not reading.sealed and not reading.findings:
         reading.findings.append(Finding(Verdict.CHECKSUM, "the seal that every shard ends with is missing"))
-    entry.digest, entry.found, entry.findings = reading.digest, len(source.keys), list(reading.findings)
+    entry.digest, entry.found = reading.digest, int(source.intact.sum())
+    entry.findings = list(reading.findings)
     return source
 
 
@@ -98,11 +114,13 @@ def select(
 
     ``asked`` maps keys to fingerprints; ``invalid`` are the checksums of records that any other may replace.
     """
-    selection = Selection([np.ones(len(source.keys), bool) for source in sources])
+    selection = Selection([source.intact.copy() for source in sources])
     first: dict[bytes, tuple[int, int]] = {}
     doubtful: list[tuple[int, int, int, int]] = []
     for number, source in enumerate(sources):
-        for row, key in enumerate(source.keys.tolist()):
+        everything = source.keys.tolist()
+        for row in np.flatnonzero(source.intact).tolist():
+            key = everything[row]
             kept = first.setdefault(key, (number, row))
             if kept == (number, row):
                 continue

@@ -7,9 +7,8 @@ compares each record with its own checksum. Files that nothing vouches for stay 
 from __future__ import annotations
 
 from bisect import insort
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import TypeAlias
 
@@ -119,28 +118,44 @@ class ReplacedError(DataError):
 
 
 class Chunks:
-    """``memory`` holds what was read of unsealed files, ``digests`` the seal that each sealed one had."""
+    """``memory`` holds what was read of unsealed files, ``digests`` the seal that each sealed one had.
 
-    def __init__(self, note: Callable[[Path, Finding], None]) -> None:
+    What is wrong goes into ``findings``. Nothing here refers back to its owner or to itself: the command collects no
+    garbage, so that what is no longer used must be free at once.
+    """
+
+    def __init__(self, findings: dict[Path, list[Finding]]) -> None:
         self.memory: dict[Path, list[Segment]] = {}
         self.digests: dict[Path, str] = {}
-        self._note = note
+        self._findings = findings
         self._open: SealedFile | None = None
         self._just_read: dict[Path, list[Segment]] = {}
         self._room = _ROOM
-        self.rows = lru_cache(_MOST_KEPT)(self._rows)
+        self._kept: dict[Place, dict[str, tuple[Segment, int]]] = {}
+
+    def note(self, path: Path, finding: Finding) -> None:
+        """Something is wrong with a file; each finding is kept once."""
+        known = self._findings.setdefault(path, [])
+        if finding not in known:
+            known.append(finding)
 
     def doubtful(self, path: Path) -> bool:
         """Does no seal vouch for this file?"""
         return path in self.memory
 
-    def _rows(self, place: Place) -> dict[str, tuple[Segment, int]]:
+    def rows(self, place: Place) -> dict[str, tuple[Segment, int]]:
         """The records of a chunk by key: a segment, and the row in it."""
-        return {
-            key.decode(errors="replace"): (segment, row)
-            for segment in self.segments(place)
-            for row, key in enumerate(segment.rows["key"].tolist())
-        }
+        found = self._kept.pop(place, None)
+        if found is None:
+            found = {
+                key.decode(errors="replace"): (segment, row)
+                for segment in self.segments(place)
+                for row, key in enumerate(segment.rows["key"].tolist())
+            }
+        self._kept[place] = found  # the last one is the one that was asked for last
+        if len(self._kept) > _MOST_KEPT:
+            del self._kept[next(iter(self._kept))]
+        return found
 
     def segments(self, place: Place, fields: Collection[str] | None = None) -> list[Segment]:
         """The records of a chunk, not yet compared with their checksums.
@@ -155,7 +170,7 @@ class Chunks:
         try:
             return read_chunk(self._file(place.path), place.chunk, fields)
         except SealError as error:
-            self._note(place.path, Finding(Verdict.CHECKSUM, str(error).split(": ", 1)[-1]))
+            self.note(place.path, Finding(Verdict.CHECKSUM, str(error).split(": ", 1)[-1]))
         file = SealedFile.open(place.path, verify=False)
         if file is None:
             raise ReplacedError(place.path)
@@ -163,7 +178,7 @@ class Chunks:
             try:
                 return read_chunk(file, place.chunk)
             except SealError as error:
-                self._note(place.path, Finding(Verdict.INCOMPLETE, str(error).split(": ", 1)[-1]))
+                self.note(place.path, Finding(Verdict.INCOMPLETE, str(error).split(": ", 1)[-1]))
                 return []
 
     def keep(self, path: Path, segments: list[Segment]) -> None:
@@ -194,7 +209,7 @@ class Chunks:
         """Another file stands at this path now, or none."""
         self.memory.pop(path, None)
         self._take(path)
-        self.rows.cache_clear()
+        self._kept.clear()
         self.close()
 
     def close(self) -> None:

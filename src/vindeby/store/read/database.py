@@ -50,7 +50,7 @@ class Database(Mapping[str, Record]):
         self.sealed = False
         self._index = Index()
         self._known: dict[Path, tuple[int, int, int]] = {}
-        self._chunks = Chunks(self._note)
+        self._chunks = Chunks(self.findings)
         self._handed_out: set[Place] = set()
         if self.path.is_dir():
             raise InputError(
@@ -170,7 +170,7 @@ class Database(Mapping[str, Record]):
 
     def _demote(self, key: str, place: Place, why: Verdict) -> Place | None:
         """The record there is not right; the next copy counts, if there is one."""
-        self._note(place.path, Finding(why, "", key))
+        self._chunks.note(place.path, Finding(why, "", key))
         better = self._index.demote(key, place)
         if better is not None:
             self._handed_out.discard(better)
@@ -273,11 +273,6 @@ class Database(Mapping[str, Record]):
                     yield segment
                 elif mine.any():
                     yield segment.take(mine)
-
-    def _note(self, path: Path, finding: Finding) -> None:
-        known = self.findings.setdefault(path, [])
-        if finding not in known:
-            known.append(finding)
 
     @property
     def campaign_text(self) -> str | None:

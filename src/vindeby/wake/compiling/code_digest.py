@@ -113,6 +113,7 @@ class Walk:
         self._unknown: list[object] = []
         self._hash = hashlib.sha256()
         self._met: dict[object, tuple[int, Any]] = {}
+        self._open: set[int] = set()  # the containers whose parts are being described
         self._alive: list[object] = []  # so that no object met takes the address of another
 
     def digest(self) -> CodeDigest:
@@ -126,19 +127,30 @@ class Walk:
             return self._module(value, names)
         if isinstance(value, Dispatcher):
             return self._dispatcher(value)
-        if isinstance(value, tuple | list):
-            fields = repr(getattr(value, "_fields", ()))
-            self._words("sequence", type(value).__name__, fields, str(len(value)))
-            parts = [self.value(part) for part in value]
-            return value._make(parts) if hasattr(value, "_make") else type(value)(parts)
-        if isinstance(value, dict):
-            self._words("mapping", str(len(value)))
-            return dict(self.value(item) for item in sorted(value.items(), key=repr))
+        if isinstance(value, tuple | list | dict):
+            return self._container(value)
         if type(value) is np.ndarray and not value.dtype.hasobject:
             self._words("array", repr(value.dtype), repr(value.shape), value.tobytes())
             return value.copy(order="K")
         self._unchanging(value)
         return value
+
+    def _container(self, value: Any) -> Any:
+        if id(value) in self._open:  # it holds itself
+            self._refuse(value)
+            return value
+        self._open.add(id(value))
+        if isinstance(value, dict):
+            self._words("mapping", str(len(value)))
+            parts = [self.value(item) for item in sorted(value.items(), key=repr)]
+        else:
+            fields = repr(getattr(value, "_fields", ()))
+            self._words("sequence", type(value).__name__, fields, str(len(value)))
+            parts = [self.value(part) for part in value]
+        self._open.discard(id(value))
+        if type(value) in (tuple, list, dict):
+            return type(value)(parts)
+        return value._make(parts) if hasattr(value, "_make") else value  # of other classes nothing is known
 
     def _unchanging(self, value: Any) -> None:
         kind = type(value)
@@ -169,8 +181,11 @@ class Walk:
             self._words("type", kind.__name__, str(value))
         else:
             # Called from compiled code, a function stands for something registered with Numba, not for its own code.
-            self._words("unknown", str(id(value)))
-            self._unknown.append(value)
+            self._refuse(value)
+
+    def _refuse(self, value: object) -> None:
+        self._words("unknown", str(id(value)))
+        self._unknown.append(value)
 
     def _words(self, *words: str | bytes) -> None:
         for word in words:
@@ -189,17 +204,20 @@ class Walk:
             made: ModuleType = self._again(key)
             return made
         self._words("module", library or module.__name__)
-        if library is not None:
-            return module
-        copy = ModuleType(module.__name__)
+        copy = ModuleType(module.__name__) if library is None else module
         self._met[key] = len(self._met), copy
         for name in sorted(names):
             try:
                 attribute = getattr(module, name)
             except Exception:  # noqa: BLE001, S112  the module's own __getattr__ can fail in any way
                 continue
-            self._words(name)
-            setattr(copy, name, self.value(attribute, names))
+            if library is None:
+                self._words(name)
+                setattr(copy, name, self.value(attribute, names))
+            elif isinstance(attribute, int | float | complex | np.generic | ModuleType):
+                # A library's functions go by its version; its numbers could have been assigned to.
+                self._words(name)
+                self.value(attribute, names)
         return copy
 
     def _dispatcher(self, dispatcher: Any) -> Any:
@@ -209,6 +227,7 @@ class Walk:
         self._words("compiled", _digest_of_code(function.__code__))
         self.value(dispatcher.targetoptions)
         self.value(dispatcher.locals)
+        self.value(dispatcher._compiler.pipeline_class)  # noqa: SLF001
         copy = _empty_copy(function)
         copy.__defaults__ = self.value(function.__defaults__)
         copy.__kwdefaults__ = self.value(function.__kwdefaults__)
@@ -229,8 +248,7 @@ class Walk:
             if name in function.__globals__:
                 copy.__globals__[name] = self.value(function.__globals__[name], attributes)
         if not can_compile:
-            self._words("unknown", str(id(dispatcher)))
-            self._unknown.append(dispatcher)
+            self._refuse(dispatcher)
         return compiled
 
 

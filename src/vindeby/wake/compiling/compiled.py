@@ -107,7 +107,8 @@ def fixed_copy(value: Any, identity: str) -> tuple[Any, tuple[object, ...]]:
     """Copies of compiled functions, named by ``identity``, and the unknown objects that they refer to."""
 
     def compile_copy(dispatcher: Any, function: Any) -> Any:
-        options = {**dispatcher.targetoptions, "locals": dict(dispatcher.locals)}
+        pipeline = dispatcher._compiler.pipeline_class  # noqa: SLF001  there is no public way to ask
+        options = {**dispatcher.targetoptions, "locals": dict(dispatcher.locals), "pipeline_class": pipeline}
         return _in_forms(_named(function, identity), options, follows_caller=False)
 
     walk = Walk(compile_copy)

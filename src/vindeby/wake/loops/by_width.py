@@ -30,7 +30,6 @@ from vindeby.wake.loops.width_steps import (
     FAR,
     HEIGHT,
     LARGEST_T,
-    NO_SLOPES,
     OF_THRUST,
     RADIUS,
     ROW,
@@ -48,6 +47,7 @@ from vindeby.wake.loops.width_steps import (
     make_lines,
     make_near,
     make_square,
+    make_square_slopes,
     new_facing,
     numbers_at,
     pass_by,
@@ -162,9 +162,8 @@ def _make_step_walk(model: WakeModel) -> Callable[..., None]:
     def squares(numbers, strength, height, room, count):
         for j in range(count):
             other = room[HEIGHT + j]
-            room[VALUE + j], _, _, _, room[T + j] = square(
-                numbers, NO_SLOPES, strength, 0.0, room[FAR + j], room[ASIDE + j], other - height, other + height,
-                room[RADIUS + j],
+            room[VALUE + j], room[T + j] = square(
+                numbers, strength, room[FAR + j], room[ASIDE + j], other - height, other + height, room[RADIUS + j]
             )  # fmt: skip
 
     @scalar
@@ -236,8 +235,8 @@ def _make_add_wake(model: WakeModel) -> Callable[..., None]:
         rise = facing.hub_height[b] - facing.hub_height[a]
         heights, radius = facing.hub_height[b] + facing.hub_height[a], facing.radius[b]
         for k in range(whole_vectors(states.speed.size)):
-            room[VALUE + k], _, _, _, room[T + k] = square(
-                numbers_at(room, k), NO_SLOPES, room[STRENGTH + k], 0.0, far, aside, rise, heights, radius
+            room[VALUE + k], room[T + k] = square(
+                numbers_at(room, k), room[STRENGTH + k], far, aside, rise, heights, radius
             )
         for k in range(states.speed.size):
             if room[T + k] > LARGEST_T:
@@ -341,7 +340,7 @@ def _make_prepare(model: WakeModel) -> Callable[..., None]:
 
 
 def _make_pair_slopes(model: WakeModel) -> Callable[..., None]:
-    square, near_slopes = make_square(model), model.deficit_with_slopes
+    square_slopes, near_slopes = make_square_slopes(model), model.deficit_with_slopes
 
     @scalar
     def pair_slopes(data, machines, turned, facing, a, b, states, room):
@@ -353,7 +352,7 @@ def _make_pair_slopes(model: WakeModel) -> Callable[..., None]:
         per_thrust = 0.125 * diameter * diameter
         for k in range(whole_vectors(states.speed.size)):
             numbers, slopes = numbers_at(room, k), slopes_at(room, k)
-            _, room[FAR + k], room[ASIDE + k], room[OF_THRUST + k], room[T + k] = square(
+            room[FAR + k], room[ASIDE + k], room[OF_THRUST + k], room[T + k] = square_slopes(
                 numbers, slopes, room[STRENGTH + k], per_thrust, far, aside, rise, heights, radius
             )
         for k in range(states.speed.size):

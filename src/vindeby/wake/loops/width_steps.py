@@ -288,7 +288,7 @@ NO_SLOPES = (0.0, 0.0, 0.0, 0.0)
 
 def make_lines(model: WakeModel) -> Callable[..., Lines]:
     """Tangents to the width, which is concave: the lower one is above it everywhere."""
-    width = widths_of(model).width
+    width = widths_of(model).width_with_slopes
 
     @inlined
     def lines(numbers, diameter):
@@ -337,20 +337,46 @@ def pass_by(facing, a):
     facing.head[facing.strip[a]] += 1
 
 
-def make_square(model: WakeModel) -> Callable[..., tuple[float, float, float, float, float]]:
-    """The square of the deficit, its slopes with downwind and crosswind distance and with thrust, and t of ``means``.
+@inlined
+def _centre(strength, per):
+    """The deficit at the centre of a wake, from ct D^2/8 and 1/sigma^2, and the root in it."""
+    left = 1.0 - strength * per
+    root = sqrt(left if left > 0.0 else 0.0)  # noqa: FURB136  a comparison vectorises
+    return 1.0 - root, root
 
-    If t is above ``LARGEST_T``, they are not exact enough. What is not used vanishes when a loop is compiled.
-    """
+
+def make_square(model: WakeModel) -> Callable[..., tuple[float, float]]:
+    """The square of the deficit, and t of ``means``: above ``LARGEST_T`` the square is not exact enough."""
     width = widths_of(model).width
 
     @inlined
-    def square(numbers, slopes, strength, per_thrust, far, aside, rise, heights, radius):
-        sigma, sigma_far, sigma_thrust = width(numbers, slopes, far)
+    def square(numbers, strength, far, aside, rise, heights, radius):
+        n0, n1, n2, n3 = numbers
+        sigma = width(n0, n1, n2, n3, far)
         per = 1.0 / (sigma * sigma)
-        left = 1.0 - strength * per
-        root = sqrt(left if left > 0.0 else 0.0)  # noqa: FURB136  a comparison vectorises
-        centre = 1.0 - root
+        centre, _ = _centre(strength, per)
+        half, beside = 0.5 * per, aside * aside
+        t = half * (radius * radius)
+        # The slopes of the means are not used, and vanish when a loop is compiled.
+        real, mirror = means(half * (beside + rise * rise), half * (beside + heights * heights), t)[:2]
+        return centre * centre * (real * real + mirror * mirror), t
+
+    return square
+
+
+def make_square_slopes(model: WakeModel) -> Callable[..., tuple[float, float, float, float]]:
+    """The slopes of the square with downwind and crosswind distance and with thrust, and t.
+
+    Its arithmetic rounds differently from that of ``make_square``; one function for both changes layouts of gradients.
+    """
+    width = widths_of(model).width_with_slopes
+
+    @inlined
+    def square_slopes(numbers, slopes, strength, per_thrust, far, aside, rise, heights, radius):
+        sigma, sigma_far, sigma_thrust = width(numbers, slopes, far)
+        per_sigma = 1.0 / sigma
+        per = per_sigma * per_sigma
+        centre, root = _centre(strength, per)
         half, beside = 0.5 * per, aside * aside
         t = half * (radius * radius)
         real, mirror, real_z, mirror_z, real_log, mirror_log = means(
@@ -360,12 +386,12 @@ def make_square(model: WakeModel) -> Callable[..., tuple[float, float, float, fl
         per_root = 1.0 / root
         # Of log(1/sigma): the centre's slope is ct D^2/(8 sigma^2) over the root.
         with_log = strength * per * per_root * both + centre * (real * real_log + mirror * mirror_log)
-        with_sigma = -2.0 * centre * with_log / sigma
+        with_sigma = -(2.0 * centre * with_log) * per_sigma
         with_thrust = with_sigma * sigma_thrust + centre * per_thrust * per * per_root * both
         with_aside = 2.0 * centre * centre * (real * real_z + mirror * mirror_z) * (per * aside)
-        return centre * centre * both, with_sigma * sigma_far, with_aside, with_thrust, t
+        return with_sigma * sigma_far, with_aside, with_thrust, t
 
-    return square
+    return square_slopes
 
 
 def make_near(model: WakeModel) -> Callable[..., float]:

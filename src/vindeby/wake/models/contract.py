@@ -85,14 +85,16 @@ class Widths(NamedTuple):
 
     ``numbers(constants, diameter, thrust, turbulence)``: four numbers, all that the width behind a source depends on,
     from the model's first eight constants (a tuple, which loops can keep in registers); ``number_slopes`` of the same
-    arguments: their slopes with thrust. ``width(numbers, number_slopes, downwind)``: sigma in metres, which must grow
-    with thrust and turbulence and be concave downwind, and its slopes with downwind distance and thrust.
-    ``least_turbulence``: below this turbulence intensity the functions are not exact enough.
+    arguments: their slopes with thrust. ``width(n0, n1, n2, n3, downwind)``: sigma in metres, which must grow with
+    thrust and turbulence and be concave downwind. ``width_with_slopes(numbers, number_slopes, downwind)``: sigma and
+    its slopes with downwind distance and thrust. ``least_turbulence``: below this turbulence intensity the functions
+    are not exact enough.
     """
 
     numbers: Callable[..., tuple[float, float, float, float]]
     number_slopes: Callable[..., tuple[float, float, float, float]]
-    width: Callable[..., tuple[float, float, float]]
+    width: Callable[..., float]
+    width_with_slopes: Callable[..., tuple[float, float, float]]
     least_turbulence: float = 0.0
 
 

@@ -29,7 +29,6 @@ from vindeby.wake.models.contract import (
     WakeModel,
     without_slopes,
 )
-from vindeby.wake.models.overlap import overlap
 
 LARGEST_Z = 60.0
 """Up to here the polynomial of ``exp_of_minus`` holds; exp(-60) is 9e-27."""
@@ -88,51 +87,6 @@ def make_gaussian(width: Callable[..., tuple[float, float, float, float]]) -> Ca
             with_sigma * sigma_downwind,
             -deficit * pair.crosswind / (sigma * sigma),
             with_sigma * sigma_thrust + centre_thrust * profile,
-            with_sigma * sigma_turbulence,
-        )
-
-    return deficit_with_slopes
-
-
-def make_rotor_average(
-    width: Callable[..., tuple[float, float, float, float]], *, mirrored: bool
-) -> Callable[..., Slopes]:
-    """The deficit averaged over the rotor, and its slopes; ``width`` as in ``make_gaussian``.
-
-    With ``mirrored``, a mirror image of the wake stands for the ground; both add as squares.
-    """
-
-    @scalar
-    def deficit_with_slopes(data: ModelData, pair: Pair) -> Slopes:
-        sigma, sigma_downwind, sigma_thrust, sigma_turbulence = width(
-            data, pair.downwind, pair.diameter, pair.thrust, pair.turbulence
-        )
-        centre, centre_thrust, centre_sigma = centre_deficit(pair.thrust, pair.diameter, sigma)
-        per_sigma = 1.0 / sigma
-        rho = 0.5 * pair.rotor * per_sigma
-        off = sqrt(pair.crosswind * pair.crosswind + pair.rise * pair.rise)
-        real, real_rho, real_kappa = overlap(data.overlap, rho, off * per_sigma)
-        off_mirror = mirror = mirror_rho = mirror_kappa = 0.0
-        if mirrored:
-            off_mirror = sqrt(pair.crosswind * pair.crosswind + pair.heights * pair.heights)
-            mirror, mirror_rho, mirror_kappa = overlap(data.overlap, rho, off_mirror * per_sigma)
-        both = sqrt(real * real + mirror * mirror)
-        if both == 0.0:
-            return 0.0, 0.0, 0.0, 0.0, 0.0
-        real_sigma = -(rho * real_rho + off * per_sigma * real_kappa) * per_sigma
-        mirror_sigma = -(rho * mirror_rho + off_mirror * per_sigma * mirror_kappa) * per_sigma
-        both_sigma = (real * real_sigma + mirror * mirror_sigma) / both
-        both_crosswind = 0.0
-        if off > 0.0:
-            both_crosswind += real * real_kappa * pair.crosswind / off
-        if off_mirror > 0.0:
-            both_crosswind += mirror * mirror_kappa * pair.crosswind / off_mirror
-        with_sigma = centre_sigma * both + centre * both_sigma
-        return (
-            centre * both,
-            with_sigma * sigma_downwind,
-            centre * both_crosswind * per_sigma / both,
-            with_sigma * sigma_thrust + centre_thrust * both,
             with_sigma * sigma_turbulence,
         )
 

@@ -18,8 +18,8 @@ from math import sqrt
 from vindeby.parameters import Niayifar2016
 from vindeby.wake.compiling.compiled import scalar
 from vindeby.wake.models.contract import SIGMAS, ModelData, Pair, Slopes, WakeModel, without_slopes
-from vindeby.wake.models.gaussian import initial_width, make_rotor_average
-from vindeby.wake.models.overlap import covered_share
+from vindeby.wake.models.gaussian import centre_deficit, initial_width
+from vindeby.wake.models.overlap import covered_share, overlap
 
 
 @scalar
@@ -33,7 +33,30 @@ def _width(
     return growth * downwind + eps * diameter, growth, eps_slope * diameter, a0 * downwind
 
 
-_deficit_with_slopes = make_rotor_average(_width, mirrored=False)
+@scalar
+def _deficit_with_slopes(data: ModelData, pair: Pair) -> Slopes:
+    sigma, sigma_downwind, sigma_thrust, sigma_turbulence = _width(
+        data, pair.downwind, pair.diameter, pair.thrust, pair.turbulence
+    )
+    per_sigma = 1.0 / sigma
+    rho = 0.5 * pair.rotor * per_sigma
+    off = sqrt(pair.crosswind * pair.crosswind + pair.rise * pair.rise)
+    share, share_rho, share_kappa = overlap(data.overlap, rho, off * per_sigma)
+    centre, centre_thrust, centre_sigma = centre_deficit(pair.thrust, pair.diameter, sigma)
+    share_sigma = -(rho * share_rho + off * per_sigma * share_kappa) * per_sigma
+    with_sigma = centre_sigma * share + centre * share_sigma
+    with_crosswind = 0.0
+    if off > 0.0:
+        with_crosswind = centre * share_kappa * per_sigma * pair.crosswind / off
+    return (
+        centre * share,
+        with_sigma * sigma_downwind,
+        with_crosswind,
+        with_sigma * sigma_thrust + centre_thrust * share,
+        with_sigma * sigma_turbulence,
+    )
+
+
 _deficit = without_slopes(_deficit_with_slopes)
 
 

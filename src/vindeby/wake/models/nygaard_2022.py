@@ -27,8 +27,9 @@ import numpy.typing as npt
 
 from vindeby.parameters import Nygaard2022
 from vindeby.wake.compiling.compiled import inlined, scalar
-from vindeby.wake.models.contract import ModelData, WakeModel, Widths, without_slopes
-from vindeby.wake.models.gaussian import initial_width, make_rotor_average
+from vindeby.wake.models.contract import ModelData, Pair, Slopes, WakeModel, Widths, without_slopes
+from vindeby.wake.models.gaussian import centre_deficit, initial_width
+from vindeby.wake.models.overlap import overlap
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -64,14 +65,24 @@ _TABLE = _cubics()
 
 
 @inlined
-def growth(y: float) -> tuple[float, float]:
-    """The integral g(y) and its slope, which is that of the cubics."""
+def growth(y: float) -> float:
+    """The integral g(y)."""
     w = y / (y + _MIDDLE) * _CELLS
     cell = np.int32(w)
     t = w - cell
     i = np.uint32(4 * cell)
-    c0, c1, c2, c3 = _TABLE[i], _TABLE[i + 1], _TABLE[i + 2], _TABLE[i + 3]
+    return ((_TABLE[i + 3] * t + _TABLE[i + 2]) * t + _TABLE[i + 1]) * t + _TABLE[i] + y
+
+
+@inlined
+def growth_with_slope(y: float) -> tuple[float, float]:
+    """The integral and its slope, which is that of the cubics."""
     per = 1.0 / (y + _MIDDLE)
+    w = y * per * _CELLS
+    cell = np.int32(w)
+    t = w - cell
+    i = np.uint32(4 * cell)
+    c0, c1, c2, c3 = _TABLE[i], _TABLE[i + 1], _TABLE[i + 2], _TABLE[i + 3]
     slope = ((3.0 * c3 * t + 2.0 * c2) * t + c1) * (_MIDDLE * per * per * _CELLS)
     return ((c3 * t + c2) * t + c1) * t + c0 + y, slope + 1.0
 
@@ -103,7 +114,39 @@ def width(
     return sigma, a * turbulence * growth_slope, with_thrust, with_turbulence
 
 
-_deficit_with_slopes = make_rotor_average(width, mirrored=True)
+@scalar
+def _deficit_with_slopes(data: ModelData, pair: Pair) -> Slopes:
+    sigma, sigma_downwind, sigma_thrust, sigma_turbulence = width(
+        data, pair.downwind, pair.diameter, pair.thrust, pair.turbulence
+    )
+    centre, centre_thrust, centre_sigma = centre_deficit(pair.thrust, pair.diameter, sigma)
+    per_sigma = 1.0 / sigma
+    rho = 0.5 * pair.rotor * per_sigma
+    off = sqrt(pair.crosswind * pair.crosswind + pair.rise * pair.rise)
+    off_mirror = sqrt(pair.crosswind * pair.crosswind + pair.heights * pair.heights)
+    real, real_rho, real_kappa = overlap(data.overlap, rho, off * per_sigma)
+    mirror, mirror_rho, mirror_kappa = overlap(data.overlap, rho, off_mirror * per_sigma)
+    both = sqrt(real * real + mirror * mirror)
+    if both == 0.0:
+        return 0.0, 0.0, 0.0, 0.0, 0.0
+    real_sigma = -(rho * real_rho + off * per_sigma * real_kappa) * per_sigma
+    mirror_sigma = -(rho * mirror_rho + off_mirror * per_sigma * mirror_kappa) * per_sigma
+    both_sigma = (real * real_sigma + mirror * mirror_sigma) / both
+    both_crosswind = 0.0
+    if off > 0.0:
+        both_crosswind += real * real_kappa * pair.crosswind / off
+    if off_mirror > 0.0:
+        both_crosswind += mirror * mirror_kappa * pair.crosswind / off_mirror
+    with_sigma = centre_sigma * both + centre * both_sigma
+    return (
+        centre * both,
+        with_sigma * sigma_downwind,
+        centre * both_crosswind * per_sigma / both,
+        with_sigma * sigma_thrust + centre_thrust * both,
+        with_sigma * sigma_turbulence,
+    )
+
+
 # Inlined, what only the slopes need vanishes.
 _deficit = without_slopes(inlined(_deficit_with_slopes.py_func))  # type: ignore[attr-defined]
 
@@ -128,7 +171,7 @@ def _width_numbers(
     root = sqrt(1.0 - (thrust if thrust < limit else limit))  # noqa: FURB136
     eps = constants[3] * sqrt(0.5 * (1.0 + root) / root)  # ``initial_width`` without branches
     per_metre = constants[2] * turbulence / (diameter * root_thrust)
-    return y0, per_metre, diameter * eps - factor * growth(y0)[0], factor
+    return y0, per_metre, diameter * eps - factor * growth(y0), factor
 
 
 @inlined
@@ -139,15 +182,20 @@ def _width_number_slopes(
     y0, per_metre, _, factor = _width_numbers(constants, diameter, thrust, turbulence)
     half = 0.5 / thrust
     eps_slope = initial_width(constants[3], constants[4], thrust)[1]
-    return 0.0, -per_metre * half, diameter * eps_slope - factor * half * growth(y0)[0], factor * half
+    return 0.0, -per_metre * half, diameter * eps_slope - factor * half * growth(y0), factor * half
 
 
 @inlined
-def _width_at(
+def _width_at(y0: float, per_metre: float, constant: float, factor: float, downwind: float) -> float:
+    return constant + factor * growth(y0 + per_metre * downwind)
+
+
+@inlined
+def _width_at_with_slopes(
     numbers: tuple[float, float, float, float], slopes: tuple[float, float, float, float], downwind: float
 ) -> tuple[float, float, float]:
     y0, per_metre, constant, factor = numbers
-    grown, slope = growth(y0 + per_metre * downwind)
+    grown, slope = growth_with_slope(y0 + per_metre * downwind)
     with_thrust = slopes[2] + slopes[3] * grown + factor * slope * slopes[1] * downwind
     return constant + factor * grown, factor * slope * per_metre, with_thrust
 
@@ -168,5 +216,7 @@ def nygaard_2022(a: float = Nygaard2022.a) -> WakeModel:
         thrust_limit=0.96,
         growth_constants=(0,),
         free_wind_of="target",
-        widths=Widths(_width_numbers, _width_number_slopes, _width_at, SMALLEST_Y / 1.5),
+        widths=Widths(
+            _width_numbers, _width_number_slopes, _width_at, _width_at_with_slopes, SMALLEST_Y / 1.5
+        ),
     )

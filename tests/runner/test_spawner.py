@@ -1,0 +1,42 @@
+"""The process that starts workers ends them all when its coordinator is gone, however that went."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+SPAWNER = """
+import socket, subprocess, sys
+from multiprocessing.connection import Connection
+from vindeby.runner.local.spawner import SpawnerProcess
+ours, theirs = socket.socketpair()
+spawner = SpawnerProcess(Connection(theirs.detach()), -1, 1, "spawn")
+worker = subprocess.Popen(
+    [sys.executable, "-c", "import time; time.sleep(600)"],
+    start_new_session=True,
+    stdout=subprocess.DEVNULL,
+    stderr=subprocess.DEVNULL,
+)
+worker.returncode = 0  # the spawner waits for it
+spawner.slots[worker.pid] = 0
+print(worker.pid, flush=True)
+ours.send(bytes.fromhex(sys.argv[1]))
+ours.close()
+spawner.run()
+"""
+
+
+@pytest.mark.parametrize(
+    "message", ["", "00000020" + b"half".hex(), "0000"], ids=["none", "half", "half a size"]
+)
+def test_workers_end_when_the_last_message_is_cut_short(message: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", SPAWNER, message], capture_output=True, text=True, timeout=60.0, check=False
+    )
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(done.stdout), signal.SIGKILL)
+    assert (done.returncode, done.stderr) == (0, "")
