@@ -217,15 +217,15 @@ def test_turbines_that_stand_are_kept_clear_of_and_count() -> None:
 
 
 def test_a_prepared_search_does_not_depend_on_the_seeds_before() -> None:
-    weibull = ((1 / 12,) * 12, (9.2,) * 12, (2.2,) * 12)
+    site = WeibullSite((1 / 12,) * 12, (9.2,) * 12, (2.2,) * 12, 0.08)
     neighbours = Neighbours([-400.0], [500.0], [0])
-    farm = WindFarm(WeibullSite(*weibull, 0.08), iea37_335mw(), "iea37", directions=np.arange(0.0, 360.0),
+    farm = WindFarm(site, iea37_335mw(), "iea37", directions=np.arange(0.0, 360.0),
                     speeds=[9.0], neighbours=neighbours)  # fmt: skip
     area = Boundary([((0.0, 0.0), (3000.0, 0.0), (3000.0, 2500.0), (0.0, 2500.0))])
     problem, method = Problem(farm, area, 20, 300.0), Lattice(trials=60)
     search = method.prepare(problem)
-    after = [search(seed) for seed in range(8)]
-    fresh = [method.prepare(problem)(seed) for seed in range(8)]
+    after = [search(seed, None) for seed in range(8)]
+    fresh = [method.prepare(problem)(seed, None) for seed in range(8)]
     assert [found.evaluations for found in after] == [found.evaluations for found in fresh]
     assert [found.x.tolist() for found in after] == [found.x.tolist() for found in fresh]
 

@@ -316,7 +316,7 @@ def test_a_database_that_is_no_longer_used_is_free_without_a_collection_of_garba
         with Database(run) as database:
             assert len([database[key] for key in database]) == 6
             assert sum(map(len, database.segments())) == 6
-            left = [weakref.ref(database), weakref.ref(database._chunks)]
+            left: list[Any] = [weakref.ref(database), weakref.ref(database._chunks)]
         del database
         assert [reference() for reference in left] == [None, None]
     finally:
