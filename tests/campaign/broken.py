@@ -215,7 +215,11 @@ BROKEN: dict[str, Broken] = {
         SMALL[: SMALL.index("site:")]
         + "site: {table: {turbulence_intensity: .1, wind_directions: [0, 180], wind_speeds: [8, 9], "
         "probability: [[.5, .2], [.3]]}}\n" + SMALL[SMALL.index("wake:") :],
-        ("site.table.probability[1]", "has 1 entries, but wind_speeds has 2", "one for each"),
+        (
+            "site.table.probability[1]",
+            "row 1 has 1 entries, but there are 2 wind_speeds",
+            "one entry for each",
+        ),
     ),
     "table of uneven directions": Broken(
         SMALL[: SMALL.index("site:")]
