@@ -8,7 +8,7 @@ and straight edges are exact, so only circles make a step inexact; ``restore`` m
 break the rules altogether.
 
 The nearest step is a projection on half-spaces. Hildreth's method (1957) finds it one row at a time; a row
-touches two turbines at most, so hundreds of turbines are no matter. The order of the rows decides the last bits.
+touches two turbines at most, so hundreds of turbines take little time. The order of the rows decides the last bits.
 """
 
 from __future__ import annotations

@@ -214,7 +214,7 @@ class _CountRun:
                 self._failed[many] = error
 
     def _go_on(self, many: int, step: int, patience: int) -> None:
-        """From a count to the next, and the next, until they are no better for some time."""
+        """Go from one count to the next until several in a row are not better."""
         poor = 0
         while self._low <= many + step <= self._high and poor < patience:
             most = self._tries.worth(self._tries.best())

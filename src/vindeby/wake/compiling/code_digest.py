@@ -7,7 +7,7 @@ numbers), their defaults, what they are closures over, and every global they rea
 contents of arrays. Functions and modules of the standard library, NumPy and Numba go by name and version.
 
 What cannot be described (an object of a class unknown here, a function whose compiled form is not made from its
-own code) is told apart by which object it is. That holds in this process only, and ``unknown`` lists such objects.
+own code) is identified by the object itself. That holds in this process only, and ``unknown`` lists such objects.
 
 Numba compiles the values of globals in when a function is first called, at whatever time that is. A function that was
 called before a global changed keeps the old value, and machine code made of it later would be kept on disk under a
