@@ -40,16 +40,19 @@ UNITS = {
 """Of the columns that have one."""
 
 
-def table_columns(chosen: Chosen, rows: str) -> dict[str, NDArray[Any]]:
-    """The columns of a table whose rows are ``turbines`` or ``results``."""
-    if rows == "results":
-        return result_columns(chosen)
-    if without := chosen.without_layouts():
+def write(path: Path, file_format: str, chosen: Chosen, rows: str) -> None:
+    """Write a table as ``csv`` or ``parquet`` whose rows are ``turbines`` or ``results``."""
+    without = chosen.without_layouts()
+    if rows == "turbines" and without:
         chosen.notes.append(
             f"{len(without):,} of the results have no turbines, and so no row in the table; --rows results writes a "
             "row for each result"
         )
-    return turbine_columns(chosen)
+    columns = turbine_columns(chosen) if rows == "turbines" else result_columns(chosen)
+    if file_format == "csv":
+        write_csv(path, columns)
+    else:
+        write_parquet(path, columns, chosen)
 
 
 def result_columns(chosen: Chosen) -> dict[str, NDArray[Any]]:
@@ -155,8 +158,8 @@ def write_csv(path: Path, columns: dict[str, NDArray[Any]]) -> None:
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(columns)
-        rows = zip(*(plain_values(name, column) for name, column in columns.items()), strict=True)
-        writer.writerows(map(_field, row) for row in rows)
+        fields = (map(_field, plain_values(name, column)) for name, column in columns.items())
+        writer.writerows(zip(*fields, strict=True))
 
 
 def _field(value: Any) -> Any:

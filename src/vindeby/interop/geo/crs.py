@@ -380,6 +380,8 @@ def _apart(one: FloatArray, other: FloatArray) -> float:
 
 
 _CLOSE_M = 1e-3
+_DIGITS = 9
+"""Of degrees: a tenth of a millimetre."""
 _STRAIGHT_DEGREES = 0.1 / 111_320.0
 """An edge that is straight in metres may lie 0.1 m from the straight line in degrees that stands for it."""
 
@@ -427,7 +429,7 @@ class Projection:
                 f"--crs: {self.name} has no place at x {places[bad[0], 0]:g} m, y {places[bad[0], 1]:g} m; is this the "
                 "system of the campaign's coordinates? --crs local writes metres as they are"
             )
-        return np.column_stack([longitude, latitude])
+        return np.round(np.column_stack([longitude, latitude]), _DIGITS)
 
     def covers(self, places: FloatArray) -> bool:
         """Whether degrees are inside the area that the system is made for, with a degree to spare."""
@@ -442,5 +444,5 @@ class Projection:
         """A closed ring in degrees, with points added where its edges would bend away from what they are in metres."""
         if self.is_local:
             return ring
-        dense = densified(ring[:-1], self._transformer, _STRAIGHT_DEGREES)
-        return self.degrees(np.concatenate([dense, ring[:1]]))
+        dense = self.degrees(densified(ring[:-1], self._transformer, _STRAIGHT_DEGREES))
+        return np.concatenate([dense, dense[:1]])
