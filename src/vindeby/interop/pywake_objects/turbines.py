@@ -19,6 +19,7 @@ from py_wake.wind_turbines.power_ct_functions import (
 )
 
 from vindeby.errors import ArgumentError
+from vindeby.interop.turbine_curves import curve_points
 from vindeby.units import w_to_mw
 from vindeby.wake import Turbine
 
@@ -101,9 +102,7 @@ def _of_pieces(size: dict[str, float], turbine: Turbine) -> dict[str, Any]:
             raise _refused(turbine.name, "its curve is cubic, with a thrust that is not constant")
         speeds = (float(start[1]), float(start[2]), float(np.nextafter(start[3], 0.0)))
         return {"cubic": _cubic(size, float(power[2, 0]), speeds, float(thrust[0, 0]))}
-    ends = np.nextafter(start[1:], 0.0)
-    points = np.unique(np.concatenate([start, ends]))
-    return {"table": _table(size, points, turbine.power_at(points), turbine.thrust_coefficient_at(points))}
+    return {"table": _table(size, *curve_points(turbine))}
 
 
 FloatArray = npt.NDArray[np.float64]

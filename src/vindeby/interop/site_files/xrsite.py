@@ -8,6 +8,8 @@ keeps the interpolation in its objects, not in files.
 
 from __future__ import annotations
 
+import io
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +19,6 @@ import numpy.typing as npt
 from vindeby.campaign.reading.readers import FileContent
 from vindeby.campaign.reading.yaml_text import not_used, unused
 from vindeby.interop.common import Options, given_number, read_bytes, refuse, refuse_option
-from vindeby.interop.site_files.classic_netcdf import SIGNATURE, read_classic
 from vindeby.interop.site_files.options import WEIBULL as WEIBULL_OPTIONS
 from vindeby.interop.site_files.options import (
     given,
@@ -27,7 +28,7 @@ from vindeby.interop.site_files.options import (
     weibull_sectors,
 )
 from vindeby.interop.site_files.wasp import between, place_on
-from vindeby.store.read.gridded_file import GriddedFile, read_gridded_file
+from vindeby.store.read.gridded_file import MOST_NUMBERS, GriddedFile, read_gridded_file
 from vindeby.units import count_sectors, first_uneven
 
 FloatArray = npt.NDArray[np.float64]
@@ -232,20 +233,53 @@ LOCAL = {
     "TI": "turbulence_intensity",
 }
 _AXES = {"x": "x", "y": "y", "h": "height", "wd": "wind_directions"}
+_CONVERT = "convert it to netCDF-4: nccopy -k nc4 OLD.nc NEW.nc"
 _USUAL_SPEEDS = tuple(float(speed) for speed in range(3, 26))
 
 
 def read_xrsite(path: Path, options: Options) -> FileContent:
     """The site as a section of a campaign, with local wind where the file has grids."""
     names = (*_NAMES, *_OTHER_NAMES)
-    if path.is_file() and _is_classic(path):
-        return site_section(path, read_classic(path, read_bytes(path), names), options)
+    if path.is_file():
+        with path.open("rb") as file:
+            start = file.read(4)
+        if start.startswith(b"CDF"):
+            return site_section(path, _read_classic(path, start, names), options)
     return site_section(path, read_gridded_file(path, tuple(sorted({*map(str.lower, names)}))), options)
 
 
-def _is_classic(path: Path) -> bool:
-    with path.open("rb") as file:
-        return file.read(len(SIGNATURE)) == SIGNATURE
+def _read_classic(path: Path, start: bytes, wanted: Collection[str]) -> GriddedFile:
+    """The same from a classic netCDF file (netCDF-3), which HDF5 cannot read, but scipy; what is missing is NaN."""
+    if start.endswith(b"\x05"):
+        refuse(path, "is a classic netCDF file of the kind CDF-5 (64-bit data)", _CONVERT)
+    try:
+        from scipy.io import netcdf_file
+    except ImportError:
+        install = "install scipy: pip install 'vindeby[interop]'"
+        refuse(path, "is a classic netCDF file, which is read with scipy", f"{install}; or {_CONVERT}")
+    try:
+        variables = netcdf_file(io.BytesIO(read_bytes(path)), mmap=False, maskandscale=True).variables
+        found = [name for name in variables if name in wanted]
+        taken = sorted({*found, *(axis for name in found for axis in variables[name].dimensions)})
+        numbers = {
+            name: np.ma.filled(np.ma.asarray(variables[name][...], np.float64), np.nan)
+            for name in taken
+            if name in variables and variables[name].data.dtype.kind in "iuf"
+        }
+    except Exception:  # noqa: BLE001  whatever scipy raises, the file is not what it should be
+        refuse(
+            path, "is a classic netCDF file whose content is damaged or incomplete", "write or copy it again"
+        )
+    for name in taken:
+        if name not in variables:
+            refuse(path, f"has an axis {name} without coordinates", "add a variable of this name")
+        if name not in numbers:
+            refuse(path, f"has {name} that does not hold numbers", "correct it")
+        if numbers[name].size > MOST_NUMBERS:
+            refuse(path, f"has {name} of more than {MOST_NUMBERS:,} numbers", "crop it")
+    single = frozenset(name for name in taken if variables[name].data.dtype == ">f4")
+    arrays = {name: (tuple(variables[name].dimensions), numbers[name]) for name in taken}
+    return GriddedFile(arrays, single, tuple(name for name in variables if name not in taken))
 
 
 def site_section(path: Path, file: GriddedFile, options: Options) -> FileContent:
