@@ -90,14 +90,12 @@ def read_site(path: str | os.PathLike[str], **options: Any) -> wake.Site:
     ``options`` are those that a campaign file has beside ``site: {file: ...}``, e.g. ``interpolation="linear"``,
     ``turbulence_intensity=0.06``, ``height=119.0``. A ``ForeignFileWarning`` says what was ignored or chosen.
     """
-    found = _content(read_site_file, Path(path), options)
-    return wind_of(_checked(Site, found.data, Path(path)))
+    return wind_of(_section(Site, read_site_file, Path(path), options))
 
 
 def read_turbine(path: str | os.PathLike[str], **options: Any) -> wake.Turbine:
     """A turbine from a file of another tool: WAsP's ``.wtg``, YAML of FLORIS, windIO and IEA Task 37."""
-    found = _content(read_turbine_file, Path(path), options)
-    return turbine_of(_checked(Turbine, {"name": Path(path).stem, **found.data}, Path(path)))
+    return turbine_of(_section(Turbine, read_turbine_file, Path(path), options, name=Path(path).stem))
 
 
 def _read(formats: Mapping[str, FileFormat], path: Path, options: Options) -> FileContent:
@@ -137,9 +135,14 @@ def _kind_of(path: Path, options: Options) -> str:
     return next((kind for key, kind in kinds.items() if key in keys), "floris-turbine")
 
 
-def _content(
-    reader: Callable[[Path, Options], FileContent], path: Path, options: dict[str, Any]
-) -> FileContent:
+def _section(
+    model: type[_Section],
+    reader: Callable[[Path, Options], FileContent],
+    path: Path,
+    options: dict[str, Any],
+    **usual: str,
+) -> _Section:
+    """The checked content of a file, with what is ``usual`` where it says nothing; its notes become warnings."""
     try:
         found = reader(path, options)
     except CampaignError as error:
@@ -150,10 +153,7 @@ def _content(
         raise ArgumentError(f"{path}: {problem.field} {problem.message}{shown}; {problem.remedy}") from None
     for note in found.notes:
         warnings.warn(f"{path.name}: {note}", ForeignFileWarning, stacklevel=3)
-    return found
-
-
-def _checked(model: type[_Section], data: dict[str, Any], path: Path) -> _Section:
+    data = {**usual, **found.data}
     try:
         return model.model_validate(data)
     except ValidationError as error:

@@ -183,13 +183,8 @@ def write_parquet(path: Path, columns: Mapping[str, NDArray[Any]], chosen: Chose
     parquet = library("pyarrow.parquet", "interop", "export --to parquet")
     fields, arrays = [], []
     for name, column in columns.items():
-        values: Any = column
-        if column.dtype.kind in "OU":
-            values = pyarrow.array([str(text) for text in column.tolist()], pyarrow.string())
-        elif name == "zone":
-            values = pyarrow.array(column, mask=column < 0)
-        else:
-            values = pyarrow.array(column)
+        kind = pyarrow.string() if column.dtype.kind in "OU" else None
+        values = pyarrow.array(column, kind, mask=column < 0 if name == "zone" else None)
         unit = {"units": UNITS[name]} if name in UNITS else None
         fields.append(pyarrow.field(name, values.type, metadata=unit))
         arrays.append(values)

@@ -195,7 +195,8 @@ class _Reading:
             layer = read_layer(named)
             crs, notes = crs_of(layer.crs, named)
             self._layers[asked] = layer, crs
-            self.notes += [*layer.notes, *notes]
+            heights = [f"{named.path.name}: heights are ignored"] if layer.has_heights else []
+            self.notes += [*layer.notes, *heights, *notes]
         return self._layers[asked]
 
     def _refuse_swapped(self) -> None:

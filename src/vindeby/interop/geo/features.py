@@ -72,8 +72,9 @@ class Layer:
     features: list[Feature]
     crs: CRS | None
     """None where the file does not say it."""
+    has_heights: bool = False
     notes: list[str] = field(default_factory=list)
-    """What was done or ignored, in words."""
+    """What was done, in words."""
 
     def choose(self, named: Named) -> list[Feature]:
         """The features that ``feature:`` asks for: a number, a name, {FIELD: value}, or all."""
@@ -252,21 +253,18 @@ def _wanted(layer: Layer, name_field: str | None, named: Named) -> list[Feature]
     if "features" not in named.data:
         return layer.features
     wanted = named.data["features"]
-    by_name: dict[str, list[Feature]] = {}
-    for feature in layer.features:
-        by_name.setdefault(_name(feature, name_field, named), []).append(feature)
-    by_name.pop("", None)
+    names = [_name(feature, name_field, named) for feature in layer.features]
     if not isinstance(wanted, list) or not wanted:
         named.refuse_key("features", "must be a list of names", "write e.g. [North, South]")
     for name in wanted:
-        if not isinstance(name, str) or name not in by_name:
-            named.refuse_key("features", f"no feature is called {name!r}", f"there are: {listed(by_name)}")
-        if len(by_name[name]) > 1:
-            message = f"{len(by_name[name])} features are called {name!r}"
-            named.refuse_key(
-                "features", message, "give the farm a boundary: {file: ..., feature: its number}"
-            )
-    return [by_name[name][0] for name in wanted]
+        if not name or name not in names:
+            known = listed(dict.fromkeys(filter(None, names)))
+            named.refuse_key("features", f"no feature is called {name!r}", f"there are: {known}")
+        if names.count(name) > 1:
+            message = f"{names.count(name)} features are called {name!r}"
+            remedy = "give the farm a boundary: {file: ..., feature: its number}"
+            named.refuse_key("features", message, remedy)
+    return [layer.features[names.index(name)] for name in wanted]
 
 
 def put_types(layer: Layer, features: Sequence[Feature], named: Named, known: Sequence[str]) -> None:

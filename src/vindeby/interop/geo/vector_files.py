@@ -23,7 +23,8 @@ import numpy as np
 import shapely
 from shapely.geometry.base import BaseGeometry
 
-from vindeby.errors import ArgumentError, CampaignError
+from vindeby.errors import CampaignError
+from vindeby.interop.common import library
 from vindeby.interop.geo.crs import LONGITUDE_LATITUDE, crs_from_text
 from vindeby.interop.geo.features import MOST_FEATURES, Feature, Layer, Named
 from vindeby.text import listed
@@ -89,7 +90,7 @@ def _read_geojson(named: Named) -> Layer:
             named.refuse(
                 "its crs member names no known coordinate reference system", "write crs as EPSG:CODE"
             )
-    return Layer(features, crs, _about_heights(bool(heights), named))
+    return Layer(features, crs, bool(heights))
 
 
 def _no_constant(_: str) -> NoReturn:
@@ -141,10 +142,6 @@ def _positions(given: Any, heights: list[Any]) -> Any:
     return given[:2]
 
 
-def _about_heights(present: bool, named: Named) -> list[str]:
-    return [f"{named.path.name}: heights are ignored"] if present else []
-
-
 def _shapefile(named: Named) -> dict[str, bytes]:
     """The parts of a shapefile, by itself or in a .zip."""
     if named.path.suffix.lower() == ".zip":
@@ -178,8 +175,8 @@ def _zipped_parts(named: Named) -> dict[str, bytes]:
     content = named.content(MAX_BYTES)
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            members = _members(archive, named)
-            return {suffix: archive.read(one) for suffix, one in _one_shapefile(members, named).items()}
+            parts = _one_shapefile(_members(archive, named), named)
+            return {suffix: archive.read(one) for suffix, one in parts.items()}
     except CampaignError:
         raise
     except Exception:  # noqa: BLE001  whatever zipfile raises, the file is not what it should be
@@ -259,9 +256,9 @@ def _read_by_gdal(parts: dict[str, bytes], named: Named, what: str = "") -> Laye
 
 
 def _layer_name(path: Path, named: Named, what: str) -> str:
-    pyogrio = _pyogrio()
+    list_layers = _pyogrio().list_layers
     try:
-        layers = pyogrio.list_layers(path)
+        layers = list_layers(path)
     except Exception:  # noqa: BLE001  whatever GDAL raises, the file is not what it should be
         named.refuse(f"cannot be read as {what}", _WRITE_AGAIN)
     names = [str(name) for name, kind in layers if kind is not None]
@@ -276,7 +273,7 @@ def _layer_name(path: Path, named: Named, what: str) -> str:
 
 
 def _features(path: Path, layer: str | None, named: Named) -> Layer:
-    read = partial(_pyogrio().raw.read, path, layer=layer, max_features=MOST_FEATURES + 1)
+    read = partial(_pyogrio("pyogrio.raw").read, path, layer=layer, max_features=MOST_FEATURES + 1)
     notes = []
     try:
         with warnings.catch_warnings():
@@ -298,8 +295,7 @@ def _features(path: Path, layer: str | None, named: Named) -> Layer:
         )
         for number, shape in enumerate(shapes)
     ]
-    notes += _about_heights(bool(shapely.has_z(shapes).any()), named)
-    return Layer(features, crs_from_text(meta.get("crs") or ""), notes)
+    return Layer(features, crs_from_text(meta.get("crs") or ""), bool(shapely.has_z(shapes).any()), notes)
 
 
 def _refuse_counts(count: int, named: Named) -> None:
@@ -314,10 +310,5 @@ def _plain(value: Any) -> Any:
     return None if isinstance(plain, float) and plain != plain else plain
 
 
-def _pyogrio() -> Any:
-    try:
-        import pyogrio
-        import pyogrio.raw
-    except ImportError:
-        raise ArgumentError("files that are not GeoJSON need pyogrio: pip install 'vindeby[geo]'") from None
-    return pyogrio
+def _pyogrio(module: str = "pyogrio") -> Any:
+    return library(module, "geo", "a geographic file that is not GeoJSON")

@@ -83,7 +83,9 @@ def _variables(path: Path, file: GriddedFile, options: Options) -> Variables:
     arrays = _at_height(found, _by_pywakes_names(found, file.arrays), options)
     if "Turning" in arrays:
         axes, values = arrays["Turning"]
-        arrays["Turning"] = axes, _half_turns(values, single="Turning" in file.single_precision)
+        # Between -180 and 180, rounded as in PyWake, which computes this in the precision of the file.
+        kept = values.astype(np.float32) if "Turning" in file.single_precision else values
+        arrays["Turning"] = axes, np.asarray((kept + 180) % 360 - 180, np.float64)
     _take_axes(found, arrays)
     for name in _READ:
         if name in arrays:
@@ -93,8 +95,13 @@ def _variables(path: Path, file: GriddedFile, options: Options) -> Variables:
             found.notes.append(f"{name}, {what}, is ignored")
     known = {(name,) for name in (*_NAMES, *ORDER)}
     found.notes += not_used(unused(dict.fromkeys((*arrays, *file.others), True), known))
-    for name, axis in _OTHER_WIND.items():
-        _refuse_other_wind(found, arrays, name, axis)
+    # WS and WD replace the wind speed and direction in PyWake; only ones that change nothing are understood.
+    for name in [name for name in _OTHER_WIND if name in arrays]:
+        (axes, values), axis = arrays[name], _OTHER_WIND[name]
+        if axes != (axis,) or not np.array_equal(values, found.axes.get(axis, np.zeros(0))):
+            what = "wind speeds" if name == "WS" else "wind directions"
+            message = f"has {name}, which replaces the {what} of all states"
+            refuse(path, message, "give Speedup or Turning instead")
     return found
 
 
@@ -132,12 +139,6 @@ def _at_height(found: Variables, arrays: _Arrays, options: Options) -> _Arrays:
         rows = np.moveaxis(values, axes.index("h"), 0)[order]
         arrays[name] = tuple(axis for axis in axes if axis != "h"), between(rows, levels, at)
     return arrays
-
-
-def _half_turns(degrees: FloatArray, *, single: bool) -> FloatArray:
-    """Between -180 and 180, rounded as in PyWake, which computes this in the precision of the file."""
-    kept = degrees.astype(np.float32) if single else degrees
-    return np.asarray((kept + 180) % 360 - 180, np.float64)
 
 
 def _take_axes(found: Variables, arrays: _Arrays) -> None:
@@ -195,31 +196,12 @@ def _in_order(
             found.path, f"has {name} over ({', '.join(axes)})", "give x and y together, and h only with them"
         )
     if found.repeats_north and "wd" in by_position:
-        values = _without_360(found, name, values, by_position.index("wd"))
+        along = by_position.index("wd")
+        if not np.array_equal(np.take(values, 0, axis=along), np.take(values, -1, axis=along)):
+            message = f"has {name} that differs between 0 and 360 degrees, which are the same"
+            refuse(found.path, message, "correct it")
+        values = np.delete(values, -1, axis=along)
     return by_position, np.array(values, order="C")
-
-
-def _without_360(found: Variables, name: str, values: FloatArray, place: int) -> FloatArray:
-    first, last = np.take(values, 0, axis=place), np.take(values, -1, axis=place)
-    if not np.array_equal(first, last):
-        refuse(
-            found.path, f"has {name} that differs between 0 and 360 degrees, which are the same", "correct it"
-        )
-    return np.delete(values, -1, axis=place)
-
-
-def _refuse_other_wind(found: Variables, arrays: _Arrays, name: str, axis: str) -> None:
-    """WS and WD replace the wind speed and direction in PyWake; only ones that change nothing are understood."""
-    if name not in arrays:
-        return
-    axes, values = arrays[name]
-    own = found.axes.get(axis)
-    if axes == (axis,) and own is not None and np.array_equal(values, own):
-        return
-    what = "wind speeds" if name == "WS" else "wind directions"
-    refuse(
-        found.path, f"has {name}, which replaces the {what} of all states", "give Speedup or Turning instead"
-    )
 
 
 OPTIONS = WEIBULL_OPTIONS | {"turned_wakes", "height"}
