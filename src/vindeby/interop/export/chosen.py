@@ -17,7 +17,6 @@ from vindeby.campaign import Campaign
 from vindeby.campaign.tasks import Cell, task_key
 from vindeby.errors import ArgumentError, DataError, ShortfallError
 from vindeby.results.result_set import ResultSet
-from vindeby.store.format.record import Attribute
 from vindeby.store.format.rows import Segment, array_field
 
 Place = tuple[int, int, int]
@@ -55,10 +54,8 @@ class Result(NamedTuple):
 class Chosen:
     """The results of an export, in the order of farm, type and seed."""
 
-    database: Path
-    campaign: Campaign | None
-    attributes: Mapping[str, Attribute]
-    """The root attributes of the database."""
+    source: ResultSet
+    """The results among which these were chosen."""
     segments: list[Segment]
     """Verified records, those of one schema together."""
     results: list[Result]
@@ -71,6 +68,16 @@ class Chosen:
 
     def __len__(self) -> int:
         return len(self.results)
+
+    @property
+    def database(self) -> Path:
+        """Where the results are from."""
+        return self.source.path
+
+    @property
+    def campaign(self) -> Campaign | None:
+        """The campaign, if it is known."""
+        return self.source.campaign
 
     @cached_property
     def places(self) -> dict[str, Place]:
@@ -167,9 +174,7 @@ def choose(results: ResultSet, selection: Selection) -> Chosen:
             found[key] = _result(key, valid[key], aep[key], segment.take([row]), results.cells)
     in_order = [wanted[place] for place in sorted(wanted)]
     return Chosen(
-        database=results.path,
-        campaign=campaign,
-        attributes=dict(results.source.attributes),
+        source=results,
         segments=segments,
         results=[found[key] for key in in_order if key in found],
         missing={key: expected.get(key) or valid[key] for key in [*missing, *in_order] if key not in found},

@@ -5,7 +5,6 @@ One result makes one folder with everything. Several make one folder per key; tu
 
 from __future__ import annotations
 
-import csv
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ from vindeby.campaign import Campaign
 from vindeby.campaign.reading.yaml_text import Include
 from vindeby.campaign.sections.wake_model import WakeModel
 from vindeby.interop.export.chosen import Chosen, Result
+from vindeby.interop.export.columns import write_csv
 from vindeby.interop.export.folders import result_folder, write_mark, write_turbines, write_yaml
 from vindeby.interop.turbine_curves import floris_turbine
 from vindeby.units import AIR_DENSITY_KG_M3
@@ -152,14 +152,12 @@ def _calm(states: wake.WindStates, campaign: Campaign, is_rose: bool) -> list[tu
 
 def _write_wind(path: Path, states: wake.WindStates, calm: list[tuple[float, ...]]) -> None:
     """The wind state by state, with the columns that FLORIS' readers look for; steps in their own order."""
+    names = ("wind_directions", "wind_speeds", "turbulence_intensities", "freq_val")
     direction = np.repeat(states.direction, np.diff(states.first))
     order = np.arange(len(direction)) if states.step is None else np.argsort(states.step)
-    columns = (direction, states.speed, states.turbulence, states.probability)
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(["wind_directions", "wind_speeds", "turbulence_intensities", "freq_val"])
-        writer.writerows(map(repr, row) for row in calm)
-        writer.writerows(zip(*(map(repr, column[order].tolist()) for column in columns), strict=True))
+    rows = np.column_stack([direction, states.speed, states.turbulence, states.probability])[order]
+    whole = np.concatenate([np.reshape(calm, (-1, len(names))), rows])
+    write_csv(path, dict(zip(names, whole.T, strict=True)))
 
 
 _FIXED = {

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from py_wake.wind_turbines import WindTurbine, WindTurbines
 from py_wake.wind_turbines.power_ct_functions import (
     CubePowerSimpleCt,
@@ -105,39 +104,15 @@ def _of_pieces(size: dict[str, float], turbine: Turbine) -> dict[str, Any]:
     return {"table": _table(size, *curve_points(turbine))}
 
 
-FloatArray = npt.NDArray[np.float64]
-
-
 def wind_turbines_of(turbines: Sequence[Turbine]) -> WindTurbines:
     """One ``WindTurbine``, or ``WindTurbines`` whose type numbers are the places in the list."""
-    curves = [_curves(turbine) for turbine in turbines]
-    if len(turbines) == 1:
-        one = turbines[0]
-        return WindTurbine(one.name, one.rotor_diameter_m, one.hub_height_m, curves[0])
-    return WindTurbines(
+    columns = [
         [turbine.name for turbine in turbines],
         [turbine.rotor_diameter_m for turbine in turbines],
         [turbine.hub_height_m for turbine in turbines],
-        curves,
-    )
-
-
-def _curves(turbine: Turbine) -> PowerCtFunction:
-    """A table where straight lines joined at their ends are the whole curve; else the pieces themselves."""
-    if _is_a_table(turbine):
-        return PowerCtTabular(turbine.start, turbine.power[:, 0], "W", turbine.thrust[:, 0])
-    return PieceCurves(turbine)
-
-
-def _is_a_table(turbine: Turbine) -> bool:
-    if turbine.power[:, 2:].any() or len(turbine.start) < 2:
-        return False
-    width = np.diff(turbine.start)
-    for line in (turbine.power, turbine.thrust):
-        end = line[:-1, 0] + line[:-1, 1] * width
-        if not np.allclose(end, line[1:, 0], rtol=1e-12, atol=1e-12 * np.abs(line).max()):
-            return False
-    return True
+        [PieceCurves(turbine) for turbine in turbines],
+    ]
+    return WindTurbines(*columns) if len(turbines) > 1 else WindTurbine(*(one for (one,) in columns))
 
 
 class PieceCurves(PowerCtFunction):  # type: ignore[misc]  # PyWake has no types
