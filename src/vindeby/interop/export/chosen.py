@@ -17,6 +17,7 @@ from vindeby.campaign import Campaign
 from vindeby.campaign.tasks import Cell, task_key
 from vindeby.errors import ArgumentError, DataError, ShortfallError
 from vindeby.results.result_set import ResultSet
+from vindeby.store.format.record import Attribute
 from vindeby.store.format.rows import Segment, array_field
 
 Place = tuple[int, int, int]
@@ -54,8 +55,10 @@ class Result(NamedTuple):
 class Chosen:
     """The results of an export, in the order of farm, type and seed."""
 
-    source: ResultSet
-    """The results among which these were chosen."""
+    database: Path
+    campaign: Campaign | None
+    attributes: Mapping[str, Attribute]
+    """The root attributes of the database."""
     segments: list[Segment]
     """Verified records, those of one schema together."""
     results: list[Result]
@@ -68,16 +71,6 @@ class Chosen:
 
     def __len__(self) -> int:
         return len(self.results)
-
-    @property
-    def database(self) -> Path:
-        """Where the results are from."""
-        return self.source.path
-
-    @property
-    def campaign(self) -> Campaign | None:
-        """The campaign, if it is known."""
-        return self.source.campaign
 
     @cached_property
     def places(self) -> dict[str, Place]:
@@ -174,7 +167,9 @@ def choose(results: ResultSet, selection: Selection) -> Chosen:
             found[key] = _result(key, valid[key], aep[key], segment.take([row]), results.cells)
     in_order = [wanted[place] for place in sorted(wanted)]
     return Chosen(
-        source=results,
+        database=results.path,
+        campaign=campaign,
+        attributes=dict(results.source.attributes),
         segments=segments,
         results=[found[key] for key in in_order if key in found],
         missing={key: expected.get(key) or valid[key] for key in [*missing, *in_order] if key not in found},

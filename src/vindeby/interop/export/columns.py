@@ -21,6 +21,7 @@ from vindeby.store.read.export import (
     array_names,
     attribute_column,
     attribute_names,
+    axes_of,
     layout_sizes,
     number_column,
     origin_column,
@@ -58,12 +59,22 @@ def result_columns(chosen: Chosen) -> dict[str, NDArray[Any]]:
     """One row per result, in order: what it is, its energy, and every single number or text of its record."""
     segments = chosen.segments
     places = np.array([chosen.places[key] for key in texts(segments, "key")], np.int64).reshape(-1, 3)
+    farms, types, _ = axes_of(places, chosen.campaign)
+    farm_names, type_names = (
+        dict(zip(axis.numbers.tolist(), axis.names, strict=True)) for axis in (farms, types)
+    )
+    labels: dict[tuple[int, int], str] = {}
+    if chosen.campaign is not None:
+        known = chosen.campaign.type_names
+        labels = {(cell.farm_idx, cell.type_idx): cell.label(known) for cell in chosen.campaign.cells()}
     columns: dict[str, NDArray[Any]] = {
         "key": _text(texts(segments, "key")),
         "farm_idx": places[:, 0],
-        "farm": _text([chosen.source.farm_name(farm) for farm in places[:, 0].tolist()]),
+        "farm": _text([farm_names[number] for number in places[:, 0].tolist()]),
         "type_idx": places[:, 1],
-        "type": _text([chosen.source.cell_name(farm, kind) for farm, kind in places[:, :2].tolist()]),
+        "type": _text(
+            [labels.get((farm, kind)) or type_names[kind] for farm, kind in places[:, :2].tolist()]
+        ),
         "seed": places[:, 2],
         "aep_gwh": number_column(segments, "aep"),
         "n_turbines": layout_sizes(segments),

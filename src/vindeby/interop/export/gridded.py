@@ -33,9 +33,7 @@ _PER_TURBINE = (*TASK, "turbine")
 def dataset(chosen: Chosen, crs: str | None) -> Any:
     """All chosen results over farm, type, seed and turbine; of a selection, only the farms, types and seeds in it."""
     library("xarray", "interop", "export --to netcdf or zarr")
-    root = {
-        name: value for name, value in chosen.source.source.attributes.items() if name not in _OF_THE_FILE
-    }
+    root = {name: value for name, value in chosen.attributes.items() if name not in _OF_THE_FILE}
     data = dataset_by_task(chosen.segments, chosen.campaign, root)
     data = data.drop_vars([name for name in ("types", "zone") if name in data])
     data = data.rename({name: f"record_{name}" for name in _ADDED if name in data.variables})
