@@ -72,13 +72,13 @@ def crs_of(said: CRS | None, named: Named) -> tuple[CRS, list[str]]:
         named.refuse_key("crs", "is not a known coordinate reference system", "write e.g. EPSG:25831")
     without_prj = "has no .prj, and so " if named.path.suffix.lower() in (".shp", ".zip") else ""
     missing = f"{without_prj}names no coordinate reference system"
-    try:
-        if said is not None:
+    if said is not None:
+        try:
             to_degrees(said)
-    except ArgumentError:
-        missing = f"its system, {said.name}, has a datum that is not known"
-        notes = [f"{named.path.name}: {missing}; crs: {name_of(stated)} is used"] if stated else []
-        said = None
+        except ArgumentError:
+            missing = f"its system, {said.name}, has a datum that is not known"
+            notes = [f"{named.path.name}: {missing}; crs: {name_of(stated)} is used"] if stated else []
+            said = None
     if said is not None and stated is not None and not same_crs(said, stated):
         named.refuse_key(
             "crs",
