@@ -183,8 +183,9 @@ class _Adoption:
             self._move_foreign_output(files)
             refuse_another_campaign(self._run, self._campaign)
             self._run.freeze_campaign(self._campaign.dumps())
-            state = self._what_is_there()
-            open_keys = {TaskSpace(self._campaign).key(number) for number in state.todo}
+            space = TaskSpace(self._campaign)
+            state = self._what_is_there(space)
+            open_keys = {space.key(number) for number in state.todo}
             writer = ShardWriter(self._run, files=LeasedFiles(self._lock.path, self._lock.token))
             for batch in batches(self._adopted(files, open_keys), most=_BATCH):
                 writer.publish(batch)
@@ -215,9 +216,9 @@ class _Adoption:
         self._lock.confirm()
         self._say(f"{output} is of another program; it is kept as {set_aside(self._run)}")
 
-    def _what_is_there(self) -> ResumeState:
-        space, judge = TaskSpace(self._campaign), Judge(self._campaign)
-        state = compare_with_disk(self._run, space, judge, part=None, again=Again(failed=True))
+    def _what_is_there(self, space: TaskSpace) -> ResumeState:
+        judge, again = Judge(self._campaign), Again(failed=True)
+        state = compare_with_disk(self._run, space, judge, part=None, again=again)
         if state.bad:
             raise DataError(
                 f"{self._run.output}: {len(state.bad)} files of the run are bad; nothing was adopted:",
