@@ -230,6 +230,17 @@ def read_xrsite(path: Path, options: Options) -> FileContent:
     return site_section(path, read_gridded_file(path, tuple(sorted({*map(str.lower, names)}))), options)
 
 
+class _ReadOnce(io.BytesIO):
+    """A file whose header cannot claim the same bytes for variable after variable, which would take all memory."""
+
+    def read(self, size: int | None = -1) -> bytes:
+        data = super().read(size)
+        self.taken = getattr(self, "taken", 0) + len(data)
+        if self.taken > 2 * len(self.getbuffer()):
+            raise ValueError("read more than there is")
+        return data
+
+
 def _read_classic(path: Path, start: bytes, wanted: Collection[str]) -> GriddedFile:
     """The same from a classic netCDF file (netCDF-3), which HDF5 cannot read, but scipy; what is missing is NaN."""
     if start.endswith(b"\x05"):
@@ -240,13 +251,15 @@ def _read_classic(path: Path, start: bytes, wanted: Collection[str]) -> GriddedF
         install = "install scipy: pip install 'vindeby[interop]'"
         refuse(path, "is a classic netCDF file, which is read with scipy", f"{install}; or {_CONVERT}")
     try:
-        variables = netcdf_file(io.BytesIO(read_bytes(path)), mmap=False, maskandscale=True).variables
+        variables = netcdf_file(_ReadOnce(read_bytes(path)), mmap=False, maskandscale=True).variables
         found = [name for name in variables if name in wanted]
         taken = sorted({*found, *(axis for name in found for axis in variables[name].dimensions)})
         numbers = {
             name: np.ma.filled(np.ma.asarray(variables[name][...], np.float64), np.nan)
             for name in taken
-            if name in variables and variables[name].data.dtype.kind in "iuf"
+            if name in variables
+            and variables[name].data.dtype.kind in "iuf"
+            and variables[name].data.size <= MOST_NUMBERS
         }
     except Exception:  # noqa: BLE001  whatever scipy raises, the file is not what it should be
         refuse(
@@ -255,10 +268,10 @@ def _read_classic(path: Path, start: bytes, wanted: Collection[str]) -> GriddedF
     for name in taken:
         if name not in variables:
             refuse(path, f"has an axis {name} without coordinates", "add a variable of this name")
+        if variables[name].data.size > MOST_NUMBERS:
+            refuse(path, f"has {name} of more than {MOST_NUMBERS:,} numbers", "crop it")
         if name not in numbers:
             refuse(path, f"has {name} that does not hold numbers", "correct it")
-        if numbers[name].size > MOST_NUMBERS:
-            refuse(path, f"has {name} of more than {MOST_NUMBERS:,} numbers", "crop it")
     single = frozenset(name for name in taken if variables[name].data.dtype == ">f4")
     arrays = {name: (tuple(variables[name].dimensions), numbers[name]) for name in taken}
     return GriddedFile(arrays, single, tuple(name for name in variables if name not in taken))
