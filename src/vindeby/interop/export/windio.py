@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 
 from vindeby import wake
 from vindeby.assembly.wind import site_of, turbine_of
-from vindeby.campaign import Campaign, Turbine
+from vindeby.campaign import Campaign
 from vindeby.campaign.reading.yaml_text import Include
 from vindeby.campaign.sections.boundary import Boundary, Exclusion
+from vindeby.campaign.sections.turbines import Turbine
 from vindeby.campaign.sections.values import SUM_TOLERANCE
 from vindeby.campaign.sections.wake_model import WakeModel
 from vindeby.errors import ArgumentError
