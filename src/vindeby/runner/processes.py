@@ -7,17 +7,21 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import json
 import os
 import platform
 import resource
 import signal
+import subprocess
 import sys
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import FrameType, TracebackType
 from typing import Any, Self
 
+SHARE_OF_MEMORY = 0.85
+"""Of what there is, for all workers together."""
 _SET_PARENT_DEATH_SIGNAL = 1
 _SET_CHILD_SUBREAPER = 36
 
@@ -26,6 +30,25 @@ def _prctl(option: int, value: int) -> None:
     if sys.platform == "linux":
         with contextlib.suppress(OSError, AttributeError):
             ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
+
+
+_PREPARE = "import sys, json; sys.path[:] = json.loads(sys.argv[1]); "
+
+
+def start_python(
+    module: str, search_path: Sequence[str], *arguments: object, **how: Any
+) -> subprocess.Popen[bytes]:
+    """A fresh interpreter, in a session of its own, that calls ``main`` of a module.
+
+    The arguments begin at ``sys.argv[2]`` there; ``how`` is for ``Popen``.
+    """
+    code = f"{_PREPARE}from {module} import main; main()"
+    return subprocess.Popen(  # noqa: S603 - this interpreter and our own code
+        [sys.executable, "-c", code, json.dumps(search_path), *map(str, arguments)],
+        stdin=subprocess.DEVNULL,
+        start_new_session=True,
+        **how,
+    )
 
 
 def die_with_parent(number: int = signal.SIGKILL) -> None:
