@@ -62,7 +62,7 @@ class PeriodicMerger:
         self._due = time.monotonic() + self._every_s
         arguments = self._directory.output, self._lock.path, self._lock.token
         try:
-            self._words = self._words or tempfile.TemporaryFile()
+            self._words = self._words or tempfile.TemporaryFile()  # noqa: SIM115 - closed in ``close``
             self._words.truncate(self._words.seek(0))
             self._process = start_python(
                 "vindeby.runner.periodic_merge",

@@ -15,10 +15,9 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from types import FrameType, TracebackType
-from typing import Any, Self
+from typing import Any
 
 SHARE_OF_MEMORY = 0.85
 """Of what there is, for all workers together."""
@@ -135,36 +134,23 @@ def node_and_job(environment: Mapping[str, str] | None = None) -> tuple[str, str
 STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1)
 
 
-class StopSignals:
-    """Requests to stop: Ctrl-C, SIGTERM, SIGHUP, and SIGUSR1, which SLURM can send before a job's time is up.
+@contextlib.contextmanager
+def stop_signals() -> Iterator[list[str]]:
+    """The names of requests to stop, as they come: Ctrl-C, SIGTERM, SIGHUP, and SIGUSR1, which SLURM can send.
 
     A signal that is ignored when the run begins (``nohup``) stays ignored. Outside of the main thread Python cannot
     listen to signals; then there are none, and the caller stops by other means.
     """
-
-    def __init__(self) -> None:
-        self._received: list[str] = []
-        self._handlers: dict[signal.Signals, Any] = {}
-
-    def __enter__(self) -> Self:
-        if threading.current_thread() is threading.main_thread():
-            for number in STOPPING:
-                if (handler := signal.getsignal(number)) is not signal.SIG_IGN:
-                    self._handlers[number] = handler
-                    signal.signal(number, self._note)
-        return self
-
-    def _note(self, number: int, frame: FrameType | None) -> None:  # noqa: ARG002 - what a handler is given
-        self._received.append(signal.Signals(number).name)
-
-    def received(self) -> list[str]:
-        """The names of the signals that came since the last time."""
-        names, self._received = self._received, []
-        return names
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        for number, handler in self._handlers.items():
+    received: list[str] = []
+    handlers: dict[signal.Signals, Any] = {}
+    if threading.current_thread() is threading.main_thread():
+        for number in STOPPING:
+            if (handler := signal.getsignal(number)) is not signal.SIG_IGN:
+                handlers[number] = handler
+                signal.signal(number, lambda number, _: received.append(signal.Signals(number).name))
+    try:
+        yield received
+    finally:
+        for number, handler in handlers.items():
             with contextlib.suppress(TypeError):  # a handler that was not set from Python cannot be put back
                 signal.signal(number, handler)

@@ -15,6 +15,7 @@ from __future__ import annotations
 import errno
 import time
 import traceback
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -23,7 +24,7 @@ from vindeby.campaign import Campaign, Task
 from vindeby.campaign.tasks import Cell
 from vindeby.errors import TaskError, VindebyError
 from vindeby.runner.methods.call import method_for
-from vindeby.runner.methods.method_protocol import InvalidResultError, Prepared, checked_record
+from vindeby.runner.methods.method_protocol import InvalidResultError, Solve, checked_record
 from vindeby.runner.protocol import Failed, Failure, Kind
 from vindeby.runner.publisher import Publisher, Report
 from vindeby.store.disk.files import bounded, shortened
@@ -73,39 +74,35 @@ class Attempt:
     """It raised an error that may be due to what tasks before it did to the process."""
 
 
-class ExecutorHooks:
-    """What surrounds a task in a process that guards itself against it; here nothing does."""
-
-    def solving(self) -> None:
-        """What the task shares with others is set up: from now on its time counts."""
-
-    def progress(self, stage: str, *how_far: float | None) -> None:
-        """What the task is at, and how far (``layout.problem.Report``); called very often."""
-
-    def solved(self, error: BaseException | None) -> None:
-        """The method returned or raised; its result was not looked at yet."""
+COMPUTING = "computing"
+"""The stage of a task when what it shares with others is set up: from now on its time counts."""
 
 
 class TaskExecutor:
-    """Executes tasks of one campaign, for one worker; MethodUnusableError when none can be."""
+    """Executes tasks of one campaign, for one worker; MethodUnusableError when none can be.
+
+    ``progress`` is called, very often, with what a task is at and how far (``layout.problem.Report``); ``solved``
+    when its method returned (with None) or raised, before its result is looked at.
+    """
 
     def __init__(
         self,
         setup: Setup,
         report: Report,
         worker: int = 0,
-        hooks: ExecutorHooks | None = None,
+        progress: Callable[..., None] = lambda *_: None,
+        solved: Callable[[BaseException | None], None] = lambda _: None,
     ) -> None:
         self._campaign = campaign = setup.campaign
-        self._report, self._worker, self._hooks = report, worker, hooks or ExecutorHooks()
+        self._report, self._worker, self._progress, self._solved = report, worker, progress, solved
         try:
-            self._method = method_for(campaign, self._hooks.progress)
+            self._method = method_for(campaign, progress)
         except Exception as error:
             known = isinstance(error, VindebyError)
             raise MethodUnusableError(str(error) if known else trace(error)) from error
         self._check: Check = _check_of(campaign) if setup.check_physics else lambda _: ()
         self._cells = {(cell.farm_idx, cell.type_idx): cell for cell in campaign.cells()}
-        self._prepared: tuple[Cell | None, Prepared | BaseException | None] = (None, None)
+        self._prepared: tuple[Cell | None, Solve | BaseException | None] = (None, None)
         self._shards = shard_writer(setup)
         waits = campaign.run.on_full_disk == "wait"
         self.publisher = Publisher(
@@ -149,15 +146,15 @@ class TaskExecutor:
         """The record and the seconds it took, without what its cell shares, which is set up first."""
         try:
             cell = self._cells[task.farm_idx, task.type_idx]
-            prepared = self._prepare(cell)
-            self._hooks.solving()
+            solve = self._prepare(cell)
+            self._progress(COMPUTING)
             started = time.perf_counter()
-            result = prepared.solve(task)
+            result = solve(task)
             seconds = time.perf_counter() - started
         except BaseException as error:
-            self._hooks.solved(error)
+            self._solved(error)
             raise
-        self._hooks.solved(None)
+        self._solved(None)
         record = checked_record(self._campaign, cell, task, result, seconds, self._check)
         if isinstance(self._check, CampaignCheck) and self._check.compares:
             engine_gwh = self._check.energy_gwh(record)
@@ -165,7 +162,7 @@ class TaskExecutor:
                 record = replace(record, attributes={**record.attributes, ENGINE_AEP: engine_gwh})
         return record, seconds
 
-    def _prepare(self, cell: Cell) -> Prepared:
+    def _prepare(self, cell: Cell) -> Solve:
         if self._prepared[0] is not cell:
             self._prepared = (None, None)
             try:

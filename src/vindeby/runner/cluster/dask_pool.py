@@ -50,16 +50,14 @@ class Node:
     address: str
     opened: Opened
     sees_run: bool
+    free: deque[int]
+    """The lanes that have no slot of the pool."""
+    places: dict[int, Place] = field(default_factory=dict)
+    """The lanes that have one."""
     fruitful: bool = False
     """A task was settled on it."""
-    free: deque[int] = field(default_factory=deque)
-    places: dict[int, Place] = field(default_factory=dict)
-    """The lanes that have a slot of the pool."""
     seen: dict[int, Seen] = field(default_factory=dict)
     looked: float = field(default_factory=time.monotonic)
-
-    def __post_init__(self) -> None:
-        self.free.extend(range(self.opened.lanes))
 
     def __str__(self) -> str:
         job = f", job {self.opened.job}" if self.opened.job else ""
@@ -165,22 +163,13 @@ class DaskPool:
 
     def observe(self) -> list[Seen]:
         """What the agents last said, with the time since then."""
-        now, seen = time.monotonic(), []
+        seen = []
         for place in self._places.values():
-            known = place.node.seen.get(place.lane)
-            if known is not None:
-                age = now - place.node.looked
-                on_task = known.task is not None and known.task in place.unreported.tasks
-                seen.append(
-                    replace(
-                        known,
-                        worker=place.slot,
-                        task=known.task if on_task else None,
-                        seconds=known.seconds + age if on_task else 0.0,
-                        silent_s=known.silent_s + age,
-                        progress=known.progress if on_task else None,
-                    )
-                )
+            if (known := place.node.seen.get(place.lane)) is not None:
+                age = time.monotonic() - place.node.looked
+                seconds = known.seconds + age if known.task is not None else 0.0
+                silent_s = known.silent_s + age
+                seen.append(replace(known, worker=place.slot, seconds=seconds, silent_s=silent_s))
         return seen
 
     def close(self) -> None:
@@ -235,7 +224,7 @@ class DaskPool:
             self._link.refuse(address)
             self._decide_mismatched()
             return
-        node = Node(address, opened, sees_run)
+        node = Node(address, opened, sees_run, deque(range(opened.lanes)))
         self._nodes[address] = node
         self._alone_since = time.monotonic()
         joined = {"node": opened.node, "job": opened.job, "workers": opened.lanes, "publishes": sees_run}

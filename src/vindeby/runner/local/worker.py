@@ -42,7 +42,7 @@ from vindeby.runner.protocol import (
     WorkerRetiring,
 )
 from vindeby.runner.task_executor import (
-    ExecutorHooks,
+    COMPUTING,
     MethodUnusableError,
     Setup,
     TaskExecutor,
@@ -193,7 +193,7 @@ def _prefer_to_be_killed() -> None:
         file.write("500")
 
 
-class Worker(ExecutorHooks):
+class Worker:
     """The main thread's part, and what the threads share; it guards its process against what tasks do to it."""
 
     def __init__(self, number: int, channel: Connection, slot: Slot, output: Output) -> None:
@@ -226,7 +226,7 @@ class Worker(ExecutorHooks):
         self.setup: Setup = self.channel.recv()
         sys.path[:] = self.setup.search_path
         try:
-            self.executor = TaskExecutor(self.setup, self._report, self.number, hooks=self)
+            self.executor = TaskExecutor(self.setup, self._report, self.number, self.progress, self.solved)
         except MethodUnusableError as error:
             self._report(MethodUnusable(str(error)))
             return 1
@@ -350,16 +350,13 @@ class Worker(ExecutorHooks):
             self.slot.end()
         self.output.key = "-"
 
-    def solving(self) -> None:
-        """Start the task's clock."""
-        self.slot.start_clock()
-        self.progress("computing")
-
     def progress(self, stage: str, *how_far: float | None) -> None:
         """Note it, not more often than anybody looks; the rest takes as long for its share as what is over."""
         now = time.monotonic()
         if stage != self._stage:
             self._stage, self._stage_began = stage, now
+            if stage == COMPUTING:
+                self.slot.start_clock()
         elif now - self._noted < _LOOK_S:
             return
         *counts, share = how_far or (None,)
