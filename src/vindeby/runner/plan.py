@@ -129,12 +129,7 @@ class Plan:
 
     def begin(self) -> list[Instruction]:
         """The first instructions."""
-        if not self.open:
-            self.finished = True
-            return [Finish(Outcome.COMPLETE)]
-        self._slots = min(self.policy.workers, self.open)
-        self._hands = {slot: _WorkerState() for slot in range(self._slots)}
-        return [StartWorker(slot) for slot in range(self._slots)]
+        return self.handle(MoreSlots(self.policy.workers), 0.0)
 
     def handle(self, event: Event, now: float) -> list[Instruction]:
         """What to do about an event; ``now`` is a time in seconds that only grows."""
@@ -410,6 +405,11 @@ class Plan:
             if group not in taken:
                 return group
         return max(self._pending, key=lambda group: len(self._pending[group]))
+
+    @property
+    def settled(self) -> int:
+        """How many tasks were done or set aside."""
+        return self.done + self.set_aside
 
     @property
     def is_ending(self) -> bool:

@@ -254,15 +254,17 @@ class _Work:
             supervisor = Supervisor(plan, space, pool, log, watch, resume_state, self.lock, merging)
             finish = supervisor.run()
             if finish.outcome is Outcome.STOPPED and supervisor.time_is_up:
-                finish = self._time_is_up(log, supervisor, finish, time.monotonic() - began)
+                finish = self._time_is_up(log, supervisor, finish, time.monotonic() - began, plan.settled)
             summary.done, summary.failed = supervisor.done, supervisor.failed
             log.write("run ended", outcome=finish.outcome.value, reason=finish.reason, done=summary.done)
         self.lock.confirm()
         _raise_for(finish, summary, directory)
 
-    def _time_is_up(self, log: EventLog, supervisor: Supervisor, finish: Finish, seconds: float) -> Finish:
+    def _time_is_up(
+        self, log: EventLog, supervisor: Supervisor, finish: Finish, seconds: float, settled: int
+    ) -> Finish:
         """Stopped because the time of its job is up: set aside what would never fit into it."""
-        job, settled, cut = node_and_job()[1], supervisor.settled, supervisor.cut_short
+        job, cut = node_and_job()[1], supervisor.cut_short
         tasks, reason = record_time_up(self.directory, log, self.space, job, seconds, settled, cut)
         for task, failure in tasks.items():
             supervisor.set_aside(task, failure, STARTS)

@@ -144,11 +144,6 @@ class Supervisor:
         """How many tasks were done."""
         return self._plan.done
 
-    @property
-    def settled(self) -> int:
-        """How many tasks were done or set aside."""
-        return self._plan.done + self._plan.set_aside
-
     def _turn(self, signals: list[str]) -> None:
         start_s = self._timers.run(blocking=False)
         look_s = max(0.0, self._looked + _LOOK_S - time.monotonic())
@@ -263,7 +258,7 @@ class Supervisor:
 
     def _report(self, views: tuple[WorkerView, ...] = (), now: float = float("inf")) -> None:
         if now - self._shown >= _SHOW_S:
-            self._speed = self._rate.at(self._plan.done + self._plan.set_aside)
+            self._speed = self._rate.at(self._plan.settled)
         progress = Progress(
             total=self._standing.asked,
             done=self._standing.done + self._plan.done,
