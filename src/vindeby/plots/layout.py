@@ -25,7 +25,8 @@ from vindeby.results.sources import farm_of, turbine_of
 from vindeby.store.format.record import Record
 
 if TYPE_CHECKING:
-    from vindeby.campaign import Campaign, Farm
+    from vindeby.campaign import Campaign
+    from vindeby.campaign.sections.farm import Farm
     from vindeby.wake import WindFarm
 
 FloatArray = NDArray[np.float64]
