@@ -60,8 +60,8 @@ _COLOURED = {
 def style(*, dark: bool = False) -> contextlib.AbstractContextManager[None]:
     """Draw inside this context; the settings of others are not changed."""
     colours = _DARK if dark else _LIGHT
-    coloured = {name: colours[part] for part, names in _COLOURED.items() for name in names}
-    return mpl.rc_context(_COMMON | coloured)
+    settings: Any = _COMMON | {name: colours[part] for part, names in _COLOURED.items() for name in names}
+    return mpl.rc_context(settings)
 
 
 def ink() -> str:

@@ -100,8 +100,9 @@ class Expected:
 
     def _place(self, farm: int, kind: int, seed: int) -> tuple[int, int, int] | None:
         index = self._seed_places.get(seed)
-        is_known = index is not None and 0 <= farm < len(self.farms) and 0 <= kind < len(self.types)
-        return (farm, kind, index) if is_known and self._asked[farm, kind] else None
+        if index is None or not (0 <= farm < len(self.farms) and 0 <= kind < len(self.types)):
+            return None
+        return (farm, kind, index) if self._asked[farm, kind] else None
 
     @cached_property
     def _by_place(self) -> dict[tuple[int, int], Cell]:
@@ -148,11 +149,10 @@ class Expected:
         """Fingerprints computed before, so that a look per second does not compute them again for every result."""
         return {}
 
-    def _mark(self, *task: int) -> bytes:
-        if task not in self._marks:
-            farm, kind, seed = task
+    def _mark(self, farm: int, kind: int, seed: int) -> bytes:
+        if (farm, kind, seed) not in self._marks:
             self._marks[farm, kind, seed] = self._by_place[farm, kind].fingerprint(seed).encode()
-        return self._marks[task]
+        return self._marks[farm, kind, seed]
 
 
 def guessed(results: ResultColumns) -> Expected:
