@@ -9,7 +9,6 @@ import json
 import platform
 import time
 from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass
 from functools import partial
 from html import escape
 from textwrap import shorten
@@ -47,16 +46,10 @@ _PHONE_WIDTH = 560
 """Pictures wider than this are scrolled on a phone, each in its own frame, rather than shrunk until unreadable."""
 
 
-@dataclass(frozen=True)
-class ResultLink:
+class ResultLink(str):
     """A key that leads to the drawing of its layout; the page's script follows it."""
 
-    key: str
-
-    @property
-    def address(self) -> str:
-        """As ``encodeURIComponent`` of the script reads it."""
-        return f"#layout-{quote(self.key, safe='')}"
+    __slots__ = ()
 
 
 def shown(text: str) -> str:
@@ -72,7 +65,7 @@ def tag(name: str, text: str, **attributes: str) -> str:
 
 def table(
     titles: Iterable[str],
-    rows: Iterable[Iterable[str | ResultLink]],
+    rows: Iterable[Iterable[str]],
     names: int = 1,
     minor: Collection[int] = (),
 ) -> str:
@@ -89,10 +82,11 @@ def _kind(index: int, names: int, minor: Collection[int]) -> str:
     return ("name" if index < names else "figure") + (" minor" if index in minor else "")
 
 
-def _cell(cell: str | ResultLink, kind: str) -> str:
-    if isinstance(cell, str):
+def _cell(cell: str, kind: str) -> str:
+    if not isinstance(cell, ResultLink):
         return tag("td", cell, class_=kind)
-    return f'<td class="{kind}">{tag("a", cell.key, href=cell.address, class_="key")}</td>'
+    address = f"#layout-{quote(cell, safe='')}"  # as encodeURIComponent of the script reads it
+    return f'<td class="{kind}">{tag("a", cell, href=address, class_="key")}</td>'
 
 
 def facts(pairs: Iterable[tuple[str, str]]) -> str:
@@ -305,7 +299,7 @@ def _combinations(result_set: ResultSet) -> str:
     """The first results of a study, each with its combination and its losses."""
     if case_of(result_set.campaign, 0) is None or not result_set.keys:
         return ""
-    lines: list[list[str | ResultLink]] = []
+    lines: list[list[str]] = []
     for key in result_set.keys[:_ROWS]:
         record, (farm, kind, _) = result_set.record(key), result_set.place(key)
         aep = f"{float(record.arrays['aep']):,.3f}" if "aep" in record.arrays else ""

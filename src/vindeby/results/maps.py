@@ -87,16 +87,12 @@ def farm_data(campaign: Campaign | None, farm_idx: int, frame: Frame) -> dict[st
         for polygon in shapely.get_parts(farm.drawn_shape()):
             edges = (polygon.exterior, *polygon.interiors)
             rings += [[[round(x, _DIGITS), round(y, _DIGITS)] for x, y in edge.coords] for edge in edges]
-    data = {"name": name, "frame": [round(value, _DIGITS) for value in frame], "rings": rings}
-    if beside := _neighbours_in(campaign, farm_idx, frame):
-        data["neighbours"] = beside
-    return data
-
-
-def _neighbours_in(campaign: Campaign | None, farm_idx: int, frame: Frame) -> list[list[float]]:
+    data: dict[str, Any] = {"name": name, "frame": [round(value, _DIGITS) for value in frame], "rings": rings}
     left, bottom, width, height = frame
-    places = nearby(neighbour_places(campaign, farm_idx), (left, bottom, left + width, bottom + height))
-    return [[round(x, _DIGITS), round(y, _DIGITS)] for x, y in places.T.tolist()]
+    beside = nearby(neighbour_places(campaign, farm_idx), (left, bottom, left + width, bottom + height))
+    if beside.size:
+        data["neighbours"] = [[round(x, _DIGITS), round(y, _DIGITS)] for x, y in beside.T.tolist()]
+    return data
 
 
 def type_data(campaign: Campaign | None, type_idx: int, cell: Cell | None = None) -> dict[str, Any]:
