@@ -38,7 +38,9 @@ def command(
     source = open_source(output)
     asked = campaign_of(source.run, given, source.campaign_text)
     if asked is None:
-        raise ArgumentError(f"{output}: no campaign is kept with these results; name it with --campaign FILE")
+        raise ArgumentError(
+            f"{source.path}: no campaign is kept with these results; name it with --campaign FILE"
+        )
     expected = asked.fingerprints()
     invalid: dict[str, str] = {}
     if isinstance(source, Database):
