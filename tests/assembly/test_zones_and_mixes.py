@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 from tests.campaign.zoned import ZONED
-from vindeby.assembly import pipeline_of, problem_of
 from vindeby.assembly.physics import CampaignCheck
-from vindeby.assembly.search import method_of
+from vindeby.assembly.search import method_of, pipeline_of, problem_of
 from vindeby.campaign import Campaign
 from vindeby.campaign.tasks import Cell
 from vindeby.runner.methods.method_protocol import checked_record

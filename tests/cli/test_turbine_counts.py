@@ -11,7 +11,7 @@ import pytest
 
 from tests.campaign.counted import COUNTED
 from tests.command import vindeby
-from vindeby.assembly import physics_checks
+from vindeby.assembly.physics import physics_checks
 from vindeby.assembly.stored_layout import read_stored_layout
 from vindeby.board.feed import Feed
 from vindeby.campaign import Campaign

@@ -17,8 +17,8 @@ import pytest
 from tests.cluster.dask_machines import wait_until
 from tests.contracts.test_pools import OPTIONS, steered
 from tests.runner.campaigns import marked_processes
-from vindeby.campaign import RunOptions
 from vindeby.campaign.reading.code_files import search_path
+from vindeby.campaign.sections.run_options import RunOptions
 from vindeby.errors import ArgumentError
 from vindeby.runner.cluster import connect, dask_pool
 from vindeby.runner.cluster.agent import Agent, Opened, Order, Report, Session

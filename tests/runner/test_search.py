@@ -12,7 +12,9 @@ import pytest
 from tests.campaign.examples import small
 from tests.command import vindeby
 from tests.runner.campaigns import equal, results
-from vindeby.assembly import physics_checks, pipeline_of, problem_of, turbine_of, wind_farm
+from vindeby.assembly.physics import physics_checks
+from vindeby.assembly.search import pipeline_of, problem_of
+from vindeby.assembly.wind import turbine_of, wind_farm
 from vindeby.campaign import Campaign
 from vindeby.cli.run_view import line_of
 from vindeby.errors import InputError

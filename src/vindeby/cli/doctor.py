@@ -107,7 +107,7 @@ def cores() -> MachineFact:
 
 def memory() -> MachineFact:
     """How much a run may use, and each of its workers."""
-    from vindeby.campaign import RunOptions
+    from vindeby.campaign.sections.run_options import RunOptions
     from vindeby.runner.processes import total_memory, usable_cores
     from vindeby.runner.running import memory_limits
 

@@ -25,11 +25,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from vindeby.assembly import turbine_of, wind_farm
 from vindeby.assembly.energy import engine_name
-from vindeby.campaign import Campaign, Task, Turbine
+from vindeby.assembly.wind import turbine_of, wind_farm
+from vindeby.campaign import Campaign, Task
 from vindeby.campaign.neighbours import neighbours_of
-from vindeby.campaign.sections.turbines import Cubic, Generic, Table
+from vindeby.campaign.sections.turbines import Cubic, Generic, Table, Turbine
 from vindeby.campaign.tasks import Cell, parse_key, task_key
 from vindeby.evaluation.as_campaign import call_of
 from vindeby.evaluation.stored_layouts import Case, Layout, Period, Pinned, PinnedLayouts, part_of, periods_of

@@ -12,7 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
-from vindeby.campaign import Campaign, Farm, Turbine
+from vindeby.campaign import Campaign
+from vindeby.campaign.sections.farm import Farm
+from vindeby.campaign.sections.turbines import Turbine
 from vindeby.errors import ArgumentError, DataError, InputError
 from vindeby.store.disk.files import file_state
 from vindeby.store.disk.run_directory import RunDirectory, hdf5_files

@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 from enum import Enum, StrEnum
 from typing import Any, Protocol, TypeAlias
 
-from vindeby.campaign import RunOptions, Task
+from vindeby.campaign import Task
+from vindeby.campaign.sections.run_options import RunOptions
 from vindeby.printable import one_line
 
 

@@ -15,8 +15,9 @@ from pathlib import Path
 
 from vindeby.assembly.done import Judge
 from vindeby.assembly.merging import prepared_directory, refuse_another_campaign
-from vindeby.campaign import Campaign, RunOptions
+from vindeby.campaign import Campaign
 from vindeby.campaign.reading.code_files import search_path
+from vindeby.campaign.sections.run_options import RunOptions
 from vindeby.errors import ArgumentError, InputError, StoppedError, StorageError, TaskError
 from vindeby.runner.local.local_pool import LocalPool
 from vindeby.runner.local.messages import Setup

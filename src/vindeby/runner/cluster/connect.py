@@ -12,7 +12,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from vindeby.campaign import RunOptions
+from vindeby.campaign.sections.run_options import RunOptions
 from vindeby.errors import ArgumentError
 from vindeby.runner.cluster.dask_link import PACKAGES, here, mismatch
 from vindeby.runner.cluster.slurm_jobs import SlurmJobs

@@ -14,10 +14,13 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from vindeby.assembly.energy import engine_warning
-from vindeby.campaign import Boundary, Campaign, Site, Task, Turbine
+from vindeby.campaign import Campaign, Task
 from vindeby.campaign.neighbours import Standing, neighbours_of
 from vindeby.campaign.reading.code_files import file_of, imported, is_installed
+from vindeby.campaign.sections.boundary import Boundary
 from vindeby.campaign.sections.method import Call
+from vindeby.campaign.sections.site import Site
+from vindeby.campaign.sections.turbines import Turbine
 from vindeby.campaign.tasks import Cell
 from vindeby.errors import ArgumentError, InputError
 from vindeby.runner.methods.method_protocol import InvalidResultError, Method, Result

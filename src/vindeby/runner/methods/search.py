@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from vindeby.assembly import pipeline_of, problem_of
 from vindeby.assembly.energy import engine_name
-from vindeby.assembly.search import method_of
+from vindeby.assembly.search import method_of, pipeline_of, problem_of
 from vindeby.assembly.wind import load_engine
 from vindeby.campaign import Campaign, Task
 from vindeby.campaign.tasks import Cell
