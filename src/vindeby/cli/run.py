@@ -79,7 +79,7 @@ def command(
     from vindeby.cli.run_view import end_with, watching
     from vindeby.runner.running import run
 
-    loaded = load_campaign(campaign, set_, seeds, on_note=_silent if quiet else _say_what_matters)
+    loaded = load_campaign(campaign, set_, seeds, on_note=(lambda _: None) if quiet else _say_what_matters)
     for note in () if quiet else notes_about_files(loaded):
         say(f"warning: {note}")
     pool = _pool(loaded, dask, slurm, jobs)
@@ -96,10 +96,6 @@ def command(
             **shown,
         )
     end_with(summary, quiet=quiet)
-
-
-def _silent(_: str) -> None:
-    """Say nothing."""
 
 
 def _say_what_matters(note: str) -> None:
