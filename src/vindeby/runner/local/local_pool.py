@@ -23,7 +23,7 @@ from typing import Any
 
 from vindeby.runner.local.heartbeats import Heartbeats
 from vindeby.runner.local.spawner import Spawner
-from vindeby.runner.processes import memory_of, oom_kills
+from vindeby.runner.processes import end_of_log, memory_of, oom_kills
 from vindeby.runner.protocol import (
     EndWorker,
     Failure,
@@ -209,7 +209,7 @@ class LocalPool:
     def _failure_of(self, worker: WorkerHandle, status: int, kills: int) -> Failure:
         """Why a process ended that was not asked to."""
         shown = self._heartbeats.look(worker.slot)
-        tail = _tail(worker.log, shown.log_offset) if shown.task is not None else ""
+        tail = end_of_log(worker.log, _TAIL, shown.log_offset) if shown.task is not None else ""
         starved, self._oom_kills = kills > self._oom_kills, kills
         reason, kind = worker.retires_for or how_it_ended(status), Kind.KILLED
         if status == -_SIGKILL and starved:
@@ -228,14 +228,3 @@ def _write(pipe: socket.socket, outbox: queue.SimpleQueue[Any]) -> None:
     with contextlib.suppress(OSError), Connection(os.dup(pipe.fileno())) as messages:
         while (message := outbox.get()) is not None:
             messages.send(message)
-
-
-def _tail(log: Path, offset: int) -> str:
-    """The end of what a log says since a task began."""
-    try:
-        with log.open("rb") as file:
-            size = file.seek(0, 2)
-            file.seek(max(offset, size - _TAIL))
-            return file.read(_TAIL).decode(errors="replace")
-    except OSError:
-        return ""
