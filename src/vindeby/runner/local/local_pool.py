@@ -65,12 +65,14 @@ class WorkerHandle:
     unreported: Unreported = field(default_factory=Unreported)
 
     def hang_up(self) -> None:
-        """End both directions; returns when everything that had arrived was handed on."""
+        """End both directions once the process is gone; returns when everything that it said was handed on."""
+        reader, writer = self.threads
+        reader.join(_DUMP_S)  # it ends by itself, unless something that a task left behind holds the pipe
         with contextlib.suppress(OSError):
             self.pipe.shutdown(socket.SHUT_RDWR)
+        reader.join()
         self.outbox.put(None)
-        for thread in self.threads:
-            thread.join()
+        writer.join()
         self.pipe.close()
 
 
