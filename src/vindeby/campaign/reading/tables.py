@@ -76,7 +76,7 @@ class NumberTable(NamedTuple):
     """The columns that were found, by quantity, and the line of each row."""
 
     columns: dict[str, list[float]]
-    texts: dict[str, list[str]]
+    times: list[str] | None
     lines: list[int]
     header_line: int
 
@@ -168,14 +168,8 @@ class TableReader:
 
         return self.find_header(text, fit)
 
-    def read(
-        self,
-        text: str,
-        wanted: Mapping[str, Column],
-        required: tuple[str, ...],
-        as_text: tuple[str, ...] = (),
-    ) -> NumberTable:
-        """The wanted columns; each of those in ``required`` must be there."""
+    def read(self, text: str, wanted: Mapping[str, Column], required: tuple[str, ...]) -> NumberTable:
+        """The wanted columns; each of those in ``required`` must be there. Times are text."""
         header = self.header(text, wanted, required)
         rows = self.rows(text, header)
         if not rows:
@@ -189,13 +183,13 @@ class TableReader:
             if index not in places.values()
         ]
         rows = self._without_gaps(rows, places)
-        numbers = [place for quantity, place in places.items() if quantity not in as_text]
+        numbers = [place for quantity, place in places.items() if quantity != "time"]
         if header.separator == ",":
             self.refuse_longer_rows(rows, len(header.cells))
         self.refuse_doubtful_commas(rows, numbers)
         columns: dict[str, list[float]] = {}
         for quantity, place in places.items():
-            if quantity in as_text:
+            if quantity == "time":
                 continue
             columns[quantity] = self.column(rows, place, quantity)
             if conversion := wanted[quantity].conversion(header.cells[place]):
@@ -203,8 +197,8 @@ class TableReader:
                 columns[quantity] = [value / divisor for value in columns[quantity]]
                 into = unit_text(wanted[quantity].unit)
                 self.notes.append(f"the {quantity} is converted from {unit} to {into}")
-        texts = {name: [row.cell(places[name]) for row in rows] for name in as_text if name in places}
-        return NumberTable(columns, texts, [row.line for row in rows], header.line)
+        times = [row.cell(places["time"]) for row in rows] if "time" in places else None
+        return NumberTable(columns, times, [row.line for row in rows], header.line)
 
     def refuse_longer_rows(self, rows: Sequence[TableLine], width: int) -> None:
         """Refuse rows with more cells than there are columns, as decimal commas between commas make them."""
@@ -218,21 +212,17 @@ class TableReader:
 
     def column(self, rows: Sequence[TableLine], place: int, quantity: str) -> list[float]:
         """The numbers of a column."""
-        try:
-            numbers = [float(row.cells[place]) for row in rows]
-            if math.isfinite(math.fsum(numbers)) and not any("_" in row.cells[place] for row in rows):
-                return numbers
-        except (ValueError, OverflowError):
-            pass  # some cell is not a plain number: look at each
-        return [self._number(row.line, row.cells[place], quantity) for row in rows]
-
-    def _number(self, line: int, cell: str, quantity: str) -> float:
-        value = _parsed(cell)
-        if value is None:
-            self.refuse(line, f"the {quantity} is not a number", "write a number, with a decimal point")
-        if not math.isfinite(value):
-            self.refuse(line, f"the {quantity} is not a finite number", "fill the gap, or remove the line")
-        return value
+        numbers = []
+        for row in rows:
+            value = _parsed(row.cells[place])
+            if value is None:
+                remedy = "write a number, with a decimal point"
+                self.refuse(row.line, f"the {quantity} is not a number", remedy)
+            if not math.isfinite(value):
+                remedy = "fill the gap, or remove the line"
+                self.refuse(row.line, f"the {quantity} is not a finite number", remedy)
+            numbers.append(value)
+        return numbers
 
     def _places(
         self, header: Header, wanted: Mapping[str, Column], required: tuple[str, ...]
@@ -283,10 +273,7 @@ class TableReader:
 
     def check_range(self, table: NumberTable, quantity: str, low: float, high: float, remedy: str) -> None:
         """Refuse the first value of a column that is not from ``low`` to ``high``."""
-        values = table.columns.get(quantity, [])
-        if not values or low <= min(values) <= max(values) <= high:
-            return
-        for line, value in zip(table.lines, values, strict=True):
+        for line, value in zip(table.lines, table.columns.get(quantity, ()), strict=False):
             if not low <= value <= high:
                 self.refuse(line, f"the {quantity} {value:g} is not from {low:g} to {high:g}", remedy)
 
