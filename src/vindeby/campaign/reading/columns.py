@@ -6,6 +6,7 @@ pairs of columns of their own (``find_pair``).
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -199,7 +200,8 @@ def find_pair(header: Sequence[str], refuse: Refuse) -> Pair:
     if not complete:
         _refuse_without_a_pair(names, refuse)
     x, y = complete[0]
-    rivals = [name for name in names if name in {"x", "y", "easting", "northing", *sum(complete, ())}]
+    known = {"x", "y", "easting", "northing", *itertools.chain.from_iterable(complete)}
+    rivals = [name for name in names if name in known]
     if len(rivals) > 2:
         message = f"the header has {', '.join(rivals)}: which of them to use is not clear"
         refuse(message, "keep one pair")
