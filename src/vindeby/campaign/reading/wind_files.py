@@ -167,7 +167,7 @@ class _LocalWind(NamedFile):
             names = "Speedup, Turning, Weibull_A, Weibull_k, Sector_frequency, TI"
             self.refuse_key("file", "has no variable of the local wind", f"name them as PyWake does: {names}")
         has = [name for name in RANGES if name in arrays]
-        use = has if self.data.get("use") is None else self.data["use"]
+        use = self.data.get("use") or has
         wanted = {
             _VARIABLES.get(str(name).lower()): name for name in (use if isinstance(use, list) else [use])
         }

@@ -48,10 +48,9 @@ def _model(name: str, model: Node, analysis: Node, notes: Notes) -> tuple[str, d
         case "jensen":
             parameters: dict[str, Any] = _constant_only(name, k_a, k_b, notes)
             induction = analysis.get("axial_induction_model")
-            if induction is not None and (known := _INDUCTION.get(_word(induction.text()))):
+            if induction is not None and (known := _INDUCTION.get(_word(str(induction.value)))):
+                induction.use()
                 parameters["induction"] = known
-            elif induction is not None:
-                induction.leave()
             return "jensen", parameters
         case "bastankhah2014" if k_b is not None and (slope := _above_0(k_a)):
             return "niayifar-2016", {"a0": slope, "a1": _growth(k_b)}
@@ -86,10 +85,7 @@ def _growth(node: Node) -> float:
 
 def _above_0(node: Node | None) -> float | None:
     """The number; None for 0, which no model here takes, so that its own holds and this one is listed as ignored."""
-    number = None if node is None else _growth(node)
-    if node is not None and not number:
-        node.leave()
-    return number or None
+    return None if node is None or node.value == 0 else _growth(node)
 
 
 def _constant_only(name: str, k_a: Node | None, k_b: Node | None, notes: Notes) -> dict[str, Any]:

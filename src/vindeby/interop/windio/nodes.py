@@ -191,10 +191,6 @@ class Node:
         """Note it, or what stands under a key, as used: the rest is listed. Numbers and text are used when taken."""
         self.tree.used.add((*self.path, *keys))
 
-    def leave(self) -> None:
-        """It was looked at, but is not used after all."""
-        self.tree.used.discard(self.path)
-
     def need(self, key: str, remedy: str = "add it") -> Node:
         """What stands under a key; an error where there is nothing."""
         found = self.get(key)

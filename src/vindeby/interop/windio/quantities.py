@@ -43,7 +43,9 @@ class Quantity:
         return self.over(*own)[tuple(slice(None) if axis in own else None for axis in axes)]
 
     def at(self, axis: str, index: int) -> Quantity:
-        """The numbers at one point of an axis."""
+        """The numbers at one point of an axis; as it is, where it does not depend on the axis."""
+        if axis not in self.axes:
+            return self
         axes = tuple(one for one in self.axes if one != axis)
         return replace(self, axes=axes, values=np.take(self.values, index, axis=self.axes.index(axis)))
 
@@ -193,7 +195,10 @@ def with_north_once(found: Quantities, notes: Notes) -> Quantities:
     if len(np.unique(directions)) < len(directions):
         given.refuse("has a direction twice", "list each direction once")
     if count_sectors(directions[order].tolist()) < len(order):
-        _refuse_two_norths(found, int(order[0]), int(order[-1]))
+        for one in found.by_name.values():
+            first, last = (one.at(_AXIS, int(index)).values for index in order[[0, -1]])
+            if one is not given and not np.allclose(first, last, rtol=_SAME, atol=0.0):
+                one.refuse("differs between the directions 0 and 360, which are the same", "leave 360 out")
         frequency = found.by_name.get("sector_probability")
         sums = ""
         if frequency is not None and frequency.axes == (_AXIS,):
@@ -202,14 +207,6 @@ def with_north_once(found: Quantities, notes: Notes) -> Quantities:
         notes.chosen.append(f"wind_direction has 0 and 360, which are one sector and counted once{sums}")
         order = order[:-1]
     return found.taken(_AXIS, order)
-
-
-def _refuse_two_norths(found: Quantities, first: int, last: int) -> None:
-    for one in found.by_name.values():
-        if _AXIS not in one.axes or one.name == _AXIS:
-            continue
-        if not np.allclose(one.at(_AXIS, first).values, one.at(_AXIS, last).values, rtol=_SAME, atol=0.0):
-            one.refuse("differs between the directions 0 and 360, which are the same", "leave 360 out")
 
 
 def refuse_uneven(found: Quantities, total: float) -> None:

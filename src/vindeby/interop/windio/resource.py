@@ -364,9 +364,8 @@ def _at_hub_height(found: Quantities, hub_heights: Sequence[float], notes: Notes
             "give the wind at the hub height",
         )
     notes.chosen.append(f"of the heights, {heights[index]:g} m is taken")
-    by_name = {name: one.at("height", index) if "height" in one.axes and name != "height" else one
-               for name, one in found.by_name.items()}  # fmt: skip
-    return replace(found, by_name=by_name)
+    others = {name: one.at("height", index) for name, one in found.by_name.items() if name != "height"}
+    return replace(found, by_name={**found.by_name, **others})
 
 
 def _refuse_by_turbine(found: Quantities) -> None:
