@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import yaml
 
@@ -40,8 +40,7 @@ _CONSTANTS: dict[str, bool | float | None] = (
 )
 
 
-@dataclass(frozen=True)
-class Origin:
+class Origin(NamedTuple):
     """Where a value was written: a file (or a command-line option) and, if known, a line counted from 1."""
 
     source: str
@@ -63,6 +62,8 @@ class Document:
     origins: dict[Path, Origin] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     """What was done or ignored while files were read, in words for ``vindeby check``."""
+    missing: dict[Path, Problem] = field(default_factory=dict)
+    """What a file of another format does not give, so that overrides must, and what to say where they do not."""
 
     def origin(self, path: Path) -> Origin:
         """Where the value at ``path`` was written, or the nearest value around it that is known."""
@@ -197,7 +198,7 @@ class _Reader:
         if isinstance(event, yaml.SequenceStartEvent):
             entries: list[Any] = []
             while not isinstance(inner := self._next((*path, len(entries))), yaml.SequenceEndEvent):
-                entries.append(self._value(inner, (*path, len(entries)), inner))
+                entries.append(self._value(inner, self.path, inner))
             return entries
         mapping: dict[str, Any] = {}
         while not isinstance(named := self._next(path), yaml.MappingEndEvent):

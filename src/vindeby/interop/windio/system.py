@@ -15,6 +15,7 @@ import shapely
 from shapely.geometry.base import BaseGeometry
 
 from vindeby.campaign.reading.yaml_text import Document, Origin
+from vindeby.campaign.reading.yaml_text import Path as DataPath
 from vindeby.campaign.sections.boundary import Boundary
 from vindeby.errors import CampaignError, Problem, VindebyError
 from vindeby.interop.windio.analysis import read_wake
@@ -257,34 +258,16 @@ def _closest_diameters(layouts: Sequence[Layout], farms: WindFarms) -> float | N
     return float(min(distances, default=0.0)) / max(farms.figures("rotor_diameter_m"))
 
 
-def windio_document(path: Path, overrides: Sequence[str] = ()) -> Document:
-    """The system as the data of a campaign; refuses one that leaves open what ``overrides`` do not give either."""
+def windio_document(path: Path) -> Document:
+    """The system as the data of a campaign, with what it leaves open."""
     system = read_system(path)
-    given = [assignment.partition("=")[0] for assignment in overrides]
-    missing = [one for one in system.notes.missing if not _is_given(one.field, given)]
-    if missing:
-        written = f"`vindeby init --from {path} FILE` writes a campaign file to complete"
-        raise CampaignError(
-            [
-                Problem(
-                    str(path), one.field, one.why, None, f"give it with --set {one.field}=..., or {written}"
-                )
-                for one in missing
-            ]
-        )
+    written = f"`vindeby init --from {path} FILE` writes a campaign file to complete"
+    missing: dict[DataPath, Problem] = {}
+    for one in system.notes.missing:
+        steps = (int(step) if step.isdecimal() else step for step in one.field.split("."))
+        remedy = f"give it with --set {one.field}=..., or {written}"
+        missing[tuple(steps)] = Problem(str(path), one.field, one.why, None, remedy)
     if "site" in system.data:
         system.data["site"]["source"] = {"file": printable_name(path.name), "format": "windIO"}
     notes = [line for line in system.notes.lines() if not line.startswith("missing")]
-    return Document(system.data, {(): Origin(str(path))}, notes)
-
-
-def _is_given(field: str, given: Sequence[str]) -> bool:
-    """Whether an override names the field, or a part that holds it; a farm may go by its number or its name."""
-    steps = field.split(".")
-    for dotted in given:
-        named = dotted.split(".")
-        if len(named) <= len(steps) and all(
-            one == other or other.isdecimal() for one, other in zip(named, steps, strict=False)
-        ):
-            return True
-    return False
+    return Document(system.data, {(): Origin(str(path))}, notes, missing)
