@@ -242,7 +242,7 @@ def wind_farm(
     if engine is not None and not with_engine:
         return ForeignFarm(site, turbines, None, engine.title, neighbours=neighbours)
     if engine is not None and campaign.wake.python is None:
-        made: wake.WindFarm = readers().engines().engine_farm(engine, site, turbines, neighbours)
+        made: wake.WindFarm = readers().engine_farm(engine, site, turbines, neighbours)
         return made
     return wake.WindFarm(site, turbines, wake=wake_model_of(campaign.wake), neighbours=neighbours)
 
@@ -274,4 +274,4 @@ def load_engine(campaign: Campaign) -> None:
     if campaign.wake.python is not None:
         wake_model_of(campaign.wake)
     elif campaign.wake.engine is not None:
-        readers().engines().load(campaign.wake.engine)
+        readers().load_engine(campaign.wake.engine)

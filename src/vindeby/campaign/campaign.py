@@ -166,7 +166,7 @@ class Campaign(CampaignFields):
 
         Farm and turbine type are named, or numbered from 0; a farm that mixes types has those of its mix.
         """
-        return readers().wind().wind_farm_of(self, farm, turbine)
+        return readers().wind_farm_of(self, farm, turbine)
 
     def __repr__(self) -> str:
         return f"<Campaign {self.name!r}: {self.counts}; {self.search_in_words}>"

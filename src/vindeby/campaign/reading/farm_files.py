@@ -99,8 +99,7 @@ def _take_stored(named: NamedFile) -> None:
     ):
         named.refuse_key("best", "does not say of which farm", "write best: {farm: NAME, type: NAME}")
     try:
-        read_stored = readers().stored_layout().read_stored_layout
-        found: StoredLayout = read_stored(path, key, wanted.get("farm"), wanted.get("type"))
+        found: StoredLayout = readers().stored_layout(path, key, wanted.get("farm"), wanted.get("type"))
     except VindebyError as error:
         wrong = "database" if not path.exists() else "best" if key is None else "key"
         named.refuse_key(wrong, str(error), "check the path" if wrong == "database" else "name what it has")

@@ -29,13 +29,10 @@ def with_foreign_files(document: Document, folder: Path) -> Document:
     """Put the site and the turbines that stand in files of other tools into the document."""
     site = document.data.get("site")
     if isinstance(site, dict) and "file" in site:
-        _resolve(
-            NamedFile(document, site, ("site",), folder), _SITE_FORMS, readers().formats().read_site_file
-        )
+        _resolve(NamedFile(document, site, ("site",), folder), _SITE_FORMS, readers().site_file)
     for turbine, at in turbine_entries(document.data):
         if "file" in turbine:
-            reader = readers().formats().read_turbine_file
-            _resolve(NamedFile(document, turbine, at, folder), _TURBINE_FORMS, reader)
+            _resolve(NamedFile(document, turbine, at, folder), _TURBINE_FORMS, readers().turbine_file)
     return document
 
 

@@ -1,7 +1,7 @@
 """What a campaign file may name and what stands in parts above: files of other tools, engines, wind farms.
 
 Imports go one way, and reading most campaigns must not load such libraries. So the code stands in the parts above,
-``vindeby.readers`` has a function that imports each, and ``vindeby`` hands them over when it is imported (``provide``).
+``vindeby.readers`` has one function for each, and ``vindeby`` hands them over when it is imported (``provide``).
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ _provided: list[Any] = []
 
 
 def provide(readers: Any) -> None:
-    """Set where the parts above are imported: the module ``vindeby.readers``."""
+    """Set the functions that campaign files are read with: those of the module ``vindeby.readers``."""
     _provided[:] = [readers]
 
 
 def readers() -> Any:
-    """The functions that were provided, each of which returns a module."""
+    """The functions that were provided; each raises VindebyError."""
     return _provided[0]

@@ -33,7 +33,7 @@ def load(path: str | Path) -> Document:
         raise _refused(name, "there is neither a file nor a preset of this name", presets.remedy(name))
     text = read_bounded_text(Path(path), MAX_BYTES)
     if is_windio(text):
-        system: Document = readers().windio().windio_document(Path(path))
+        system: Document = readers().windio_document(Path(path))
         return system
     return with_files(from_text(text, name), Path(path).parent)
 
@@ -47,7 +47,7 @@ def with_files(document: Document, folder: Path) -> Document:
     """The document with what the files that it names hold; they are read once, here."""
     document = with_foreign_files(document, folder)  # first: whether the wind is turned depends on its kind
     if names_geographic_files(document.data, folder):
-        document = readers().geographic().with_geographic_files(document, folder)
+        document = readers().with_geographic_files(document, folder)
     document = with_boundary_files(document, folder)
     document = with_neighbour_files(document, folder)
     document = with_engine_file(document, folder)

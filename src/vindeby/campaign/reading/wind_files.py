@@ -143,7 +143,7 @@ class _LocalWind(NamedFile):
         """Put what the file holds into the site."""
         self.refuse_beside("file", _GIVEN_HERE, "; use: says what is taken")
         try:
-            found = readers().gridded_file().read_gridded_file(self.path, tuple(_VARIABLES))
+            found = readers().gridded_file(self.path, tuple(_VARIABLES))
         except VindebyError as error:
             self.refuse_key("file", str(error), "name a netCDF-4 file with the local wind")
         arrays = {

@@ -237,7 +237,7 @@ class Site(OneOf):
 
     def for_wind_farm(self) -> Any:
         """The same wind as an object that ``vindeby.WindFarm`` computes with; it takes either."""
-        return readers().wind().wind_of(self.stated)
+        return readers().wind_of(self.stated)
 
     @property
     def is_searched_coarsely(self) -> bool:

@@ -198,7 +198,7 @@ class Turbine(OneOf):
 
     def for_wind_farm(self) -> Any:
         """The same type as a ``vindeby.Turbine``; ``vindeby.WindFarm`` takes either."""
-        return readers().wind().turbine_of(self)
+        return readers().turbine_of(self)
 
     @property
     def description(self) -> Generic | Table | Cubic:
