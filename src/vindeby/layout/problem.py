@@ -266,19 +266,12 @@ class Problem:
         """The layout with what stands of the same farm after it."""
         return layout if self.standing is None else joined(layout, self.standing)
 
-    def outside_m(self, layout: Layout) -> FloatArray:
-        """How far (m) each turbine is outside its zone; negative inside."""
-        if len(layout.x) != self.n_turbines:  # a layout of another size has no zones
-            return -np.max([zone.boundary.distances(layout.x, layout.y) for zone in self.zones], axis=0)
-        out = np.empty(self.n_turbines)
-        for z, zone in enumerate(self.zones):
-            mine = self.zone_of == z
-            out[mine] = -zone.boundary.distances(layout.x[mine], layout.y[mine])
-        return out
-
     def shortfalls(self, layout: Layout) -> tuple[float, float]:
         """How far (m) the outermost turbine is outside, and the nearest pair too near; 0 where all is well."""
-        outside = float(max(0.0, self.outside_m(layout).max()))
+        room = np.stack([zone.boundary.distances(layout.x, layout.y) for zone in self.zones])
+        has_zones = len(layout.x) == self.n_turbines  # a layout of another size has none
+        room = room[self.zone_of, np.arange(self.n_turbines)] if has_zones else room.max(axis=0)
+        outside = float(max(0.0, -room.min()))
         beside = self.neighbours
         x, y = np.append(layout.x, beside.x), np.append(layout.y, beside.y)
         need = self.spacing_by_type[np.append(layout.types, beside.types)]

@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from vindeby.layout.area.boundary import _nearest_edge, areas_of
 from vindeby.layout.arrays import FloatArray, IntArray
-from vindeby.layout.problem import Problem
+from vindeby.layout.problem import Layout, Problem
 from vindeby.wake.compiling.compiled import kernel, scalar
 
 EXACT_M = 1e-8
@@ -66,6 +66,13 @@ class Limits:
             _project(rows, normals, rooms - 0.1 * EXACT_M, step, 0.1 * EXACT_M, 400)
             here += step
         return here, bool(self._rows(here, 0.0)[2].min(initial=0.0) >= -EXACT_M)
+
+    def mended(self, layout: Layout, rounds: int) -> tuple[Layout, bool]:
+        """The layout, moved as ``restore`` does, and whether it keeps to the rules."""
+        origin = self.origin[:, None]
+        place, kept = self.restore(np.stack([layout.x, layout.y]) - origin, rounds)
+        x, y = place + origin
+        return Layout(x, y, layout.types), kept
 
     def broken(self, place: FloatArray) -> tuple[IntArray, FloatArray, FloatArray]:
         """The rules that a layout breaks or just keeps: about which turbines, in which direction, and the room (m)."""

@@ -65,10 +65,7 @@ def _pushed_apart(
     limits = Limits(problem, np.append(layout.types, kind))
     best, most, computed = None, -np.inf, 0
     for px, py in zip(east, north, strict=True):
-        more = _grown(layout, kind, px, py)
-        place, _ = limits.restore(np.stack([more.x, more.y]) - limits.origin[:, None], ROUNDS)
-        x, y = place + limits.origin[:, None]
-        more = Layout(x, y, more.types)
+        more, _ = limits.mended(_grown(layout, kind, px, py), ROUNDS)
         if problem.is_feasible(more):
             computed += 1
             if (aep_gwh := problem.aep(more)) > most:

@@ -268,14 +268,7 @@ class Points(NamedTuple):
 
     def at(self, chosen: IntArray) -> Points:
         """Some of them."""
-        return Points(
-            self.x[chosen],
-            self.y[chosen],
-            self.zone[chosen],
-            self.row[chosen],
-            self.column[chosen],
-            self.vectors,
-        )
+        return Points(*(values[chosen] for values in self[:-1]), vectors=self.vectors)
 
 
 @final

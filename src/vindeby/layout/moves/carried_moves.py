@@ -57,17 +57,6 @@ LEFT = 1e-9
 """A sum of squares that is below the square of so small a deficit is summed up anew: its root would show rounding."""
 
 
-@once_per_model
-def carried_kernels(model: WakeModel, locality: Locality = "uniform") -> MoveKernels:
-    """Compile, or load from disk, the loops for a model."""
-    identity = f"{identity_of(model, locality)} carried"
-    return MoveKernels(
-        _make_settle(model, locality, identity),
-        _make_gained(model, locality, identity),
-        _make_keep(locality, identity),
-    )
-
-
 def _make_settle_one(model: WakeModel, locality: Locality) -> Callable[..., float]:
     wind_speed = superposition_for(model, locality).wind_speed
 
@@ -136,8 +125,11 @@ def _sort(along, order):
         order[b] = i
 
 
-def _make_list_reached(locality: Locality) -> Callable[..., int]:
-    reaches = make_reaches(locality)
+def _make_settle(  # noqa: C901  a loop and its parts
+    model: WakeModel, locality: Locality, identity: str
+) -> Callable[..., float]:
+    settle_one, cast = _make_settle_one(model, locality), _make_cast(model, locality)
+    (own_wind, fill), reaches = free_winds(locality), make_reaches(locality)
 
     @inlined
     def list_reached(moves, d, a, own):
@@ -150,13 +142,6 @@ def _make_list_reached(locality: Locality) -> Callable[..., int]:
                 moves.far[count], moves.aside[count], moves.listed[count] = far, aside, j
                 count += 1
         return count
-
-    return list_reached
-
-
-def _make_settle(model: WakeModel, locality: Locality, identity: str) -> Callable[..., float]:
-    settle_one, cast = _make_settle_one(model, locality), _make_cast(model, locality)
-    (own_wind, fill), list_reached = free_winds(locality), _make_list_reached(locality)
 
     @inlined
     def prepare(wind, moves, d, i, speeds):
@@ -257,21 +242,6 @@ def _make_take_out(model: WakeModel, locality: Locality) -> Callable[..., None]:
     return take_out
 
 
-def _make_change(of_source: bool) -> Callable[..., tuple[bool, float]]:
-    @inlined
-    def change(row, new_row, free, same):
-        """Whether a turbine casts other wakes than it did, and by about which fraction of them they change."""
-        differs, most = False, 0.0
-        for k in range(free.size):
-            thrust = abs(new_row[THRUST, k] - row[THRUST, k])
-            speed = abs(new_row[SPEED, k] - row[SPEED, k]) / free[k] if of_source else 0.0
-            differs = differs or thrust > same or speed > same
-            most = max(most, PER_THRUST * thrust + speed)
-        return differs, most
-
-    return change
-
-
 def _make_is_little_left(model: WakeModel, locality: Locality) -> Callable[..., bool]:
     together, squares = superposition_for(model, locality), model.superposition == "squares"
     term, scale = together.term, together.scale
@@ -290,7 +260,18 @@ def _make_is_little_left(model: WakeModel, locality: Locality) -> Callable[..., 
 def _make_cast_changed(
     model: WakeModel, cast: Callable[..., None], take_out: Callable[..., None]
 ) -> Callable[..., None]:
-    change = _make_change(model.reference == "source")
+    of_source = model.reference == "source"
+
+    @inlined
+    def change(row, new_row, free, same):
+        """Whether a turbine casts other wakes than it did, and by about which fraction of them they change."""
+        differs, most = False, 0.0
+        for k in range(free.size):
+            thrust = abs(new_row[THRUST, k] - row[THRUST, k])
+            speed = abs(new_row[SPEED, k] - row[SPEED, k]) / free[k] if of_source else 0.0
+            differs = differs or thrust > same or speed > same
+            most = max(most, PER_THRUST * thrust + speed)
+        return differs, most
 
     @inlined
     def cast_changed(data, machines, moves, d, i, moved, own, rough):
@@ -376,9 +357,12 @@ def _make_estimated(locality: Locality) -> Callable[..., tuple[float, bool]]:
     return estimated
 
 
-def _make_gained(model: WakeModel, locality: Locality, identity: str) -> Callable[..., float]:
-    follow = _make_follow(model, locality)
-    estimated, find_pairs = _make_estimated(locality), make_find_pairs(locality, free_winds(locality).own)
+@once_per_model
+def carried_kernels(model: WakeModel, locality: Locality = "uniform") -> MoveKernels:
+    """Compile, or load from disk, the loops for a model."""
+    identity, (own_wind, fill) = f"{identity_of(model, locality)} carried", free_winds(locality)
+    follow, estimated = _make_follow(model, locality), _make_estimated(locality)
+    find_pairs = make_find_pairs(locality, own_wind)
 
     @kernel(identity, counts_references=False)
     def gained(data, machines, wind, moves, moved, x, y, needed):
@@ -404,12 +388,6 @@ def _make_gained(model: WakeModel, locality: Locality, identity: str) -> Callabl
             learn(moves, estimate, total, needed)
         return total
 
-    return gained
-
-
-def _make_keep(locality: Locality, identity: str) -> Callable[..., None]:
-    fill = free_winds(locality).fill
-
     @kernel(identity, counts_references=False)
     def keep(data, machines, wind, moves, moved, x, y):
         """Follows ``gained`` of the same move."""
@@ -421,4 +399,4 @@ def _make_keep(locality: Locality, identity: str) -> Callable[..., None]:
                 take_over(moves, d, moved)
                 fill(wind, moves, d, moves.type_index[moved], x, y, moved)
 
-    return keep
+    return MoveKernels(_make_settle(model, locality, identity), gained, keep)

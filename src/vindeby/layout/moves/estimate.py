@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from vindeby.layout.arrays import FloatArray, IntArray
-from vindeby.layout.moves.reach import Reaches, directions_between
+from vindeby.layout.moves.reach import Reaches, bearing_and_distance, directions_between
 from vindeby.wake import WakeModel, WindFarm
 from vindeby.wake.compiling.compiled import inlined, kernel
 from vindeby.wake.loops.local_wind import LocalWind
@@ -146,7 +146,8 @@ def _fill_kernel(model: WakeModel) -> Callable[..., None]:
             for row in range(loss.shape[1]):
                 for column in range(loss.shape[2]):
                     east, north = step * (column - loss.shape[2] // 2), step * (row - loss.shape[1] // 2)
-                    first, last = directions_between(reaches, types * types + pair, east, north)
+                    where = bearing_and_distance(east, north)
+                    first, last = directions_between(reaches, types * types + pair, *where)
                     total = 0.0
                     for s in range(first, last):
                         d = reaches.facing[s]

@@ -25,7 +25,7 @@ from vindeby.layout.method import Method, Result
 from vindeby.layout.methods.lattice import Lattice
 from vindeby.layout.methods.random_start import RandomStart
 from vindeby.layout.methods.smart_start import SmartStart
-from vindeby.layout.moves.moving import can_follow
+from vindeby.layout.moves.carried_state import can_carry
 from vindeby.layout.moves.steady_moves import is_steady
 from vindeby.layout.moves.walk import stages_of
 from vindeby.layout.placing.construction import grid_inside
@@ -123,10 +123,10 @@ def _trial_in(problem: Problem) -> float:
     engines of other tools, too many pairs) it is a whole evaluation.
     """
     farm = problem.farm
-    if not can_follow(farm, problem.n_turbines + len(problem.neighbours.types)):
-        return 1.0
     if is_steady(farm):
         return min(1.0, 2.0 / problem.counted)
+    if not can_carry(farm, problem.n_turbines + len(problem.neighbours.types)):
+        return 1.0
     return min(0.5, (40.0 if farm.tabulated or farm.by_width else 4.0) / problem.counted)
 
 
