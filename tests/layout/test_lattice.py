@@ -257,7 +257,7 @@ def test_parts_of_a_rose_have_all_of_its_directions_and_each_its_whole_probabili
     assert parts_of(round_farm())[0].farm.states.shape == round_farm().farm.states.shape
 
 
-@pytest.mark.parametrize("steps", [91, 500, 1500])
+@pytest.mark.parametrize("steps", [91, 500, 5000])
 def test_parts_of_a_long_time_series_are_roses_and_a_short_one_stays(steps: int) -> None:
     rng = np.random.default_rng(0)
     series = TimeSeriesSite(rng.uniform(2.0, 26.0, steps), rng.uniform(0.0, 360.0, steps), 0.08)

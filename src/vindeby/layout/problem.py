@@ -34,7 +34,8 @@ class Layout:
     def __repr__(self) -> str:
         kinds = len(set(np.asarray(self.types).tolist()))
         several = f" of {kinds} types" if kinds > 1 else ""
-        return f"<Layout: {plural(len(self.x), 'turbine')}{several}{_extent(self.x, self.y)}>"
+        km = [f"{np.ptp(at) / 1000:.3g} km" for at in (self.x, self.y) if len(at)]
+        return f"<Layout: {plural(len(self.x), 'turbine')}{several}{', ' if km else ''}{' x '.join(km)}>"
 
     def _repr_html_(self) -> str:
         from vindeby.notebook import layout_picture  # only a notebook asks for it
@@ -56,11 +57,6 @@ def joined(first: Layout, second: Layout) -> Layout:
     return Layout(
         np.append(first.x, second.x), np.append(first.y, second.y), np.append(first.types, second.types)
     )
-
-
-def _extent(x: FloatArray, y: FloatArray) -> str:
-    """How large an area positions cover, for a ``repr``."""
-    return f", {np.ptp(x) / 1000:.3g} km x {np.ptp(y) / 1000:.3g} km" if len(x) else ""
 
 
 def _refuse_area_outside(grid: WindGrid, area: Boundary, name: str) -> None:

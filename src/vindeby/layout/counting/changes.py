@@ -29,7 +29,8 @@ def remove_least_valuable(problem: Problem, layout: Layout) -> tuple[Layout, int
     ``problem`` is of any number of turbines: only its energies are asked.
     """
     many = len(layout.x)
-    kept = [_picked(layout, np.flatnonzero(np.arange(many) != i)) for i in range(many)]
+    all_but = [np.delete(np.arange(many), i) for i in range(many)]
+    kept = [Layout(layout.x[which], layout.y[which], layout.types[which]) for which in all_but]
     return kept[int(np.argmax([problem.aep(one) for one in kept]))], many
 
 
@@ -75,10 +76,6 @@ def _pushed_apart(
 
 def _grown(layout: Layout, kind: int, x: float, y: float) -> Layout:
     return joined(layout, Layout.of([x], [y], kind))
-
-
-def _picked(layout: Layout, which: IntArray) -> Layout:
-    return Layout(layout.x[which], layout.y[which], layout.types[which])
 
 
 EXCHANGES = 500

@@ -110,7 +110,8 @@ def _mean_wind(wind: Wind | LocalWind, x: FloatArray, y: FloatArray, type_index:
     return Wind(wind.cosine, wind.sine, wind.first, speed, weight, turbulence, wind.most)
 
 
-def _make_lost(model: WakeModel) -> Callable[..., float]:
+@once_per_model
+def _fill_kernel(model: WakeModel) -> Callable[..., None]:
     deficit, together = model.deficit, superposition_of(model)
     term, scale, wind_speed = together.term, together.scale, together.wind_speed
 
@@ -130,13 +131,6 @@ def _make_lost(model: WakeModel) -> Callable[..., float]:
             slowed = wind_speed(free, term(value * scale(free, free)))
             total += wind.weight[k] * (power[target, k] - curves_at(machines, target, slowed)[0])
         return total
-
-    return lost
-
-
-@once_per_model
-def _fill_kernel(model: WakeModel) -> Callable[..., None]:
-    lost = _make_lost(model)
 
     @kernel(f"{model.identity} pair losses", counts_references=False)
     def fill(data, machines, wind, reaches, thrust, power, step, loss):
