@@ -79,36 +79,38 @@ def _make_cast(model: WakeModel, locality: Locality) -> Callable[..., None]:
     rotate, term, scale = access_of(locality).rotate_to_local_wind, together.term, together.scale
 
     @inlined
-    def cast(data, machines, moves, d, i, own, rows, count, anew, noted):
-        """The wakes of turbine ``i``, with its ``own`` free wind, on those listed, in the sums of ``rows``.
+    def cast(data, machines, moves, d, i, own, row, rows, part, anew, noted):
+        """The wakes of turbine ``i``, with its ``own`` free wind and ``row``, in the sums of ``rows``.
 
-        With one thrust after the other, what depends on it alone is computed once. Unless ``anew``, wakes of the same
-        thrust as before are what they were. If they are ``noted``, a kept move can take them over.
+        They are those on the ``part`` (first and end) of the turbines listed. With one thrust after the other, what
+        depends on it alone is computed once. Unless ``anew``, wakes of the same thrust as before are what they were. If
+        they are ``noted``, a kept move can take them over.
         """
+        first, end = part
         listed, value, source = moves.listed, moves.value, moves.type_index[i]
         height, diameter = machines.hub_height[source], machines.diameter[source]
-        for q in range(count):
+        for q in range(first, end):
             moves.far[q], moves.aside[q] = rotate(own, moves.far[q], moves.aside[q])
         last = last_turbulence = -1.0
         for k in range(own.speed.size):
-            if not anew and abs(rows[i, THRUST, k] - moves.rows[d, i, THRUST, k]) <= SAME:
-                rows[i, THRUST, k] = moves.rows[d, i, THRUST, k]
-                for q in range(count):
+            if not anew and abs(row[THRUST, k] - moves.rows[d, i, THRUST, k]) <= SAME:
+                row[THRUST, k] = moves.rows[d, i, THRUST, k]
+                for q in range(first, end):
                     value[q] = moves.deficit[d, i, k, listed[q]]
                 last = -1.0
-            elif rows[i, THRUST, k] != last or own.turbulence[k] != last_turbulence:
-                last, last_turbulence = rows[i, THRUST, k], own.turbulence[k]
-                for q in range(count):
+            elif row[THRUST, k] != last or own.turbulence[k] != last_turbulence:
+                last, last_turbulence = row[THRUST, k], own.turbulence[k]
+                for q in range(first, end):
                     target = moves.type_index[listed[q]]
                     hub = machines.hub_height[target]
                     value[q] = deficit(
                         data, Pair(moves.far[q], moves.aside[q], hub - height, hub + height, diameter,
                         machines.diameter[target], last, last_turbulence),
                     )  # fmt: skip
-            scaled = scale(rows[i, SPEED, k], own.speed[k])
-            for q in range(count):
+            scaled = scale(row[SPEED, k], own.speed[k])
+            for q in range(first, end):
                 rows[listed[q], SUMMED, k] += term(value[q] * scaled)
-            for q in range(count if noted else 0):
+            for q in range(first, end if noted else first):
                 moves.new_deficit[d, i, k, listed[q]] = value[q]
 
     return cast
@@ -172,7 +174,7 @@ def _make_settle(  # noqa: C901  a loop and its parts
                 if i < moves.counted:
                     total += watts
                 count = list_reached(moves, d, a, own)
-                cast(data, machines, moves, d, i, own, rows, count, True, True)
+                cast(data, machines, moves, d, i, own, rows[i], rows, (0, count), True, True)
                 for q in range(count):
                     take_over_deficits(moves, d, i, moves.listed[q])
         moves.total[0] = total
@@ -180,47 +182,6 @@ def _make_settle(  # noqa: C901  a loop and its parts
         return total
 
     return settle
-
-
-def _make_sum_up(model: WakeModel, locality: Locality) -> Callable[..., None]:
-    """Make the step for a turbine whose wakes are all gathered again."""
-    deficit, together = model.deficit, superposition_for(model, locality)
-    rotate, term, scale = access_of(locality).rotate_to_local_wind, together.term, together.scale
-    own_wind = free_winds(locality).own
-
-    @inlined
-    def sum_up(data, machines, moves, d, i, moved, states, noted):
-        """The sum of a turbine from all that reach it."""
-        count, target = list_sources(moves, d, i, moved), moves.type_index[i]
-        summed, hub, rotor = (
-            moves.new_rows[d, i, SUMMED],
-            machines.hub_height[target],
-            machines.diameter[target],
-        )
-        for k in range(states.speed.size):
-            summed[k] = 0.0
-        for q in range(count):
-            j = moves.listed[q]
-            source, row = moves.type_index[j], moves.rows[d, j]
-            if moves.state[d, j] == 2:
-                row = moves.new_rows[d, j]
-            own = own_wind(moves, d, states, moves.x.size if j == moved else j)
-            far, aside = rotate(own, moves.far[q], moves.aside[q])
-            height, diameter = machines.hub_height[source], machines.diameter[source]
-            last = last_turbulence = -1.0
-            value = 0.0
-            for k in range(states.speed.size):
-                if row[THRUST, k] != last or own.turbulence[k] != last_turbulence:
-                    last, last_turbulence = row[THRUST, k], own.turbulence[k]
-                    value = deficit(
-                        data,
-                        Pair(far, aside, hub - height, hub + height, diameter, rotor, last, last_turbulence),
-                    )
-                summed[k] += term(value * scale(row[SPEED, k], own.speed[k]))
-                if noted:
-                    moves.new_deficit[d, j, k, i] = value
-
-    return sum_up
 
 
 def _make_take_out(model: WakeModel, locality: Locality) -> Callable[..., None]:
@@ -283,24 +244,42 @@ def _make_cast_changed(
         if not (rough and most * moves.strongest[d, i] < ROUGH):
             count = list_targets(moves, d, i, moved, most, rough)
             take_out(moves, d, i, own, count)
-            cast(data, machines, moves, d, i, own, moves.new_rows[d], count, False, not rough)
+            rows = moves.new_rows[d]
+            cast(data, machines, moves, d, i, own, rows[i], rows, (0, count), False, not rough)
 
     return cast_changed
 
 
 def _make_follow(model: WakeModel, locality: Locality) -> Callable[..., float]:
-    sum_up, settle_one = _make_sum_up(model, locality), _make_settle_one(model, locality)
-    cast, take_out = _make_cast(model, locality), _make_take_out(model, locality)
+    settle_one, cast = _make_settle_one(model, locality), _make_cast(model, locality)
+    take_out = _make_take_out(model, locality)
     cast_changed, own_wind = _make_cast_changed(model, cast, take_out), free_winds(locality).own
     is_little_left = _make_is_little_left(model, locality)
 
     @inlined
+    def sum_up(data, machines, moves, d, i, moved, states, noted):
+        """The sum of a turbine from all that reach it."""
+        rows, count = moves.new_rows[d], list_sources(moves, d, i, moved)
+        for k in range(states.speed.size):
+            rows[i, SUMMED, k] = 0.0
+        for q in range(count):
+            j = moves.listed[q]
+            row = moves.rows[d, j]
+            if moves.state[d, j] == 2:
+                row = rows[j]
+            own = own_wind(moves, d, states, moves.x.size if j == moved else j)
+            # The turbine itself is not among its sources, so that the list has room for it.
+            moves.listed[count], moves.far[count], moves.aside[count] = i, moves.far[q], moves.aside[q]
+            cast(data, machines, moves, d, j, own, row, rows, (count, count + 1), True, noted)
+
+    @inlined
     def cast_anew(data, machines, moves, d, moved, own, rough):
         """The wakes of the moved turbine where it would stand."""
-        moves.state[d, moved], count = 2, list_new_targets(moves, d)
+        rows, count = moves.new_rows[d], list_new_targets(moves, d)
+        moves.state[d, moved] = 2
         for q in range(count):
             touch(moves, d, moves.listed[q], moves.along[d, moves.listed[q]])
-        cast(data, machines, moves, d, moved, own, moves.new_rows[d], count, True, not rough)
+        cast(data, machines, moves, d, moved, own, rows[moved], rows, (0, count), True, not rough)
 
     @inlined
     def follow(data, machines, moves, d, moved, states, rough):

@@ -51,12 +51,12 @@ class Start(NamedTuple):
     method: Method
     work: float
     """In evaluations, for each layout, about."""
-    each: float | None = None
-    """What one evaluation that its result counts is worth; None: ``work`` is what is counted."""
+    counts_itself: bool = False
+    """Whether the evaluations that a layout took are those of its result, not ``work``."""
 
     def spent(self, result: Result) -> float:
         """The evaluations that a layout took."""
-        return self.work if self.each is None else self.each * result.evaluations
+        return result.evaluations if self.counts_itself else self.work
 
 
 def starts_for(problem: Problem) -> list[Start]:
@@ -71,7 +71,7 @@ def _random_start(problem: Problem) -> Start:  # noqa: ARG001  it suits all
 def _lattice(problem: Problem) -> Start:
     quick = can_judge_quickly(problem)
     work = quick_lattice_work(problem, LATTICES) if quick else PER_LATTICE * LATTICES / len(parts_of(problem))
-    return Start("lattice", Lattice(trials=LATTICES), work, 1.0)
+    return Start("lattice", Lattice(trials=LATTICES), work, counts_itself=True)
 
 
 def _smart_start(problem: Problem) -> Start | None:
