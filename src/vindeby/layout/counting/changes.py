@@ -14,7 +14,7 @@ import numpy as np
 from vindeby.layout.area.limits import Limits
 from vindeby.layout.arrays import FloatArray, IntArray
 from vindeby.layout.counting.choice import Choice
-from vindeby.layout.moves.moving import worth_elsewhere
+from vindeby.layout.moves.moving import best_place
 from vindeby.layout.problem import Layout, Problem, joined
 
 PLACES = 300
@@ -46,9 +46,8 @@ def with_one_more(
     if not len(free):
         return _pushed_apart(problem, layout, kind, east[:PUSHES], north[:PUSHES])
     more = _grown(layout, kind, east[free[0]], north[free[0]])
-    value = worth_elsewhere(problem, more, len(layout.x))
-    best = free[int(np.argmax([value(east[place], north[place]) for place in free]))]
-    return _grown(layout, kind, east[best], north[best]), len(free)
+    best = best_place(problem, more, len(layout.x), east[free], north[free])
+    return _grown(layout, kind, *best), len(free)
 
 
 def _free(problem: Problem, layout: Layout, kind: int, east: FloatArray, north: FloatArray) -> IntArray:

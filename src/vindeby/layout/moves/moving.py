@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from math import inf
 from typing import Any, NamedTuple
 
@@ -88,17 +88,18 @@ def _whole_kernels(farm: WindFarm, counted: int, origin: Sequence[float] | Float
     return MoveKernels(settle, gained, keep)
 
 
-def worth_elsewhere(problem: Problem, layout: Layout, which: int) -> Callable[[float, float], float]:
-    """What the farm is worth, on some scale, as a function of where one turbine stands."""
+def best_place(
+    problem: Problem, layout: Layout, which: int, east: FloatArray, north: FloatArray
+) -> tuple[float, float]:
+    """That of some places at which the farm is worth most with one turbine there."""
     farm, beside = problem.farm, problem.neighbours
     middle = problem.boundary.origin
     x, y = np.append(layout.x, beside.x) - middle[0], np.append(layout.y, beside.y) - middle[1]
     type_index = np.append(layout.types, beside.types)
     moves, (settle, gained, _), _ = mover_of(farm, x, y, type_index, problem.counted, origin=middle)
-    wind = farm.wind_near(middle)
-    settle(farm.data, farm.machines, wind, moves)
-
-    def elsewhere(px: float, py: float) -> float:
-        return gained(farm.data, farm.machines, wind, moves, which, px - middle[0], py - middle[1], -inf)
-
-    return elsewhere
+    common = farm.data, farm.machines, farm.wind_near(middle), moves
+    settle(*common)
+    places = zip(east, north, strict=True)
+    gains = [gained(*common, which, px - middle[0], py - middle[1], -inf) for px, py in places]
+    best = int(np.argmax(gains))
+    return float(east[best]), float(north[best])
