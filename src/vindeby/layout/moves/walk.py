@@ -201,8 +201,8 @@ def _walk_on(problem: Problem, limits: Limits, start: Layout, seed: int, how: Wa
     energy = kernels.settle(*common)
     cooling = how.hot * energy / problem.counted, how.cold * energy / problem.counted, how.budget
     found = 0, energy, energy
-    # Of moves that are evaluated as a whole, each is reported.
-    at_once = BATCH if identity else 1
+    # Of moves that are evaluated as a whole, each is reported, with the energy.
+    at_once, whole = (BATCH, None) if identity else (1, farm)
     for batch in range(1 + DRAWS_PER_TRIAL * how.budget // BATCH):
         if batch and batch % SETTLED_EVERY == 0:
             found = found[0], kernels.settle(*common), found[2]
@@ -210,7 +210,8 @@ def _walk_on(problem: Problem, limits: Limits, start: Layout, seed: int, how: Wa
         for first in range(0, BATCH, at_once):
             part, before = slice(first, first + at_once), found[0]
             found = try_all(common, rules, (drawn[part], others[part]), cooling, best, found)
-            problem.report.advance(found[0] - before, *(() if identity else (farm, found[2])))
+            if found[0] > before:
+                problem.report.advance(found[0] - before, whole, None if whole is None else found[2])
             if found[0] >= how.budget:
                 break
         if found[0] >= how.budget:
