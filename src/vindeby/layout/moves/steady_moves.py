@@ -4,7 +4,7 @@ If every type has one thrust coefficient and deficits are fractions of the free 
 turbine on another depends on where the two stand and on nothing else. The wakes of all pairs are then kept,
 one number for each pair and direction (opposite directions share it), and a turbine's mean power is a function
 of its summed wakes alone, which is tabulated for every direction. A move costs one new wake for each pair,
-direction and turbine in reach (``steady_gain``); keeping it costs none.
+direction and turbine in reach; keeping it costs none.
 
 The interface is that of ``carried_moves``, which holds for models of more kinds. A direction with one wind speed
 needs no table; tables are linear between ``POINTS`` and right to about 1e-6 of the energy: enough to search

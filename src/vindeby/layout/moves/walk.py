@@ -7,7 +7,7 @@ al. 1953). At temperature 0 only gains are kept.
 Most moves are refused, so what counts is the time of a trial: ``moving`` evaluates only what the moved turbine
 changes. Where that does not hold (a model that adds turbulence, too many pairs), whole layouts are evaluated, with the
 same draws. In a farm with a mix of types, a small share of the moves swap types instead
-(``swapping``). In which wind states moves are evaluated, ``walk_stages`` says.
+(``walk_loop``). In which wind states moves are evaluated, ``stages_of`` says.
 """
 
 from __future__ import annotations
