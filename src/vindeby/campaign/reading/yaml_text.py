@@ -122,15 +122,11 @@ class _Dumper(_EMITTER):  # type: ignore[misc]  # the one of C, where there is o
 
 
 def _represent_text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
-    plain = isinstance(_try_resolve(text), str) and text.isprintable()
-    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=None if plain else '"')
-
-
-def _try_resolve(text: str) -> object:
     try:
-        return resolve(text)
-    except ValueError:
-        return None
+        plain = isinstance(resolve(text), str) and text.isprintable()
+    except ValueError:  # a number of thousands of digits
+        plain = False
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=None if plain else '"')
 
 
 _Dumper.add_representer(str, _represent_text)
