@@ -31,6 +31,7 @@ from vindeby.results.snapshot import (
 )
 from vindeby.results.sources import Folder, GivenCampaign, campaign_of, open_source
 from vindeby.store.disk.events import CUT_SHORT, SET_ASIDE, EventTail, FailedTask, Odd, failed_task, read_now
+from vindeby.store.disk.files import file_state
 from vindeby.store.disk.process import Identity
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.read.database import ReplacedError
@@ -234,10 +235,7 @@ class Observer:
         return self._expected
 
     def _stamp(self) -> tuple[object, ...]:
-        try:
-            frozen = self.run.campaign_file.stat().st_mtime_ns
-        except OSError:
-            frozen = 0
+        frozen = file_state(self.run.campaign_file)
         kept = None if frozen else self.source.campaign_text
         return frozen, kept, None if self.campaign else self.results.version
 
