@@ -31,7 +31,6 @@ from vindeby.results.snapshot import (
 )
 from vindeby.results.sources import Folder, GivenCampaign, campaign_of, open_source
 from vindeby.store.disk.events import CUT_SHORT, SET_ASIDE, EventTail, FailedTask, Odd, failed_task, read_now
-from vindeby.store.disk.files import file_state
 from vindeby.store.disk.process import Identity
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.read.database import ReplacedError
@@ -235,7 +234,10 @@ class Observer:
         return self._expected
 
     def _stamp(self) -> tuple[object, ...]:
-        frozen = file_state(self.run.campaign_file)
+        try:
+            frozen = self.run.campaign_file.stat().st_mtime_ns
+        except OSError:
+            frozen = 0
         kept = None if frozen else self.source.campaign_text
         return frozen, kept, None if self.campaign else self.results.version
 
