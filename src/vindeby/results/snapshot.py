@@ -63,15 +63,10 @@ class Expected:
             cells=campaign.cells(),
         )
 
-    @property
-    def shape(self) -> tuple[int, int, int]:
-        """Farms, types, seeds."""
-        return len(self.farms), len(self.types), len(self.seeds)
-
     def states(self, results: ResultColumns) -> tuple[NDArray[np.int8], int]:
         """What the results say of every task, by farm, type and seed; and how many results are of no task."""
-        open_cells = np.where(self._asked[:, :, None], TaskState.OPEN, NOT_ASKED)
-        block, outside = np.array(np.broadcast_to(open_cells, self.shape), np.int8), 0
+        empty = np.where(self._asked, TaskState.OPEN, NOT_ASKED).astype(np.int8)
+        block, outside = np.repeat(empty[:, :, None], len(self.seeds), axis=2), 0
         columns = ("farm_idx", "type_idx", "ss_seed", "fingerprint", "aep")
         for farm, kind, seed, mark, aep in results.rows[list(columns)].tolist():
             place = self._place(farm, kind, seed)
