@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import Any
 
 _MOST_LISTED = 8
@@ -21,6 +21,17 @@ def listed(values: Collection[object]) -> str:
     shown = [(f"{one:g}" if isinstance(one, float) else str(one))[:_LONGEST_LISTED] for one in first]
     more = len(values) - len(first)
     return ", ".join([*shown, f"and {more:,} more"] if more else shown)
+
+
+def as_ranges(numbers: Iterable[int]) -> str:
+    """Numbers in few words, as sbatch takes them too: ``1-4,7``."""
+    ranges: list[list[int]] = []
+    for number in sorted(numbers):
+        if ranges and ranges[-1][1] == number - 1:
+            ranges[-1][1] = number
+        else:
+            ranges.append([number, number])
+    return ",".join(str(low) if low == high else f"{low}-{high}" for low, high in ranges)
 
 
 def parse_json(text: str | bytes) -> Any:
