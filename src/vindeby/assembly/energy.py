@@ -16,6 +16,7 @@ import numpy as np
 
 from vindeby.assembly.done import Judge, judge, not_done
 from vindeby.assembly.physics import CampaignCheck
+from vindeby.assembly.stored_turbines import objective_gwh
 from vindeby.campaign import Campaign
 from vindeby.campaign.reading.code_files import file_of, is_installed, search_path
 from vindeby.campaign.sections.wake_model import NamedCode
@@ -91,12 +92,20 @@ def fill_in_energies(
         progress(warning)
     filled, invalid = Filled(), set[str]()
     judge_, check = Judge(campaign), CampaignCheck(campaign)
+
+    def amended() -> Iterator[Record]:
+        for key, why in missing.items():
+            record = _with_energy(database[key], campaign, check)
+            if record is None or (wrong := judge_.why_not(record)):
+                filled.left[key] = why if record is None else wrong
+                continue
+            filled.amended.append(key)
+            yield record
+
     with Database(run) as database:
-        verdicts = judge(database, judge_)
-        missing = not_done(database, verdicts)
+        missing = not_done(database, judge(database, judge_))
         invalid = {database.checksum(key) for key in missing}
-        amended = _amended(database, missing, judge_, check, filled)
-        for batch in batches(amended):
+        for batch in batches(amended()):
             run.create()
             ShardWriter(run).publish(batch)
             if len(filled.amended) >= _MANY:
@@ -106,29 +115,15 @@ def fill_in_energies(
     return filled
 
 
-def _amended(
-    database: Database, missing: dict[str, str], judge_: Judge, check: CampaignCheck, filled: Filled
-) -> Iterator[Record]:
-    for key, why in missing.items():
-        record = database[key]
-        energy_gwh = check.energy_gwh(record)
-        amended = None if energy_gwh is None else _with_energy(record, energy_gwh, check)
-        if amended is None or (wrong := judge_.why_not(amended)):
-            filled.left[key] = why if amended is None else wrong
-            continue
-        filled.amended.append(key)
-        yield amended
-
-
-def _with_energy(record: Record, energy_gwh: float, check: CampaignCheck) -> Record:
+def _with_energy(record: Record, campaign: Campaign, check: CampaignCheck) -> Record | None:
+    """The record with the energy of its layout; None where that is not feasible."""
+    energy_gwh, cell = check.energy_gwh(record), check.cell_of(record.key)
+    if energy_gwh is None or cell is None:
+        return None
+    arrays = {**record.arrays, "aep": np.array(energy_gwh)}
     attributes = {
         name: value for name, value in record.attributes.items() if name not in {"aep", "objective"}
     }
-    if (worth := check.objective_gwh(record, energy_gwh)) is not None:
+    if (worth := objective_gwh(campaign, cell, arrays)) is not None:
         attributes["objective"] = worth
-    return Record(
-        record.key,
-        record.fingerprint,
-        {**record.arrays, "aep": np.array(energy_gwh)},
-        {**attributes, ORIGIN: RECOMPUTED},
-    )
+    return Record(record.key, record.fingerprint, arrays, {**attributes, ORIGIN: RECOMPUTED})

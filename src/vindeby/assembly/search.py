@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import asdict
 
 from vindeby import layout
-from vindeby.assembly.stored_turbines import around
 from vindeby.assembly.wind import wind_farm
 from vindeby.campaign import Campaign
+from vindeby.campaign.neighbours import around
 from vindeby.campaign.refusals import turbulence_speeds
 from vindeby.campaign.sections.boundary import Boundary, Circle
 from vindeby.campaign.sections.farm import Farm
@@ -34,13 +34,13 @@ def _disc(circle: Circle) -> tuple[tuple[float, float], float]:
 def problem_of(campaign: Campaign, cell: Cell) -> layout.Problem:
     """What is searched for in a cell of the campaign."""
     farm, kinds = campaign.farms[cell.farm_idx], cell.type_indices
-    beside = around(campaign, campaign.turbines_of(cell), cell.farm_idx)
+    beside = around(campaign, cell.farm_idx, campaign.turbines_of(cell))
     others = len(beside.turbines) - len(kinds)  # the types of neighbours are not to choose from
     return layout.Problem(
         farm=wind_farm(campaign, kinds, cell.farm_idx, searched=True),
         boundary=_grounds(farm, cell),
         n_turbines=cell.n_turbines,
-        spacing_m=beside.spacing_m(campaign),
+        spacing_m=beside.spacing_m,
         name=farm.name,
         mix=_mix(campaign, cell, others) if cell.mix or others else None,
         choice=_choice(campaign, cell, others),

@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 from vindeby import wake
 from vindeby.assembly.foreign_farm import ForeignFarm
-from vindeby.assembly.stored_turbines import around
 from vindeby.campaign import Campaign
+from vindeby.campaign.neighbours import around
 from vindeby.campaign.reading.code_files import imported
 from vindeby.campaign.reading.readers import readers
 from vindeby.campaign.sections.local_wind import AXES, LocalWind
@@ -232,7 +232,7 @@ def wind_farm(
     executed: enough to look at results.
     """
     indices = [types] if isinstance(types, int) else types
-    beside = around(campaign, [campaign.turbines[index] for index in indices], farm_idx)
+    beside = around(campaign, farm_idx, [campaign.turbines[index] for index in indices])
     site, turbines = (
         site_of(campaign, searched=searched),
         [turbine_of(turbine) for turbine in beside.turbines],

@@ -18,7 +18,7 @@ from vindeby.campaign.doubts import (
     doubts_about_wind,
     notes_about_files,
 )
-from vindeby.campaign.neighbours import groups_in, groups_of, neighbours_of, types_of
+from vindeby.campaign.neighbours import around, groups_in, groups_of, neighbours_of
 from vindeby.campaign.sections.boundary import grid_inside, most_points, random_fill
 from vindeby.campaign.sections.farm import Farm
 from vindeby.campaign.tasks import Cell
@@ -200,13 +200,11 @@ def free_area(campaign: Campaign, cell: Cell, area: BaseGeometry) -> BaseGeometr
 
     The discs are polygons inside circles, so that what is proved about the area that is left holds for the true one.
     """
-    standing = neighbours_of(campaign, cell.farm_idx)
-    if not standing:
+    beside = around(campaign, cell.farm_idx)
+    if not len(beside):
         return area
-    types, indices = types_of(standing)
-    own = [campaign.min_spacing.in_metres(turbine.rotor_diameter_m) for turbine in types]
-    radius = 0.5 * (cell.spacing_m + np.array(own)[indices])
-    points = shapely.points([(one.x, one.y) for one in standing])
+    radius = 0.5 * (cell.spacing_m + np.array(beside.spacing_m)[beside.types])
+    points = shapely.points(beside.x, beside.y)
     near = (shapely.distance(area, points) < radius) & (radius > 0.0)
     discs = shapely.buffer(points[near], radius[near], quad_segs=_DISC_SEGMENTS)
     return area.difference(shapely.union_all(discs)) if near.any() else area
