@@ -52,11 +52,16 @@ def engine_name(campaign: Campaign) -> str:
 def engine_warning(campaign: Campaign, path: Sequence[str] | None = None) -> str:
     """What to say before the model that a campaign names is imported; empty where there is nothing to say."""
     given = campaign.wake.named_code
-    file = None if given is None else file_of(given.module, search_path() if path is None else path)
-    if given is None or file is None or is_installed(file):
+    return "" if given is None else code_warning(f"wake.{given.key}", given.model, path)
+
+
+def code_warning(field: str, name: str, path: Sequence[str] | None = None) -> str:
+    """What to say before ``package.module:name`` is imported; empty where it is installed, or not found."""
+    file = file_of(name.partition(":")[0], search_path() if path is None else path)
+    if file is None or is_installed(file):
         return ""
     return (
-        f"wake.{given.key}: {given.model} is not from an installed package: {file} will be executed, and "
+        f"{field}: {name} is not from an installed package: {file} will be executed, and "
         "may do whatever you may do; run only code that you trust"
     )
 

@@ -23,6 +23,7 @@ from numpy.typing import ArrayLike
 from vindeby import units
 from vindeby.assembly.stored_turbines import (
     FloatArray,
+    IntArray,
     PlacedLayout,
     areas_of,
     check_inside,
@@ -198,7 +199,7 @@ class CampaignCheck:
             self.differences |= far_from_engine([record.key], energy, engine_gwh)
         stored = record.attributes.get("aep_origin") == STORED and not record.fingerprint
         tolerance = TOLERANCE_STORED_AEP if stored or self._call is not None else TOLERANCE_AEP
-        yield from self._check_worth(placed, stored_gwh, tolerance)
+        yield from self._check_worth(cell, (placed.x, placed.y, placed.types), stored_gwh, tolerance)
 
     @property
     def compares(self) -> bool:
@@ -246,10 +247,12 @@ class CampaignCheck:
         if said is not None and said != diameter:
             yield f"diameter is {said}, but type {cell.type_idx} of the campaign has {diameter:g}"
 
-    def _check_worth(self, placed: PlacedLayout, stored_gwh: float, tolerance: float) -> Iterator[str]:
-        cell, layout = placed.cell, (placed.x, placed.y, placed.types)
+    def _check_worth(
+        self, cell: Cell, layout: tuple[FloatArray, FloatArray, IntArray], stored_gwh: float, tolerance: float
+    ) -> Iterator[str]:
+        types = layout[2]
         each_mw = [turbine.rated_power_mw for turbine in self._campaign.turbines_of(cell)]
-        full_gwh = units.capacity_to_largest_aep_gwh(float(np.array(each_mw)[placed.types].sum()))
+        full_gwh = units.capacity_to_largest_aep_gwh(float(np.array(each_mw)[types].sum()))
         if stored_gwh > full_gwh:
             yield f"aep is {stored_gwh:.6f} GWh, but at rated power all year it would be {full_gwh:.6f} GWh"
         if self._call is not None and not self.compares:
@@ -261,7 +264,7 @@ class CampaignCheck:
         engine = self._engine(cell)
         most_gwh = np.inf
         if not elsewhere and engine.locality == "uniform":
-            most_gwh = float(self._of_one_gwh(engine)[placed.types].sum())
+            most_gwh = float(self._of_one_gwh(engine)[types].sum())
         elif not elsewhere:
             most_gwh = engine.free_aep_at(*layout)
         if stored_gwh > most_gwh * (1.0 + TOLERANCE_AEP):

@@ -53,15 +53,11 @@ def _choice(campaign: Campaign, cell: Cell, others: int) -> layout.Choice | None
     if not cell.is_chosen:
         return None
     mix = (*cell.mix_ranges, *[(0, 0)] * others) if cell.mix_ranges else None
-    return layout.Choice((cell.fewest, cell.n_turbines), mix, _objective(campaign, cell, others))
-
-
-def _objective(campaign: Campaign, cell: Cell, others: int) -> layout.Objective:
-    given = campaign.objective
-    if given is None:
-        return layout.Objective()
-    costs = [given.cost_gwh(turbine.name) for turbine in campaign.turbines_of(cell)] + [0.0] * others
-    return layout.Objective(tuple(costs), per_turbine=given.maximise == "aep-per-turbine")
+    given, objective = campaign.objective, layout.Objective()
+    if given is not None:
+        costs = [given.cost_gwh(turbine.name) for turbine in campaign.turbines_of(cell)] + [0.0] * others
+        objective = layout.Objective(tuple(costs), per_turbine=given.maximise == "aep-per-turbine")
+    return layout.Choice((cell.fewest, cell.n_turbines), mix, objective)
 
 
 def _grounds(farm: Farm, cell: Cell) -> layout.Boundary | layout.Zones:

@@ -35,27 +35,23 @@ class Area:
     """How far outside a boundary points are."""
 
     def __init__(self, boundary: Boundary) -> None:
-        self._circles_out = [hole.circle for hole in boundary.exclusions if hole.circle is not None]
-        self._circle = boundary.circle
-        polygons = [hole.shape() for hole in boundary.exclusions if hole.circle is None]
-        outer = shapely.union_all([shapely.Polygon(ring) for ring in boundary.rings])
-        self._polygons: BaseGeometry = outer
-        self._holes: BaseGeometry = shapely.union_all(polygons)
+        holes = boundary.exclusions
+        self._outer: BaseGeometry = shapely.union_all([shapely.Polygon(ring) for ring in boundary.rings])
+        self._radius_m = 0.0
+        if boundary.circle is not None:
+            self._outer, self._radius_m = shapely.Point(boundary.circle.center), boundary.circle.radius_m
+        self._holes: BaseGeometry = shapely.union_all([hole.shape() for hole in holes if hole.polygon])
+        self._round_holes = [hole.circle for hole in holes if hole.circle is not None]
 
     def distance_outside(self, x: FloatArray, y: FloatArray) -> FloatArray:
         """The distance of each point from where it would be allowed; circles are taken as circles."""
         points = shapely.points(x, y)
-        if self._circle is None:
-            outside = shapely.distance(self._polygons, points)
-        else:
-            outside = np.hypot(x - self._circle.center[0], y - self._circle.center[1]) - self._circle.radius_m
-        outside = np.maximum(np.asarray(outside, np.float64), 0.0)
+        outside = np.maximum(shapely.distance(self._outer, points) - self._radius_m, 0.0)
         if not self._holes.is_empty:
             edge = shapely.distance(shapely.boundary(self._holes), points)
             outside = np.maximum(outside, np.where(shapely.contains_xy(self._holes, x, y), edge, 0.0))
-        for hole in self._circles_out:
-            depth = hole.radius_m - np.hypot(x - hole.center[0], y - hole.center[1])
-            outside = np.maximum(outside, depth)
+        for hole in self._round_holes:
+            outside = np.maximum(outside, hole.radius_m - np.hypot(x - hole.center[0], y - hole.center[1]))
         return np.asarray(outside, np.float64)
 
 
@@ -91,12 +87,6 @@ def zone_array(cell: Cell) -> IntArray:
 def largest_diameter_m(campaign: Campaign, cell: Cell) -> float:
     """The rotor diameter of the cell's turbines, of a mix that of the largest."""
     return max(turbine.rotor_diameter_m for turbine in campaign.turbines_of(cell))
-
-
-def rated_mw(campaign: Campaign, cell: Cell) -> float:
-    """The rated power of all turbines of a cell; where the search chooses how many, of the most or of one mix."""
-    mix = cell.mix or ((cell.type_idx, cell.n_turbines),)
-    return sum(count * campaign.turbines[kind].rated_power_mw for kind, count in mix)
 
 
 def objective_gwh(campaign: Campaign, cell: Cell, arrays: Mapping[str, npt.NDArray[Any]]) -> float | None:

@@ -173,14 +173,12 @@ def turbine_of(turbine: Turbine) -> wake.Turbine:
 
 def wake_model_of(model: WakeModel) -> wake.WakeModel:
     """The wake model with the campaign's parameters, and with blockage if it asks for that."""
-    return _wakes_of(model).with_blockage(model.blockage)
+    name, given = model.chosen
+    wakes = _named_model(given) if isinstance(given, PythonModel) else wake.MODELS[name](**asdict(given))
+    return wakes.with_blockage(model.blockage)
 
 
-def _wakes_of(model: WakeModel) -> wake.WakeModel:
-    if model.python is not None:
-        return _named_model(model.python)
-    name, parameters = model.chosen
-    return wake.MODELS[name](**asdict(parameters))
+_wrong_slope = lru_cache(maxsize=64)(wrong_slope)
 
 
 def _named_model(given: PythonModel) -> wake.WakeModel:
@@ -209,11 +207,6 @@ def _named_model(given: PythonModel) -> wake.WakeModel:
     if wrong:
         raise InputError(f"{at}: {wrong}")
     return found
-
-
-@lru_cache(maxsize=64)
-def _wrong_slope(model: wake.WakeModel) -> str:
-    return wrong_slope(model)
 
 
 def wind_farm(

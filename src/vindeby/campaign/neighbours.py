@@ -83,18 +83,8 @@ def around(campaign: CampaignFields, farm_idx: int | None, own: Sequence[Turbine
     return Around(types, spacing_m, x, y, np.array([places[id(one.turbine)] for one in standing], np.int64))
 
 
-def neighbours_identities(campaign: CampaignFields) -> list[str | None]:
-    """For each farm the digest of what stands around it and decides its results; None where nothing does."""
-    first = next((index for index, farm in enumerate(campaign.farms) if farm.neighbours is None), 0)
-    shared = _identity(campaign, first)
-    return [
-        shared if farm.neighbours is None else _identity(campaign, index)
-        for index, farm in enumerate(campaign.farms)
-    ]
-
-
-def _identity(campaign: CampaignFields, farm_idx: int) -> str | None:
-    """Positions, descriptions of types, and their spacing."""
+def identity_around(campaign: CampaignFields, farm_idx: int) -> str | None:
+    """A digest of what stands around a farm: positions, descriptions of types and their spacing; None for nothing."""
     beside = around(campaign, farm_idx)
     if not len(beside):
         return None

@@ -118,10 +118,10 @@ def _idle_objective(campaign: Campaign, cells: Sequence[Cell]) -> Iterator[str]:
 def _row(campaign: Campaign, cell: Cell, shape: BaseGeometry) -> CellSurvey:
     farm, names = campaign.farms[cell.farm_idx], [turbine.name for turbine in campaign.turbines]
     area_km2 = units.m2_to_km2(shape.area)
-    mix = cell.mix or ((cell.type_idx, cell.n_turbines),)
-    capacity_mw = sum(count * campaign.turbines[kind].rated_power_mw for kind, count in mix)
+    capacity_mw = campaign.rated_mw(cell)
     # Two small ones of a mix may stand nearest to each other, so only their distance proves anything.
-    least_m = min(campaign.min_spacing.in_metres(campaign.turbines[kind].rotor_diameter_m) for kind, _ in mix)
+    diameters = [turbine.rotor_diameter_m for turbine in campaign.turbines_of(cell)]
+    least_m = min(map(campaign.min_spacing.in_metres, diameters))
     zones = tuple(
         ZoneSurvey(zone.name, count, zone.boundary.area_km2, _most(zone.boundary.shape(), least_m, count))
         for zone, count in zip(farm.zones or (), cell.zones, strict=True)

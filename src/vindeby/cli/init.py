@@ -11,7 +11,7 @@ from vindeby.campaign import presets
 from vindeby.cli.options import preset_names
 from vindeby.cli.output import echo, say, write_text
 from vindeby.errors import ArgumentError
-from vindeby.printable import one_line
+from vindeby.text import one_line
 
 _SCHEMA = "vindeby.schema.json"
 _EDITOR_LINE = f"# yaml-language-server: $schema={_SCHEMA}\n"

@@ -25,13 +25,13 @@ from vindeby.plots import PICTURES
 from vindeby.plots.layout import layout_map
 from vindeby.plots.style import as_bytes, size_in_inches
 from vindeby.plots.wind import rose
-from vindeby.printable import printable
 from vindeby.report import gather
 from vindeby.results import humanize as words
 from vindeby.results.observer import Observer
 from vindeby.results.result_set import ResultSet
 from vindeby.results.snapshot import Snapshot
 from vindeby.results.web import asset
+from vindeby.text import printable
 
 _CSS_DOTS_PER_INCH = 96
 _PHONE_WIDTH = 560
@@ -154,7 +154,7 @@ def campaign_facts(campaign: Campaign) -> list[tuple[str, str]]:
         return [method, ("seeds", f"{len(campaign.seeds):,}")]
     kind, site = campaign.site.chosen
     wind = f"probability {site.title}" if kind == "table" else site.title
-    low, high = site.speed_range
+    low, high = campaign.site.speed_range
     speeds = f"{low:g} to {high:g} m/s"
     unit, spacing = campaign.min_spacing.chosen
     beside = [(f"neighbours of {where}", what) for where, what in neighbours_in_words(campaign)]

@@ -14,7 +14,7 @@ import numpy as np
 import shapely
 from numpy.typing import NDArray
 
-from vindeby.assembly.stored_turbines import largest_diameter_m, rated_mw
+from vindeby.assembly.stored_turbines import largest_diameter_m
 from vindeby.campaign import Campaign
 from vindeby.campaign.neighbours import groups_of
 from vindeby.campaign.tasks import Cell
@@ -101,7 +101,7 @@ def type_data(campaign: Campaign | None, type_idx: int, cell: Cell | None = None
         data["name"] = cell.label(campaign.type_names)
         return data | {
             "diameter": largest_diameter_m(campaign, cell),
-            "rated": rated_mw(campaign, cell) / cell.n_turbines,
+            "rated": campaign.rated_mw(cell) / cell.n_turbines,
         }
     if campaign is None or turbine is None:
         return data

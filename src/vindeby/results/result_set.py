@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from vindeby.assembly.stored_turbines import own_types, rated_mw
+from vindeby.assembly.stored_turbines import own_types
 from vindeby.campaign import Campaign
 from vindeby.campaign.tasks import Cell, parse_key, task_key
 from vindeby.errors import ArgumentError, DataError
@@ -203,7 +203,7 @@ class ResultSet:
         """
         cell, turbine = self.mixed_cell(farm_idx, type_idx), turbine_of(self.campaign, type_idx)
         if cell is not None and self.campaign is not None:
-            return rated_mw(self.campaign, cell) / cell.n_turbines
+            return self.campaign.rated_mw(cell) / cell.n_turbines
         return turbine.rated_power_mw if turbine is not None else np.nan
 
     def _loss_where_it_stands(self, row: Any) -> float:

@@ -15,7 +15,7 @@ from vindeby.campaign.reading.yaml_text import write
 from vindeby.interop.windio.farm import Layout
 from vindeby.interop.windio.nodes import Missing
 from vindeby.interop.windio.system import System
-from vindeby.printable import one_line
+from vindeby.text import one_line
 
 _WIDTH = 110
 _LARGEST_WHOLE = 1e15

@@ -20,7 +20,6 @@ import h5py
 import numpy as np
 
 from vindeby._version import __version__
-from vindeby.printable import one_line
 from vindeby.store.disk.files import Files, Retry, publish_bytes
 from vindeby.store.disk.process import Identity
 from vindeby.store.disk.run_directory import RunDirectory, replace_text
@@ -28,6 +27,7 @@ from vindeby.store.format.record import Record
 from vindeby.store.format.rows import checksum_of
 from vindeby.store.format.shard import build_image
 from vindeby.store.read.inspect import Finding
+from vindeby.text import one_line
 
 
 @dataclass
