@@ -79,7 +79,7 @@ def around(campaign: CampaignFields, farm_idx: int | None, own: Sequence[Turbine
                 descriptions.append(one.turbine.description)
             places[id(one.turbine)] = descriptions.index(one.turbine.description)
     spacing_m = [campaign.min_spacing.in_metres(turbine.rotor_diameter_m) for turbine in types]
-    x, y = np.array([(one.x, one.y) for one in standing], np.float64).reshape(-1, 2).T
+    x, y = np.array([(one.x, one.y) for one in standing], np.float64).reshape(-1, 2).T.copy()
     return Around(types, spacing_m, x, y, np.array([places[id(one.turbine)] for one in standing], np.int64))
 
 
