@@ -27,7 +27,7 @@ from vindeby.runner.methods.method_protocol import InvalidResultError, Prepared,
 from vindeby.runner.protocol import Failure, Kind
 from vindeby.runner.publisher import OnDiskTrouble, OnDurable, OnFailed, Publisher
 from vindeby.store.disk.files import bounded, shortened
-from vindeby.store.disk.lock_state import LeasedFiles
+from vindeby.store.disk.lock import LeasedFiles
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.format.record import Record
 from vindeby.store.format.shard import ShardWriter

@@ -37,7 +37,7 @@ from vindeby.runner.protocol import (
     WorkerGone,
 )
 from vindeby.runner.publisher import Unreported, shard_name
-from vindeby.store.disk.lock_state import LeasedFiles
+from vindeby.store.disk.lock import LeasedFiles
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.format.seal import SealedFile
 from vindeby.store.format.shard import ShardWriter, read_segments
