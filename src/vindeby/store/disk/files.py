@@ -47,13 +47,13 @@ class CarefulFile(io.FileIO):
     def write(self, data: memoryview) -> int:  # type: ignore[override]
         """Write all of it, or remember why not."""
         view = memoryview(data).cast("B")
-        length = len(view)
+        start, done = self.tell(), 0
         try:
-            while view and self._error is None:
-                view = view[super().write(view) :]
+            while done < len(view) and self._error is None:
+                done += os.pwrite(self.fileno(), view[done:], start + done)
         except OSError as error:
             self._error = error
-        return length
+        return self.seek(start + len(view)) - start
 
     def truncate(self, size: int | None = None) -> int:
         """Set the length, or remember why not."""

@@ -150,8 +150,12 @@ class _GroupWriter:
         """
         rows, keys = segment.rows, segment.rows["key"].tolist()
         arrays = [
-            (name.encode(), np.ascontiguousarray(rows[array_field(name)]))
-            for name, _, shape in segment.schema.arrays
+            (
+                name.encode(),
+                self._h5.h5t.py_create(np.dtype(dtype)),
+                np.ascontiguousarray(rows[array_field(name)]),
+            )
+            for name, dtype, shape in segment.schema.arrays
             if 0 not in shape
         ]
         fields = [(mark, mark) for mark in MARKS]
@@ -168,13 +172,13 @@ class _GroupWriter:
         addresses = np.zeros((len(arrays), len(rows)), np.uint64)
         for row, key in enumerate(keys):
             group = self._h5.h5g.open(self._file.id, key)
-            for number, (name, values) in enumerate(arrays):
+            for number, (name, in_memory, values) in enumerate(arrays):
                 dataset = self._h5.h5d.open(group, name)
-                dataset.write(self._h5.h5s.ALL, self._h5.h5s.ALL, values[row, ...])
+                dataset.write(self._h5.h5s.ALL, self._h5.h5s.ALL, values[row, ...], in_memory)
                 addresses[number, row] = dataset.get_offset()
             for name, _, in_memory, values in changing:
                 self._h5.h5a.open(group, name).write(values[row, ...], in_memory)
-        return {array_field(name.decode()): addresses[number] for number, (name, _) in enumerate(arrays)}
+        return {array_field(name.decode()): addresses[number] for number, (name, *_) in enumerate(arrays)}
 
     def _first_group(self, key: bytes, schema: Schema, attributes: list[tuple[Any, ...]]) -> Any:
         """A group with all datasets and attributes, whose values are still to be written."""
