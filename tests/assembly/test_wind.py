@@ -7,7 +7,7 @@ import pytest
 
 from tests.campaign.examples import changed, small
 from vindeby import units, wake
-from vindeby.assembly import site_of, turbine_of, wake_model_of, wind_farm
+from vindeby.assembly.wind import site_of, turbine_of, wake_model_of, wind_farm
 from vindeby.campaign import Campaign
 from vindeby.campaign.sections.wake_model import WakeModel
 

@@ -18,7 +18,9 @@ from collections.abc import Collection, Iterable
 from dataclasses import replace
 from pathlib import Path
 
-from vindeby.campaign import Campaign, Farm, Turbine
+from vindeby.campaign import Campaign
+from vindeby.campaign.sections.farm import Farm
+from vindeby.campaign.sections.turbines import Turbine
 from vindeby.campaign.tasks import RESULT_ARRAYS, STUDY_ARRAYS
 from vindeby.errors import ArgumentError, CampaignError, DataError, InputError, StorageError
 from vindeby.store.disk.files import check_output

@@ -35,8 +35,8 @@ from vindeby.assembly.stored_turbines import (
     own_types,
     worst_pair,
 )
-from vindeby.campaign import Campaign, task_key
-from vindeby.campaign.tasks import Cell, parse_key
+from vindeby.campaign import Campaign
+from vindeby.campaign.tasks import Cell, parse_key, task_key
 from vindeby.errors import ArgumentError
 from vindeby.store.format.record import Record
 from vindeby.text import plural

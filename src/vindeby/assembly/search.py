@@ -7,8 +7,10 @@ from dataclasses import asdict
 from vindeby import layout
 from vindeby.assembly.stored_turbines import around
 from vindeby.assembly.wind import wind_farm
-from vindeby.campaign import Boundary, Campaign, Circle, Farm
+from vindeby.campaign import Campaign
 from vindeby.campaign.refusals import turbulence_speeds
+from vindeby.campaign.sections.boundary import Boundary, Circle
+from vindeby.campaign.sections.farm import Farm
 from vindeby.campaign.sections.method import SmartStart, Step
 from vindeby.campaign.tasks import Cell
 from vindeby.layout.methods.smart_start import DEFAULT_SPEEDS

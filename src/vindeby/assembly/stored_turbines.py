@@ -16,8 +16,11 @@ import numpy.typing as npt
 import shapely
 from shapely.geometry.base import BaseGeometry
 
-from vindeby.campaign import Boundary, Campaign, Farm, Turbine
+from vindeby.campaign import Campaign
 from vindeby.campaign.neighbours import neighbours_of, types_of
+from vindeby.campaign.sections.boundary import Boundary
+from vindeby.campaign.sections.farm import Farm
+from vindeby.campaign.sections.turbines import Turbine
 from vindeby.campaign.tasks import Cell, from_to
 from vindeby.store.format.record import Record
 from vindeby.units import TOLERANCE_M

@@ -192,14 +192,13 @@ def serve_board(
     host: str,
     port: int,
     token: str | None = None,
-    interval_s: float = 1.0,
     say: Callable[[str], None],
 ) -> None:
     """Serve until stopped; where others could reach it, only with a token."""
     if token is None and not is_loopback(host):
         token = secrets.token_urlsafe(24)
     listening = _listen(host, port)
-    app = build_app(observer, token=token, interval_s=interval_s)
+    app = build_app(observer, token=token)
     with contextlib.suppress(OSError):
         os.nice(_POLITE)  # the campaign comes first
     name = host if ":" not in host else f"[{host}]"

@@ -53,7 +53,7 @@ class Campaign(CampaignFields):
 
         Raises CampaignError with everything that is wrong with it.
         """
-        return cls.from_document(source.load(path, overrides), overrides)
+        return cls.from_document(source.load(path), overrides)
 
     @classmethod
     def loads(cls, text: str, name: str = "campaign", overrides: Sequence[str] = ()) -> Self:

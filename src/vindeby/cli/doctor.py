@@ -17,6 +17,7 @@ from typing import Annotated, Any
 
 import typer
 
+from vindeby._version import __version__
 from vindeby.cli.options import JsonOption
 from vindeby.cli.output import echo, echo_json
 
@@ -78,12 +79,8 @@ def command(
 
 def versions() -> MachineFact:
     """The versions that results depend on; they should be the same on all machines of a cluster."""
-    found = {"python": platform.python_version()}
-    for package in ("vindeby", "numpy", "numba", "h5py"):
-        try:
-            found[package] = importlib.metadata.version(package)
-        except importlib.metadata.PackageNotFoundError:
-            found[package] = "not installed"
+    found = {"python": platform.python_version(), "vindeby": __version__}
+    found |= {package: importlib.metadata.version(package) for package in ("numpy", "numba", "h5py")}
     return MachineFact(", ".join(f"{name} {version}" for name, version in found.items()), data=found)
 
 
@@ -110,7 +107,7 @@ def cores() -> MachineFact:
 
 def memory() -> MachineFact:
     """How much a run may use, and each of its workers."""
-    from vindeby.campaign import RunOptions
+    from vindeby.campaign.sections.run_options import RunOptions
     from vindeby.runner.processes import total_memory, usable_cores
     from vindeby.runner.running import memory_limits
 
