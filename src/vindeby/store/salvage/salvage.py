@@ -28,8 +28,7 @@ from vindeby.store.merge.sources import same_result
 from vindeby.store.read.guard import Guard, Limits
 from vindeby.store.read.inspect import ORIGIN, Finding, Verdict
 from vindeby.store.read.reading import usual_names
-from vindeby.store.salvage.attempts import rescue
-from vindeby.store.salvage.saved import Saved, Spool, write_doubtful
+from vindeby.store.salvage.attempts import Saved, Spool, rescue, write_doubtful
 from vindeby.text import one_line, plural
 
 _SUFFIXES = {".h5", ".hdf5", ".he5", ".nc", ".tmp"}
