@@ -40,3 +40,22 @@ def parse_json(text: str | bytes) -> Any:
         return json.loads(text)
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
+
+
+def printable(text: str, keep: str = "\n\t") -> str:
+    r"""Text from files and other people, made safe for a terminal: what is not printable, except ``keep``, is escaped.
+
+    Names and keys can hold escape sequences that recolour, retitle or rewrite a terminal, marks that turn the direction
+    of writing, and line ends that forge a line of output. They are shown as Python would write them: ``\x1b``.
+    """
+    if text.isprintable():
+        return text
+    return "".join(
+        letter if letter.isprintable() or letter in keep else letter.encode("unicode_escape").decode("ascii")
+        for letter in text
+    )
+
+
+def one_line(text: str) -> str:
+    """The same for a name or a reason that is part of a line: line ends and tabs are escaped too."""
+    return printable(text, keep="")

@@ -27,7 +27,7 @@ def records() -> dict[str, Record]:
     method, found = SearchMethod(CAMPAIGN), {}
     for cell in CAMPAIGN.cells():
         task = next(cell.tasks(CAMPAIGN.seeds))
-        result = method.prepare(cell).solve(task)
+        result = method.prepare(cell)(task)
         found[task.key] = checked_record(
             CAMPAIGN, cell, task, result, 1.0, CampaignCheck(CAMPAIGN, deep=True)
         )

@@ -115,7 +115,7 @@ def load_campaign(
     from vindeby.campaign.reading import source
 
     overrides = _overrides(set_, seeds)
-    document = source.load(campaign, overrides)
+    document = source.load(campaign)
     for note in document.notes:
         on_note(note)
     return Campaign.from_document(document, overrides)

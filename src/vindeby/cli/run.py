@@ -114,9 +114,7 @@ def _pool(campaign: Campaign, dask: str | None, slurm: bool, jobs: dict[str, Any
         return dask
     if dask is not None:
         raise ArgumentError("--slurm and --dask exclude each other; give one of them")
-    from vindeby.runner.cluster.slurm_jobs import SlurmJobs
-
-    return SlurmJobs(slurm_options(campaign, jobs))
+    return slurm_options(campaign, jobs)
 
 
 def _failures(text: str | None) -> int | str | None:

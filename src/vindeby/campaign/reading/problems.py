@@ -72,7 +72,7 @@ def _problem(model: type[BaseModel], detail: dict[str, Any], document: Document)
     message, remedy = _words(model, detail, location)
     shown = context.get("shown") if detail["type"] == "refused" else detail["input"]
     if shown is None or detail["type"] in ("missing", *_UNKNOWN):
-        shown = _value_at(document.data, path)
+        shown = value_at(document.data, path)
     return Problem(origin.source, field_name(path), message, show(shown), remedy, origin.line)
 
 
@@ -115,7 +115,8 @@ def _has(data: Any, step: str | int) -> bool:
     return isinstance(data, list | tuple) and isinstance(step, int) and step < len(data)
 
 
-def _value_at(data: Any, path: Path) -> Any:
+def value_at(data: Any, path: Path) -> Any:
+    """What stands at a path; None where there is nothing."""
     for step in path:
         if not _has(data, step):
             return None
