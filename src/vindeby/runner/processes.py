@@ -79,6 +79,16 @@ def limit_data(limit: int | None) -> None:
         resource.setrlimit(resource.RLIMIT_DATA, (wanted, hard))
 
 
+def end_of_log(log: Path, size: int, since: int = 0) -> str:
+    """The last bytes of a log as text, of what was written after ``since``; empty where it cannot be read."""
+    try:
+        with log.open("rb") as file:
+            file.seek(max(since, file.seek(0, os.SEEK_END) - size))
+            return file.read(size).decode(errors="replace")
+    except OSError:
+        return ""
+
+
 def memory_of(pid: int | str = "self") -> int:
     """The memory that a process has in use, in bytes; 0 where the system does not tell."""
     try:

@@ -15,8 +15,8 @@ from typing import Any, NamedTuple, NoReturn
 
 import yaml
 
-from vindeby import printable
 from vindeby.errors import CampaignError, Problem
+from vindeby.text import one_line
 
 MAX_BYTES = 16_000_000
 MAX_DEPTH = 40
@@ -257,7 +257,7 @@ def unused(data: Any, used: Collection[Path], name: Callable[[Path], str] | None
 
 def not_used(names: Sequence[str]) -> list[str]:
     """The note that lists them, by name as far as a line goes; no note where there is nothing to list."""
-    shown = [printable.one_line(name)[:_LONGEST_SHOWN] for name in names[:_MOST_SHOWN]]
+    shown = [one_line(name)[:_LONGEST_SHOWN] for name in names[:_MOST_SHOWN]]
     more = [f"and {len(names) - _MOST_SHOWN} more"] if len(names) > _MOST_SHOWN else []
     return [f"not used: {', '.join([*shown, *more])}"] if names else []
 

@@ -14,7 +14,7 @@ from typing import Any
 from vindeby.campaign.reading.packed_lists import LONGEST_PLAIN, pack
 from vindeby.campaign.reading.yaml_text import write
 from vindeby.interop.windio.system import System
-from vindeby.printable import one_line
+from vindeby.text import one_line
 
 _WIDTH = 110
 _SERIES = ("times", "wind_direction", "wind_speed", "turbulence_intensity", "weight")

@@ -177,17 +177,14 @@ def _merged_path(setup: Setup) -> tuple[str, ...]:
 
 def answer_probe(probe: str, text: str) -> str:
     """Read what the coordinator wrote, and write a file that it can read; its name, empty where that fails."""
-    place = Path(probe)
+    answer = f"{Path(probe).name}-{uuid.uuid4().hex}"
     try:
-        if place.read_text(encoding="utf-8") != text:
+        if Path(probe).read_text(encoding="utf-8") != text:
             return ""
-        with tempfile.NamedTemporaryFile(
-            "w", dir=place.parent, prefix=f"{place.name}-", delete=False
-        ) as file:
-            file.write(text)
+        Path(probe).with_name(answer).write_text(text, encoding="utf-8")
     except OSError:
         return ""
-    return Path(file.name).name
+    return answer
 
 
 def open_session(setup: Setup, sees_run: bool, dask_worker: Any = None) -> Opened:
@@ -207,7 +204,7 @@ def open_session(setup: Setup, sees_run: bool, dask_worker: Any = None) -> Opene
 
 def _fair_share(dask_worker: Any, lanes: int) -> int | None:
     limit = getattr(getattr(dask_worker, "memory_manager", None), "memory_limit", None) or total_memory()
-    return None if limit is None else int(SHARE_OF_MEMORY * limit / lanes)
+    return None if limit is None else int(SHARE_OF_MEMORY * limit) // lanes
 
 
 async def exchange(key: str, orders: Sequence[tuple[int, Order]], heard: int, patience_s: float) -> Report:

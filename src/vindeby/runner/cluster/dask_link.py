@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from vindeby.runner.cluster import agent
 from vindeby.runner.cluster.agent import Order
 from vindeby.runner.protocol import Inbox
-from vindeby.runner.task_executor import Setup
+from vindeby.runner.task_executor import Setup, one_line
 from vindeby.store.disk.run_directory import RunDirectory
 
 if TYPE_CHECKING:
@@ -148,7 +148,8 @@ class DaskLink:
         try:
             threads = await asyncio.wait_for(self._client.nthreads(), _ANSWER_S)
         except Exception as error:  # noqa: BLE001 - whatever Dask raises, it means no answer
-            self._tell(self._pool.silent, f"the Dask scheduler does not answer ({_words(error)})")
+            reason = one_line(error).partition("\n")[0]
+            self._tell(self._pool.silent, f"the Dask scheduler does not answer ({reason})")
         else:
             self._tell(self._pool.present, dict(threads))
 
@@ -157,7 +158,7 @@ class DaskLink:
             try:
                 await asyncio.wait_for(self._open_now(address), _OPENING_S)
             except Exception as error:  # noqa: BLE001 - a worker may go at any moment
-                self._tell(self._pool.refused, address, _words(error))
+                self._tell(self._pool.refused, address, one_line(error).partition("\n")[0])
 
     async def _open_now(self, address: str) -> None:
         from distributed.versions import get_versions
@@ -244,8 +245,3 @@ class DaskLink:
         if self._client.status != "running":  # it cannot be reached; the agents end when they hear nothing
             return
         await asyncio.gather(*map(self._end_agent, list(self._conversations)))
-
-
-def _words(error: BaseException) -> str:
-    text = str(error).strip().split("\n")[0]
-    return f"{type(error).__name__}: {text}" if text else type(error).__name__

@@ -17,6 +17,7 @@ from typing import Any
 
 from vindeby.campaign.sections.run_options import SlurmOptions
 from vindeby.errors import ArgumentError, ShortfallError, VindebyError
+from vindeby.runner.processes import end_of_log
 from vindeby.slurm_commands import InQueue, cancel, how_it_ended, in_queue, submit
 
 _LOOK_S = 5.0
@@ -215,8 +216,5 @@ def waiting_for(queue: Mapping[str, InQueue]) -> str:
 
 
 def _last_lines(log: Path) -> list[str]:
-    try:
-        text = log.read_bytes()[-_LONGEST_LOG:].decode(errors="replace")
-    except OSError:
-        return []
+    text = end_of_log(log, _LONGEST_LOG)
     return [line.strip() for line in text.splitlines() if line.strip()][-_LINES:]

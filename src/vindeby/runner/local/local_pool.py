@@ -23,7 +23,7 @@ from typing import Any
 
 from vindeby.runner.local.heartbeats import Heartbeats
 from vindeby.runner.local.spawner import Spawner
-from vindeby.runner.processes import memory_of, oom_kills
+from vindeby.runner.processes import end_of_log, memory_of, oom_kills
 from vindeby.runner.protocol import (
     EndWorker,
     Failure,
@@ -65,12 +65,14 @@ class WorkerHandle:
     unreported: Unreported = field(default_factory=Unreported)
 
     def hang_up(self) -> None:
-        """End both directions; returns when everything that had arrived was handed on."""
+        """End both directions once the process is gone; returns when everything that it said was handed on."""
+        reader, writer = self.threads
+        reader.join(_DUMP_S)  # it ends by itself, unless something that a task left behind holds the pipe
         with contextlib.suppress(OSError):
             self.pipe.shutdown(socket.SHUT_RDWR)
+        reader.join()
         self.outbox.put(None)
-        for thread in self.threads:
-            thread.join()
+        writer.join()
         self.pipe.close()
 
 
@@ -209,7 +211,7 @@ class LocalPool:
     def _failure_of(self, worker: WorkerHandle, status: int, kills: int) -> Failure:
         """Why a process ended that was not asked to."""
         shown = self._heartbeats.look(worker.slot)
-        tail = _tail(worker.log, shown.log_offset) if shown.task is not None else ""
+        tail = end_of_log(worker.log, _TAIL, shown.log_offset) if shown.task is not None else ""
         starved, self._oom_kills = kills > self._oom_kills, kills
         reason, kind = worker.retires_for or how_it_ended(status), Kind.KILLED
         if status == -_SIGKILL and starved:
@@ -228,14 +230,3 @@ def _write(pipe: socket.socket, outbox: queue.SimpleQueue[Any]) -> None:
     with contextlib.suppress(OSError), Connection(os.dup(pipe.fileno())) as messages:
         while (message := outbox.get()) is not None:
             messages.send(message)
-
-
-def _tail(log: Path, offset: int) -> str:
-    """The end of what a log says since a task began."""
-    try:
-        with log.open("rb") as file:
-            size = file.seek(0, 2)
-            file.seek(max(offset, size - _TAIL))
-            return file.read(_TAIL).decode(errors="replace")
-    except OSError:
-        return ""
