@@ -21,7 +21,6 @@ from scipy.optimize import NonlinearConstraint, minimize
 
 from vindeby.layout import Gradient, Layout, Problem, RandomStart
 from vindeby.layout.area.limits import Limits
-from vindeby.units import gwh_to_mwh
 from vindeby.wake import WindFarm
 
 FloatArray = npt.NDArray[np.float64]
@@ -167,7 +166,7 @@ def main() -> None:
                     layout = mended(case, layout)
                 if case.is_feasible(layout):
                     feasible += 1
-                    found.append(gwh_to_mwh(case.aep(layout)))
+                    found.append(1e3 * case.aep(layout))
             seconds = (time.process_time() - begin) / len(starts)
             mean, best = (np.mean(found), max(found)) if found else (np.nan, np.nan)
             print(
