@@ -184,3 +184,12 @@ def test_show_draws_every_seed_only_on_request(tmp_path: Path) -> None:
         assert (done.returncode, done.stdout, done.stderr) == (0, "g.png\n", "")
     done = vindeby(tmp_path, "show", "o.h5", "farm0_t0_s0", "--all")
     assert (done.returncode, "--all: needs --gallery PATTERN" in done.stderr) == (2, True)
+
+
+def test_a_gallery_of_all_says_how_many_of_how_many_it_shows(
+    different: ResultSet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("vindeby.plots.compare._MOST", 3)
+    axes = plots.gallery(different, "farm0_t1_*", every=True)
+    assert len(axes) == 3
+    assert figure_of(axes[0]).get_suptitle().endswith(", the best 3 of 5")

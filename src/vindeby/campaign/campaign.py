@@ -136,6 +136,11 @@ class Campaign(CampaignFields):
         """The turbine types of a cell."""
         return [self.turbines[index] for index in cell.type_indices]
 
+    def rated_mw(self, cell: Cell) -> float:
+        """The rated power of all turbines of a cell; where the search chooses how many, of the most or of one mix."""
+        mix = cell.mix or ((cell.type_idx, cell.n_turbines),)
+        return sum(count * self.turbines[kind].rated_power_mw for kind, count in mix)
+
     @property
     def farm_names(self) -> tuple[str, ...]:
         """The farms that results are counted by; one for a campaign of functions without wind."""

@@ -85,7 +85,7 @@ class _Commands(TyperGroup):
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """The command that the words name, loaded; similar names are suggested for a mistyped one."""
         name, command, rest = super().resolve_command(ctx, args)
-        return name, command and _loaded(command.name), rest
+        return name, None if command is None else _loaded(str(command.name)), rest
 
 
 def _loaded(name: str) -> Any:

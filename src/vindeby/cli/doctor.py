@@ -152,11 +152,12 @@ def slurm() -> MachineFact:
 def disk(folder: Path) -> MachineFact:
     """Room and speed where results would be written, and whether other machines may see it."""
     try:
-        free, kind, seconds = shutil.disk_usage(folder).free, _file_system(folder), _durable_write_s(folder)
+        free, seconds = shutil.disk_usage(folder).free, _durable_write_s(folder)
     except OSError as error:
         return MachineFact(
             f"{folder.absolute()}", f"cannot be written to: {error.strerror}; choose another folder"
         )
+    kind = (_answer("df", "--output=fstype", str(folder)) or "").rpartition("\n")[2]
     summary = f"{folder.absolute()}: {free / 1e9:,.1f} GB free, {kind or 'unknown file system'}, "
     summary += f"{1e3 * seconds:.1f} ms to write a small file durably"
     trouble = f"only {free / 1e6:,.0f} MB are free" if free < _LEAST_FREE else ""
@@ -194,11 +195,6 @@ def _answer(name: str, *arguments: str) -> str | None:
     except (OSError, subprocess.TimeoutExpired):
         return None
     return done.stdout.strip() if done.returncode == 0 else None
-
-
-def _file_system(folder: Path) -> str:
-    """Its kind, such as ext4 or nfs4; empty where the system does not say."""
-    return (_answer("df", "--output=fstype", str(folder)) or "").rpartition("\n")[2]
 
 
 def _durable_write_s(folder: Path) -> float:

@@ -51,7 +51,7 @@ def command(
         if file is not None:
             raise ArgumentError(f"init: --from takes one FILE; got {preset!r} and {str(file)!r}")
         path, system = Path(preset or "campaign.yaml"), read_system(from_)
-        texts, notes = campaign_files(system, path), system.notes.lines()
+        texts, notes = campaign_files(system, path), list(system.notes.lines())
         for name in texts:
             refuse_existing(path.parent / name)
         if system.notes.missing:

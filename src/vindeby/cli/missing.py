@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -10,9 +10,6 @@ from vindeby.cli.options import JsonOption, OutputOrFolderArgument, given_campai
 from vindeby.cli.output import echo_text, say
 from vindeby.errors import ArgumentError
 from vindeby.text import plural
-
-if TYPE_CHECKING:
-    from vindeby.results.sources import Folder
 
 
 @taking("given", given_campaign)
@@ -47,7 +44,12 @@ def command(
         invalid = not_done(source, judged(source, asked))
     elif isinstance(source, Folder):
         invalid = {one.key: one.why for one in Judge(asked).look_at(source.segments())}
-        _say_files(source)
+        for (
+            path,
+            records,
+        ) in source.counts().items():  # the list of keys alone would not say why they are missing
+            what = [plural(records, "record")] if records else []
+            say(f"{path}: " + "; ".join([*what, *map(str, source.findings.get(path, []))]))
     history = history_of(source.run)
     for path, [why] in history.odd.items():
         say(f"{path}: {why}")
@@ -58,10 +60,3 @@ def command(
         say(f"{len(missing)} of {len(expected)} results are missing")
         raise typer.Exit(1)
     say(f"all {len(expected)} results are there")
-
-
-def _say_files(folder: Folder) -> None:
-    """What each worker file is; the list of keys alone would not say why they are missing."""
-    for path, records in folder.counts().items():
-        what = [plural(records, "record")] if records else []
-        say(f"{path}: " + "; ".join([*what, *map(str, folder.findings.get(path, []))]))

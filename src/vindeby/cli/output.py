@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from vindeby.errors import ArgumentError, StorageError
-from vindeby.printable import one_line, printable
+from vindeby.text import one_line, printable
 
 
 def echo(line: str, *, err: bool = False) -> None:

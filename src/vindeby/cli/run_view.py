@@ -18,9 +18,9 @@ from rich.text import Text
 from typer import Exit
 
 from vindeby.cli.output import echo_text, say
-from vindeby.printable import one_line
 from vindeby.results import humanize as words
 from vindeby.store.read.inspect import in_words
+from vindeby.text import one_line
 
 if TYPE_CHECKING:  # only the command ``run`` loads the runner
     from vindeby.runner.summary import Summary

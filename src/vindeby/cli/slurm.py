@@ -21,6 +21,7 @@ from vindeby.cli.options import (
 )
 from vindeby.cli.output import echo, say
 from vindeby.errors import ArgumentError
+from vindeby.text import as_ranges
 
 if TYPE_CHECKING:
     from vindeby.batch import Job
@@ -39,7 +40,7 @@ def command(
     seeds: SeedsOption = None,
 ) -> None:
     """Write the scripts of a SLURM job array for what is missing; run it again to submit what failed."""
-    from vindeby.batch import Job, array_text, as_ranges, merge_text, refuse_while_running, what_is_left
+    from vindeby.batch import Job, array_text, merge_text, refuse_while_running, what_is_left
 
     loaded = load_campaign(campaign, set_, seeds)
     options = slurm_options(loaded, jobs)

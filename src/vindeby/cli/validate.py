@@ -10,8 +10,7 @@ import typer
 from vindeby.cli.options import JsonOption, given_campaign, taking
 from vindeby.cli.output import echo, echo_json, say
 from vindeby.errors import ArgumentError
-from vindeby.printable import one_line
-from vindeby.text import plural
+from vindeby.text import one_line, plural
 
 if TYPE_CHECKING:
     from vindeby.assembly.energy import Filled

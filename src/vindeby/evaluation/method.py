@@ -28,7 +28,7 @@ import numpy.typing as npt
 from vindeby.assembly.energy import engine_name
 from vindeby.assembly.wind import turbine_of, wind_farm
 from vindeby.campaign import Campaign, Task
-from vindeby.campaign.neighbours import neighbours_of
+from vindeby.campaign.neighbours import around
 from vindeby.campaign.sections.turbines import Cubic, Generic, Table, Turbine
 from vindeby.campaign.tasks import Cell, parse_key, task_key
 from vindeby.evaluation.as_campaign import call_of
@@ -186,16 +186,10 @@ class EvaluationMethod:
 
     def _surroundings(self, farm_idx: int) -> tuple[Energies, Layout]:
         """The engines, and the turbines that stand already by the campaign of the database."""
-        fixed = neighbours_of(self.campaign, farm_idx)
-        types = list(self.turbines)
-        for one in fixed:
-            if one.turbine not in types:
-                types.append(one.turbine)
-        places = np.array([[one.x, one.y] for one in fixed]).reshape(-1, 2)
-        numbers = np.array([types.index(one.turbine) for one in fixed], np.int64)
-        around = Layout(places[:, 0], places[:, 1], numbers)
+        beside = around(self.campaign, farm_idx, self.turbines)
         switched_off = self.internal != "on"
-        return Energies(self.campaign, types, self.power_type, without_internal=switched_off), around
+        energies = Energies(self.campaign, beside.turbines, self.power_type, without_internal=switched_off)
+        return energies, Layout(beside.x, beside.y, beside.types)
 
 
 class _Prepared:

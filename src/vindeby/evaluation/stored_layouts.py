@@ -30,7 +30,6 @@ from vindeby.campaign.sections.site import Site
 from vindeby.campaign.tasks import Cell, parse_key, task_key
 from vindeby.errors import DataError, InputError, TaskError
 from vindeby.store.format.record import Record
-from vindeby.store.missing import answers
 from vindeby.store.read.database import Database
 
 FloatArray = npt.NDArray[np.float64]
@@ -145,16 +144,9 @@ class StoredLayouts:
         return self._known[key]
 
     def _verified(self, key: str) -> tuple[Pinned, Layout] | str:
-        asked = self._judge.asked(key)
-        if asked is None:
-            return "is not a task of its campaign"
-        if key not in self._database:
-            return "is missing"
-        record = self._database[key]
-        if not answers(record.fingerprint, asked):
-            return "answers an older version of its campaign"
-        wrong = self._judge.why_not(record)
-        return wrong or (Pinned(key, self._database.checksum(key)[:_DIGITS]), layout_in(record))
+        if wrong := self._judge.why_not_done(self._database, key):
+            return wrong
+        return Pinned(key, self._database.checksum(key)[:_DIGITS]), layout_in(self._database[key])
 
 
 class PinnedLayouts:

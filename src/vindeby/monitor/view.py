@@ -24,12 +24,12 @@ from rich.table import Table
 from rich.text import Text
 
 from vindeby.errors import VindebyError
-from vindeby.printable import one_line
 from vindeby.results import humanize as words
 from vindeby.results.observer import Observer
 from vindeby.results.snapshot import Snapshot
 from vindeby.store.disk.events import FailedTask
 from vindeby.store.read.inspect import in_words
+from vindeby.text import one_line
 
 _LAST_FAILURES = 5
 _MOST_BAD_FILES = 10

@@ -14,7 +14,7 @@ from vindeby.plots import shapes
 from vindeby.plots.energy import type_label
 from vindeby.plots.layout import Drawn
 from vindeby.plots.style import MARKERS, figure, ramp, shades, strong, style
-from vindeby.results.maps import Box, FloatArray, box_around, nearby, neighbour_places
+from vindeby.results.maps import box_around, nearby, neighbour_places
 from vindeby.results.result_set import ResultSet
 
 _MOST_LISTED = 30
@@ -92,7 +92,8 @@ def farm_map(result_set: ResultSet, *, dark: bool = False) -> Axes:
     """All areas in their places, each with its best layout."""
     campaign = _campaign_of(result_set)
     shapes_of = [farm.drawn_shape() for farm in campaign.farms]
-    beside = _all_neighbours(campaign, box_around(*shapes_of))
+    every = np.hstack([neighbour_places(campaign, index) for index in range(len(campaign.farms))])
+    beside = nearby(np.unique(every, axis=1), box_around(*shapes_of)) if every.size else every
     box = box_around(*shapes_of, beside)
     with style(dark=dark):
         origin, (width, height) = box[:2], shapes.paper_for(box, 9.5)
@@ -126,12 +127,6 @@ def farm_map(result_set: ResultSet, *, dark: bool = False) -> Axes:
         shapes.draw_scale(axes)
         axes.set_title(f"{campaign.name}: of each farm the layout\nthat loses least to wakes")
     return axes
-
-
-def _all_neighbours(campaign: Campaign, box: Box) -> FloatArray:
-    """The neighbours of every farm, each position once, as far as they are near."""
-    every = np.hstack([neighbour_places(campaign, index) for index in range(len(campaign.farms))])
-    return nearby(np.unique(every, axis=1), box) if every.size else every
 
 
 def _listed(result_set: ResultSet, index: int, best: dict[int, int]) -> str:

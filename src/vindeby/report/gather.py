@@ -11,6 +11,7 @@ from vindeby.errors import DataError
 from vindeby.results import maps
 from vindeby.results.result_set import ResultSet
 from vindeby.results.snapshot import Snapshot, TaskState
+from vindeby.text import as_ranges
 
 FloatArray = NDArray[np.float64]
 
@@ -81,19 +82,8 @@ def missing_by_cell(snapshot: Snapshot) -> list[tuple[str, str, str, str]]:
             if seeds:
                 words = "never finished" if state == TaskState.OPEN else state.name.lower()
                 label = snapshot.axes.cell_label(farm, type_)
-                found.append((snapshot.axes.farms[farm], label, words, ranges(seeds)))
+                found.append((snapshot.axes.farms[farm], label, words, as_ranges(seeds).replace(",", ", ")))
     return found
-
-
-def ranges(numbers: list[int]) -> str:
-    """Numbers in few words: ``0-4, 7, 9-12``."""
-    parts: list[list[int]] = []
-    for number in sorted(numbers):
-        if parts and number == parts[-1][-1] + 1:
-            parts[-1][1:] = [number]
-        else:
-            parts.append([number])
-    return ", ".join("-".join(map(str, part)) for part in parts)
 
 
 def best_table(result_set: ResultSet) -> list[tuple[str, str, str, str, float, float, float | None]]:

@@ -28,7 +28,6 @@ from vindeby.plots import PICTURES
 from vindeby.plots.layout import layout_map
 from vindeby.plots.style import as_bytes, size_in_inches
 from vindeby.plots.wind import rose
-from vindeby.printable import printable
 from vindeby.report import gather
 from vindeby.results import humanize as words
 from vindeby.results.observer import Observer
@@ -37,7 +36,7 @@ from vindeby.results.snapshot import Snapshot
 from vindeby.results.web import asset
 from vindeby.store.disk.files import read_bounded
 from vindeby.store.format.root import ARRAY_ATTRIBUTES, OWN_FIELDS
-from vindeby.text import parse_json
+from vindeby.text import parse_json, printable
 
 _CSS_DOTS_PER_INCH = 96
 _AUDITS = 50
@@ -157,7 +156,7 @@ def campaign_facts(campaign: Campaign) -> list[tuple[str, str]]:
         return [method, ("seeds", f"{len(campaign.seeds):,}")]
     kind, site = campaign.site.chosen
     wind = f"probability {site.title}" if kind == "table" else site.title
-    low, high = site.speed_range
+    low, high = campaign.site.speed_range
     speeds = f"{low:g} to {high:g} m/s"
     unit, spacing = campaign.min_spacing.chosen
     beside = [(f"neighbours of {where}", what) for where, what in neighbours_in_words(campaign)]

@@ -15,7 +15,7 @@ import shapely
 from numpy.typing import NDArray
 from shapely.geometry.base import BaseGeometry
 
-from vindeby.assembly.stored_turbines import largest_diameter_m, rated_mw
+from vindeby.assembly.stored_turbines import largest_diameter_m
 from vindeby.campaign import Campaign
 from vindeby.campaign.neighbours import groups_of
 from vindeby.campaign.tasks import Cell
@@ -100,7 +100,7 @@ def type_data(campaign: Campaign | None, type_idx: int, cell: Cell | None = None
     turbine = turbine_of(campaign, type_idx)
     if campaign is not None and cell is not None and cell.mix:
         name, spacing = cell.label(campaign.type_names), None
-        diameter, rated = largest_diameter_m(campaign, cell), rated_mw(campaign, cell) / cell.n_turbines
+        diameter, rated = largest_diameter_m(campaign, cell), campaign.rated_mw(cell) / cell.n_turbines
     elif campaign is not None and turbine is not None:
         name, diameter, rated = turbine.name, turbine.rotor_diameter_m, turbine.rated_power_mw
         spacing = campaign.min_spacing.in_metres(diameter)

@@ -5,7 +5,6 @@ What a campaign expects is a block of states, farms x types x seeds, that can be
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from enum import IntEnum
@@ -63,24 +62,24 @@ class Expected:
             cells=campaign.cells(),
         )
 
-    @property
-    def shape(self) -> tuple[int, int, int]:
-        """Farms, types, seeds."""
-        return len(self.farms), len(self.types), len(self.seeds)
-
     def states(self, results: ResultColumns) -> tuple[NDArray[np.int8], int]:
         """What the results say of every task, by farm, type and seed; and how many results are of no task."""
-        open_cells = np.where(self._asked[:, :, None], TaskState.OPEN, NOT_ASKED)
-        block, outside = np.array(np.broadcast_to(open_cells, self.shape), np.int8), 0
+        block = np.full((len(self.farms), len(self.types), len(self.seeds)), NOT_ASKED, np.int8)
+        for cell in self._asked:
+            block[cell] = TaskState.OPEN
+        outside, is_known = 0, bool(self.cells)
+        done, invalid, stale = (int(state) for state in (TaskState.DONE, TaskState.INVALID, TaskState.STALE))
         columns = ("farm_idx", "type_idx", "ss_seed", "fingerprint", "aep")
-        for farm, kind, seed, mark, aep in results.rows[list(columns)].tolist():
+        for farm, kind, seed, mark, aep in zip(
+            *(results.rows[name].tolist() for name in columns), strict=True
+        ):
             place = self._place(farm, kind, seed)
             if place is None:
                 outside += 1
-            elif self.cells and mark not in (b"", self._mark(farm, kind, seed)):
-                block[place] = TaskState.STALE
+            elif is_known and mark and mark != self._mark(farm, kind, seed):
+                block[place] = stale
             else:
-                block[place] = TaskState.INVALID if math.isnan(aep) else TaskState.DONE
+                block[place] = done if aep == aep else invalid
         return block, outside
 
     def noted(self, states: NDArray[np.int8], notes: Mapping[TaskState, Iterable[str]]) -> NDArray[np.int8]:
@@ -100,21 +99,17 @@ class Expected:
 
     def _place(self, farm: int, kind: int, seed: int) -> tuple[int, int, int] | None:
         index = self._seed_places.get(seed)
-        if index is None or not (0 <= farm < len(self.farms) and 0 <= kind < len(self.types)):
-            return None
-        return (farm, kind, index) if self._asked[farm, kind] else None
+        return (farm, kind, index) if index is not None and (farm, kind) in self._asked else None
 
     @cached_property
     def _by_place(self) -> dict[tuple[int, int], Cell]:
         return {(cell.farm_idx, cell.type_idx): cell for cell in self.cells}
 
     @cached_property
-    def _asked(self) -> NDArray[np.bool_]:
-        """Whether there is a cell for each farm and type: all but those of the other types of a mixed farm."""
-        asked = np.full((len(self.farms), len(self.types)), not self.cells)
-        for farm, kind in self._by_place:
-            asked[farm, kind] = True
-        return asked
+    def _asked(self) -> frozenset[tuple[int, int]]:
+        """Farms and types that results are asked of: all but the other types of a mixed farm."""
+        every = np.ndindex(len(self.farms), len(self.types))
+        return frozenset(self._by_place if self.cells else every)
 
     def cell_label(self, farm: int, kind: int) -> str:
         """The name of a type in a farm: of its mix, where it has one."""
@@ -141,18 +136,19 @@ class Expected:
         if seed not in self._seed_places:
             few = ", ".join(map(str, self.seeds[:5])) + (", ..." if len(self.seeds) > 5 else "")
             raise ArgumentError(f"--seed: {seed} is not one of the {len(self.seeds)} seeds here: {few}")
-        total = int(self._asked.sum()) if self.known else None
+        total = len(self._asked) if self.known else None
         return replace(self, seeds=(seed,), total=total)
 
     @cached_property
-    def _marks(self) -> dict[tuple[int, int, int], bytes]:
+    def _marks(self) -> dict[tuple[int, ...], bytes]:
         """Fingerprints computed before, so that a look per second does not compute them again for every result."""
         return {}
 
-    def _mark(self, farm: int, kind: int, seed: int) -> bytes:
-        if (farm, kind, seed) not in self._marks:
-            self._marks[farm, kind, seed] = self._by_place[farm, kind].fingerprint(seed).encode()
-        return self._marks[farm, kind, seed]
+    def _mark(self, *task: int) -> bytes:
+        mark = self._marks.get(task)
+        if mark is None:
+            mark = self._marks[task] = self._by_place[task[0], task[1]].fingerprint(task[2]).encode()
+        return mark
 
 
 def guessed(results: ResultColumns) -> Expected:

@@ -80,11 +80,14 @@ def named_output(path: Path | str) -> Path:
     return path
 
 
-def kept_campaign(path: Path) -> str | None:
+def kept_campaign(path: Path) -> Attribute | None:
     """The campaign inside a database, sealed or not; None where there is none or the file cannot be read."""
     with contextlib.suppress(DataError, InputError, OSError), Database(path) as database:
         return database.campaign_text
-    return None
+    if not path.is_file():
+        return None
+    with Guard() as guard:  # a file from which no record can be read may still hold its campaign
+        return read_any(path, guard).root.get("campaign")
 
 
 def open_source(path: Path | str) -> ResultSource:

@@ -22,8 +22,7 @@ from vindeby.errors import BusyError, VindebyError
 from vindeby.runner.processes import die_with_parent, start_python
 from vindeby.runner.protocol import how_it_ended
 from vindeby.store.disk.events import EventLog
-from vindeby.store.disk.lock import Lock
-from vindeby.store.disk.lock_state import is_held_by
+from vindeby.store.disk.lock import Lock, is_held_by
 from vindeby.store.disk.run_directory import RunDirectory, read_verdicts
 from vindeby.store.merge.merge import MergeOptions, merge
 

@@ -17,7 +17,7 @@ from typing import Any, Protocol, TypeAlias
 
 from vindeby.campaign import Task
 from vindeby.campaign.sections.run_options import RunOptions
-from vindeby.printable import one_line
+from vindeby.text import one_line
 
 
 class Kind(StrEnum):

@@ -28,7 +28,7 @@ from vindeby.runner.methods.method_protocol import InvalidResultError, Solve, ch
 from vindeby.runner.protocol import Failed, Failure, Kind
 from vindeby.runner.publisher import Publisher, Report
 from vindeby.store.disk.files import bounded, shortened
-from vindeby.store.disk.lock_state import LeasedFiles
+from vindeby.store.disk.lock import LeasedFiles
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.format.record import Record
 from vindeby.store.format.shard import ShardWriter

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
-from typing import Any, get_args
+from typing import Any, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 
@@ -149,9 +149,6 @@ def _keys_at(annotation: Any, location: Path) -> Iterator[str]:
             yield from _keys_at(annotation, location[1:])
         return
     rest = location[1:] if location and isinstance(location[0], int) else location
+    is_list = get_origin(annotation) in (tuple, list)
     for argument in get_args(annotation):
-        yield from _keys_at(argument, rest if _is_list(annotation) else location)
-
-
-def _is_list(annotation: Any) -> bool:
-    return getattr(annotation, "__origin__", None) in (tuple, list)
+        yield from _keys_at(argument, rest if is_list else location)

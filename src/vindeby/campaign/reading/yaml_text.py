@@ -15,8 +15,8 @@ from typing import Any, NamedTuple, NoReturn
 
 import yaml
 
-from vindeby import printable
 from vindeby.errors import CampaignError, Problem
+from vindeby.text import one_line
 
 MAX_BYTES = 16_000_000
 MAX_DEPTH = 40
@@ -122,15 +122,11 @@ class _Dumper(_EMITTER):  # type: ignore[misc]  # the one of C, where there is o
 
 
 def _represent_text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
-    plain = isinstance(_try_resolve(text), str) and text.isprintable()
-    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=None if plain else '"')
-
-
-def _try_resolve(text: str) -> object:
     try:
-        return resolve(text)
-    except ValueError:
-        return None
+        plain = isinstance(resolve(text), str) and text.isprintable()
+    except ValueError:  # a number of thousands of digits
+        plain = False
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=None if plain else '"')
 
 
 _Dumper.add_representer(str, _represent_text)
@@ -261,7 +257,7 @@ def unused(data: Any, used: Collection[Path], name: Callable[[Path], str] | None
 
 def not_used(names: Sequence[str]) -> list[str]:
     """The note that lists them, by name as far as a line goes; no note where there is nothing to list."""
-    shown = [printable.one_line(name)[:_LONGEST_SHOWN] for name in names[:_MOST_SHOWN]]
+    shown = [one_line(name)[:_LONGEST_SHOWN] for name in names[:_MOST_SHOWN]]
     more = [f"and {len(names) - _MOST_SHOWN} more"] if len(names) > _MOST_SHOWN else []
     return [f"not used: {', '.join([*shown, *more])}"] if names else []
 

@@ -139,6 +139,11 @@ def require(holds: object, message: str, remedy: str, *at: str | int) -> None:
         raise refusal(message, remedy=remedy, at=at)
 
 
+def one_is_a_list(value: Any) -> Any:
+    """A single entry, a mapping or a name, need not be written as a list of one."""
+    return (value,) if isinstance(value, str | dict) else value
+
+
 def require_length(count: int, axis: str, wanted: int, *at: str | int) -> None:
     """Refuse a list that does not have one entry for each of those of an axis."""
     require(count == wanted, f"has {count} entries, but {axis} has {wanted:,}", "give one for each", *at)

@@ -174,9 +174,8 @@ class Examiner:
         arrays = {**placed.arrays, "aep": np.array(energy_gwh)}
         if layout is not None:
             arrays["layout"] = layout
-        cell, count = self._check.cell_of(placed.key), arrays["layout"].shape[-1]
-        assert cell is not None, "the campaign asks for it"
-        worth = objective_gwh(self._campaign, cell, energy_gwh, count, arrays.get("types"))
+        cell = self._check.cell_of(placed.key)
+        worth = None if cell is None else objective_gwh(self._campaign, cell, arrays)
         objective: dict[str, Attribute] = {} if worth is None else {"objective": worth}
         return Record(placed.key, "", arrays, {**placed.attributes, **objective, **(attributes or {})})
 

@@ -14,7 +14,7 @@ from typing import Any
 from vindeby.campaign.reading.packed_lists import LONGEST_PLAIN, pack
 from vindeby.campaign.reading.yaml_text import write
 from vindeby.interop.windio.system import System
-from vindeby.printable import one_line
+from vindeby.text import one_line
 
 _WIDTH = 110
 _SERIES = ("times", "wind_direction", "wind_speed", "turbulence_intensity", "weight")
@@ -47,7 +47,9 @@ def campaign_files(system: System, file: Path) -> dict[str, str]:
             for index, (x, y) in enumerate(zip(one.x, one.y, strict=True))
         ]
         texts[f"{file.stem}-layouts.csv"] = _table(["farm", "layout", "type", "x", "y"], rows)
-    _pack_grids(data.get("site", {}).get("local"))
+    for value in data.get("site", {}).get("local", {}).values():
+        if isinstance(value, dict) and len(value["values"]) > LONGEST_PLAIN:
+            value["values"] = pack(tuple(value["values"]))
     texts[file.name] = _text(system, data, file)
     return texts
 
@@ -85,10 +87,3 @@ def _table(header: list[str], rows: Iterable[Sequence[Any]]) -> str:
     writer.writerow(header)
     writer.writerows(rows)
     return out.getvalue()
-
-
-def _pack_grids(local: dict[str, Any] | None) -> None:
-    """Long lists of a grid as packed text."""
-    for value in (local or {}).values():
-        if isinstance(value, dict) and len(value["values"]) > LONGEST_PLAIN:
-            value["values"] = pack(tuple(value["values"]))

@@ -253,19 +253,15 @@ def _on_a_grid(found: Quantities, notes: Notes) -> dict[str, Any]:
         if any(axis in found.by_name[name].axes for name in taken):
             grid[_GRID_NAMES.get(axis, axis)] = found.axis(axis).tolist()
     for name in taken:
-        grid[_GRID_NAMES.get(name, name)] = _values(found.by_name[name])
+        own = [_GRID_NAMES.get(axis, axis) for axis in found.by_name[name].axes]
+        ordered = [axis for axis in AXES if axis in own]
+        values = found.by_name[name].values.transpose([own.index(axis) for axis in ordered])
+        grid[_GRID_NAMES.get(name, name)] = {"axes": ordered, "values": values.ravel().tolist()}
     places = f"{len(grid['x'])} x {len(grid['y'])} places"
     notes.taken.append(
         f"wind: Weibull on a grid of {places}, frequencies that sum to {total:.6f} in the mean"
     )
     return {"weibull": weibull, "local": grid}
-
-
-def _values(given: Quantity) -> dict[str, Any]:
-    own = [_GRID_NAMES.get(axis, axis) for axis in given.axes]
-    order = [own.index(axis) for axis in AXES if axis in own]
-    values = given.values.transpose(order).ravel().tolist()
-    return {"axes": [axis for axis in AXES if axis in own], "values": values}
 
 
 _MAIN = ("probability", *WEIBULL, "wind_speed", "wind_direction", "turbulence_intensity")

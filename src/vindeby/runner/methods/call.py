@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from vindeby.assembly.energy import engine_warning
+from vindeby.assembly.energy import code_warning, engine_warning
 from vindeby.campaign import Campaign, Task
 from vindeby.campaign.neighbours import Standing, neighbours_of
-from vindeby.campaign.reading.code_files import file_of, imported, is_installed
+from vindeby.campaign.reading.code_files import imported
 from vindeby.campaign.sections.boundary import Boundary
 from vindeby.campaign.sections.method import Call
 from vindeby.campaign.sections.site import Site
@@ -185,11 +185,6 @@ def method_for(campaign: Campaign, progress: Callable[..., None]) -> Method:
 def warning(campaign: Campaign, search_path: Sequence[str]) -> str:
     """What to say before code of a campaign's is imported; empty where there is nothing to say."""
     for step in campaign.method:
-        if step.call is not None:
-            file = file_of(step.call.function.partition(":")[0], search_path)
-            if file is not None and not is_installed(file):
-                return (
-                    f"method.call: {step.call.function} is not from an installed package: {file} will be executed, and "
-                    "may do whatever you may do; run only code that you trust"
-                )
+        if step.call and (text := code_warning("method.call", step.call.function, search_path)):
+            return text
     return engine_warning(campaign, search_path)

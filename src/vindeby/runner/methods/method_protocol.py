@@ -85,10 +85,7 @@ def checked_record(
             "farm": campaign.farms[task.farm_idx].name,
             "turbine": cell.label([turbine.name for turbine in campaign.turbines]),
         }
-        worth = objective_gwh(
-            campaign, cell, float(arrays["aep"]), arrays["layout"].shape[1], arrays.get("types")
-        )
-        if worth is not None:
+        if (worth := objective_gwh(campaign, cell, arrays)) is not None:
             attributes["objective"] = worth
         if cell.zones:
             arrays["zone"] = zone_array(cell)
