@@ -14,7 +14,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple, Self
@@ -103,11 +103,12 @@ class StoredLayouts:
         for cell in self.campaign.cells():
             self.cells.setdefault(cell.farm_idx, []).append(cell)
         self._judge = Judge(self.campaign)
-        self._known: dict[str, tuple[Pinned, Layout] | str] = {}
+        self._look_up = cache(self._verified)
 
     def pinned(self, cell: Cell, seed: int | str) -> Pinned:
         """The layout of a farm and type with this seed, or the best; DataError when it has no valid result."""
-        farm, type_ = self._names(cell)
+        types = [turbine.name for turbine in self.campaign.turbines]
+        farm, type_ = self.campaign.farms[cell.farm_idx].name, cell.label(types)
         if seed == "best":
             by_worth = self._by_worth.get((cell.farm_idx, cell.type_idx), ())
             for best in map(self._look_up, by_worth):
@@ -130,21 +131,12 @@ class StoredLayouts:
         """Close the database."""
         self._database.close()
 
-    def _names(self, cell: Cell) -> tuple[str, str]:
-        types = [turbine.name for turbine in self.campaign.turbines]
-        return self.campaign.farms[cell.farm_idx].name, cell.label(types)
-
     @cached_property
     def _by_worth(self) -> dict[tuple[int, int], list[str]]:
         return keys_by_worth(self._database)
 
-    def _look_up(self, key: str) -> tuple[Pinned, Layout] | str:
-        """A result that is done, or why there is none."""
-        if key not in self._known:
-            self._known[key] = self._verified(key)
-        return self._known[key]
-
     def _verified(self, key: str) -> tuple[Pinned, Layout] | str:
+        """A result that is done, or why there is none."""
         asked = self._judge.asked(key)
         if asked is None:
             return "is not a task of its campaign"
