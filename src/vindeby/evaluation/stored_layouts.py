@@ -83,13 +83,36 @@ def layout_in(record: Record) -> Layout:
     return Layout(*places, types.astype(np.int64))
 
 
-class StoredLayouts:
+class PinnedLayouts:
+    """Layouts that were chosen, each read once; what a worker uses."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._known: dict[Pinned, Layout] = {}
+
+    @cached_property
+    def database(self) -> Database:
+        """The database, opened when it is first needed."""
+        return Database(self.path)
+
+    def layout(self, pinned: Pinned) -> Layout:
+        """The layout; TaskError when the database no longer holds it as it was."""
+        if pinned not in self._known:
+            if self.database.checksum(pinned.key)[:_DIGITS] != pinned.checksum:
+                raise TaskError(
+                    f"{self.path}: {pinned.key} is not what it was when this evaluation began; "
+                    "run `vindeby evaluate` again, which says what has changed"
+                )
+            self._known[pinned] = layout_in(self.database[pinned.key])
+        return self._known[pinned]
+
+
+class StoredLayouts(PinnedLayouts):
     """The results of a database that can be evaluated."""
 
     def __init__(self, path: Path) -> None:
-        self._database = Database(path)
-        self.path, self.digest = path, self._database.digest
-        text = self._database.campaign_text
+        super().__init__(path)
+        self.digest, text = self.database.digest, self.database.campaign_text
         if text is None:
             raise InputError(
                 f"{path}: keeps no campaign that says what its results are; `vindeby adopt` gives it one"
@@ -112,63 +135,38 @@ class StoredLayouts:
         if seed == "best":
             by_worth = self._by_worth.get((cell.farm_idx, cell.type_idx), ())
             for best in map(self._look_up, by_worth):
-                if not isinstance(best, str):
-                    return best[0]
+                if isinstance(best, Pinned):
+                    return best
             raise DataError(f"{self.path}: holds no valid result of farm {farm!r} with type {type_!r}")
         key = task_key(cell.farm_idx, cell.type_idx, seed)
         found = self._look_up(key)
-        if isinstance(found, str):
-            raise DataError(f"{self.path}: farm {farm!r} with type {type_!r} and seed {seed}: {key}: {found}")
-        return found[0]
-
-    def layout(self, pinned: Pinned) -> Layout:
-        """The layout that was chosen; it was verified then."""
-        found = self._look_up(pinned.key)
-        assert not isinstance(found, str)
-        return found[1]
+        if isinstance(found, Pinned):
+            return found
+        raise DataError(f"{self.path}: farm {farm!r} with type {type_!r} and seed {seed}: {key}: {found}")
 
     def close(self) -> None:
         """Close the database."""
-        self._database.close()
+        self.database.close()
 
     @cached_property
     def _by_worth(self) -> dict[tuple[int, int], list[str]]:
-        return keys_by_worth(self._database)
+        return keys_by_worth(self.database)
 
-    def _verified(self, key: str) -> tuple[Pinned, Layout] | str:
+    def _verified(self, key: str) -> Pinned | str:
         """A result that is done, or why there is none."""
         asked = self._judge.asked(key)
         if asked is None:
             return "is not a task of its campaign"
-        if key not in self._database:
+        if key not in self.database:
             return "is missing"
-        record = self._database[key]
+        record = self.database[key]
         if not answers(record.fingerprint, asked):
             return "answers an older version of its campaign"
-        wrong = self._judge.why_not(record)
-        return wrong or (Pinned(key, self._database.checksum(key)[:_DIGITS]), layout_in(record))
-
-
-class PinnedLayouts:
-    """What a worker reads: the layouts that were chosen, and nothing else, each once."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._database: Database | None = None
-        self._known: dict[Pinned, Layout] = {}
-
-    def layout(self, pinned: Pinned) -> Layout:
-        """The layout; TaskError when the database no longer holds it as it was."""
-        if pinned not in self._known:
-            if self._database is None:
-                self._database = Database(self._path)
-            if self._database.checksum(pinned.key)[:_DIGITS] != pinned.checksum:
-                raise TaskError(
-                    f"{self._path}: {pinned.key} is not what it was when this evaluation began; "
-                    "run `vindeby evaluate` again, which says what has changed"
-                )
-            self._known[pinned] = layout_in(self._database[pinned.key])
-        return self._known[pinned]
+        if wrong := self._judge.why_not(record):
+            return wrong
+        pinned = Pinned(key, self.database.checksum(key)[:_DIGITS])
+        self._known[pinned] = layout_in(record)
+        return pinned
 
 
 @dataclass(frozen=True)
