@@ -21,11 +21,12 @@ from scipy.optimize import NonlinearConstraint, minimize
 
 from vindeby.layout import Gradient, Layout, Problem, RandomStart
 from vindeby.layout.area.limits import Limits
-from vindeby.units import gwh_to_mwh
 from vindeby.wake import WindFarm
 
 FloatArray = npt.NDArray[np.float64]
 Way = Callable[[Problem, Layout, int], Layout]
+STEP_M = 1e-3
+"""Of the differences that stand for slopes of the distance to the boundary."""
 
 
 class Scaled:
@@ -51,7 +52,10 @@ class Scaled:
     def constraints(self, z: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Spacing of all pairs and distance to the boundary, in diameters; and their Jacobian."""
         n = len(z) // 2
-        inside, east, north = self.case.boundary.distances_with_gradient(*self.places(z))
+        (x, y), distances = self.places(z), self.case.boundary.distances
+        inside = distances(x, y)
+        east = (distances(x + STEP_M, y) - distances(x - STEP_M, y)) / (2.0 * STEP_M)
+        north = (distances(x, y + STEP_M) - distances(x, y - STEP_M)) / (2.0 * STEP_M)
         dx, dy = z[self.left] - z[self.right], z[n + self.left] - z[n + self.right]
         apart = np.maximum(np.hypot(dx, dy), 1e-9)
         pairs, rows = len(apart), np.arange(len(apart))
@@ -162,7 +166,7 @@ def main() -> None:
                     layout = mended(case, layout)
                 if case.is_feasible(layout):
                     feasible += 1
-                    found.append(gwh_to_mwh(case.aep(layout)))
+                    found.append(1e3 * case.aep(layout))
             seconds = (time.process_time() - begin) / len(starts)
             mean, best = (np.mean(found), max(found)) if found else (np.nan, np.nan)
             print(

@@ -19,7 +19,6 @@ from pathlib import Path
 from iea37_data import CASES, problem
 
 from vindeby.layout import Annealing, Gradient, Layout, Pipeline, RandomStart
-from vindeby.units import gwh_to_mwh
 
 REFINING = 1000
 """Iterations of gradient at the end."""
@@ -67,13 +66,13 @@ def search(name: str, minutes: float, processes: int, seed: int, share: float, s
     best = max(found, key=lambda one: one.aep_gwh)
     layout = Layout.of(best.x, best.y)
     given = problem(name)
-    reached = gwh_to_mwh(given.aep(layout))
+    reached = 1e3 * given.aep(layout)
     assert given.is_feasible(layout), given.shortfalls(layout)
     if save:
         save.mkdir(parents=True, exist_ok=True)
         (save / f"{name}-{reached:.2f}.json").write_text(json.dumps({"x": best.x, "y": best.y}))
     against = reached - case.best_known_mwh
-    above = sum(gwh_to_mwh(one.aep_gwh) > case.best_known_mwh for one in found)
+    above = sum(1e3 * one.aep_gwh > case.best_known_mwh for one in found)
     return (
         f"| {name} | {case.turbines} | {case.example_mwh:.2f} | {case.best_known_mwh:.2f} | {reached:.2f} | "
         f"{against:+.2f} ({100.0 * against / case.best_known_mwh:+.3f} %) | {best.seed} | "

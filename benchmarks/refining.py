@@ -14,7 +14,6 @@ from iea37_data import problem
 
 from vindeby.layout import Annealing, Gradient, Method, Problem, RandomSearch, RandomStart
 from vindeby.layout.moves.moving import mover_of
-from vindeby.units import gwh_to_mwh
 
 
 def widening(name: str, seeds: int) -> None:
@@ -25,7 +24,7 @@ def widening(name: str, seeds: int) -> None:
         search = Gradient(500, factor, "all", 0).prepare(case)
         search(0, starts[0])
         begin = time.process_time()
-        found = [gwh_to_mwh(search(0, start).aep_gwh) for start in starts]
+        found = [1e3 * search(0, start).aep_gwh for start in starts]
         seconds = (time.process_time() - begin) / seeds
         print(
             f"| {name} | {factor:.0f} | {np.mean(found):.0f} | {max(found):.0f} | {seconds:.2f} |", flush=True
@@ -43,7 +42,7 @@ def walks(name: str, seeds: int) -> None:
             search = method.prepare(case)
             type(method)(100).run(case, 0, starts[0])  # compile
             begin = time.process_time()
-            means.append(np.mean([gwh_to_mwh(search(s, start).aep_gwh) for s, start in enumerate(starts)]))
+            means.append(np.mean([1e3 * search(s, start).aep_gwh for s, start in enumerate(starts)]))
             seconds.append((time.process_time() - begin) / seeds)
         print(
             f"| {name} | {budget:,} | {means[0]:.0f} | {means[1]:.0f} | {seconds[0]:.1f} | {seconds[1]:.1f} |",

@@ -124,4 +124,3 @@ def test_conversions_are_right() -> None:
     assert units.kw_to_mw(15000) == 15.0
     assert units.kw_to_w(2.5) == 2500.0
     assert units.m2_to_km2(1e6) == 1.0
-    assert units.gwh_to_mwh(1.5) == 1500.0

@@ -12,7 +12,7 @@ import numpy as np
 import yaml
 from formats.check import Check, number
 
-from vindeby.assembly import wind_farm
+from vindeby.assembly.wind import wind_farm
 from vindeby.campaign import Campaign
 
 _TURBINES = ("floris_turbine_iea_10MW.yaml", "floris_turbine_nrel_5MW.yaml")

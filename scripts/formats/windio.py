@@ -200,7 +200,7 @@ def _iea37_case_3(home: Path, expected: dict[str, Any]) -> Iterator[Check]:
     want = expected[file]
     notes = windio.Notes()
     table = windio.read_resource(home / file, notes=notes)["table"]
-    given = read_quantities(home / file).quantities.by_name["probability"].values
+    given = read_quantities(home / file).by_name["probability"].values
     yield number(file, "sum in the file", want["sum_of_probability_as_in_file"], float(given.sum()), 1e-12)
     joint = want["joint = probability x sector_probability, sum"]
     yield number(file, "sum of the joint", joint, float(np.sum(table["probability"])), 1e-12)
@@ -264,7 +264,7 @@ def _ard(home: Path, expected: dict[str, Any]) -> Iterator[Check]:
 def _resources(home: Path) -> Iterator[Check]:
     folder = home / "windIO/plant_energy_resource"
     file = "windIO/plant_energy_resource/GriddedResource_nc.yaml"
-    found = read_quantities(home / file).quantities
+    found = read_quantities(home / file)
     scale = found.by_name["weibull_a"]
     yield same(file, "axes", ("x", "y", "height", "wind_direction"), scale.axes)
     rounded = np.round(scale.values[0, 0], 6).tolist()
@@ -292,7 +292,7 @@ def _resources(home: Path) -> Iterator[Check]:
     yield refused(
         file, _refusal(lambda: windio.read_resource(folder / "WTResource.yaml", [70.0])), by_turbine
     )
-    shape = read_quantities(home / file).quantities.by_name["turbulence_intensity"]
+    shape = read_quantities(home / file).by_name["turbulence_intensity"]
     yield same(file, "turbulence", (("wind_turbine", 8), ("wind_direction", 2), ("wind_speed", 2)),
                tuple(zip(shape.axes, shape.values.shape, strict=True)))  # fmt: skip
     file = "wifa/turbine_specific_speeds_timeseries/plant_energy_resource/FLOW_toy_study_energy_resource.yaml"

@@ -26,7 +26,7 @@ from vindeby.slurm_commands import in_queue
 from vindeby.store.disk.events import read_failures
 from vindeby.store.disk.files import read_bounded
 from vindeby.store.disk.run_directory import RunDirectory, replace_text
-from vindeby.text import parse_json
+from vindeby.text import as_ranges, parse_json
 
 _NOTICE_S = 60
 """Between the end of the grace that running tasks have and the end of the job, to publish and to be requeued."""
@@ -116,17 +116,6 @@ def merge_text(job: Job) -> str:
         shlex.join([*_vindeby(), "missing", output]),
     ]
     return "\n".join(lines) + "\n"
-
-
-def as_ranges(numbers: Iterable[int]) -> str:
-    """Numbers as sbatch takes them: ``1-4,7``."""
-    ranges: list[list[int]] = []
-    for number in sorted(numbers):
-        if ranges and ranges[-1][1] == number - 1:
-            ranges[-1][1] = number
-        else:
-            ranges.append([number, number])
-    return ",".join(str(low) if low == high else f"{low}-{high}" for low, high in ranges)
 
 
 def _vindeby() -> list[str]:

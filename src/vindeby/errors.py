@@ -23,7 +23,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from vindeby.printable import one_line
+from vindeby.text import one_line
 
 __all__ = [
     "ArgumentError",

@@ -10,8 +10,7 @@ import html
 import math
 from collections.abc import Iterable, Sequence
 
-from vindeby.printable import one_line
-from vindeby.text import plural
+from vindeby.text import one_line, plural
 
 _PICTURE_PX = 200.0
 _MARGIN_PX = 8.0

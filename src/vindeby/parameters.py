@@ -11,16 +11,11 @@ from functools import lru_cache
 from typing import Annotated, Any, ClassVar, Literal, get_type_hints
 
 import numpy as np
-from pydantic import AfterValidator, ConfigDict, Field, Strict, TypeAdapter, ValidationError
+from pydantic import ConfigDict, Field, Strict, TypeAdapter, ValidationError
 
 from vindeby.errors import ArgumentError
 
-
-def _plus_zero(value: float) -> float:
-    return value + 0.0  # -0.0 and 0.0 are one number, with one fingerprint
-
-
-Number = Annotated[float, Strict(), AfterValidator(_plus_zero)]
+Number = Annotated[float, Strict()]
 """A finite number; text and true/false are not numbers."""
 Positive = Annotated[Number, Field(gt=0.0)]
 NotNegative = Annotated[Number, Field(ge=0.0)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import Any
 
 _MOST_LISTED = 8
@@ -23,9 +23,39 @@ def listed(values: Collection[object]) -> str:
     return ", ".join([*shown, f"and {more:,} more"] if more else shown)
 
 
+def as_ranges(numbers: Iterable[int]) -> str:
+    """Numbers in few words, as sbatch takes them too: ``1-4,7``."""
+    ranges: list[list[int]] = []
+    for number in sorted(numbers):
+        if ranges and ranges[-1][1] == number - 1:
+            ranges[-1][1] = number
+        else:
+            ranges.append([number, number])
+    return ",".join(str(low) if low == high else f"{low}-{high}" for low, high in ranges)
+
+
 def parse_json(text: str | bytes) -> Any:
     """What JSON of anybody says; ValueError for all that cannot be read, also what is nested too deeply."""
     try:
         return json.loads(text)
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
+
+
+def printable(text: str, keep: str = "\n\t") -> str:
+    r"""Text from files and other people, made safe for a terminal: what is not printable, except ``keep``, is escaped.
+
+    Names and keys can hold escape sequences that recolour, retitle or rewrite a terminal, marks that turn the direction
+    of writing, and line ends that forge a line of output. They are shown as Python would write them: ``\x1b``.
+    """
+    if text.isprintable():
+        return text
+    return "".join(
+        letter if letter.isprintable() or letter in keep else letter.encode("unicode_escape").decode("ascii")
+        for letter in text
+    )
+
+
+def one_line(text: str) -> str:
+    """The same for a name or a reason that is part of a line: line ends and tabs are escaped too."""
+    return printable(text, keep="")

@@ -108,11 +108,6 @@ def first_uneven(directions: Sequence[float]) -> int | None:
     return next(uneven, None)
 
 
-def gwh_to_mwh(energy_gwh: float) -> float:
-    """Gigawatt-hours to megawatt-hours."""
-    return energy_gwh * 1e3
-
-
 def m2_to_km2(area_m2: float) -> float:
     """Square metres to square kilometres."""
     return area_m2 / 1e6

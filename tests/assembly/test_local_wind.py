@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from tests.physics.oracle import needs_pywake, pywake_generic, pywake_model, turbine_aep
-from vindeby.assembly import physics_checks, wind_farm
+from vindeby.assembly.physics import physics_checks
+from vindeby.assembly.wind import wind_farm
 from vindeby.campaign import Campaign
 from vindeby.store.format.record import Record
 

@@ -19,7 +19,9 @@ from tests.physics.oracle import (
     pywake_weibull_site,
     turbine_aep,
 )
-from vindeby.assembly import physics_checks, pipeline_of, problem_of, wind_farm
+from vindeby.assembly.physics import physics_checks
+from vindeby.assembly.search import pipeline_of, problem_of
+from vindeby.assembly.wind import wind_farm
 from vindeby.campaign import Campaign
 from vindeby.store.format.record import Record
 

@@ -7,8 +7,9 @@ import pytest
 
 from tests.assembly.test_wind import EXAMPLE_16
 from tests.campaign.examples import changed, small
-from vindeby.assembly import physics_checks, wind_farm
+from vindeby.assembly.physics import physics_checks
 from vindeby.assembly.stored_turbines import closest_pair
+from vindeby.assembly.wind import wind_farm
 from vindeby.campaign import Campaign
 from vindeby.store.format.record import Record
 

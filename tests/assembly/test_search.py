@@ -10,9 +10,10 @@ import pytest
 import vindeby
 from tests.campaign.examples import changed
 from vindeby import layout
-from vindeby.assembly import physics_checks, pipeline_of, problem_of
-from vindeby.assembly.search import boundary_of
-from vindeby.campaign import Boundary, Campaign
+from vindeby.assembly.physics import physics_checks
+from vindeby.assembly.search import boundary_of, pipeline_of, problem_of
+from vindeby.campaign import Campaign
+from vindeby.campaign.sections.boundary import Boundary
 from vindeby.campaign.sections.method import Step
 from vindeby.campaign.sections.values import section_of
 from vindeby.campaign.sections.wake_model import WakeModel

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from vindeby.assembly import physics_checks, pipeline_of, problem_of
+from vindeby.assembly.physics import physics_checks
+from vindeby.assembly.search import pipeline_of, problem_of
 from vindeby.campaign import Campaign
 from vindeby.layout import SmartStart
 from vindeby.layout.method import Method

@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 from tests.campaign.zoned import ZONED
-from vindeby.assembly import pipeline_of, problem_of
 from vindeby.assembly.physics import CampaignCheck
-from vindeby.assembly.search import method_of
+from vindeby.assembly.search import method_of, pipeline_of, problem_of
 from vindeby.campaign import Campaign
 from vindeby.campaign.tasks import Cell
 from vindeby.runner.methods.method_protocol import checked_record
@@ -28,7 +27,7 @@ def records() -> dict[str, Record]:
     method, found = SearchMethod(CAMPAIGN), {}
     for cell in CAMPAIGN.cells():
         task = next(cell.tasks(CAMPAIGN.seeds))
-        result = method.prepare(cell).solve(task)
+        result = method.prepare(cell)(task)
         found[task.key] = checked_record(
             CAMPAIGN, cell, task, result, 1.0, CampaignCheck(CAMPAIGN, deep=True)
         )

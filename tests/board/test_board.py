@@ -221,9 +221,6 @@ def test_a_feed_grows_and_begins_again_when_results_are_gone(tmp_path: Path) -> 
 
 
 def test_twenty_viewers_cost_one_look(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    import asyncio
-
-    from vindeby.board.app import Board
 
     finished(tmp_path / "o.h5", campaign())
     looks = 0
@@ -252,23 +249,3 @@ def test_twenty_viewers_cost_one_look(tmp_path: Path, monkeypatch: pytest.Monkey
 
     asyncio.run(main())
     assert looks == 1
-
-
-def test_viewers_who_leave_while_news_come_leave_quietly(tmp_path: Path) -> None:
-    finished(tmp_path / "o.h5", campaign())
-
-    async def leaving() -> list[BaseException | bool]:
-        shown = Board(Observer(tmp_path / "o.h5"), interval_s=1.0)
-        viewers = [asyncio.create_task(shown._wait(shown._turn)) for _ in range(20)]
-        stays = asyncio.create_task(shown._wait(shown._turn))
-        await asyncio.sleep(0.01)
-        shown._notify()
-        for _ in range(3):  # the connection and the server may both end a viewer's task
-            for viewer in viewers:
-                viewer.cancel()
-            await asyncio.sleep(0)
-        return [await stays, *await asyncio.gather(*viewers, return_exceptions=True)]
-
-    told, *left = asyncio.run(leaving())
-    assert told is True
-    assert all(isinstance(end, asyncio.CancelledError) for end in left)

@@ -144,7 +144,7 @@ def test_a_farm_of_a_few_metres_is_read_where_the_header_says_metres(tmp_path: P
 @pytest.mark.parametrize(
     ("text", "line", "words"),
     [
-        (table("xyxy", header="x,y,easting,northing"), 1, "x,y and easting,northing: which of them to use"),
+        (table("xyxy", header="x,y,easting,northing"), 1, "x, y, easting, northing: which of them to use"),
         (table("xyx", header="x,y,x"), 1, "x, y, x: which of them to use"),
         (table("xyx", header="x,y,easting"), 1, "x, y, easting: which of them"),
         (table("xy", header="x,northing"), 1, "names x, northing, which is not a pair of x and y"),

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.campaign.examples import SMALL, changed, small
-from vindeby.assembly import site_of
+from vindeby.assembly.wind import site_of
 from vindeby.campaign import Campaign, presets
 
 TABLE = {

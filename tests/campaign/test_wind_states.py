@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 from tests.campaign.examples import SMALL, changed, small
-from vindeby.assembly import site_of
-from vindeby.assembly.wind import turbine_of
+from vindeby.assembly.wind import site_of, turbine_of
 from vindeby.campaign import Campaign
 from vindeby.campaign.survey import survey
 from vindeby.errors import CampaignError

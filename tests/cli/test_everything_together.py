@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from tests.command import vindeby
-from vindeby.assembly import physics_checks
+from vindeby.assembly.physics import physics_checks
 from vindeby.campaign import Campaign
 from vindeby.campaign.neighbours import neighbours_of
 from vindeby.campaign.reading.yaml_text import write

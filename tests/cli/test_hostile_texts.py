@@ -16,7 +16,7 @@ import yaml
 from tests.campaign.examples import small
 from tests.results.examples import campaign, events, finished, publish, set_aside
 from vindeby import cli
-from vindeby.printable import one_line, printable
+from vindeby.text import one_line, printable
 
 pytestmark = pytest.mark.slow
 

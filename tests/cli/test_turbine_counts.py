@@ -11,12 +11,12 @@ import pytest
 
 from tests.campaign.counted import COUNTED
 from tests.command import vindeby
-from vindeby.assembly import physics_checks
+from vindeby.assembly.physics import physics_checks
 from vindeby.assembly.stored_layout import read_stored_layout
 from vindeby.board.feed import Feed
 from vindeby.campaign import Campaign
 from vindeby.layout import Objective
-from vindeby.plots.layout import prepare
+from vindeby.plots.layout import Drawn
 from vindeby.report.gather import best_table
 from vindeby.results.columns import ResultColumns
 from vindeby.results.observer import Observer
@@ -104,7 +104,7 @@ def test_the_best_of_a_farm_is_the_best_by_its_objective(database: Path) -> None
         best = max(seeds, key=worths.__getitem__)
         assert listed[place][2] == best
         assert read_stored_layout(database, None, *place).key == best
-    assert ("turbines", "6 (of 3 to 6)") in prepare(results, "farm0_t0_s0").facts
+    assert ("turbines", "6 (of 3 to 6)") in Drawn(results, "farm0_t0_s0").facts
 
 
 def best_on_the_board(database: Path) -> dict[int, str]:

@@ -15,13 +15,14 @@ from hypothesis import strategies as some
 from tests.command import vindeby
 from tests.contracts.test_pools import steered
 from tests.runner.campaigns import calling, one_cell
-from vindeby.batch import Job, array_text, as_ranges, merge_text, what_is_left
+from vindeby.batch import Job, array_text, merge_text, what_is_left
 from vindeby.campaign import Campaign
 from vindeby.campaign.sections.run_options import SlurmOptions
 from vindeby.cli import main
 from vindeby.runner import run
 from vindeby.runner.processes import node_and_job
 from vindeby.store.disk.run_directory import RunDirectory
+from vindeby.text import as_ranges
 
 
 @given(some.sets(some.integers(1, 200), min_size=1))

@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import threading
-from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +20,9 @@ from tests.kernel import is_refusal, skip_for, skip_without_namespaces
 from tests.runner.campaigns import ROOT, equal, marked_processes, results
 from vindeby.campaign import Campaign
 from vindeby.errors import TaskError
-from vindeby.runner import Summary, run
+from vindeby.runner import Summary, run, running
 from vindeby.runner.cluster import dask_link
-from vindeby.runner.cluster.agent import Session
+from vindeby.runner.task_executor import Setup
 from vindeby.store.disk.events import read_events
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.read.database import Database
@@ -102,8 +102,7 @@ def test_a_machine_is_killed_another_comes_and_the_client_stays_open(tmp_path: P
 
 def _ends_soon_without_news(monkeypatch: pytest.MonkeyPatch, limit_s: float) -> None:
     """Agents end their processes when they have heard nothing of their coordinator for so long."""
-    usual = Session.of
-    monkeypatch.setattr(Session, "of", lambda *given: replace(usual(*given), silent_limit_s=limit_s))
+    monkeypatch.setattr(running, "Setup", partial(Setup, coordinator_limit_s=limit_s))
 
 
 def test_the_scheduler_is_killed_and_the_same_command_goes_on_with_another(

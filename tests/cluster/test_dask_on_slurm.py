@@ -19,7 +19,6 @@ from vindeby.campaign.sections.run_options import SlurmOptions
 from vindeby.errors import ArgumentError, TaskError
 from vindeby.runner import run
 from vindeby.runner.cluster import dask_link, slurm_jobs
-from vindeby.runner.cluster.slurm_jobs import SlurmJobs
 
 distributed = pytest.importorskip("distributed")
 pytest.importorskip("dask_jobqueue")
@@ -52,7 +51,7 @@ def _look_often(monkeypatch: pytest.MonkeyPatch) -> None:
 def client(_slurm_in_environment: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     logs = tmp_path_factory.mktemp("logs")
     with (
-        SlurmJobs(ONE_JOB).running(logs, lambda _: None) as keeper,
+        slurm_jobs.running(ONE_JOB, logs, lambda _: None) as keeper,
         distributed.Client(keeper.cluster, set_as_default=False) as client,
     ):
         client.wait_for_workers(1, timeout=120)
@@ -80,7 +79,7 @@ def _command_line(pid: int) -> bytes:
 def test_a_job_that_ends_is_submitted_again_and_the_campaign_completes(slurm: Slurm, tmp_path: Path) -> None:
     campaign, output = campaign_of(tmp_path, waits=[5]), tmp_path / "out.h5"
     before = set(slurm.queue())
-    going = InBackground(campaign, output, SlurmJobs(JOBS))
+    going = InBackground(campaign, output, JOBS)
     wait_until(lambda: (tmp_path / "began-5").exists() and published(output) >= 5)
     slurm.command("scancel", events(output, "node joined")[0]["job"])
     wait_until(lambda: len({event["job"] for event in events(output, "node joined")}) == 3)
@@ -113,9 +112,7 @@ def test_jobs_that_bring_no_worker_end_the_run_with_their_reason(
     asked: dict[str, Any], told: str, slurm: Slurm, tmp_path: Path
 ) -> None:
     before = set(slurm.queue())
-    jobs = SlurmJobs(
-        SlurmOptions.model_validate({"cores": 1, "memory": "500MB", "time": "00:30:00", **asked})
-    )
+    jobs = SlurmOptions.model_validate({"cores": 1, "memory": "500MB", "time": "00:30:00", **asked})
     with pytest.raises(TaskError, match=told) as stopped:
         run(campaign_of(tmp_path), tmp_path / "out.h5", pool=jobs)
     assert "0 of 12 results are safe" in str(stopped.value)
@@ -124,6 +121,6 @@ def test_jobs_that_bring_no_worker_end_the_run_with_their_reason(
 
 @pytest.mark.usefixtures("_slurm_in_environment")
 def test_jobs_that_slurm_refuses_are_an_error_with_its_words(tmp_path: Path) -> None:
-    jobs = SlurmJobs(SlurmOptions(partition="nosuch"))
+    jobs = SlurmOptions(partition="nosuch")
     with pytest.raises(ArgumentError, match=r"sbatch refused: .*[Ii]nvalid partition"):
         run(campaign_of(tmp_path), tmp_path / "out.h5", pool=jobs)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import queue
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from operator import methodcaller
 from pathlib import Path
@@ -15,18 +15,17 @@ from typing import Any
 import pytest
 
 from tests.cluster.dask_machines import wait_until
-from tests.contracts.test_pools import OPTIONS, steered
+from tests.contracts.test_pools import setup_for, steered
 from tests.runner.campaigns import marked_processes
-from vindeby.campaign import RunOptions
-from vindeby.campaign.reading.code_files import search_path
+from vindeby.campaign.sections.run_options import RunOptions
 from vindeby.errors import ArgumentError
 from vindeby.runner.cluster import connect, dask_pool
-from vindeby.runner.cluster.agent import Agent, Opened, Order, Report, Session
+from vindeby.runner.cluster.agent import Agent, Opened, Order, Report
 from vindeby.runner.cluster.connect import connected
 from vindeby.runner.cluster.dask_link import DaskLink, _Conversation, here, mismatch
 from vindeby.runner.cluster.dask_pool import DaskPool
-from vindeby.runner.local.messages import Setup
 from vindeby.runner.protocol import (
+    Inbox,
     MethodUnusable,
     MoreSlots,
     PoolEvent,
@@ -40,14 +39,15 @@ from vindeby.runner.protocol import (
     WorkerReady,
 )
 from vindeby.runner.resume import TaskSpace
+from vindeby.runner.task_executor import Setup
 from vindeby.store.disk.run_directory import RunDirectory
 
 
 class Link:
     """Keeps what is asked of Dask, and hands in what a test says it answered."""
 
-    def __init__(self, client: Any, session: Session, run: RunDirectory, listener: DaskPool) -> None:
-        self.inbox: queue.SimpleQueue[Any] = queue.SimpleQueue()
+    def __init__(self, client: Any, setup: Setup, pool: DaskPool, inbox: Inbox) -> None:
+        self.inbox = inbox
         self.opened: list[str] = []
         self.orders: list[tuple[str, str]] = []
         self.forgotten: list[str] = []
@@ -87,16 +87,15 @@ class Bench:
     def __init__(self, folder: Path, **options: Any) -> None:
         campaign = steered(folder)
         directory = RunDirectory(folder / "out.h5").create()
-        setup = Setup(campaign, str(directory.output), OPTIONS, tuple(search_path()), 0.1, None)
         self.said: list[str] = []
-        self.session = Session.of(setup, "forkserver", "bench")
-        self.pool = DaskPool(directory, self.session, None, say=self.said.append, **options)
+        setup = setup_for(campaign, directory, "bench")
+        self.pool = DaskPool(setup, None, say=self.said.append, **options)
         self.link: Any = self.pool._link
         self.space = TaskSpace(campaign)
 
     def hear(self, *posts: Any) -> list[PoolEvent]:
         for post in posts:
-            self.link.inbox.put(partial(post, self.pool))
+            self.link.inbox.post(partial(post, self.pool))
         return self.pool.wait(0.01)
 
     def join(self, address: str, lanes: int = 1, identity: str = "", *, beside: str = "") -> list[PoolEvent]:
@@ -324,10 +323,10 @@ def test_versions_are_compared_by_name() -> None:
 def test_a_late_report_of_a_forgotten_agent_is_not_taken_for_its_successors(forgotten: bool) -> None:
     class Late(DaskLink):
         def __init__(self) -> None:
-            self.inbox = queue.SimpleQueue()
+            self._inbox = Inbox()
             self.old, self.new = _Conversation("old"), _Conversation("new")
             self._conversations = {"tcp://a": self.old}
-            self._listener: Any = SimpleNamespace(reported=print)
+            self._pool: Any = SimpleNamespace(reported=print)
 
         async def _run_there(self, address: str, *_: Any, **more: Any) -> Report:
             if forgotten:
@@ -339,20 +338,19 @@ def test_a_late_report_of_a_forgotten_agent_is_not_taken_for_its_successors(forg
         await link._exchange("tcp://a", link.old)
         return link
 
-    assert asyncio.run(exchange()).inbox.empty() == forgotten
+    assert asyncio.run(exchange())._inbox._calls.empty() == forgotten
 
 
 def test_an_agent_without_news_ends_its_processes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("VINDEBY_MARK", f"agent-{tmp_path}")
     campaign = steered(tmp_path, waits=[1])
     directory = RunDirectory(tmp_path / "out.h5").create()
-    setup = Setup(campaign, str(directory.output), OPTIONS, tuple(search_path()), 0.1, None)
-    session = Session(**{**vars(Session.of(setup, "forkserver", "agent")), "silent_limit_s": 1e9})
-    agent = Agent(session, "agent", 1, None, sees_run=True)
+    setup = replace(setup_for(campaign, directory, "agent"), coordinator_limit_s=1e9)
+    agent = Agent(setup, "agent", 1, sees_run=True)
     start = [(1, methodcaller("start", 0))]
     wait_until(lambda: len(agent.exchange(start, 0).events) == 2)  # it is there, and asks for tasks
     assert marked_processes(f"agent-{tmp_path}")
-    object.__setattr__(session, "silent_limit_s", 0.5)
+    object.__setattr__(setup, "coordinator_limit_s", 0.5)
     assert agent.over.wait(60.0)
     assert marked_processes(f"agent-{tmp_path}") == []
     assert agent.exchange([], 2).agent_gone
@@ -360,8 +358,7 @@ def test_an_agent_without_news_ends_its_processes(tmp_path: Path, monkeypatch: p
 
 def test_an_order_is_obeyed_once_and_an_event_is_repeated_until_it_is_heard(tmp_path: Path) -> None:
     directory = RunDirectory(tmp_path / "out.h5").create()
-    setup = Setup(steered(tmp_path), str(directory.output), OPTIONS, tuple(search_path()), 0.1, None)
-    agent = Agent(Session.of(setup, "forkserver", "agent"), "agent", 1, None, sees_run=True)
+    agent = Agent(setup_for(steered(tmp_path), directory, "agent"), "agent", 1, sees_run=True)
     orders = [(1, methodcaller("start", 0)), (2, methodcaller("kill", 0))]
     wait_until(lambda: any(isinstance(event, WorkerGone) for _, event in agent.exchange(orders, 0).events))
     again = agent.exchange(orders, 0)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from vindeby.campaign import RunOptions
+from vindeby.campaign.sections.run_options import RunOptions
 from vindeby.errors import ArgumentError
 from vindeby.runner.cluster.connect import connected
 
@@ -51,7 +51,7 @@ LOST_WORKER = """
 import sys
 from pathlib import Path
 import dask, distributed
-from vindeby.campaign import RunOptions
+from vindeby.campaign.sections.run_options import RunOptions
 from vindeby.runner.cluster.connect import connected
 
 with distributed.LocalCluster(n_workers=0, processes=False, dashboard_address=":0") as cluster:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tests.runner.campaigns import results
 from vindeby.campaign import Campaign
-from vindeby.runner.task_executor import TaskExecutor
+from vindeby.runner.task_executor import Setup, TaskExecutor
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.format.record import Record
 
@@ -15,12 +15,7 @@ def undisturbed(folder: Path, campaign: Campaign) -> dict[str, Record]:
     """Every result of a campaign whose tasks wait for ``folder/gate``; tasks that fail have none."""
     (folder / "gate").touch()
     directory = RunDirectory(folder / "undisturbed.h5").create()
-    executor = TaskExecutor(
-        campaign,
-        directory,
-        on_durable=lambda tasks, shard, seconds: None,
-        on_failed=lambda task, failure: None,
-    )
+    executor = TaskExecutor(Setup(campaign, str(directory.output)), lambda _: None)
     for number, task in enumerate(campaign.tasks()):
         executor.execute(number, task)
     assert executor.close()

@@ -11,24 +11,22 @@ import threading
 import time
 from collections import deque
 from dataclasses import dataclass, field
+from pathlib import Path
 
-from vindeby.campaign import Campaign, Task
+from vindeby.campaign import Task
 from vindeby.runner.protocol import (
-    DiskTrouble,
-    Failed,
     Failure,
     Kind,
     MethodUnusable,
     PoolEvent,
     Seen,
-    TasksDurable,
     WantsWork,
     Work,
     WorkerGone,
     WorkerReady,
 )
 from vindeby.runner.publisher import Unreported
-from vindeby.runner.task_executor import ExecutorOptions, MethodUnusableError, TaskExecutor
+from vindeby.runner.task_executor import MethodUnusableError, Setup, TaskExecutor
 from vindeby.store.disk.run_directory import RunDirectory
 
 NAME = "in-process-worker-"
@@ -49,8 +47,8 @@ class _Worker:
 class InProcessPool:
     """Each worker is a thread with a TaskExecutor."""
 
-    def __init__(self, campaign: Campaign, run: RunDirectory, options: ExecutorOptions) -> None:
-        self._campaign, self._run, self._options = campaign, run, options
+    def __init__(self, setup: Setup) -> None:
+        self._setup, self._run = setup, RunDirectory(Path(setup.output))
         self._workers: dict[int, _Worker] = {}
         self._threads: list[threading.Thread] = []
         self._events: queue.SimpleQueue[PoolEvent] = queue.SimpleQueue()
@@ -139,12 +137,9 @@ class InProcessPool:
         slot = worker.slot
         try:
             worker.executor = executor = TaskExecutor(
-                self._campaign,
-                self._run,
-                on_durable=lambda *report: self._tell(worker, TasksDurable(slot, *report)),
-                on_failed=lambda task, failure: self._tell(worker, Failed(slot, task, failure)),
-                on_disk_trouble=lambda reason: self._tell(worker, DiskTrouble(slot, reason)),
-                options=self._options,
+                self._setup,
+                lambda event: self._tell(worker, event),
+                slot,
             )
         except MethodUnusableError as error:
             self._tell(worker, MethodUnusable(str(error)))

@@ -9,13 +9,10 @@ from typing import Any
 
 import pytest
 
-from tests.contracts.test_pools import OPTIONS, PoolContract
+from tests.contracts.test_pools import PoolContract, setup_for
 from tests.runner.campaigns import ROOT
 from vindeby.campaign import Campaign
-from vindeby.campaign.reading.code_files import search_path
-from vindeby.runner.cluster.agent import Session
 from vindeby.runner.cluster.dask_pool import DaskPool
-from vindeby.runner.local.messages import Setup
 from vindeby.runner.protocol import WorkerPool
 from vindeby.store.disk.run_directory import RunDirectory
 
@@ -53,9 +50,7 @@ class DaskContract(PoolContract):
     client: Any
 
     def make(self, campaign: Campaign, directory: RunDirectory, slots: int) -> WorkerPool:
-        setup = Setup(campaign, str(directory.output), OPTIONS, tuple(search_path()), 0.1, None)
-        session = Session.of(setup, "forkserver", "contract")
-        return DaskPool(directory, session, self.client)
+        return DaskPool(setup_for(campaign, directory, "contract"), self.client)
 
     def let_orders_arrive(self) -> None:
         time.sleep(_TO_A_PROCESS_S)

@@ -18,7 +18,6 @@ from vindeby.campaign import Campaign
 from vindeby.campaign.reading.code_files import search_path
 from vindeby.runner import protocol
 from vindeby.runner.local.local_pool import LocalPool
-from vindeby.runner.local.messages import Setup
 from vindeby.runner.plan import Plan, Policy
 from vindeby.runner.protocol import (
     Failed,
@@ -36,7 +35,7 @@ from vindeby.runner.protocol import (
 )
 from vindeby.runner.resume import ResumeState, TaskSpace, hold
 from vindeby.runner.supervisor import Supervisor
-from vindeby.runner.task_executor import ExecutorOptions, TaskExecutor
+from vindeby.runner.task_executor import Setup, TaskExecutor
 from vindeby.store.disk.events import EventLog
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.format.shard import ShardWriter
@@ -44,7 +43,7 @@ from vindeby.store.format.shard import ShardWriter
 pytestmark = pytest.mark.slow
 
 LONGEST_S = 120.0
-OPTIONS = ExecutorOptions(flush_s=0.05)
+OPTIONS = {"flush_s": 0.05, "heartbeat_s": 0.1, "start_method": "forkserver"}
 Kindred = TypeVar("Kindred")
 
 
@@ -56,7 +55,11 @@ def steered(folder: Path, seeds: int | list[int] = 6, **parameters: Any) -> Camp
         "parameters": {"folder": str(folder), **parameters},
         "energy": "own",
     }
-    return Campaign.from_data({**data, "method": {"call": call}})
+    return Campaign.from_data({**data, "method": {"call": call}, "run": {**data["run"], **OPTIONS}})
+
+
+def setup_for(campaign: Campaign, directory: RunDirectory, name: str) -> Setup:
+    return Setup(campaign, str(directory.output), tuple(search_path()), name)
 
 
 class Driver:
@@ -275,8 +278,7 @@ class PoolContract:
 
 class TestLocalPool(PoolContract):
     def make(self, campaign: Campaign, directory: RunDirectory, slots: int) -> WorkerPool:
-        setup = Setup(campaign, str(directory.output), OPTIONS, tuple(search_path()), 0.1, None)
-        return LocalPool(directory, setup, slots, "forkserver", "contract")
+        return LocalPool(directory, setup_for(campaign, directory, "contract"), slots)
 
     def left_over(self) -> list[Any]:
         return marked_processes(f"pools-{self.folder}")
@@ -286,7 +288,7 @@ class TestInProcessPool(PoolContract):
     looks_inside = False
 
     def make(self, campaign: Campaign, directory: RunDirectory, slots: int) -> WorkerPool:
-        return InProcessPool(campaign, directory, OPTIONS)
+        return InProcessPool(setup_for(campaign, directory, "contract"))
 
     def left_over(self) -> list[Any]:
         return [thread for thread in threading.enumerate() if thread.name.startswith(NAME)]
@@ -305,18 +307,14 @@ class TestInProcessPool(PoolContract):
 def test_an_executor_needs_no_pool(tmp_path: Path) -> None:
     campaign = steered(tmp_path, fails=[4])
     directory = RunDirectory(tmp_path / "out.h5").create()
-    durable: list[int] = []
-    failed: list[int] = []
-    executor = TaskExecutor(
-        campaign,
-        directory,
-        on_durable=lambda tasks, shard, seconds: durable.extend(tasks),
-        on_failed=lambda number, failure: failed.append(number),
-    )
+    events: list[PoolEvent] = []
+    executor = TaskExecutor(Setup(campaign, str(directory.output)), events.append)
     for number, task in enumerate(campaign.tasks()):
         failure = executor.execute(number, task)
         assert (failure is not None) == (task.seed == 4)
     assert executor.close()
+    durable = [task for event in events if isinstance(event, TasksDurable) for task in event.tasks]
+    failed = [event.task for event in events if isinstance(event, Failed)]
     assert sorted(durable + failed) == list(range(6))
     assert len(failed) == 1
     assert len(results(directory.output)) == 5

@@ -23,7 +23,7 @@ from tests.crash.tools import (
 )
 from tests.store.examples import publish, records, sums
 from vindeby.store.disk import lock
-from vindeby.store.disk.lock_state import Lease
+from vindeby.store.disk.lock import Lease
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.merge.merge import MergeOptions, merge
 

@@ -13,7 +13,8 @@ import numpy as np
 
 from tests.assembly.test_neighbours import campaign
 from tests.runner.campaigns import results
-from vindeby.assembly import pipeline_of, problem_of, wind_farm
+from vindeby.assembly.search import pipeline_of, problem_of
+from vindeby.assembly.wind import wind_farm
 from vindeby.store.disk.run_directory import RunDirectory
 
 

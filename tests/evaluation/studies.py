@@ -11,7 +11,8 @@ from vindeby.assembly.merging import merge_options
 from vindeby.campaign import Campaign
 from vindeby.evaluation.running import study_campaign
 from vindeby.runner import CallTask
-from vindeby.runner.task_executor import ExecutorOptions, TaskExecutor
+from vindeby.runner.protocol import Failed
+from vindeby.runner.task_executor import Setup, TaskExecutor
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.format.record import Record
 from vindeby.store.merge.merge import merge
@@ -97,18 +98,12 @@ def compute(asked: Campaign, output: Path) -> Path:
     """Every result of a campaign, merged, without any other process."""
     run = RunDirectory(output).create()
     run.freeze_campaign(asked.dumps())
-    failures: list[object] = []
-    executor = TaskExecutor(
-        asked,
-        run,
-        on_durable=lambda *_: None,
-        on_failed=lambda *what: failures.append(what),
-        options=ExecutorOptions(flush_s=0.2),
-    )
+    events: list[object] = []
+    executor = TaskExecutor(Setup(asked, str(output)), events.append)
     for number, task in enumerate(asked.tasks()):
         executor.execute(number, task)
     assert executor.close()
-    assert failures == []
+    assert [event for event in events if isinstance(event, Failed)] == []
     merge(run, merge_options(asked))
     return output
 

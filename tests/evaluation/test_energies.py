@@ -11,7 +11,7 @@ import pytest
 from tests.evaluation.studies import campaign, compute, evaluated, series
 from tests.runner.campaigns import FULL
 from vindeby import wake_models
-from vindeby.assembly import wind_farm
+from vindeby.assembly.wind import wind_farm
 from vindeby.campaign import Campaign
 from vindeby.evaluation.method import Energies
 from vindeby.evaluation.running import study_campaign

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from tests.evaluation.studies import TYPES
-from vindeby.assembly import turbine_of
-from vindeby.campaign import Turbine
+from vindeby.assembly.wind import turbine_of
+from vindeby.campaign.sections.turbines import Turbine
 from vindeby.evaluation.method import passive
 
 _CUBIC = {

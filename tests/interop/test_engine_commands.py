@@ -18,7 +18,7 @@ from vindeby.assembly.energy import engine_name, engine_warning
 from vindeby.assembly.physics import physics_checks
 from vindeby.campaign import Campaign
 from vindeby.cli.app import build
-from vindeby.plots.layout import prepare
+from vindeby.plots.layout import Drawn
 
 pytestmark = pytest.mark.oracle
 
@@ -106,7 +106,7 @@ def test_looking_at_a_campaign_and_its_results_executes_nothing(folder: Path) ->
     results = vindeby.ResultSet("out.h5")
     losses = results.wake_losses()
     assert ((losses > 0.0) & (losses < 0.1)).all()
-    drawn = prepare(results, "farm0_t0_s0")
+    drawn = Drawn(results, "farm0_t0_s0")
     assert ("wakes not drawn", "by pywake") in drawn.facts
     vindeby.plots.layout(results, "farm0_t0_s0")
     assert not (folder / "executed").exists()

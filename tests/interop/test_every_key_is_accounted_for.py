@@ -17,7 +17,7 @@ from tests.interop.engine_campaigns import data
 from tests.interop.test_floris_engine import SITE, configuration
 from tests.interop.test_turbine_files import FLORIS
 from tests.interop.windio_examples import ROSE, SERIES, SYSTEM, changed, with_resource, write
-from vindeby.assembly import wind_farm
+from vindeby.assembly.wind import wind_farm
 from vindeby.campaign import Campaign
 from vindeby.campaign.reading.source import load
 from vindeby.campaign.reading.yaml_text import field_name

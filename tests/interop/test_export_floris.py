@@ -12,7 +12,7 @@ import pytest
 
 from tests.interop.exports import campaign, database, positions
 from tests.interop.test_export_windio import SERIES
-from vindeby.assembly import wind_farm
+from vindeby.assembly.wind import wind_farm
 from vindeby.campaign import Campaign
 from vindeby.errors import ArgumentError
 from vindeby.interop.export.chosen import Selection

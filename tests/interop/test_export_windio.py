@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 from tests.interop.exports import campaign, database
-from vindeby.assembly import wind_farm
-from vindeby.assembly.wind import turbine_of
+from vindeby.assembly.wind import turbine_of, wind_farm
 from vindeby.campaign import Campaign
 from vindeby.errors import ArgumentError
 from vindeby.interop.export.chosen import Selection

@@ -12,7 +12,8 @@ import yaml
 from floris import FlorisModel, WindRose
 
 from tests.interop.engine_campaigns import CT, POWER_KW, SPEED, X, Y, campaign, data, turbine
-from vindeby.assembly import pipeline_of, problem_of, wind_farm
+from vindeby.assembly.search import pipeline_of, problem_of
+from vindeby.assembly.wind import wind_farm
 from vindeby.campaign import Campaign
 from vindeby.campaign.reading.source import load
 from vindeby.errors import ArgumentError, CampaignError, InputError

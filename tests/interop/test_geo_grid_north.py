@@ -12,7 +12,7 @@ import pytest
 import shapely
 
 from tests.interop.geo_files import CAMPAIGN, read, write_geojson
-from vindeby.assembly import site_of
+from vindeby.assembly.wind import site_of
 from vindeby.campaign import Campaign
 from vindeby.errors import CampaignError
 from vindeby.interop.geo.crs import crs_from_text, local_frame

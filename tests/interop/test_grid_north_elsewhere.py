@@ -10,7 +10,7 @@ from py_wake.literature import Nygaard_2022
 
 from tests.interop.engine_campaigns import X, Y, campaign, weibull
 from vindeby import wake
-from vindeby.assembly import site_of, wind_farm
+from vindeby.assembly.wind import site_of, wind_farm
 from vindeby.errors import ArgumentError
 from vindeby.interop import to_pywake
 

@@ -10,8 +10,9 @@ from py_wake.flow_map import Points
 from py_wake.literature import Bastankhah_PorteAgel_2014
 
 from tests.interop.engine_campaigns import BASTANKHAH, X, Y, campaign, turbine, weibull
-from vindeby.assembly import pipeline_of, problem_of, wind_farm
 from vindeby.assembly.foreign_farm import ForeignFarm
+from vindeby.assembly.search import pipeline_of, problem_of
+from vindeby.assembly.wind import wind_farm
 from vindeby.campaign import Campaign
 from vindeby.errors import CampaignError, InputError
 from vindeby.interop import to_pywake

@@ -21,7 +21,7 @@ from py_wake.wind_turbines.power_ct_functions import (
 )
 
 from tests.interop.engine_campaigns import CT, POWER_KW, SPEED, X, Y, campaign, data, turbine
-from vindeby.assembly import site_of, turbine_of, wind_farm
+from vindeby.assembly.wind import site_of, turbine_of, wind_farm
 from vindeby.campaign import Campaign
 from vindeby.errors import ArgumentError
 from vindeby.interop import from_pywake, to_pywake

@@ -41,9 +41,9 @@ def refusal(folder: Path, data: Any) -> str:
 @pytest.mark.parametrize(
     ("data", "told"),
     [
-        ({"name": "s", "boundaries": {}}, "is a site of windIO, not a whole system"),
-        ({"name": "s", "wind_resource": ROSE}, "is an energy resource of windIO, not a whole system"),
-        (TURBINE, "is a turbine of windIO, not a whole system"),
+        ({"name": "s", "boundaries": {}}, "is not a whole windIO system"),
+        ({"name": "s", "wind_resource": ROSE}, "is not a whole windIO system"),
+        (TURBINE, "has neither site nor wind_farm"),
         ({"name": "s"}, "has neither site nor wind_farm"),
         ([SYSTEM], "has neither site nor wind_farm"),
         (changed(SYSTEM, "site", [1, 2]), "site: must be a mapping"),
@@ -152,7 +152,7 @@ def test_a_polygon_that_crosses_itself_is_refused_by_the_check_of_campaigns(tmp_
         (changed(ROSE, "probability.data.0", [0.2]), "has 2, but the first row has 1"),
         (changed(ROSE, "wind_speed", None), "wind_speed is missing"),
         (changed(SERIES, "wind_direction", None), "wind_direction is missing"),
-        (changed(SERIES, "wind_speed", [8, 9]), "has 2 values, but time has 3"),
+        (changed(SERIES, "wind_speed", [8, 9]), "has 2 values along time, but time has 3"),
         (changed(SERIES, "wind_speed.1", -3), "is negative (got -3.0)"),
         (changed(SERIES, "time.2", "2023-07-24T00:00:00Z"), "entry 2 is not after the one before"),
         (

@@ -281,5 +281,5 @@ def test_wind_at_each_turbine_is_read_but_no_layout_search_can_use_it(tmp_path: 
         "weibull_a": {"data": [[8, 9], [8.5, 9.5]], "dims": ["wind_turbine", "wind_direction"]},
     }
     path = write(tmp_path / "r.yaml", {"name": "r", "wind_resource": by_turbine})
-    found = read_quantities(path).quantities.by_name["weibull_a"]
+    found = read_quantities(path).by_name["weibull_a"]
     assert found.over("wind_direction", "wind_turbine").tolist() == [[8.0, 8.5], [9.0, 9.5]]

@@ -14,9 +14,8 @@ from hypothesis import strategies as st
 
 from vindeby.layout.moves import carried_state
 from vindeby.layout.moves.carried_moves import CLEAR, carried_kernels
-from vindeby.layout.moves.carried_state import CarriedMoves, new_carried_moves
+from vindeby.layout.moves.carried_state import CarriedMoves, can_carry, new_carried_moves
 from vindeby.layout.moves.estimate import REFUSED, SEEN, loss_at
-from vindeby.layout.moves.moving import can_follow
 from vindeby.units import mean_power_to_aep_gwh
 from vindeby.wake import Neighbours, TableSite, Turbine, WindFarm
 from vindeby.wake.compiling.compiled import kernel
@@ -134,9 +133,9 @@ def test_after_any_history_the_energy_is_that_of_a_whole_evaluation(
 
 def test_farms_with_too_many_pairs_are_evaluated_as_a_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     farm = farm_of(*WAYS[0])
-    assert can_follow(farm, 2)
+    assert can_carry(farm, 2)
     monkeypatch.setattr(carried_state, "MOST_BYTES", 0)
-    assert not can_follow(farm, 2)
+    assert not can_carry(farm, 2)
 
 
 @kernel("test_carried_moves")

@@ -72,8 +72,8 @@ def one_type() -> Construction:
 
 def test_the_compiled_choices_are_those_made_in_python() -> None:
     compiled, plain = one_type(), one_type()
-    assert compiled.place_all is not None
-    plain.place_all = None
+    assert compiled.at_once
+    plain.at_once = False
     for seed in range(5):
         one, other = compiled.construct(seed), plain.construct(seed)
         assert (one.x.tolist(), one.y.tolist()) == (other.x.tolist(), other.y.tolist())
@@ -82,7 +82,7 @@ def test_the_compiled_choices_are_those_made_in_python() -> None:
 def test_too_many_turbines_are_refused_with_how_many_fit() -> None:
     problem = problem_of(Case("slanted", 80, 9, 30.0, 0, turbines=("15MW",)))
     prepared, plain = METHOD.construction(problem), METHOD.construction(problem)
-    plain.place_all = None
+    plain.at_once = False
     messages = []
     for one in (prepared, plain):
         with pytest.raises(TaskError, match="of 80 turbines fit a grid of 9 x 9") as caught:

@@ -70,9 +70,10 @@ def test_small_moves_around_a_converged_layout_gain_nothing() -> None:
     tried = 0
     while tried < 200:
         x, y = best.x + rng.normal(0, 0.5, 9), best.y + rng.normal(0, 0.5, 9)
-        distance, east, north = problem.zones[0].boundary.distances_with_gradient(x, y)
-        outside = np.minimum(distance, 0.0)  # moved back to the circle
-        nearby = Layout(x - outside * east, y - outside * north, best.types)
+        assert problem.zones[0].boundary.circle is not None
+        (middle_x, middle_y), radius = problem.zones[0].boundary.circle
+        back = np.minimum(radius / np.hypot(x - middle_x, y - middle_y), 1.0)  # moved back to the circle
+        nearby = Layout(middle_x + back * (x - middle_x), middle_y + back * (y - middle_y), best.types)
         if problem.is_feasible(nearby):
             tried += 1
             assert problem.aep(nearby) <= best.aep_gwh * (1 + 1e-9)

@@ -19,11 +19,9 @@ from vindeby.errors import ArgumentError, TaskError
 from vindeby.layout import Boundary, InTurn, Lattice, Layout, Problem, RandomStart, SmartStart
 from vindeby.layout.arrays import FloatArray
 from vindeby.layout.lattices.judges import (
-    MOST_DIRECTIONS,
     ExactJudge,
     Judge,
     drop_surplus,
-    part_of_directions,
     parts_of,
     row_ends,
 )
@@ -248,30 +246,28 @@ def test_more_trials_find_no_worse_layout_of_the_same_draws() -> None:
 
 
 def test_parts_of_a_rose_have_all_of_its_directions_and_each_its_whole_probability() -> None:
-    whole = WeibullSite([0.3, 0.2, 0.1, 0.4], [9.0, 10.0, 8.0, 11.0], [2.0, 2.1, 2.2, 1.9]).states()
-    parts = [part_of_directions(whole, 4, part) for part in range(4)]
+    site = WeibullSite([0.3, 0.2, 0.1, 0.4], [9.0, 10.0, 8.0, 11.0], [2.0, 2.1, 2.2, 1.9])
+    problem = Problem(WindFarm(site, iea37_335mw(), "iea37"), Boundary([AREA]), 6, 400.0)
+    whole, parts = problem.farm.states, [part.farm.states for part in parts_of(problem)]
     assert np.array_equal(np.sort(np.concatenate([part.direction for part in parts])), whole.direction)
     for part in parts:
         assert part.shape == (90, 23)
         assert part.probability.sum() == pytest.approx(whole.probability.sum(), rel=1e-12)
         assert np.ptp(np.diff(part.direction)) == 0.0
+    assert parts_of(round_farm())[0].farm.states.shape == round_farm().farm.states.shape
 
 
-@pytest.mark.parametrize("steps", [91, 180, 500])
-def test_parts_of_a_time_series_have_each_step_once(steps: int) -> None:
+@pytest.mark.parametrize("steps", [91, 500, 5000])
+def test_parts_of_a_long_time_series_are_roses_and_a_short_one_stays(steps: int) -> None:
     rng = np.random.default_rng(0)
     series = TimeSeriesSite(rng.uniform(2.0, 26.0, steps), rng.uniform(0.0, 360.0, steps), 0.08)
-    farm = WindFarm(series, iea37_335mw(), "iea37")
-    problem = Problem(farm, Boundary([AREA]), 6, 400.0)
+    beside = Neighbours([5000.0], [5000.0])
+    problem = Problem(WindFarm(series, iea37_335mw(), "iea37", neighbours=beside), Boundary([AREA]), 6, 400.0)
     parts = parts_of(problem)
-    assert len(parts) == -(-steps // MOST_DIRECTIONS)
-    found = np.concatenate([part.farm.states.speed for part in parts])
-    assert np.array_equal(np.sort(found), np.sort(farm.states.speed))
+    assert (parts == [problem]) is (steps < 1000)
     for part in parts:
         assert part.farm.states.probability.sum() == pytest.approx(1.0, rel=1e-9)
-    layout = Lattice(trials=10).run(problem, 0)
-    assert problem.is_feasible(layout.layout)
-    assert parts_of(round_farm())[0].farm.states.shape == round_farm().farm.states.shape
+    assert problem.is_feasible(Lattice(trials=10).run(problem, 0).layout)
 
 
 def test_a_lattice_of_a_fine_rose_is_chosen_by_all_of_its_directions() -> None:

@@ -13,7 +13,7 @@ import pytest
 from tests.layout.cases import Case
 from tests.layout.test_smart_start_golden import problem_of
 from vindeby.layout import SmartStart
-from vindeby.layout.placing.construction import GridWind, best_worth
+from vindeby.layout.placing.construction import GridEnergies, GridWind, best_worth
 from vindeby.layout.placing.grid_wakes import COEFFICIENTS
 from vindeby.layout.placing.steps import State, next_waiting, wait
 
@@ -40,7 +40,7 @@ def constructed(turbines: tuple[str, ...], count: int) -> tuple[GridWind, State]
     method = SmartStart(9, 30.0, (7.0, 11.0), (10.0, 100.0, 265.0))
     prepared = method.construction(problem)
     grid = GridWind(problem, method.judging_farm(problem), 9)
-    energies = grid.begin(count + 1)
+    energies = GridEnergies(grid, count + 1)
     prepared.begin = lambda _: energies
     prepared.construct(3)
     return grid, energies.state

@@ -9,7 +9,7 @@ import pytest
 
 from tests.physics.oracle import needs_pywake, pywake_generic, pywake_model, spread_out, turbine_aep
 from vindeby import wake
-from vindeby.assembly import site_of, wind_farm
+from vindeby.assembly.wind import site_of, wind_farm
 from vindeby.campaign import Campaign
 
 pytestmark = pytest.mark.oracle

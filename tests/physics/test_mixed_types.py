@@ -16,7 +16,7 @@ from tests.physics.oracle import (
     spread_out,
     turbine_aep,
 )
-from vindeby.assembly import problem_of
+from vindeby.assembly.search import problem_of
 from vindeby.campaign import Campaign
 from vindeby.layout import Layout
 

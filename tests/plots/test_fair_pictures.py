@@ -19,7 +19,7 @@ from tests.results.examples import campaign, finished
 from vindeby import plots
 from vindeby.campaign import Campaign
 from vindeby.plots.compare import same_place
-from vindeby.plots.layout import prepare
+from vindeby.plots.layout import Drawn
 from vindeby.plots.style import FAINT, contrast, greys, paper, ramp, shades, strong, style, text_on
 from vindeby.results.result_set import ResultSet
 
@@ -150,7 +150,7 @@ def test_a_gallery_shows_best_median_and_worst_and_what_differs(different: Resul
         (worst, "worst", order[4]),
     ):
         assert axes.get_title(loc="left").startswith(f"{word}: {key.rsplit('_', 1)[1]}, ")
-    one, other = prepare(different, order[0]), prepare(different, order[4])
+    one, other = Drawn(different, order[0]), Drawn(different, order[4])
     same = same_place(other, one)
     only_best, as_best, elsewhere = (np.asarray(line.get_xydata()) for line in worst.lines)
     assert len(as_best) == same.sum()
@@ -160,13 +160,11 @@ def test_a_gallery_shows_best_median_and_worst_and_what_differs(different: Resul
 
 
 def test_turbines_within_half_a_diameter_stand_in_the_same_place(different: ResultSet) -> None:
-    from dataclasses import replace
-
-    best = prepare(different, "farm0_t0_s0")
-    moved = best.places.copy()
-    moved[0, 0] += 0.4 * best.diameter_m
-    moved[0, 1] += 0.6 * best.diameter_m
-    assert same_place(replace(best, places=moved), best).tolist() == [True, False, True, True, True, True]
+    best, moved = Drawn(different, "farm0_t0_s0"), Drawn(different, "farm0_t0_s0")
+    moved.places = best.places.copy()
+    moved.places[0, 0] += 0.4 * best.diameter_m
+    moved.places[0, 1] += 0.6 * best.diameter_m
+    assert same_place(moved, best).tolist() == [True, False, True, True, True, True]
 
 
 def test_a_gallery_of_several_farms_has_a_row_for_each_and_all_seeds_on_request(different: ResultSet) -> None:
@@ -186,3 +184,12 @@ def test_show_draws_every_seed_only_on_request(tmp_path: Path) -> None:
         assert (done.returncode, done.stdout, done.stderr) == (0, "g.png\n", "")
     done = vindeby(tmp_path, "show", "o.h5", "farm0_t0_s0", "--all")
     assert (done.returncode, "--all: needs --gallery PATTERN" in done.stderr) == (2, True)
+
+
+def test_a_gallery_of_all_says_how_many_of_how_many_it_shows(
+    different: ResultSet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("vindeby.plots.compare._MOST", 3)
+    axes = plots.gallery(different, "farm0_t1_*", every=True)
+    assert len(axes) == 3
+    assert figure_of(axes[0]).get_suptitle().endswith(", the best 3 of 5")

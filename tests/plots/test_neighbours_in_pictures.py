@@ -12,7 +12,7 @@ from tests.evaluation import studies
 from tests.results.examples import campaign, finished
 from vindeby import plots
 from vindeby.campaign import Campaign
-from vindeby.plots.layout import layout_map, prepare
+from vindeby.plots.layout import Drawn, layout_map
 from vindeby.report.page import campaign_facts
 from vindeby.results.maps import farm_data, frame_of
 from vindeby.results.result_set import ResultSet
@@ -46,7 +46,7 @@ def test_a_layout_shows_the_neighbours_that_are_near_with_a_legend(draw: Any, re
         "neighbours (2 of 3, the others farther away)"
     ]
     assert 4.6 < axes.get_xlim()[1] < 10.0
-    assert dict(prepare(result_set, "farm0_t1_s0").facts)["neighbours"] == "3"
+    assert dict(Drawn(result_set, "farm0_t1_s0").facts)["neighbours"] == "3"
 
 
 def test_a_flow_map_has_the_wakes_of_neighbours(result_set: ResultSet) -> None:
@@ -124,7 +124,7 @@ def test_a_result_of_a_study_is_drawn_among_the_neighbours_of_its_combination(st
     field = np.asarray(among.images[0].get_array())
     assert right > 2.0
     behind = field[:, np.linspace(among.images[0].get_extent()[0], right, field.shape[1]) < 1.9]
-    without = wake_field(prepare(results, "farm0_t0_s0"), among)
+    without = wake_field(Drawn(results, "farm0_t0_s0"), among)
     assert behind.min() < 8.5
     assert (without - field).max() > 1.0, "the neighbours' wakes reach into the farm"
     assert high > low
@@ -140,7 +140,7 @@ def wake_field(drawn: Any, like: Axes) -> Any:
 
 
 def test_the_title_of_a_study_names_the_combination_and_the_figures_split_the_loss(study: Path) -> None:
-    drawn = prepare(ResultSet(study), "farm0_t0_s1")
+    drawn = Drawn(ResultSet(study), "farm0_t0_s1")
     assert drawn.title == "farm a, table, combination beside"
     record = ResultSet(study).record("farm0_t0_s1")
     facts = dict(drawn.facts)
@@ -159,7 +159,7 @@ def test_a_study_without_its_layouts_says_that_its_neighbours_are_not_drawn(
     other = Campaign.loads(text.dumps().replace("layouts.h5", "gone.h5"), "study")
     results = ResultSet(tmp_path / "moved.h5")
     results.campaign = other
-    drawn = prepare(results, "farm0_t0_s1")
+    drawn = Drawn(results, "farm0_t0_s1")
     assert dict(drawn.facts)["neighbours"] == "not drawn: no gone.h5"
     assert drawn.title.endswith("combination beside")
 

@@ -69,9 +69,9 @@ def test_wakes_lie_downwind_of_the_turbines(result_set: ResultSet) -> None:
 
 
 def test_the_figures_beside_a_layout_are_those_of_the_engine(result_set: ResultSet) -> None:
-    from vindeby.plots.layout import prepare
+    from vindeby.plots.layout import Drawn
 
-    drawn = prepare(result_set, "farm0_t0_s0")
+    drawn = Drawn(result_set, "farm0_t0_s0")
     facts = dict(drawn.facts)
     energy = float(result_set.record("farm0_t0_s0").aep)
     assert facts["turbines"] == "6"

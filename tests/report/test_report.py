@@ -17,13 +17,13 @@ from tests.monitor.test_monitor import old_file
 from tests.results.examples import EVIL, campaign, events, publish, set_aside
 from vindeby.cli.report import command
 from vindeby.report import build_report
-from vindeby.report.gather import ranges
 from vindeby.results.maps import frame_of, pack_layout
 from vindeby.results.observer import Observer
 from vindeby.results.result_set import ResultSet
 from vindeby.store.merge.merge import MergeOptions, merge
 from vindeby.store.read import reading
 from vindeby.store.read.reading import read_guarded
+from vindeby.text import as_ranges
 
 pytestmark = pytest.mark.slow
 
@@ -193,8 +193,8 @@ def test_a_report_of_a_study_shows_combinations_losses_and_the_series(tmp_path: 
 
 
 def test_seeds_are_put_in_few_words() -> None:
-    assert ranges([5, 0, 1, 2, 9, 7, 8]) == "0-2, 5, 7-9"
-    assert ranges([3]) == "3"
+    assert as_ranges([5, 0, 1, 2, 9, 7, 8]) == "0-2,5,7-9"
+    assert as_ranges([3]) == "3"
 
 
 def test_the_command_writes_a_page_and_says_where(tmp_path: Path) -> None:

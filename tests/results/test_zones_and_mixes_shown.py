@@ -34,7 +34,7 @@ def database(tmp_path_factory: pytest.TempPathFactory) -> Path:
     method = SearchMethod(campaign)
     for cell in campaign.cells():
         task = next(cell.tasks(campaign.seeds))
-        records.append(checked_record(campaign, cell, task, method.prepare(cell).solve(task), 1.0))
+        records.append(checked_record(campaign, cell, task, method.prepare(cell)(task), 1.0))
     run, text = RunDirectory(path).create(), campaign.dumps()
     run.freeze_campaign(text)
     ShardWriter(run).publish(records)

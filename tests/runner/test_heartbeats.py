@@ -6,11 +6,11 @@ import subprocess
 import sys
 import time
 
-from vindeby.runner.local.messages import Heartbeats
+from vindeby.runner.local.heartbeats import Heartbeats
 
 BEATING = """
 import sys
-from vindeby.runner.local.messages import Heartbeats
+from vindeby.runner.local.heartbeats import Heartbeats
 slot = Heartbeats(int(sys.argv[1]), 1).slot(0)
 for _ in range(60_000):
     slot.beat()

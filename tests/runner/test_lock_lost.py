@@ -18,7 +18,7 @@ from tests.store.locks import held_by
 from vindeby.errors import BusyError, StorageError
 from vindeby.runner import run
 from vindeby.runner.resume import hold
-from vindeby.store.disk.lock_state import LeasedFiles
+from vindeby.store.disk.lock import LeasedFiles
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.format.shard import ShardWriter
 from vindeby.store.merge.merge import MergeOptions, _Merge, merge
@@ -31,7 +31,7 @@ from vindeby.campaign import Campaign
 from vindeby.errors import VindebyError
 from vindeby.runner import run
 from vindeby.store.disk import lock
-from vindeby.store.disk.lock_state import Lease
+from vindeby.store.disk.lock import Lease
 lock.LEASE = Lease(beat_s=0.1)
 try:
     run(Campaign.load(sys.argv[1]), sys.argv[2])
@@ -191,7 +191,7 @@ def test_a_killed_run_is_resumed_under_another_host_name(
 ) -> None:
     """As in a container or a requeued job: nothing is known of the old owner but that its heartbeats stopped."""
     from vindeby.store.disk import lock
-    from vindeby.store.disk.lock_state import Lease
+    from vindeby.store.disk.lock import Lease
 
     directory = RunDirectory(tmp_path / "out.h5").create()
     code = (

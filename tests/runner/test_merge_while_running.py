@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -68,7 +71,6 @@ def slow(self, *arguments):
         time.sleep(1000)
 merging._Merge._build = slow
 from vindeby.runner.periodic_merge import main
-main()
 """
 """A merge that stands still with its new database built and the lock in hand, the first time."""
 
@@ -94,8 +96,9 @@ def test_workers_publish_while_a_merge_stands_still_and_killing_it_loses_nothing
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     output, marker = tmp_path / "out.h5", tmp_path / "marker"
-    code = SLOW.format(marker=str(marker))
-    monkeypatch.setattr(merging, "_CODE", f"import json, sys\nsys.path[:] = json.loads(sys.argv[1])\n{code}")
+    (tmp_path / "slow_merge.py").write_text(SLOW.format(marker=str(marker)))
+    start = partial(merging.start_python, "slow_merge", [str(tmp_path), *sys.path])
+    monkeypatch.setattr(merging, "start_python", lambda module, path, *rest, **how: start(*rest, **how))
     done: dict[str, int] = {}
 
     def look(progress: Progress) -> bool:
@@ -185,8 +188,9 @@ def test_a_merge_in_between_changes_nothing_once_the_run_has_lost_its_lock(tmp_p
 def test_a_merge_that_writes_more_than_a_pipe_holds_ends_and_its_last_words_are_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    wordy = "import sys; sys.stderr.write('x' * 200_000 + ' the end'); sys.exit(1)"
     monkeypatch.setattr(
-        merging, "_CODE", "import sys; sys.stderr.write('x' * 200_000 + ' the end'); sys.exit(1)"
+        merging, "start_python", lambda *_, **how: subprocess.Popen([sys.executable, "-c", wordy], **how)
     )
     directory, said = RunDirectory(tmp_path / "out.h5").create(), list[str]()
     with directory.lock("run") as lock, closing(EventLog(directory)) as log:

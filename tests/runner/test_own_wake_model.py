@@ -11,7 +11,7 @@ import pytest
 import vindeby
 from tests.campaign.examples import small
 from tests.command import vindeby as command
-from vindeby.assembly import wake_model_of, wind_farm_of
+from vindeby.assembly.wind import wake_model_of, wind_farm_of
 from vindeby.campaign import Campaign
 from vindeby.errors import InputError
 

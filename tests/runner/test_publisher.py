@@ -42,9 +42,7 @@ def record(number: int) -> Record:
 def publisher(disk: Disk, said: list[object], *, flush_s: float = 0.0, wait: bool = False) -> Publisher:
     return Publisher(
         disk,  # type: ignore[arg-type]
-        on_durable=lambda tasks, shard, seconds: said.append(TasksDurable(0, tasks, shard, seconds)),
-        on_failed=lambda task, failure: said.append(Failed(0, task, failure)),
-        on_disk_trouble=lambda reason: said.append(DiskTrouble(0, reason)),
+        said.append,
         flush_s=flush_s,
         wait_for_disk=wait,
     )

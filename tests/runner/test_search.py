@@ -12,7 +12,9 @@ import pytest
 from tests.campaign.examples import small
 from tests.command import vindeby
 from tests.runner.campaigns import equal, results
-from vindeby.assembly import physics_checks, pipeline_of, problem_of, turbine_of, wind_farm
+from vindeby.assembly.physics import physics_checks
+from vindeby.assembly.search import pipeline_of, problem_of
+from vindeby.assembly.wind import turbine_of, wind_farm
 from vindeby.campaign import Campaign
 from vindeby.cli.run_view import line_of
 from vindeby.errors import InputError
@@ -21,7 +23,7 @@ from vindeby.results.observer import Observer
 from vindeby.results.snapshot import Snapshot
 from vindeby.runner import run
 from vindeby.runner.methods.method_protocol import checked_record
-from vindeby.runner.methods.search import SearchMethod, _Prepared
+from vindeby.runner.methods.search import SearchMethod, result_of
 from vindeby.runner.protocol import Kind
 from vindeby.runner.supervisor import Progress
 from vindeby.store.format.record import Record
@@ -108,7 +110,8 @@ def test_what_a_search_says_beside_the_layout_is_in_the_record() -> None:
         return Result(Layout.of(x, x), 3.0, "budget", 5, arrays, {"repeatable": False, "engine": "none"})
 
     task = next(iter(cell.tasks(asked.seeds)))
-    record = checked_record(asked, cell, task, _Prepared(search, "mine", "vindeby", None).solve(task), 0.0)
+    result = result_of(search(task.seed), "mine", "vindeby", None)
+    record = checked_record(asked, cell, task, result, 0.0)
     assert record.arrays["curve"].tolist() == [1.0, 2.5]
     assert float(record.aep) == 3.0
     assert record.attributes["repeatable"] is False
@@ -142,7 +145,7 @@ def coarse(step: float, **changes: object) -> Campaign:
 def found_by(asked: Campaign) -> Record:
     (cell,) = asked.cells()
     task = next(iter(cell.tasks(asked.seeds)))
-    return checked_record(asked, cell, task, SearchMethod(asked).prepare(cell).solve(task), 0.0)
+    return checked_record(asked, cell, task, SearchMethod(asked).prepare(cell)(task), 0.0)
 
 
 def test_the_energy_of_a_result_is_that_of_the_fine_rose_however_coarse_the_search() -> None:

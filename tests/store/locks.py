@@ -9,7 +9,7 @@ import sys
 import time
 from pathlib import Path
 
-from vindeby.store.disk.lock_state import LockState, claim_path, create_state, read_state, swap_state
+from vindeby.store.disk.lock import LockState, claim_path, create_state, read_state, swap_state
 from vindeby.store.disk.process import Identity
 
 HOLD = """

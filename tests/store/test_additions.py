@@ -29,7 +29,7 @@ from vindeby.store.format.seal import SealedFile
 from vindeby.store.merge.merge import BadFilesError, MergeOptions, merge
 from vindeby.store.read.guard import Guard
 from vindeby.store.read.inspect import Verdict
-from vindeby.store.read.reading import Sinks, read_any, read_guarded
+from vindeby.store.read.reading import Reading, read_any, read_guarded
 from vindeby.store.validate import validate
 
 pytestmark = pytest.mark.slow
@@ -355,9 +355,9 @@ def test_a_damaged_record_is_one_finding_when_nothing_says_which_fields_are_own(
         del file.attrs["own_fields"]
         file[KEY]["aep"][...] = 1.0
     damaged: list[Segment] = []
+    reading = Reading()
+    reading.doubt = damaged.append  # type: ignore[method-assign]
     with Guard() as guard:
-        reading = read_guarded(
-            path, guard, real_size=path.stat().st_size, sinks=Sinks(lambda _: None, damaged.append)
-        )
+        read_guarded(path, guard, reading, real_size=path.stat().st_size)
     assert [(finding.verdict, finding.key) for finding in reading.findings] == [(Verdict.CHECKSUM, KEY)]
     assert [segment.rows["key"].tolist() for segment in damaged] == [[KEY.encode()]]

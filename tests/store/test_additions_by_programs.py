@@ -83,6 +83,7 @@ def test_what_a_foreign_file_holds_beside_its_records_is_carried(run: RunDirecto
     assert "init" in h5py.File(old)
 
 
+@pytest.mark.usefixtures("misbehaving")
 def test_a_child_that_dies_while_it_copies_changes_nothing(
     run: RunDirectory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -93,7 +94,7 @@ def test_a_child_that_dies_while_it_copies_changes_nothing(
 
     class Dying(Guard):
         def call(self, task: str, **arguments: Any) -> Any:
-            return super().call("probe", name="crash")
+            return super().call("gridded", path="crash", wanted=[])
 
     publish(run, records(1, start=6))
     with monkeypatch.context() as patches:

@@ -202,7 +202,7 @@ def test_the_search_group_by_group_has_one_time_limit_for_all_groups(tmp_path: P
             group["layout"] = slow
             group.attrs.update(checksum="0" * 64, farm_idx=0, type_idx=0, ss_seed=number)
     with CountingGuard(Limits(least_seconds=0.2, seconds_per_mb=0.0)) as guard:
-        list(guard.call("probe", name="ready"))
+        list(guard.call("gridded", path="none", wanted=[]))
         saved = rescue(path, tmp_path, guard, NAMING)
     found = [str(one) for one in saved.findings]
     assert any(one.endswith("it takes too long for its size") for one in found), found

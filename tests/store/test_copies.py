@@ -15,7 +15,7 @@ from vindeby.store.format.file_format import Content
 from vindeby.store.format.formats import file_format_named
 from vindeby.store.format.record import Attribute, Record
 from vindeby.store.format.rows import segments_of
-from vindeby.store.format.shard import Receipt, build_image_of
+from vindeby.store.format.shard import Receipt, build_image
 from vindeby.store.merge.merge import BadFilesError, MergeOptions, merge
 from vindeby.store.missing import find_missing
 from vindeby.store.read.database import Database
@@ -191,7 +191,7 @@ def unmarked_shard(run: RunDirectory, batch: list[Record], without: str) -> Path
         segment.rows["checksum"] = segment.computed_checksums()
     path = run.create().shards / "node-1-abc-0000" / "000000.h5"
     path.parent.mkdir()
-    path.write_bytes(build_image_of(segments).data)
+    path.write_bytes(build_image(segments))
     return path
 
 

@@ -13,8 +13,7 @@ import pytest
 
 from tests.store.locks import beat, held_by, holder_process
 from vindeby.errors import BusyError
-from vindeby.store.disk.lock import Lock
-from vindeby.store.disk.lock_state import Lease, LockState, Sign, Watch, heartbeat_age, read_state
+from vindeby.store.disk.lock import Lease, Lock, LockState, Sign, Watch, heartbeat_age, read_state
 from vindeby.store.disk.process import Identity
 
 QUICK = Lease(beat_s=0.05, stale_s=1.0, watch_s=0.2)
@@ -123,7 +122,7 @@ STOPPED = """
 import signal, sys
 from pathlib import Path
 from vindeby.errors import BusyError
-from vindeby.store.disk.lock_state import Lease
+from vindeby.store.disk.lock import Lease
 from vindeby.store.disk.lock import Lock
 lock = Lock(Path(sys.argv[1]), "merge", lease=Lease(beat_s=0.05)).acquire()
 print("held", flush=True)

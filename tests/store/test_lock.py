@@ -16,8 +16,7 @@ import pytest
 
 from tests.store.locks import held_by, holder_process
 from vindeby.errors import BusyError
-from vindeby.store.disk.lock import Lock
-from vindeby.store.disk.lock_state import LockState, claim_path, read_state, swap_state
+from vindeby.store.disk.lock import Lock, LockState, claim_path, read_state, swap_state
 from vindeby.store.disk.process import Identity
 
 

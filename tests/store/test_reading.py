@@ -21,7 +21,7 @@ from vindeby.store.format.seal import FORMAT_VERSION, block_digests, seal_bytes
 from vindeby.store.merge.merge import MergeOptions, merge
 from vindeby.store.missing import as_csv, as_json, as_text, find_missing
 from vindeby.store.read.database import Database
-from vindeby.store.read.guard import DONE, FAILED, Guard, GuardError, Limits
+from vindeby.store.read.guard import FAILED, Guard, GuardError, Limits
 from vindeby.store.read.inspect import Finding, Verdict
 from vindeby.store.read.reading import read_any
 from vindeby.store.validate import repeated, validate
@@ -106,24 +106,27 @@ def test_a_cut_file_and_a_broken_one_get_their_verdicts(guard: Guard, tmp_path: 
 
 
 @pytest.mark.parametrize(("name", "verdict"), [("crash", Verdict.CRASHED), ("hang", Verdict.HUNG)])
+@pytest.mark.usefixtures("misbehaving")
 def test_a_child_that_crashes_or_hangs_is_a_verdict(name: str, verdict: Verdict) -> None:
     with Guard(Limits(silence_s=3.0)) as own:
         with pytest.raises(GuardError) as caught:
-            list(own.call("probe", name=name))
+            list(own.call("gridded", path=name, wanted=[]))
         assert caught.value.finding.verdict is verdict
-        assert [kind for kind, _ in own.call("probe", name="fine")] == [DONE]
+        assert [kind for kind, _ in own.call("gridded", path="fine", wanted=[])] == [FAILED]
 
 
+@pytest.mark.usefixtures("misbehaving")
 def test_a_child_that_is_silent_when_its_time_is_up_is_not_waited_for_any_longer() -> None:
     with Guard(Limits(silence_s=3000.0)) as own:
-        list(own.call("probe", name="fine"))
+        list(own.call("gridded", path="fine", wanted=[]))
         with pytest.raises(GuardError, match="it takes too long for its size"):
-            list(own.call("probe", name="hang", deadline=time.monotonic() + 0.5))
+            list(own.call("gridded", path="hang", wanted=[], deadline=time.monotonic() + 0.5))
 
 
+@pytest.mark.usefixtures("misbehaving")
 def test_a_child_that_wants_all_memory_is_refused_it() -> None:
     with Guard(Limits(memory_bytes=1 << 30)) as own:
-        ((kind, data),) = own.call("probe", name="memory")
+        ((kind, data),) = own.call("gridded", path="memory", wanted=[])
         assert kind == FAILED
         assert b"MemoryError" in data
 

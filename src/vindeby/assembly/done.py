@@ -53,6 +53,18 @@ class Judge:
         """Why a record is not possible, in words; empty when it is."""
         return "; ".join(what for check in self.checks for what in check(record))
 
+    def why_not_done(self, database: Database, key: str) -> str:
+        """Why a database has no result that is done under a key, in words; empty when it has one."""
+        asked = self.asked(key)
+        if asked is None:
+            return "is not a task of its campaign"
+        if key not in database:
+            return "is missing"
+        record = database[key]
+        if not answers(record.fingerprint, asked):
+            return "answers an older version of its campaign"
+        return self.why_not(record)
+
     def look_at(self, segments: Iterable[Segment]) -> Iterator[Invalid]:
         """The invalid ones among the records that answer the campaign."""
         for segment in segments:

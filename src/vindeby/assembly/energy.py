@@ -16,6 +16,7 @@ import numpy as np
 
 from vindeby.assembly.done import Judge, judge, not_done
 from vindeby.assembly.physics import CampaignCheck
+from vindeby.assembly.stored_turbines import objective_gwh
 from vindeby.campaign import Campaign
 from vindeby.campaign.reading.code_files import file_of, is_installed, search_path
 from vindeby.campaign.sections.wake_model import NamedCode
@@ -51,11 +52,16 @@ def engine_name(campaign: Campaign) -> str:
 def engine_warning(campaign: Campaign, path: Sequence[str] | None = None) -> str:
     """What to say before the model that a campaign names is imported; empty where there is nothing to say."""
     given = campaign.wake.named_code
-    file = None if given is None else file_of(given.module, search_path() if path is None else path)
-    if given is None or file is None or is_installed(file):
+    return "" if given is None else code_warning(f"wake.{given.key}", given.model, path)
+
+
+def code_warning(field: str, name: str, path: Sequence[str] | None = None) -> str:
+    """What to say before ``package.module:name`` is imported; empty where it is installed, or not found."""
+    file = file_of(name.partition(":")[0], search_path() if path is None else path)
+    if file is None or is_installed(file):
         return ""
     return (
-        f"wake.{given.key}: {given.model} is not from an installed package: {file} will be executed, and "
+        f"{field}: {name} is not from an installed package: {file} will be executed, and "
         "may do whatever you may do; run only code that you trust"
     )
 
@@ -91,12 +97,20 @@ def fill_in_energies(
         progress(warning)
     filled, invalid = Filled(), set[str]()
     judge_, check = Judge(campaign), CampaignCheck(campaign)
+
+    def amended() -> Iterator[Record]:
+        for key, why in missing.items():
+            record = _with_energy(database[key], campaign, check)
+            if record is None or (wrong := judge_.why_not(record)):
+                filled.left[key] = why if record is None else wrong
+                continue
+            filled.amended.append(key)
+            yield record
+
     with Database(run) as database:
-        verdicts = judge(database, judge_)
-        missing = not_done(database, verdicts)
+        missing = not_done(database, judge(database, judge_))
         invalid = {database.checksum(key) for key in missing}
-        amended = _amended(database, missing, judge_, check, filled)
-        for batch in batches(amended):
+        for batch in batches(amended()):
             run.create()
             ShardWriter(run).publish(batch)
             if len(filled.amended) >= _MANY:
@@ -106,29 +120,15 @@ def fill_in_energies(
     return filled
 
 
-def _amended(
-    database: Database, missing: dict[str, str], judge_: Judge, check: CampaignCheck, filled: Filled
-) -> Iterator[Record]:
-    for key, why in missing.items():
-        record = database[key]
-        energy_gwh = check.energy_gwh(record)
-        amended = None if energy_gwh is None else _with_energy(record, energy_gwh, check)
-        if amended is None or (wrong := judge_.why_not(amended)):
-            filled.left[key] = why if amended is None else wrong
-            continue
-        filled.amended.append(key)
-        yield amended
-
-
-def _with_energy(record: Record, energy_gwh: float, check: CampaignCheck) -> Record:
+def _with_energy(record: Record, campaign: Campaign, check: CampaignCheck) -> Record | None:
+    """The record with the energy of its layout; None where that is not feasible."""
+    energy_gwh, cell = check.energy_gwh(record), check.cell_of(record.key)
+    if energy_gwh is None or cell is None:
+        return None
+    arrays = {**record.arrays, "aep": np.array(energy_gwh)}
     attributes = {
         name: value for name, value in record.attributes.items() if name not in {"aep", "objective"}
     }
-    if (worth := check.objective_gwh(record, energy_gwh)) is not None:
+    if (worth := objective_gwh(campaign, cell, arrays)) is not None:
         attributes["objective"] = worth
-    return Record(
-        record.key,
-        record.fingerprint,
-        {**record.arrays, "aep": np.array(energy_gwh)},
-        {**attributes, ORIGIN: RECOMPUTED},
-    )
+    return Record(record.key, record.fingerprint, arrays, {**attributes, ORIGIN: RECOMPUTED})

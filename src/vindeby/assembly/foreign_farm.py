@@ -13,7 +13,7 @@ that is enough to validate and to draw, and executes no code that a campaign nam
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Protocol
 
@@ -22,9 +22,8 @@ import numpy.typing as npt
 
 from vindeby.errors import ArgumentError
 from vindeby.units import mean_power_to_aep_gwh
-from vindeby.wake import FlowMap, Neighbours, Site, Turbine, WakeModel, WindFarm, WindStates, models
+from vindeby.wake import Neighbours, Site, Turbine, WakeModel, WindFarm, WindStates, models
 from vindeby.wake.loops.wind_access import free_wind_at, wind_and_locality
-from vindeby.wake.sites.site import chunks_of
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
@@ -114,53 +113,19 @@ class ForeignFarm(WindFarm):
         unit = mean_power_to_aep_gwh(1.0)
         return watts * unit, east[:counted] * unit, north[:counted] * unit
 
-    def power(self, x: npt.ArrayLike, y: npt.ArrayLike, types: npt.ArrayLike = 0) -> FloatArray:
-        """Power in W of every turbine in every state: (turbines, directions, speeds) or (turbines, steps)."""
-        layout, counted = self._layout(x, y, types)
-        return self._hand_out(self.engine.state_powers(layout, self.states)[0][:counted])
+    def _of_chunk(
+        self, layout: Places, counted: int, states: WindStates, *, speed: bool = False
+    ) -> FloatArray:
+        watts, speeds = self.engine.state_powers(layout, states)
+        given = (speeds if speed else watts)[:counted]
+        in_order = np.empty_like(given)
+        in_order[:, slice(None) if states.step is None else states.step] = given
+        return in_order.reshape((counted, *states.shape))
 
-    def wind_speed(self, x: npt.ArrayLike, y: npt.ArrayLike, types: npt.ArrayLike = 0) -> FloatArray:
-        """Wind speed in m/s at every turbine in every wind state, in the wakes; axes as in ``power``."""
-        layout, counted = self._layout(x, y, types)
-        return self._hand_out(self.engine.state_powers(layout, self.states)[1][:counted])
-
-    def power_steps(
-        self, x: npt.ArrayLike, y: npt.ArrayLike, types: npt.ArrayLike = 0, *, steps_per_chunk: int = 512
-    ) -> Iterator[tuple[slice, FloatArray]]:
-        """Power in W of every turbine at every step of a time series, a chunk of steps at a time."""
-        layout, counted = self._layout(x, y, types)
-        for steps, states in chunks_of(self.states, steps_per_chunk):
-            watts = self.engine.state_powers(layout, states)[0][:counted]
-            in_time = np.empty_like(watts)
-            in_time[:, states.step] = watts
-            yield steps, in_time
-
-    def flow_map(
-        self,
-        x: npt.ArrayLike,
-        y: npt.ArrayLike,
-        types: npt.ArrayLike = 0,
-        *,
-        direction: float,
-        speed: float,
-        grid_x: npt.ArrayLike,
-        grid_y: npt.ArrayLike,
-        height_m: float | None = None,
-        turbulence: float | None = None,
-    ) -> FlowMap:
-        """Wind speed on a grid for one direction (degrees) and free wind speed (m/s), as in ``WindFarm``."""
-        if turbulence is None:
-            turbulence = float(np.average(self.states.turbulence, weights=self.states.probability + 1e-300))
-        east, north = (np.atleast_1d(np.array(g, np.float64)) for g in (grid_x, grid_y))
-        at = self.turbines[0].hub_height_m if height_m is None else float(height_m)
-        layout, _ = self._layout(x, y, types)
-        one = WindStates(
-            np.array([float(direction)]), np.array([0, 1]), np.array([float(speed)]), np.ones(1),
-            np.array([turbulence]), (1, 1),
-        )  # fmt: skip
-        point_x, point_y = (g.ravel() for g in np.meshgrid(east, north))
-        out = self.engine.state_speeds_at(layout, one, point_x, point_y, at)[:, 0]
-        return FlowMap(east, north, out.reshape(len(north), len(east)), float(direction), float(speed), at)
+    def _speeds_at(
+        self, layout: Places, states: WindStates, point_x: FloatArray, point_y: FloatArray, at: float
+    ) -> FloatArray:
+        return self.engine.state_speeds_at(layout, states, point_x, point_y, at)[:, 0]
 
     def point_energies(
         self,

@@ -18,7 +18,9 @@ from collections.abc import Collection, Iterable
 from dataclasses import replace
 from pathlib import Path
 
-from vindeby.campaign import Campaign, Farm, Turbine
+from vindeby.campaign import Campaign
+from vindeby.campaign.sections.farm import Farm
+from vindeby.campaign.sections.turbines import Turbine
 from vindeby.campaign.tasks import RESULT_ARRAYS, STUDY_ARRAYS
 from vindeby.errors import ArgumentError, CampaignError, DataError, InputError, StorageError
 from vindeby.store.disk.files import check_output
@@ -60,7 +62,8 @@ def refuse_another_campaign(run: RunDirectory, campaign: Campaign) -> None:
                 return
         have = fingerprints(database)
     former = None if text is None else _loaded(text)
-    if not have or any(_shared(have, campaign, foreign=former is None)):
+    unmarked = {""} if former is None else set[str]()
+    if not have or any(have.get(key) in {asked, *unmarked} for key, asked in campaign.fingerprints().items()):
         return
     holds = f"campaign {former.name!r}" if former else "results of another campaign"
     raise InputError(
@@ -113,17 +116,8 @@ def is_edited(former: Campaign, campaign: Campaign) -> bool:
 
 
 def _in_common(some: Iterable[Farm | Turbine], others: Iterable[Farm | Turbine]) -> bool:
-    names = {one.name for one in some}
-    described = [_description(one) for one in some]
-    return any(other.name in names or _description(other) in described for other in others)
+    def description(thing: Farm | Turbine) -> object:
+        return thing.boundary if isinstance(thing, Farm) else thing.description
 
-
-def _description(thing: Farm | Turbine) -> object:
-    return thing.boundary if isinstance(thing, Farm) else thing.description
-
-
-def _shared(have: dict[str, str], campaign: Campaign, *, foreign: bool) -> Iterable[bool]:
-    for task in campaign.tasks():
-        found = have.get(task.key)
-        if found is not None and (found == task.fingerprint or (foreign and not found)):
-            yield True
+    names, described = {one.name for one in some}, [description(one) for one in some]
+    return any(other.name in names or description(other) in described for other in others)

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,26 +22,24 @@ from numpy.typing import ArrayLike
 
 from vindeby import units
 from vindeby.assembly.stored_turbines import (
-    Area,
-    Around,
     FloatArray,
     IntArray,
+    PlacedLayout,
     areas_of,
-    around,
     check_inside,
+    check_spacing,
     check_types,
     check_zone,
     largest_diameter_m,
     objective_gwh,
     own_types,
-    worst_pair,
 )
-from vindeby.campaign import Campaign, task_key
-from vindeby.campaign.tasks import Cell, parse_key
+from vindeby.campaign import Campaign
+from vindeby.campaign.neighbours import around
+from vindeby.campaign.tasks import Cell, parse_key, task_key
 from vindeby.errors import ArgumentError
 from vindeby.store.format.record import Record
 from vindeby.text import plural
-from vindeby.units import TOLERANCE_M
 
 if TYPE_CHECKING:
     from vindeby.wake import WindFarm
@@ -164,10 +163,10 @@ class CampaignCheck:
         self._has_engine = campaign.wake.engine is not None
         self._deep = deep
         self._cells = {(cell.farm_idx, cell.type_idx): cell for cell in campaign.cells()}
-        self._areas: dict[int, list[tuple[str, Area]]] = {}
-        self._farms: dict[tuple[tuple[int, ...], int | None], WindFarm] = {}
-        self._of_one_gwh: dict[WindFarm, FloatArray] = {}
-        self._around: dict[tuple[int, int], Around] = {}
+        self._areas = cache(lambda farm_idx: areas_of(campaign.farms[farm_idx]))
+        self._around = cache(lambda cell: around(campaign, cell.farm_idx, campaign.turbines_of(cell)))
+        self._wind_farm = cache(self._new_wind_farm)
+        self._of_one_gwh = cache(_of_one_gwh)
         self.not_computed_again: Counter[str] = Counter()
         """How many records ``deep`` did not compute again, by reason."""
         self.differences: dict[str, float] = {}
@@ -175,30 +174,32 @@ class CampaignCheck:
 
     def __call__(self, record: Record) -> Iterator[str]:
         """Say what is wrong with the record; nothing about one that the campaign does not have."""
-        cell, layout = self.cell_of(record.key), layout_of(record)
-        if cell is None or layout is None:
+        cell, placed = self.cell_of(record.key), self._placed(record)
+        if cell is None or placed is None:
             self._skip("not in the campaign" if cell is None else "no layout")
             return
-        x, y = layout
-        types = own_types(record, cell, len(x))
         yield from check_zone(cell, record)
-        yield from check_types(self._campaign, cell, record, len(x))
-        yield from self._check_places(cell, x, y, types)
+        yield from check_types(self._campaign, placed)
+        yield from self._check_places(placed)
         yield from self._check_turbine(cell, record)
         energy = record.arrays.get("aep")
         if energy is None or energy.size != 1 or not 0.0 < float(energy.ravel()[0]) < np.inf:
             self._skip("no energy")
             return
-        if types is None:
+        if placed.types is None:
             self._skip("no types")
             return
-        yield from self._check_objective(cell, record, float(energy.ravel()[0]), types)
-        stored = record.attributes.get("aep_origin") == STORED and not record.fingerprint
-        tolerance = TOLERANCE_STORED_AEP if stored or self._call is not None else TOLERANCE_AEP
+        stored_gwh = float(energy.ravel()[0])
+        said, worth = record.attributes.get("objective"), objective_gwh(self._campaign, cell, record.arrays)
+        most_off = TOLERANCE_AEP * max(abs(worth or 0.0), stored_gwh)
+        if worth is not None and isinstance(said, float) and not abs(said - worth) <= most_off:
+            yield f"objective is {said:.9g}, but its energy and turbines make {worth:.9g}"
         engine_gwh = record.attributes.get(ENGINE_AEP) if self.compares else None
         if isinstance(engine_gwh, float):
             self.differences |= far_from_engine([record.key], energy, engine_gwh)
-        yield from self._check_worth(cell, x, y, types, float(energy.ravel()[0]), tolerance)
+        stored = record.attributes.get("aep_origin") == STORED and not record.fingerprint
+        tolerance = TOLERANCE_STORED_AEP if stored or self._call is not None else TOLERANCE_AEP
+        yield from self._check_worth(cell, (placed.x, placed.y, placed.types), stored_gwh, tolerance)
 
     @property
     def compares(self) -> bool:
@@ -212,66 +213,33 @@ class CampaignCheck:
 
     def energy_gwh(self, record: Record) -> float | None:
         """What the layout gives with the campaign's engine; None where it is not a feasible layout of the campaign."""
-        cell, layout = self.cell_of(record.key), layout_of(record)
-        if cell is None or layout is None:
+        placed = self._placed(record)
+        if placed is None or placed.types is None:
             return None
-        types = own_types(record, cell, len(layout[0]))
-        if types is None or any(check_types(self._campaign, cell, record, len(types))):
-            return None
-        if any(self._check_places(cell, *layout, types)):
+        if any(check_types(self._campaign, placed)) or any(self._check_places(placed)):
             return None
         try:
-            return float(self._engine(cell).aep(*layout, types))
+            return float(self._engine(placed.cell).aep(placed.x, placed.y, placed.types))
         except ArgumentError:  # turbines in one place, where the spacing allows it
             return None
 
-    def objective_gwh(self, record: Record, energy_gwh: float) -> float | None:
-        """What the layout is worth with this energy; None where nothing was chosen by the campaign's objective."""
+    def _placed(self, record: Record) -> PlacedLayout | None:
         cell, layout = self.cell_of(record.key), layout_of(record)
-        types = None if cell is None or layout is None else own_types(record, cell, len(layout[0]))
-        if cell is None or types is None:
+        if cell is None or layout is None:
             return None
-        numbers = np.array(cell.type_indices)[types]
-        return objective_gwh(self._campaign, cell, energy_gwh, len(types), numbers)
+        return PlacedLayout(cell, *layout, own_types(record, cell, len(layout[0])))
 
     def _skip(self, why: str) -> None:
         if self._deep:
             self.not_computed_again[why] += 1
 
-    def _check_places(
-        self, cell: Cell, x: FloatArray, y: FloatArray, types: IntArray | None
-    ) -> Iterator[str]:
-        if not cell.allows(len(x)):
-            yield f"has {len(x)} turbines, but the campaign asks for {cell.counts_in_words}"
-        if len(x) == cell.n_turbines or not cell.zones:
-            if cell.farm_idx not in self._areas:
-                self._areas[cell.farm_idx] = areas_of(self._campaign.farms[cell.farm_idx])
-            yield from check_inside(self._areas[cell.farm_idx], cell, x, y)
-        yield from self._check_spacing(cell, x, y, types)
-
-    def _check_spacing(
-        self, cell: Cell, x: FloatArray, y: FloatArray, types: IntArray | None
-    ) -> Iterator[str]:
-        """The worst pair of two turbines, or of a turbine and a neighbour."""
-        beside = self._beside(cell)
-        each = np.array(beside.spacing_m(self._campaign))
-        own = np.full(len(x), cell.spacing_m) if types is None else each[types]
-        need = np.concatenate([own, each[beside.types]])
-        all_x, all_y = np.concatenate([x, beside.x]), np.concatenate([y, beside.y])
-        short_m, one, other = worst_pair(all_x, all_y, need, len(x))
-        if short_m <= TOLERANCE_M:
-            return
-        if other >= len(x):
-            yield f"turbine {one} is {short_m:.6g} m too near to neighbour {other - len(x)}"
-        else:
-            gap, least = np.hypot(x[one] - x[other], y[one] - y[other]), 0.5 * (need[one] + need[other])
-            yield f"turbines {one} and {other} are {gap:.6g} m apart, but must be {least:g} m"
-
-    def _beside(self, cell: Cell) -> Around:
-        place = (cell.farm_idx, cell.type_idx)
-        if place not in self._around:
-            self._around[place] = around(self._campaign, self._campaign.turbines_of(cell), cell.farm_idx)
-        return self._around[place]
+    def _check_places(self, placed: PlacedLayout) -> Iterator[str]:
+        cell, count = placed.cell, len(placed.x)
+        if not cell.allows(count):
+            yield f"has {count} turbines, but the campaign asks for {cell.counts_in_words}"
+        if count == cell.n_turbines or not cell.zones:
+            yield from check_inside(self._areas(cell.farm_idx), placed)
+        yield from check_spacing(self._around(cell), placed)
 
     def _check_turbine(self, cell: Cell, record: Record) -> Iterator[str]:
         said = record.attributes.get("diameter")
@@ -279,20 +247,10 @@ class CampaignCheck:
         if said is not None and said != diameter:
             yield f"diameter is {said}, but type {cell.type_idx} of the campaign has {diameter:g}"
 
-    def _check_objective(
-        self, cell: Cell, record: Record, stored_gwh: float, types: IntArray
-    ) -> Iterator[str]:
-        said = record.attributes.get("objective")
-        if not isinstance(said, float) or not cell.is_chosen:
-            return
-        numbers = np.array(cell.type_indices)[types]
-        worth = objective_gwh(self._campaign, cell, stored_gwh, len(types), numbers)
-        if worth is not None and not abs(said - worth) <= TOLERANCE_AEP * max(abs(worth), stored_gwh):
-            yield f"objective is {said:.9g}, but its energy and turbines make {worth:.9g}"
-
     def _check_worth(
-        self, cell: Cell, x: FloatArray, y: FloatArray, types: IntArray, stored_gwh: float, tolerance: float
+        self, cell: Cell, layout: tuple[FloatArray, FloatArray, IntArray], stored_gwh: float, tolerance: float
     ) -> Iterator[str]:
+        types = layout[2]
         each_mw = [turbine.rated_power_mw for turbine in self._campaign.turbines_of(cell)]
         full_gwh = units.capacity_to_largest_aep_gwh(float(np.array(each_mw)[types].sum()))
         if stored_gwh > full_gwh:
@@ -304,12 +262,16 @@ class CampaignCheck:
         if elsewhere and not self._deep:
             return
         engine = self._engine(cell)
-        most_gwh = np.inf if elsewhere else self._without_wakes_gwh(engine, x, y, types)
+        most_gwh = np.inf
+        if not elsewhere and engine.locality == "uniform":
+            most_gwh = float(self._of_one_gwh(engine)[types].sum())
+        elif not elsewhere:
+            most_gwh = engine.free_aep_at(*layout)
         if stored_gwh > most_gwh * (1.0 + TOLERANCE_AEP):
             yield f"aep is {stored_gwh:.6f} GWh, but without any wakes it would be {most_gwh:.6f} GWh"
         if self._deep:
             try:
-                again_gwh = engine.aep(x, y, types)
+                again_gwh = engine.aep(*layout)
             except ArgumentError as error:
                 yield str(error)
                 return
@@ -318,20 +280,17 @@ class CampaignCheck:
 
     def _engine(self, cell: Cell) -> WindFarm:
         # Without neighbours all farms are alike.
-        place = cell.type_indices, cell.farm_idx if len(self._beside(cell)) else None
-        if place not in self._farms:
-            from vindeby.assembly.wind import wind_farm  # loads Numba, which a campaign of calls need not
+        return self._wind_farm(cell.type_indices, cell.farm_idx if len(self._around(cell)) else None)
 
-            self._farms[place] = wind_farm(self._campaign, *place)
-        return self._farms[place]
+    def _new_wind_farm(self, types: tuple[int, ...], farm_idx: int | None) -> WindFarm:
+        from vindeby.assembly.wind import wind_farm  # loads Numba, which a campaign of calls need not
 
-    def _without_wakes_gwh(self, engine: WindFarm, x: FloatArray, y: FloatArray, types: IntArray) -> float:
-        if engine.locality != "uniform":
-            return engine.free_aep_at(x, y, types)
-        if engine not in self._of_one_gwh:
-            kinds = range(len(engine.turbines))
-            self._of_one_gwh[engine] = np.array([engine.wake_free_aep(1, kind) for kind in kinds])
-        return float(self._of_one_gwh[engine][types].sum())
+        return wind_farm(self._campaign, types, farm_idx)
+
+
+def _of_one_gwh(engine: WindFarm) -> FloatArray:
+    """What a turbine of each type gives without wakes, in wind that is the same everywhere."""
+    return np.array([engine.wake_free_aep(1, kind) for kind in range(len(engine.turbines))])
 
 
 def layout_of(record: Record) -> tuple[FloatArray, FloatArray] | None:

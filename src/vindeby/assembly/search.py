@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import asdict
 
 from vindeby import layout
-from vindeby.assembly.stored_turbines import around
 from vindeby.assembly.wind import wind_farm
-from vindeby.campaign import Boundary, Campaign, Circle, Farm
+from vindeby.campaign import Campaign
+from vindeby.campaign.neighbours import around
 from vindeby.campaign.refusals import turbulence_speeds
+from vindeby.campaign.sections.boundary import Boundary, Circle
+from vindeby.campaign.sections.farm import Farm
 from vindeby.campaign.sections.method import SmartStart, Step
 from vindeby.campaign.tasks import Cell
 from vindeby.layout.methods.smart_start import DEFAULT_SPEEDS
@@ -32,13 +34,13 @@ def _disc(circle: Circle) -> tuple[tuple[float, float], float]:
 def problem_of(campaign: Campaign, cell: Cell) -> layout.Problem:
     """What is searched for in a cell of the campaign."""
     farm, kinds = campaign.farms[cell.farm_idx], cell.type_indices
-    beside = around(campaign, campaign.turbines_of(cell), cell.farm_idx)
+    beside = around(campaign, cell.farm_idx, campaign.turbines_of(cell))
     others = len(beside.turbines) - len(kinds)  # the types of neighbours are not to choose from
     return layout.Problem(
         farm=wind_farm(campaign, kinds, cell.farm_idx, searched=True),
         boundary=_grounds(farm, cell),
         n_turbines=cell.n_turbines,
-        spacing_m=beside.spacing_m(campaign),
+        spacing_m=beside.spacing_m,
         name=farm.name,
         mix=_mix(campaign, cell, others) if cell.mix or others else None,
         choice=_choice(campaign, cell, others),
@@ -51,15 +53,11 @@ def _choice(campaign: Campaign, cell: Cell, others: int) -> layout.Choice | None
     if not cell.is_chosen:
         return None
     mix = (*cell.mix_ranges, *[(0, 0)] * others) if cell.mix_ranges else None
-    return layout.Choice((cell.fewest, cell.n_turbines), mix, _objective(campaign, cell, others))
-
-
-def _objective(campaign: Campaign, cell: Cell, others: int) -> layout.Objective:
-    given = campaign.objective
-    if given is None:
-        return layout.Objective()
-    costs = [given.cost_gwh(turbine.name) for turbine in campaign.turbines_of(cell)] + [0.0] * others
-    return layout.Objective(tuple(costs), per_turbine=given.maximise == "aep-per-turbine")
+    given, objective = campaign.objective, layout.Objective()
+    if given is not None:
+        costs = [given.cost_gwh(turbine.name) for turbine in campaign.turbines_of(cell)] + [0.0] * others
+        objective = layout.Objective(tuple(costs), per_turbine=given.maximise == "aep-per-turbine")
+    return layout.Choice((cell.fewest, cell.n_turbines), mix, objective)
 
 
 def _grounds(farm: Farm, cell: Cell) -> layout.Boundary | layout.Zones:

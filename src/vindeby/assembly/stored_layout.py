@@ -17,7 +17,6 @@ from vindeby.campaign.reading.readers import StoredLayout
 from vindeby.campaign.tasks import parse_key
 from vindeby.errors import DataError, InputError
 from vindeby.store.format.record import Record
-from vindeby.store.missing import answers
 from vindeby.store.read.database import Database
 
 
@@ -40,9 +39,8 @@ def read_stored_layout(path: Path, key: str | None, farm: str | None, type_: str
         type_idx = _index("type", [one.name for one in campaign.turbines], type_, path)
         judge = Judge(campaign)
         for best in keys_by_worth(database).get((farm_idx, type_idx), ()):
-            asked, record = judge.asked(best), database[best]
-            if asked is not None and answers(record.fingerprint, asked) and not judge.why_not(record):
-                return _stored(path, record, campaign)
+            if not judge.why_not_done(database, best):
+                return _stored(path, database[best], campaign)
     raise DataError(
         f"{path}: holds no valid result of farm {campaign.farms[farm_idx].name!r} with type "
         f"{campaign.turbines[type_idx].name!r}"

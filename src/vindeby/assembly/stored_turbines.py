@@ -8,21 +8,25 @@ The engine of a mixed farm knows only the types of the mix; ``own_types`` goes f
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import shapely
 from shapely.geometry.base import BaseGeometry
 
-from vindeby.campaign import Boundary, Campaign, Farm, Turbine
-from vindeby.campaign.neighbours import neighbours_of, types_of
+from vindeby.campaign import Campaign
+from vindeby.campaign.neighbours import Around
+from vindeby.campaign.sections.boundary import Boundary
+from vindeby.campaign.sections.farm import Farm
 from vindeby.campaign.tasks import Cell, from_to
 from vindeby.store.format.record import Record
 from vindeby.units import TOLERANCE_M
 
 FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
 _MOST_DISTANCES = 4_000_000
 """At a time: a foreign file may hold a layout of any size."""
 
@@ -31,27 +35,23 @@ class Area:
     """How far outside a boundary points are."""
 
     def __init__(self, boundary: Boundary) -> None:
-        self._circles_out = [hole.circle for hole in boundary.exclusions if hole.circle is not None]
-        self._circle = boundary.circle
-        polygons = [hole.shape() for hole in boundary.exclusions if hole.circle is None]
-        outer = shapely.union_all([shapely.Polygon(ring) for ring in boundary.rings])
-        self._polygons: BaseGeometry = outer
-        self._holes: BaseGeometry = shapely.union_all(polygons)
+        holes = boundary.exclusions
+        self._outer: BaseGeometry = shapely.union_all([shapely.Polygon(ring) for ring in boundary.rings])
+        self._radius_m = 0.0
+        if boundary.circle is not None:
+            self._outer, self._radius_m = shapely.Point(boundary.circle.center), boundary.circle.radius_m
+        self._holes: BaseGeometry = shapely.union_all([hole.shape() for hole in holes if hole.polygon])
+        self._round_holes = [hole.circle for hole in holes if hole.circle is not None]
 
     def distance_outside(self, x: FloatArray, y: FloatArray) -> FloatArray:
         """The distance of each point from where it would be allowed; circles are taken as circles."""
         points = shapely.points(x, y)
-        if self._circle is None:
-            outside = shapely.distance(self._polygons, points)
-        else:
-            outside = np.hypot(x - self._circle.center[0], y - self._circle.center[1]) - self._circle.radius_m
-        outside = np.maximum(np.asarray(outside, np.float64), 0.0)
+        outside = np.maximum(shapely.distance(self._outer, points) - self._radius_m, 0.0)
         if not self._holes.is_empty:
             edge = shapely.distance(shapely.boundary(self._holes), points)
             outside = np.maximum(outside, np.where(shapely.contains_xy(self._holes, x, y), edge, 0.0))
-        for hole in self._circles_out:
-            depth = hole.radius_m - np.hypot(x - hole.center[0], y - hole.center[1])
-            outside = np.maximum(outside, depth)
+        for hole in self._round_holes:
+            outside = np.maximum(outside, hole.radius_m - np.hypot(x - hole.center[0], y - hole.center[1]))
         return np.asarray(outside, np.float64)
 
 
@@ -79,35 +79,6 @@ def worst_pair(x: FloatArray, y: FloatArray, need: FloatArray, own: int) -> tupl
     return found
 
 
-@dataclass(frozen=True)
-class Around:
-    """What stands around a farm. ``turbines`` are the farm's own types, then those of neighbours that differ."""
-
-    turbines: tuple[Turbine, ...]
-    x: FloatArray
-    y: FloatArray
-    types: npt.NDArray[np.int64]
-    """An index of ``turbines`` for each neighbour."""
-
-    def __len__(self) -> int:
-        return len(self.x)
-
-    def spacing_m(self, campaign: Campaign) -> list[float]:
-        """The spacing of each type; a pair keeps the mean of its two."""
-        return [campaign.min_spacing.in_metres(turbine.rotor_diameter_m) for turbine in self.turbines]
-
-
-def around(campaign: Campaign, own: Sequence[Turbine], farm_idx: int | None) -> Around:
-    """What stands around this farm, whose own turbines are of these types; nothing without a farm."""
-    standing = () if farm_idx is None else neighbours_of(campaign, farm_idx)
-    turbines, types = types_of(standing, own)
-    x, y = np.array([one.x for one in standing], float), np.array([one.y for one in standing], float)
-    return Around(tuple(turbines), x, y, np.array(types, np.int64))
-
-
-IntArray = npt.NDArray[np.int64]
-
-
 def zone_array(cell: Cell) -> IntArray:
     """The zone of each turbine, by its number."""
     return np.repeat(np.arange(len(cell.zones)), cell.zones)
@@ -118,24 +89,15 @@ def largest_diameter_m(campaign: Campaign, cell: Cell) -> float:
     return max(turbine.rotor_diameter_m for turbine in campaign.turbines_of(cell))
 
 
-def rated_mw(campaign: Campaign, cell: Cell) -> float:
-    """The rated power of all turbines of a cell; where the search chooses how many, of the most or of one mix."""
-    mix = cell.mix or ((cell.type_idx, cell.n_turbines),)
-    return sum(count * campaign.turbines[kind].rated_power_mw for kind, count in mix)
-
-
-def objective_gwh(
-    campaign: Campaign, cell: Cell, aep_gwh: float, count: int, types: IntArray | None
-) -> float | None:
-    """What a layout is worth by the campaign's objective; None where nothing was chosen by one.
-
-    ``types`` are the numbers of types in the campaign, for a farm with a mix.
-    """
+def objective_gwh(campaign: Campaign, cell: Cell, arrays: Mapping[str, npt.NDArray[Any]]) -> float | None:
+    """What the arrays of a result are worth by the campaign's objective; None where nothing was chosen by one."""
+    types = arrays.get("types")
     if campaign.objective is None or not cell.is_chosen or (cell.mix and types is None):
         return None
-    kinds = [cell.type_idx] * count if types is None else types.tolist()
+    own = [cell.type_idx] * arrays["layout"].shape[-1]
+    kinds = types.tolist() if cell.mix and types is not None else own
     names = Counter(campaign.turbines[kind].name for kind in kinds)
-    return campaign.objective.worth(aep_gwh, names)
+    return campaign.objective.worth(float(arrays["aep"].ravel()[0]), names)
 
 
 def worth_of(record: Record) -> float | None:
@@ -157,11 +119,22 @@ def own_types(record: Record, cell: Cell, count: int) -> IntArray | None:
     return np.searchsorted(kinds, types).astype(np.int64) if np.isin(types, kinds).all() else None
 
 
-def check_types(campaign: Campaign, cell: Cell, record: Record, count: int) -> Iterator[str]:
-    """What is wrong with the types of a record."""
+@dataclass(frozen=True)
+class PlacedLayout:
+    """The layout of a record in its cell of the campaign."""
+
+    cell: Cell
+    x: FloatArray
+    y: FloatArray
+    types: IntArray | None
+    """As ``own_types`` gives them."""
+
+
+def check_types(campaign: Campaign, placed: PlacedLayout) -> Iterator[str]:
+    """What is wrong with the types of a layout."""
+    cell, found = placed.cell, placed.types
     if not cell.mix:
         return
-    found = own_types(record, cell, count)
     if found is None:
         yield "types does not hold one of the farm's types for each turbine"
         return
@@ -187,16 +160,32 @@ def areas_of(farm: Farm) -> list[tuple[str, Area]]:
     return [(f"zone {zone.name!r}", Area(zone.boundary)) for zone in farm.zones]
 
 
-def check_inside(areas: list[tuple[str, Area]], cell: Cell, x: FloatArray, y: FloatArray) -> Iterator[str]:
+def check_inside(areas: list[tuple[str, Area]], placed: PlacedLayout) -> Iterator[str]:
     """Which turbines stand outside the area that they belong to."""
     first = 0
-    for (name, area), count in zip(areas, cell.zones or (len(x),), strict=True):
+    for (name, area), count in zip(areas, placed.cell.zones or (len(placed.x),), strict=True):
         mine = slice(first, first + count)
         first += count
-        outside = area.distance_outside(x[mine], y[mine])
+        outside = area.distance_outside(placed.x[mine], placed.y[mine])
         worst = int(np.argmax(outside)) if len(outside) else 0
         if len(outside) and outside[worst] > TOLERANCE_M:
             yield (
                 f"{int((outside > TOLERANCE_M).sum())} turbines stand outside {name}, "
                 f"turbine {mine.start + worst} by {outside[worst]:.6g} m"
             )
+
+
+def check_spacing(beside: Around, placed: PlacedLayout) -> Iterator[str]:
+    """The worst pair of two turbines, or of a turbine and a neighbour."""
+    x, y, each = placed.x, placed.y, np.array(beside.spacing_m)
+    own = np.full(len(x), placed.cell.spacing_m) if placed.types is None else each[placed.types]
+    need = np.concatenate([own, each[beside.types]])
+    all_x, all_y = np.concatenate([x, beside.x]), np.concatenate([y, beside.y])
+    short_m, one, other = worst_pair(all_x, all_y, need, len(x))
+    if short_m <= TOLERANCE_M:
+        return
+    if other >= len(x):
+        yield f"turbine {one} is {short_m:.6g} m too near to neighbour {other - len(x)}"
+    else:
+        gap, least = np.hypot(x[one] - x[other], y[one] - y[other]), 0.5 * (need[one] + need[other])
+        yield f"turbines {one} and {other} are {gap:.6g} m apart, but must be {least:g} m"

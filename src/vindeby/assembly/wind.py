@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 from vindeby import wake
 from vindeby.assembly.foreign_farm import ForeignFarm
-from vindeby.assembly.stored_turbines import around
 from vindeby.campaign import Campaign
+from vindeby.campaign.neighbours import around
 from vindeby.campaign.reading.code_files import imported
 from vindeby.campaign.reading.readers import readers
 from vindeby.campaign.sections.local_wind import AXES, LocalWind
@@ -173,14 +173,12 @@ def turbine_of(turbine: Turbine) -> wake.Turbine:
 
 def wake_model_of(model: WakeModel) -> wake.WakeModel:
     """The wake model with the campaign's parameters, and with blockage if it asks for that."""
-    return _wakes_of(model).with_blockage(model.blockage)
+    name, given = model.chosen
+    wakes = _named_model(given) if isinstance(given, PythonModel) else wake.MODELS[name](**asdict(given))
+    return wakes.with_blockage(model.blockage)
 
 
-def _wakes_of(model: WakeModel) -> wake.WakeModel:
-    if model.python is not None:
-        return _named_model(model.python)
-    name, parameters = model.chosen
-    return wake.MODELS[name](**asdict(parameters))
+_wrong_slope = lru_cache(maxsize=64)(wrong_slope)
 
 
 def _named_model(given: PythonModel) -> wake.WakeModel:
@@ -211,11 +209,6 @@ def _named_model(given: PythonModel) -> wake.WakeModel:
     return found
 
 
-@lru_cache(maxsize=64)
-def _wrong_slope(model: wake.WakeModel) -> str:
-    return wrong_slope(model)
-
-
 def wind_farm(
     campaign: Campaign,
     types: int | Sequence[int],
@@ -232,7 +225,7 @@ def wind_farm(
     executed: enough to look at results.
     """
     indices = [types] if isinstance(types, int) else types
-    beside = around(campaign, [campaign.turbines[index] for index in indices], farm_idx)
+    beside = around(campaign, farm_idx, [campaign.turbines[index] for index in indices])
     site, turbines = (
         site_of(campaign, searched=searched),
         [turbine_of(turbine) for turbine in beside.turbines],

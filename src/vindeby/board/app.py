@@ -32,6 +32,8 @@ from vindeby.results.web import ASSETS, asset
 _FILES = ("look.css", "drawing.js", "board.js")
 _RETRY_MS = 1500
 _BEAT_S = 10.0
+_LATER_S = 0.5
+"""How often the connection of a viewer looks whether there is anything new to send."""
 _SHARE = 0.04
 """How much of one core looking may take: the campaign comes first."""
 
@@ -44,25 +46,14 @@ class Board:
         self._interval_s = interval_s
         self.feed = Feed(observer)
         self._viewers = 0
-        self._turn = 0
-        self._news = asyncio.Event()
         self._wanted = asyncio.Event()
 
     async def look_for_all(self) -> None:
         """Look once per interval while there are viewers; less often where a look takes long."""
         while True:
             await self._wanted.wait()
-            before = self.feed.state, self.feed.shown, len(self.feed.rows)
             used_s = await asyncio.to_thread(self._look)
-            if (self.feed.state, self.feed.shown, len(self.feed.rows)) != before:
-                self._notify()
             await asyncio.sleep(max(self._interval_s, used_s / _SHARE))
-
-    def _notify(self) -> None:
-        """Wake all viewers; each turn has an event of its own, so that no lock is held when a viewer leaves."""
-        self._turn += 1
-        news, self._news = self._news, asyncio.Event()
-        news.set()
 
     def _look(self) -> float:
         """Look; the processor time it took."""
@@ -76,9 +67,9 @@ class Board:
         self._wanted.set()
         try:
             yield f"retry: {_RETRY_MS}\n\n"
-            generation, sent, turn, state, shown = 0, 0, -1, "", ""
+            generation, sent, state, shown, quiet_s = 0, 0, "", "", 0.0
             while True:
-                feed = self.feed
+                feed, before = self.feed, (generation, sent, state, shown)
                 if feed.generation != generation:
                     generation, sent = feed.generation, 0
                     yield await asyncio.to_thread(feed.areas)
@@ -91,24 +82,15 @@ class Board:
                 if feed.shown != shown:
                     shown = feed.shown
                     yield shown
-                if await self._wait(turn):
-                    turn = self._turn
-                else:
+                quiet_s = quiet_s + _LATER_S if before == (generation, sent, state, shown) else 0.0
+                if quiet_s >= _BEAT_S:
+                    quiet_s = 0.0
                     yield ": still here\n\n"
+                await asyncio.sleep(_LATER_S)
         finally:
             self._viewers -= 1
             if not self._viewers:
                 self._wanted.clear()
-
-    async def _wait(self, turn: int) -> bool:
-        """Wait until something changes; False when nothing did for a while."""
-        if self._turn == turn:
-            try:
-                async with asyncio.timeout(_BEAT_S):
-                    await self._news.wait()
-            except TimeoutError:
-                return False
-        return True
 
     async def stream(self, _: Request) -> Response:
         """``/events``."""
@@ -192,14 +174,13 @@ def serve_board(
     host: str,
     port: int,
     token: str | None = None,
-    interval_s: float = 1.0,
     say: Callable[[str], None],
 ) -> None:
     """Serve until stopped; where others could reach it, only with a token."""
     if token is None and not is_loopback(host):
         token = secrets.token_urlsafe(24)
     listening = _listen(host, port)
-    app = build_app(observer, token=token, interval_s=interval_s)
+    app = build_app(observer, token=token)
     with contextlib.suppress(OSError):
         os.nice(_POLITE)  # the campaign comes first
     name = host if ":" not in host else f"[{host}]"

@@ -125,14 +125,13 @@ class Feed:
 
     def _best_of_farms(self) -> list[str]:
         """The best result of each farm by energy or objective, the farm with the most first."""
-        results, best = self._observer.results, dict[int, tuple[float, str]]()
-        found = zip(
-            results.rows["farm_idx"].tolist(), results.worths(self._observer.campaign).tolist(), strict=True
-        )
-        for (farm, worth), key in zip(found, results.rows["key"].tolist(), strict=True):
-            if not np.isnan(worth) and (farm not in best or worth > best[farm][0]):
-                best[farm] = worth, key.decode(errors="replace")
-        return [key for _, key in sorted(best.values(), key=lambda found: -found[0])[:_MOST_FARMS]]
+        results, best = self._observer.results, dict[int, str]()
+        worths = results.worths(self._observer.campaign)
+        for row in np.argsort(-worths, kind="stable")[: np.count_nonzero(~np.isnan(worths))]:
+            best.setdefault(
+                int(results.rows["farm_idx"][row]), results.rows["key"][row].decode(errors="replace")
+            )
+        return list(best.values())[:_MOST_FARMS]
 
     def _packed(self, key: str) -> dict[str, Any] | None:
         if key in self._layouts:

@@ -53,7 +53,7 @@ class Campaign(CampaignFields):
 
         Raises CampaignError with everything that is wrong with it.
         """
-        return cls.from_document(source.load(path, overrides), overrides)
+        return cls.from_document(source.load(path), overrides)
 
     @classmethod
     def loads(cls, text: str, name: str = "campaign", overrides: Sequence[str] = ()) -> Self:
@@ -135,6 +135,11 @@ class Campaign(CampaignFields):
     def turbines_of(self, cell: Cell) -> list[Turbine]:
         """The turbine types of a cell."""
         return [self.turbines[index] for index in cell.type_indices]
+
+    def rated_mw(self, cell: Cell) -> float:
+        """The rated power of all turbines of a cell; where the search chooses how many, of the most or of one mix."""
+        mix = cell.mix or ((cell.type_idx, cell.n_turbines),)
+        return sum(count * self.turbines[kind].rated_power_mw for kind, count in mix)
 
     @property
     def farm_names(self) -> tuple[str, ...]:

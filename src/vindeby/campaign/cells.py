@@ -6,10 +6,11 @@ A cell's identity is a digest of everything that decides its results, with parts
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import cache, partial
 from typing import Any
 
 from vindeby.campaign.fields import CampaignFields
-from vindeby.campaign.neighbours import neighbours_identities
+from vindeby.campaign.neighbours import identity_around
 from vindeby.campaign.sections.farm import Farm, Objective
 from vindeby.campaign.tasks import RESULT_REVISION, Cell, digest
 
@@ -26,15 +27,17 @@ def cells_of(campaign: CampaignFields) -> Iterator[Cell]:
         return
     common = digest({**shared, "site": campaign.site.identity(), "wake": campaign.wake.identity()})
     types = [digest(turbine.identity()) for turbine in campaign.turbines]
-    beside = neighbours_identities(campaign)
+    around = cache(partial(identity_around, campaign))
+    alike = next((index for index, farm in enumerate(campaign.farms) if farm.neighbours is None), 0)
     for farm_idx, farm in enumerate(campaign.farms):
-        place = {"common": common, "area": digest(_area(farm)), "around": beside[farm_idx]}
+        place = {
+            "common": common,
+            "area": digest(_area(farm)),
+            "around": around(farm_idx if farm.neighbours else alike),
+        }
+        each = [((kind, campaign.turbine_count(farm, one)),) for kind, one in enumerate(campaign.turbines)]
         mix = campaign.mix_of(farm)
-        if mix is not None:
-            yield _cell(campaign, farm_idx, mix, place, types, cases)
-            continue
-        for type_idx, turbine in enumerate(campaign.turbines):
-            counts = ((type_idx, campaign.turbine_count(farm, turbine)),)
+        for counts in each if mix is None else [mix]:
             yield _cell(campaign, farm_idx, counts, place, types, cases)
 
 

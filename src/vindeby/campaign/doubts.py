@@ -9,7 +9,6 @@ from importlib.util import find_spec
 from vindeby.campaign.campaign import Campaign
 from vindeby.campaign.neighbours import groups_in
 from vindeby.campaign.reading.code_files import file_of, search_path
-from vindeby.campaign.sections.farm import Amount, Farm
 from vindeby.campaign.sections.site import STATED_STEP, ProbabilityTable, Weibull
 from vindeby.campaign.sections.time_series import States, TimeSeries
 from vindeby.campaign.sections.turbines import Table, Turbine
@@ -91,7 +90,7 @@ def doubts_about_ratings(campaign: Campaign) -> Iterator[str]:
         differ = [
             (farm.name, level.capacity_mw, level.count(turbine.rated_power_mw), level.count(round_mw))
             for farm in campaign.farms
-            for level in _levels(campaign, farm)
+            for level in farm.zones or (campaign.level_of(farm),)
             if level.count(turbine.rated_power_mw) != level.count(round_mw)
         ]
         if not differ:
@@ -103,11 +102,6 @@ def doubts_about_ratings(campaign: Campaign) -> Iterator[str]:
             f"power of the curve, {turbine.rated_power_mw:.10g} MW, is taken as the rating; with {round_mw:g} MW it "
             f"would be {otherwise}{others}; give rated_power_mw in the table"
         )
-
-
-def _levels(campaign: Campaign, farm: Farm) -> tuple[Amount, ...]:
-    """Where it is said how much stands in a farm: in its zones, in itself, or for the campaign."""
-    return farm.zones or ((farm,) if farm.amount_is_said else (campaign,))
 
 
 def _round_figure_nearby(turbine: Turbine) -> float | None:

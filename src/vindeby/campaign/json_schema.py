@@ -32,8 +32,6 @@ _FROM_FILE = {
     "description": "The section in a file of its own, with options for reading it.",
 }
 
-_LIMITS = {"gt": "exclusiveMinimum", "ge": "minimum", "lt": "exclusiveMaximum", "le": "maximum"}
-"""What pydantic leaves in its own words where a validator stands between a number and its limit."""
 _A_CALL = {
     "type": "object",
     "properties": {"call": {"type": "object", "required": ["returns"]}},
@@ -87,13 +85,12 @@ class _OfSections(GenerateJsonSchema):
 
 def _described(section: type[Any], schema: JsonSchemaValue) -> JsonSchemaValue:
     """The schema of a mapping with the words of its source."""
-    full = _with_limits(schema)
     about = dict(_field_descriptions(section))
     aliases = {field.alias: name for name, field in getattr(section, "model_fields", {}).items()}
-    for key, written in full["properties"].items():
+    for key, written in schema["properties"].items():
         written.pop("title", None)
         written["description"] = about.get(aliases.get(key, key), "")
-    return {**full, "description": _first_sentence(section)}
+    return {**schema, "description": _first_sentence(section)}
 
 
 def _short_forms(section: type[Section], full: JsonSchemaValue) -> Iterator[JsonSchemaValue]:
@@ -105,17 +102,6 @@ def _short_forms(section: type[Section], full: JsonSchemaValue) -> Iterator[Json
         yield written.get("anyOf", [written])[0]
     if section.short_form:
         yield section.short_form
-
-
-def _with_limits(schema: Any) -> Any:
-    if isinstance(schema, list):
-        return [_with_limits(part) for part in schema]
-    if not isinstance(schema, dict):
-        return schema
-    names = _LIMITS if "type" in schema else {}
-    if schema.get("type") == "array":
-        names = {"minLength": "minItems", "maxLength": "maxItems"}
-    return {names.get(name, name): _with_limits(part) for name, part in schema.items()}
 
 
 def _first_sentence(section: type[Any]) -> str:

@@ -6,6 +6,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+import numpy.typing as npt
+
 from vindeby.campaign.fields import CampaignFields
 from vindeby.campaign.reading.yaml_text import Path
 from vindeby.campaign.sections.neighbours import NeighbourGroup
@@ -47,8 +50,25 @@ def groups_of(campaign: CampaignFields, farm_idx: int) -> dict[str, list[Standin
     return found
 
 
-def types_of(standing: Sequence[Standing], own: Sequence[Turbine] = ()) -> tuple[list[Turbine], list[int]]:
-    """The turbine types, each description once, ``own`` first; and the index of each turbine's type among them."""
+@dataclass(frozen=True)
+class Around:
+    """What stands around a farm. ``turbines`` are the farm's own types, then those of neighbours that differ."""
+
+    turbines: list[Turbine]
+    spacing_m: list[float]
+    """The spacing of each type; a pair keeps the mean of its two."""
+    x: npt.NDArray[np.float64]
+    y: npt.NDArray[np.float64]
+    types: npt.NDArray[np.int64]
+    """An index of ``turbines`` for each neighbour."""
+
+    def __len__(self) -> int:
+        return len(self.x)
+
+
+def around(campaign: CampaignFields, farm_idx: int | None, own: Sequence[Turbine] = ()) -> Around:
+    """What stands around this farm, whose own turbines are of these types; nothing without a farm."""
+    standing = () if farm_idx is None else neighbours_of(campaign, farm_idx)
     types = list(own)
     places: dict[int, int] = {}  # by object: comparing descriptions is slow, and there are few
     for one in standing:
@@ -58,32 +78,19 @@ def types_of(standing: Sequence[Standing], own: Sequence[Turbine] = ()) -> tuple
                 types.append(one.turbine)
                 descriptions.append(one.turbine.description)
             places[id(one.turbine)] = descriptions.index(one.turbine.description)
-    return types, [places[id(one.turbine)] for one in standing]
+    spacing_m = [campaign.min_spacing.in_metres(turbine.rotor_diameter_m) for turbine in types]
+    x, y = np.array([(one.x, one.y) for one in standing], np.float64).reshape(-1, 2).T.copy()
+    return Around(types, spacing_m, x, y, np.array([places[id(one.turbine)] for one in standing], np.int64))
 
 
-def neighbours_identities(campaign: CampaignFields) -> list[str | None]:
-    """For each farm the digest of what stands around it and decides its results; None where nothing does."""
-    first = next((index for index, farm in enumerate(campaign.farms) if farm.neighbours is None), 0)
-    shared = _identity(campaign, first)
-    return [
-        shared if farm.neighbours is None else _identity(campaign, index)
-        for index, farm in enumerate(campaign.farms)
-    ]
-
-
-def _identity(campaign: CampaignFields, farm_idx: int) -> str | None:
-    """Positions, descriptions of types, and their spacing."""
-    standing = neighbours_of(campaign, farm_idx)
-    if not standing:
+def identity_around(campaign: CampaignFields, farm_idx: int) -> str | None:
+    """A digest of what stands around a farm: positions, descriptions of types and their spacing; None for nothing."""
+    beside = around(campaign, farm_idx)
+    if not len(beside):
         return None
-    types, indices = types_of(standing)
-    return digest(
-        {
-            "types": [turbine.identity() for turbine in types],
-            "spacing_m": [campaign.min_spacing.in_metres(turbine.rotor_diameter_m) for turbine in types],
-            "places": [[one.x, one.y, index] for one, index in zip(standing, indices, strict=True)],
-        }
-    )
+    places = zip(beside.x.tolist(), beside.y.tolist(), beside.types.tolist(), strict=True)
+    types = [turbine.identity() for turbine in beside.turbines]
+    return digest({"types": types, "spacing_m": beside.spacing_m, "places": [[*place] for place in places]})
 
 
 def standing_in(group: NeighbourGroup, shared: Sequence[Turbine]) -> Iterator[Standing]:

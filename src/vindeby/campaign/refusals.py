@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
@@ -122,7 +123,7 @@ def _first_range(campaign: CampaignFields) -> tuple[Path, CountRange] | None:
 def refuse_unknown_wind(site: Site, steps: Sequence[Step]) -> None:
     """Refuse wind speeds and directions of a smart start that the site has no probability or turbulence for."""
     key, given = site.chosen
-    known = turbulence_speeds(site)
+    known = turbulence_speeds(site) or (0.0, math.inf)
     state_by_state = f"has no meaning for a site of {given.title}, whose states are taken as they are"
     for index, step in enumerate(steps):
         if (start := step.smart_start) is None:
@@ -131,14 +132,10 @@ def refuse_unknown_wind(site: Site, steps: Sequence[Step]) -> None:
         for name in ("wind_speeds", "wind_directions"):
             unused = getattr(start, name) is None or key not in ("time_series", "states")
             require(unused, state_by_state, "leave it out", *at, name)
-        outside = [speed for speed in start.wind_speeds or () if known and not known[0] <= speed <= known[-1]]
-        if known is not None and outside:
-            raise refusal(
-                f"has {outside[0]:g} m/s, but the turbulence intensity is known from {known[0]:g} to "
-                f"{known[-1]:g} m/s",
-                remedy="leave these wind speeds out, or add points to the turbulence intensity",
-                at=(*at, "wind_speeds"),
-            )
+        for speed in start.wind_speeds or ():
+            wrong = f"has {speed:g} m/s, but the turbulence intensity is known from {known[0]:g} to {known[-1]:g} m/s"
+            remedy = "leave these wind speeds out, or add points to the turbulence intensity"
+            require(known[0] <= speed <= known[-1], wrong, remedy, *at, "wind_speeds")
 
 
 def turbulence_speeds(site: Site) -> tuple[float, ...] | None:
@@ -152,12 +149,12 @@ def refuse_unsuitable_wake_model(campaign: CampaignFields) -> None:
     model, local = campaign.wake, campaign.site.local
     for index, step in enumerate(campaign.method):
         wrong = f"needs a gradient, which the wake model {model.title} does not have"
-        has_it = model.has_gradient or step.chosen[0] not in _NEED_A_GRADIENT
+        has_it = not model.is_limited or step.chosen[0] not in _NEED_A_GRADIENT
         require(has_it, wrong, "use random-search or annealing, or another wake model", "method", index)
     if local is None:
         return
     wrong = f"the wake model {model.title} is defined only for wind that is the same all over the farm"
-    require(model.knows_local_wind, wrong, "use another wake model, or leave local out", "site", "local")
+    require(not model.is_limited, wrong, "use another wake model, or leave local out", "site", "local")
     wrong = "blockage is not defined for wakes that follow the turned wind"
     at = ("site", "local", "turned_wakes")
     require(not (local.turned_wakes and model.blockage), wrong, "leave turned_wakes or blockage out", *at)

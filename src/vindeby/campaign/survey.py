@@ -18,7 +18,7 @@ from vindeby.campaign.doubts import (
     doubts_about_wind,
     notes_about_files,
 )
-from vindeby.campaign.neighbours import groups_in, groups_of, neighbours_of, types_of
+from vindeby.campaign.neighbours import around, groups_in, groups_of, neighbours_of
 from vindeby.campaign.sections.boundary import grid_inside, most_points, random_fill
 from vindeby.campaign.sections.farm import Farm
 from vindeby.campaign.tasks import Cell
@@ -118,10 +118,10 @@ def _idle_objective(campaign: Campaign, cells: Sequence[Cell]) -> Iterator[str]:
 def _row(campaign: Campaign, cell: Cell, shape: BaseGeometry) -> CellSurvey:
     farm, names = campaign.farms[cell.farm_idx], [turbine.name for turbine in campaign.turbines]
     area_km2 = units.m2_to_km2(shape.area)
-    mix = cell.mix or ((cell.type_idx, cell.n_turbines),)
-    capacity_mw = sum(count * campaign.turbines[kind].rated_power_mw for kind, count in mix)
+    capacity_mw = campaign.rated_mw(cell)
     # Two small ones of a mix may stand nearest to each other, so only their distance proves anything.
-    least_m = min(campaign.min_spacing.in_metres(campaign.turbines[kind].rotor_diameter_m) for kind, _ in mix)
+    diameters = [turbine.rotor_diameter_m for turbine in campaign.turbines_of(cell)]
+    least_m = min(map(campaign.min_spacing.in_metres, diameters))
     zones = tuple(
         ZoneSurvey(zone.name, count, zone.boundary.area_km2, _most(zone.boundary.shape(), least_m, count))
         for zone, count in zip(farm.zones or (), cell.zones, strict=True)
@@ -200,13 +200,11 @@ def free_area(campaign: Campaign, cell: Cell, area: BaseGeometry) -> BaseGeometr
 
     The discs are polygons inside circles, so that what is proved about the area that is left holds for the true one.
     """
-    standing = neighbours_of(campaign, cell.farm_idx)
-    if not standing:
+    beside = around(campaign, cell.farm_idx)
+    if not len(beside):
         return area
-    types, indices = types_of(standing)
-    own = [campaign.min_spacing.in_metres(turbine.rotor_diameter_m) for turbine in types]
-    radius = 0.5 * (cell.spacing_m + np.array(own)[indices])
-    points = shapely.points([(one.x, one.y) for one in standing])
+    radius = 0.5 * (cell.spacing_m + np.array(beside.spacing_m)[beside.types])
+    points = shapely.points(beside.x, beside.y)
     near = (shapely.distance(area, points) < radius) & (radius > 0.0)
     discs = shapely.buffer(points[near], radius[near], quad_segs=_DISC_SEGMENTS)
     return area.difference(shapely.union_all(discs)) if near.any() else area

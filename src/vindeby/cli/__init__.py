@@ -12,7 +12,7 @@ import os
 import sys
 
 from vindeby.errors import VindebyError
-from vindeby.printable import one_line
+from vindeby.text import one_line
 
 COMMANDS = {
     "init": "Write a campaign file to start from.",

@@ -6,8 +6,7 @@ import errno
 import importlib
 import io
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -77,46 +76,23 @@ def _word(param: Any) -> str:
 
 
 class _Commands(TyperGroup):
-    """All commands; the module of one is loaded when that command is run, not to list or complete names."""
+    """All commands by their names and help lines; the module of one is loaded when that command is run."""
 
-    _listing = False
-
-    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002
-        """In the order in which a campaign uses them."""
-        return list(COMMANDS)
-
-    def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002
-        """Load a command."""
-        if cmd_name not in COMMANDS:
-            return None
-        if self._listing:
-            return TyperCommand(cmd_name, help=COMMANDS[cmd_name])
-        module = importlib.import_module(f"vindeby.cli.{cmd_name}")
-        alone = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
-        alone.command(cmd_name, cls=_Command, epilog=getattr(module, "EPILOG", None))(module.command)
-        return typer.main.get_command(alone)
-
-    def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """The list of commands of the help page."""
-        with self._without_loading():
-            super().format_commands(ctx, formatter)
-
-    def shell_complete(self, ctx: Any, incomplete: str) -> Any:
-        """The commands and options that begin with this."""
-        with self._without_loading():
-            return super().shell_complete(ctx, incomplete)
-
-    @contextmanager
-    def _without_loading(self) -> Iterator[None]:
-        """Meanwhile a command is only its name and its help line."""
-        self._listing = True
-        yield
-        self._listing = False
+    def __init__(self, **attributes: Any) -> None:
+        super().__init__(**attributes)
+        self.commands = {name: TyperCommand(name, help=text) for name, text in COMMANDS.items()}
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """The command that the words name; similar names are suggested for a mistyped one."""
-        self.commands = {name: TyperCommand(name) for name in COMMANDS}
-        return super().resolve_command(ctx, args)
+        """The command that the words name, loaded; similar names are suggested for a mistyped one."""
+        name, command, rest = super().resolve_command(ctx, args)
+        return name, None if command is None else _loaded(str(command.name)), rest
+
+
+def _loaded(name: str) -> Any:
+    module = importlib.import_module(f"vindeby.cli.{name}")
+    alone = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
+    alone.command(name, cls=_Command, epilog=getattr(module, "EPILOG", None))(module.command)
+    return typer.main.get_command(alone)
 
 
 def build() -> typer.Typer:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from vindeby.cli.options import CampaignArgument, JsonOption, SeedsOption, SetOption, load_campaign
 from vindeby.cli.output import echo_json, say
-from vindeby.printable import one_line
+from vindeby.text import one_line
 
 if TYPE_CHECKING:
     from rich.table import Table

@@ -17,6 +17,7 @@ from typing import Annotated, Any
 
 import typer
 
+from vindeby._version import __version__
 from vindeby.cli.options import JsonOption
 from vindeby.cli.output import echo, echo_json
 
@@ -78,12 +79,8 @@ def command(
 
 def versions() -> MachineFact:
     """The versions that results depend on; they should be the same on all machines of a cluster."""
-    found = {"python": platform.python_version()}
-    for package in ("vindeby", "numpy", "numba", "h5py"):
-        try:
-            found[package] = importlib.metadata.version(package)
-        except importlib.metadata.PackageNotFoundError:
-            found[package] = "not installed"
+    found = {"python": platform.python_version(), "vindeby": __version__}
+    found |= {package: importlib.metadata.version(package) for package in ("numpy", "numba", "h5py")}
     return MachineFact(", ".join(f"{name} {version}" for name, version in found.items()), data=found)
 
 
@@ -110,7 +107,7 @@ def cores() -> MachineFact:
 
 def memory() -> MachineFact:
     """How much a run may use, and each of its workers."""
-    from vindeby.campaign import RunOptions
+    from vindeby.campaign.sections.run_options import RunOptions
     from vindeby.runner.processes import total_memory, usable_cores
     from vindeby.runner.running import memory_limits
 
@@ -155,11 +152,12 @@ def slurm() -> MachineFact:
 def disk(folder: Path) -> MachineFact:
     """Room and speed where results would be written, and whether other machines may see it."""
     try:
-        free, kind, seconds = shutil.disk_usage(folder).free, _file_system(folder), _durable_write_s(folder)
+        free, seconds = shutil.disk_usage(folder).free, _durable_write_s(folder)
     except OSError as error:
         return MachineFact(
             f"{folder.absolute()}", f"cannot be written to: {error.strerror}; choose another folder"
         )
+    kind = (_answer("df", "--output=fstype", str(folder)) or "").rpartition("\n")[2]
     summary = f"{folder.absolute()}: {free / 1e9:,.1f} GB free, {kind or 'unknown file system'}, "
     summary += f"{1e3 * seconds:.1f} ms to write a small file durably"
     trouble = f"only {free / 1e6:,.0f} MB are free" if free < _LEAST_FREE else ""
@@ -197,11 +195,6 @@ def _answer(name: str, *arguments: str) -> str | None:
     except (OSError, subprocess.TimeoutExpired):
         return None
     return done.stdout.strip() if done.returncode == 0 else None
-
-
-def _file_system(folder: Path) -> str:
-    """Its kind, such as ext4 or nfs4; empty where the system does not say."""
-    return (_answer("df", "--output=fstype", str(folder)) or "").rpartition("\n")[2]
 
 
 def _durable_write_s(folder: Path) -> float:

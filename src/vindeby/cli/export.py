@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from vindeby.cli.options import CampaignOption, JsonOption, OutputArgument, given_campaign
-from vindeby.cli.output import count, echo, first_few, say
-
-if TYPE_CHECKING:
-    from vindeby.interop.export.exporting import Exported
+from vindeby.cli.output import echo, say
+from vindeby.text import listed, plural
 
 FORMAT_NAMES = ("netcdf", "zarr", "parquet", "csv", "windio", "geojson", "floris")
 """The keys of ``exporting.FORMATS``, repeated here so that nothing has to be loaded."""
-_SHOWN = 5
 
 
 def _formats(incomplete: str) -> list[str]:
@@ -81,28 +78,14 @@ def command(
     results = ResultSet(output, campaign=given_campaign(campaign, None, None))
     selection = Selection(tuple(key or ()), tuple(farm or ()), tuple(type_ or ()), tuple(seed or ()), best)
     done = export(results, to, path, selection, Options(rows, crs, force))
-    _say(done)
-    if json_:
-        echo(json.dumps(_as_json(done)))
-    else:
-        echo(str(done.path))
-
-
-def _say(done: Exported) -> None:
     chosen = done.chosen
     for note in chosen.notes:
         say(note)
-    say(f"{count(len(chosen), 'result')} exported")
+    say(f"{plural(len(chosen), 'result')} exported")
     if chosen.missing:
-        named = first_few(list(chosen.missing), _SHOWN)
-        say(f"{len(chosen.missing):,} of those asked for have no valid result: {named}")
-
-
-def _as_json(done: Exported) -> dict[str, object]:
-    return {
-        "path": str(done.path),
-        "format": done.format,
-        "results": list(done.chosen.places),
-        "missing": list(done.chosen.missing),
-        "notes": done.chosen.notes,
-    }
+        say(f"{len(chosen.missing):,} of those asked for have no valid result: {listed(chosen.missing)}")
+    if json_:
+        results_of = {"results": list(chosen.places), "missing": list(chosen.missing), "notes": chosen.notes}
+        echo(json.dumps({"path": str(done.path), "format": done.format, **results_of}))
+    else:
+        echo(str(done.path))

@@ -11,7 +11,6 @@ from vindeby.campaign import presets
 from vindeby.cli.options import preset_names
 from vindeby.cli.output import echo, say, write_text
 from vindeby.errors import ArgumentError
-from vindeby.printable import one_line
 
 _SCHEMA = "vindeby.schema.json"
 _EDITOR_LINE = f"# yaml-language-server: $schema={_SCHEMA}\n"
@@ -41,45 +40,34 @@ def command(
     ] = None,
 ) -> None:
     """Write a campaign file to start from, commented; refuses to overwrite."""
+    from vindeby.campaign.json_schema import schema_text
+
+    to_add = "next"
     if from_ is not None:
+        from vindeby.interop.windio.campaign_text import campaign_files
+        from vindeby.interop.windio.system import read_system
+        from vindeby.store.disk.output_file import refuse_existing
+
         if file is not None:
             raise ArgumentError(f"init: --from takes one FILE; got {preset!r} and {str(file)!r}")
-        _from_windio(from_, Path(preset) if preset is not None else Path("campaign.yaml"))
-        return
-    if preset is None:
+        path, system = Path(preset or "campaign.yaml"), read_system(from_)
+        texts, notes = campaign_files(system, path), list(system.notes.lines())
+        for name in texts:
+            refuse_existing(path.parent / name)
+        if system.notes.missing:
+            to_add = "add what is missing, then"
+    elif preset is None:
         raise ArgumentError(f"init: name a preset, or a windIO file with --from; {presets.remedy('')}")
-    if preset not in presets.names():
+    elif preset not in presets.names():
         raise ArgumentError(f"init: there is no preset {preset!r}; {presets.remedy(preset)}")
-    path = file if file is not None else Path(f"{preset}.yaml")
-    write_text(path, _EDITOR_LINE + presets.text(preset))
-    _write_schema(path.parent)
-    name = one_line(str(path))
-    echo(f"wrote {name}, and {_SCHEMA} for editors; next: vindeby check {name}", err=True)
-
-
-def _from_windio(system_file: Path, path: Path) -> None:
-    from vindeby.interop.windio.campaign_text import campaign_files
-    from vindeby.interop.windio.system import read_system
-    from vindeby.store.disk.output_file import refuse_existing
-
-    system = read_system(system_file)
-    texts = campaign_files(system, path)
-    for name in texts:
-        refuse_existing(path.parent / name)
-    for line in system.notes.lines():
+    else:
+        path = file or Path(f"{preset}.yaml")
+        texts, notes = {path.name: presets.text(preset)}, []
+    for line in notes:
         say(line)
     for name, text in texts.items():
         write_text(path.parent / name, _EDITOR_LINE + text if name == path.name else text)
-    _write_schema(path.parent)
-    written = " and ".join(one_line(str(path.parent / name)) for name in texts)
-    first = "add what is missing, then" if system.notes.missing else "next"
-    echo(
-        f"wrote {written}, and {_SCHEMA} for editors; {first}: vindeby check {one_line(str(path))}", err=True
-    )
-
-
-def _write_schema(folder: Path) -> None:
-    """The schema that the first line of the campaign file names; it is generated, so an older one is replaced."""
-    from vindeby.campaign.json_schema import schema_text
-
-    write_text(folder / _SCHEMA, schema_text(), replace=True)
+    # The schema that the first line of the campaign file names; it is generated, so an older one is replaced.
+    write_text(path.parent / _SCHEMA, schema_text(), replace=True)
+    written = " and ".join(str(path.parent / name) for name in texts)
+    echo(f"wrote {written}, and {_SCHEMA} for editors; {to_add}: vindeby check {path}", err=True)

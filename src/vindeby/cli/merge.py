@@ -15,14 +15,13 @@ from vindeby.cli.options import (
     given_campaign,
     taking,
 )
-from vindeby.cli.output import echo, echo_json, echo_text, first_few, say
+from vindeby.cli.output import echo, echo_json, echo_text, say
+from vindeby.text import listed
 
 if TYPE_CHECKING:
     from vindeby.campaign import Campaign
     from vindeby.store.disk.run_directory import RunDirectory
     from vindeby.store.merge.audit import MergeReport
-
-_SHOWN = 10
 
 
 @taking("given", given_campaign)
@@ -98,7 +97,7 @@ def _print(report: MergeReport, as_json: bool) -> None:
             echo_text(f"  {entry}\n")
     for what, names in (("carried over", report.additions), ("left out", report.additions_left)):
         if names:
-            echo(f"  additions by others, {what}: {first_few(names, _SHOWN)}")
+            echo(f"  additions by others, {what}: {listed(names)}")
     for conflict in report.conflicts:
         echo(f"  conflict: {conflict}")
 

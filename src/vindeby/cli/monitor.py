@@ -43,7 +43,7 @@ def command(
     json_: JsonOption = False,
 ) -> None:
     """Show the progress of a campaign; only reads, and works in any state of the run."""
-    from vindeby.monitor.view import failures_in_full, whole
+    from vindeby.monitor.view import failures_in_full, watch_campaign, whole
     from vindeby.results.observer import Observer
 
     dimensions = _dimensions(by)
@@ -54,8 +54,6 @@ def command(
     observer = Observer(output, campaign=given, seed=seed)
     console = Console(width=None if sys.stdout.isatty() else _WIDTH_OF_A_FILE, highlight=False, emoji=False)
     if watch:
-        from vindeby.monitor.view import watch_campaign  # only here: it takes over the terminal
-
         watch_campaign(observer, console, interval, dimensions)
         return
     snapshot = observer.look()

@@ -17,9 +17,6 @@ from vindeby.errors import ArgumentError
 if TYPE_CHECKING:
     from vindeby.campaign import Campaign
     from vindeby.campaign.sections.run_options import SlurmOptions
-    from vindeby.results.sources import GivenCampaign
-    from vindeby.store.disk.run_directory import RunDirectory
-    from vindeby.store.format.record import Attribute
 
 _CAMPAIGN_FILES = (".yaml", ".yml")
 
@@ -118,7 +115,7 @@ def load_campaign(
     from vindeby.campaign.reading import source
 
     overrides = _overrides(set_, seeds)
-    document = source.load(campaign, overrides)
+    document = source.load(campaign)
     for note in document.notes:
         on_note(note)
     return Campaign.from_document(document, overrides)
@@ -185,18 +182,6 @@ def _overrides(set_: list[str] | None, seeds: str | None) -> list[str]:
     if seeds is not None:
         overrides.append(f"seeds=[{seeds}]" if "," in seeds else f"seeds={seeds}")
     return overrides
-
-
-def required_campaign(run: RunDirectory, given: GivenCampaign, kept: Attribute | None = None) -> Campaign:
-    """The campaign that belongs to these results, where there must be one."""
-    from vindeby.results.sources import campaign_of
-
-    campaign = campaign_of(run, given, kept)
-    if campaign is None:
-        raise ArgumentError(
-            f"{run.output}: no campaign is kept with these results; name it with --campaign FILE"
-        )
-    return campaign
 
 
 def slurm_options(campaign: Campaign, jobs: dict[str, Any]) -> SlurmOptions:

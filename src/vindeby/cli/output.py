@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 
 from vindeby.errors import ArgumentError, StorageError
-from vindeby.printable import one_line, printable
+from vindeby.text import one_line, printable
 
 
 def echo(line: str, *, err: bool = False) -> None:
@@ -26,17 +25,6 @@ def echo_text(text: str, *, err: bool = False) -> None:
 def echo_json(data: object) -> None:
     """Print data as indented JSON."""
     echo_text(json.dumps(data, indent=1) + "\n")
-
-
-def count(number: int, noun: str) -> str:
-    """A number with its noun: ``1 result``, ``3,000 results``."""
-    return f"{number:,} {noun}" + ("" if number == 1 else "s")
-
-
-def first_few(names: Sequence[str], shown: int) -> str:
-    """The first of some names, and how many more there are."""
-    more = f" and {len(names) - shown:,} more" if len(names) > shown else ""
-    return ", ".join(map(one_line, names[:shown])) + more
 
 
 def say(message: str) -> None:

@@ -79,7 +79,7 @@ def command(
     from vindeby.cli.run_view import end_with, watching
     from vindeby.runner.running import run
 
-    loaded = load_campaign(campaign, set_, seeds, on_note=_silent if quiet else _say_what_matters)
+    loaded = load_campaign(campaign, set_, seeds, on_note=(lambda _: None) if quiet else _say_what_matters)
     for note in () if quiet else notes_about_files(loaded):
         say(f"warning: {note}")
     pool = _pool(loaded, dask, slurm, jobs)
@@ -98,10 +98,6 @@ def command(
     end_with(summary, quiet=quiet)
 
 
-def _silent(_: str) -> None:
-    """Say nothing."""
-
-
 def _say_what_matters(note: str) -> None:
     """Say what a reader of another format chose or doubts; ``check`` says what it took and left as well."""
     if not note.startswith(("taken:", "ignored:", "include left:", "schema:")):
@@ -118,9 +114,7 @@ def _pool(campaign: Campaign, dask: str | None, slurm: bool, jobs: dict[str, Any
         return dask
     if dask is not None:
         raise ArgumentError("--slurm and --dask exclude each other; give one of them")
-    from vindeby.runner.cluster.slurm_jobs import SlurmJobs
-
-    return SlurmJobs(slurm_options(campaign, jobs))
+    return slurm_options(campaign, jobs)
 
 
 def _failures(text: str | None) -> int | str | None:

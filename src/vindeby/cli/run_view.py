@@ -5,7 +5,8 @@ from __future__ import annotations
 import shlex
 import sys
 import time
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -17,9 +18,9 @@ from rich.text import Text
 from typer import Exit
 
 from vindeby.cli.output import echo_text, say
-from vindeby.printable import one_line
 from vindeby.results import humanize as words
 from vindeby.store.read.inspect import in_words
+from vindeby.text import one_line
 
 if TYPE_CHECKING:  # only the command ``run`` loads the runner
     from vindeby.runner.summary import Summary
@@ -48,40 +49,33 @@ def line_of(progress: Progress) -> str:
     return one_line(text)
 
 
-class ProgressLines:
-    """For a log file: one line each interval, and one at the end."""
+class Regularly:
+    """Shows a run at an interval, and when its last task is settled."""
 
-    def __init__(self, stream: TextIO, interval_s: float) -> None:
-        self._stream, self._interval_s, self._last = stream, interval_s, time.monotonic()
-        self._said = ""
-
-    def __call__(self, progress: Progress) -> None:
-        """Write a line when the interval is over, or when the last task is settled."""
-        now, over = time.monotonic(), not progress.left
-        if now - self._last < self._interval_s and not over:
-            return
-        self._last = now
-        text = line_of(progress)
-        if text.partition(" (")[0] != self._said or not over:
-            self._said = text.partition(" (")[0]
-            self._stream.write(f"{time.strftime('%Y-%m-%d %H:%M:%S')} {text}\n")
-            self._stream.flush()
-
-
-class LiveBar:
-    """For a terminal: a bar, the counts, and what each worker is on; it disappears at the end."""
-
-    def __init__(self, console: Console) -> None:
-        self.live = Live(console=console, auto_refresh=False, transient=True)
-        self._last = 0.0
+    def __init__(self, interval_s: float, show: Callable[[Progress], None]) -> None:
+        self._interval_s, self._show, self._last = interval_s, show, time.monotonic()
 
     def __call__(self, progress: Progress) -> None:
-        """Draw, a few times per second."""
+        """Show it, if it is time to."""
         now = time.monotonic()
-        if now - self._last < _REDRAW_S:
-            return
-        self._last = now
-        self.live.update(drawing(progress), refresh=True)
+        if now - self._last >= self._interval_s or not progress.left:
+            self._last = now
+            self._show(progress)
+
+
+def line_writer(stream: TextIO) -> Callable[[Progress], None]:
+    """For a log file: a function that writes a line; of the last ones, which say the same, only the first."""
+    said = ""
+
+    def write(progress: Progress) -> None:
+        nonlocal said
+        text = line_of(progress)
+        if progress.left or text.partition(" (")[0] != said:
+            said = text.partition(" (")[0]
+            stream.write(f"{time.strftime('%Y-%m-%d %H:%M:%S')} {text}\n")
+            stream.flush()
+
+    return write
 
 
 def drawing(progress: Progress) -> Group:
@@ -110,11 +104,11 @@ def watching(*, quiet: bool, interval_s: float) -> Iterator[dict[str, Any]]:
     if quiet:
         yield {}
     elif sys.stderr.isatty():
-        bar = LiveBar(Console(stderr=True))
-        with bar.live:
-            yield {"on_progress": bar, "on_message": say}
+        with Live(console=Console(stderr=True), auto_refresh=False, transient=True) as live:
+            show = Regularly(_REDRAW_S, lambda progress: live.update(drawing(progress), refresh=True))
+            yield {"on_progress": show, "on_message": say}
     else:
-        yield {"on_progress": ProgressLines(sys.stderr, interval_s), "on_message": say}
+        yield {"on_progress": Regularly(interval_s, line_writer(sys.stderr)), "on_message": say}
 
 
 def end_with(summary: Summary, *, quiet: bool) -> None:
@@ -184,9 +178,7 @@ def _failures(summary: Summary, command: str) -> list[str]:
     failed = summary.all_failed
     if not failed:
         return []
-    kinds: dict[str, int] = {}
-    for failure in failed.values():
-        kinds[failure.kind.value] = kinds.get(failure.kind.value, 0) + 1
+    kinds = Counter(failure.kind.value for failure in failed.values())
     lines = [
         f"  failed: {len(failed):,} (" + ", ".join(f"{count:,} {kind}" for kind, count in kinds.items()) + ")"
     ]

@@ -111,7 +111,7 @@ def curve_lines(record: Record) -> list[str]:
         return []
     points = list(zip(*(array.tolist() for array in arrays if array is not None), strict=False))
     last = points[-1]
-    gained = [point for before, point in zip([None, *points], points, strict=False) if _gains(before, point)]
+    gained = [point for index, point in enumerate(points) if not index or point[2] > points[index - 1][2]]
     step = max(1, -(-len(gained) // (_CURVE_LINES - 1)))
     printed = [*gained[::step], last]
     lines = [
@@ -119,7 +119,3 @@ def curve_lines(record: Record) -> list[str]:
         for seconds, evaluations, aep in dict.fromkeys(printed)
     ]
     return [f"{'CPU seconds':>13} {'evaluations':>12} {'AEP, GWh':>13}", *lines]
-
-
-def _gains(before: tuple[float, ...] | None, point: tuple[float, ...]) -> bool:
-    return before is None or point[2] > before[2]

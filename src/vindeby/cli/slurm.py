@@ -21,6 +21,7 @@ from vindeby.cli.options import (
 )
 from vindeby.cli.output import echo, say
 from vindeby.errors import ArgumentError
+from vindeby.text import as_ranges
 
 if TYPE_CHECKING:
     from vindeby.batch import Job
@@ -39,7 +40,7 @@ def command(
     seeds: SeedsOption = None,
 ) -> None:
     """Write the scripts of a SLURM job array for what is missing; run it again to submit what failed."""
-    from vindeby.batch import Job, array_text, as_ranges, merge_text, what_is_left
+    from vindeby.batch import Job, array_text, merge_text, refuse_while_running, what_is_left
 
     loaded = load_campaign(campaign, set_, seeds)
     options = slurm_options(loaded, jobs)
@@ -55,7 +56,7 @@ def command(
         return
     job = Job(run, loaded, Path.cwd(), options, parts, ("--retry-failed",) if retry_failed else ())
     if submit:
-        _refuse_while_running(run)
+        refuse_while_running(run)
     _write(job.array_script, array_text(job, left.by_part))
     _write(job.merge_script, merge_text(job))
     echo(
@@ -75,6 +76,7 @@ def command(
 def _prepared(output: Path, campaign: Campaign) -> RunDirectory:
     """The run directory, with the campaign frozen in it: the jobs run this one, whatever becomes of the file."""
     from vindeby.assembly.merging import prepared_directory
+    from vindeby.batch import refuse_while_running
     from vindeby.store.disk.files import check_output
 
     for path in (check_output(output).absolute(), Path.cwd()):
@@ -86,15 +88,9 @@ def _prepared(output: Path, campaign: Campaign) -> RunDirectory:
     run = prepared_directory(output, campaign)
     text = campaign.dumps()
     if run.campaign_text() != text:
-        _refuse_while_running(run)
+        refuse_while_running(run)
         run.freeze_campaign(text)
     return run
-
-
-def _refuse_while_running(run: RunDirectory) -> None:
-    from vindeby.batch import refuse_while_running
-
-    refuse_while_running(run)
 
 
 def _quoted(path: Path) -> str:

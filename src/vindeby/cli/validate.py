@@ -10,8 +10,7 @@ import typer
 from vindeby.cli.options import JsonOption, given_campaign, taking
 from vindeby.cli.output import echo, echo_json, say
 from vindeby.errors import ArgumentError
-from vindeby.printable import one_line
-from vindeby.text import plural
+from vindeby.text import one_line, plural
 
 if TYPE_CHECKING:
     from vindeby.assembly.energy import Filled
@@ -39,6 +38,7 @@ def command(
     json_: JsonOption = False,
 ) -> None:
     """Check every result: whole, marked, unchanged, expected, and possible; exit 1 when one is not."""
+    from vindeby.assembly.energy import engine_warning
     from vindeby.assembly.physics import notes_of, physics_checks
     from vindeby.results.sources import campaign_of, kept_campaign, named_output
     from vindeby.store.disk.run_directory import RunDirectory, write_verdicts
@@ -48,8 +48,8 @@ def command(
     run = RunDirectory(output)
     loaded = campaign_of(run, given, None if output.is_dir() else kept_campaign(output))
     filled = _filled(run, loaded) if fix_aep else None
-    if loaded is not None and deep and not fix_aep:
-        _say_what_is_executed(loaded)
+    if loaded is not None and deep and not fix_aep and (warning := engine_warning(loaded)):
+        say(warning)
     checks = physics_checks(loaded, deep=deep)
     expected = None if loaded is None else loaded.fingerprints()
     report = validate(run, expected=expected, checks=checks)
@@ -69,13 +69,6 @@ def command(
         say("no campaign is kept with it: what should be there is unknown; name it with --campaign FILE")
     if not report.valid:
         raise typer.Exit(1)
-
-
-def _say_what_is_executed(campaign: Campaign) -> None:
-    from vindeby.assembly.energy import engine_warning
-
-    if warning := engine_warning(campaign):
-        say(warning)
 
 
 def _filled(run: RunDirectory, campaign: Campaign | None) -> Filled:

@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 from pydantic import ValidationError
 
-from vindeby.campaign import Campaign, Turbine
+from vindeby.campaign import Campaign
 from vindeby.campaign.reading.problems import explain
 from vindeby.campaign.reading.yaml_text import Document
 from vindeby.campaign.sections.method import Call
 from vindeby.campaign.sections.neighbours import NeighbourGroup
+from vindeby.campaign.sections.turbines import Turbine
 from vindeby.campaign.tasks import STUDY_ARRAYS, task_key
 from vindeby.errors import CampaignError, InputError
 from vindeby.evaluation.selection import Selection

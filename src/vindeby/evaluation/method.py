@@ -24,15 +24,15 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from vindeby.assembly import turbine_of, wind_farm
 from vindeby.assembly.energy import engine_name
-from vindeby.campaign import Campaign, Task, Turbine
-from vindeby.campaign.neighbours import neighbours_of
-from vindeby.campaign.sections.turbines import Cubic, Generic, Table
+from vindeby.assembly.wind import turbine_of, wind_farm
+from vindeby.campaign import Campaign, Task
+from vindeby.campaign.neighbours import around
+from vindeby.campaign.sections.turbines import Cubic, Generic, Table, Turbine
 from vindeby.campaign.tasks import Cell, parse_key, task_key
 from vindeby.evaluation.as_campaign import call_of
 from vindeby.evaluation.stored_layouts import Case, Layout, Period, Pinned, PinnedLayouts, part_of, periods_of
-from vindeby.runner.methods.method_protocol import Result
+from vindeby.runner.methods.method_protocol import Result, Solve
 from vindeby.units import mean_power_to_aep_gwh, w_to_mw
 from vindeby.wake import WindFarm
 
@@ -168,24 +168,18 @@ class EvaluationMethod:
         self.power_type = str(parameters["power_type"]) if parameters["output"] == "power" else None
         self._by_farm: dict[int, tuple[Energies, Layout]] = {}
 
-    def prepare(self, cell: Cell) -> _Prepared:
+    def prepare(self, cell: Cell) -> Solve:
         """The layouts of a farm and type, and what always stands around them."""
         if cell.farm_idx not in self._by_farm:
             self._by_farm[cell.farm_idx] = self._surroundings(cell.farm_idx)
-        return _Prepared(self, cell, *self._by_farm[cell.farm_idx])
+        return _Prepared(self, cell, *self._by_farm[cell.farm_idx]).solve
 
     def _surroundings(self, farm_idx: int) -> tuple[Energies, Layout]:
         """The engines, and the turbines that stand already by the campaign of the database."""
-        fixed = neighbours_of(self.campaign, farm_idx)
-        types = list(self.turbines)
-        for one in fixed:
-            if one.turbine not in types:
-                types.append(one.turbine)
-        places = np.array([[one.x, one.y] for one in fixed]).reshape(-1, 2)
-        numbers = np.array([types.index(one.turbine) for one in fixed], np.int64)
-        around = Layout(places[:, 0], places[:, 1], numbers)
+        beside = around(self.campaign, farm_idx, self.turbines)
         switched_off = self.internal != "on"
-        return Energies(self.campaign, types, self.power_type, without_internal=switched_off), around
+        energies = Energies(self.campaign, beside.turbines, self.power_type, without_internal=switched_off)
+        return energies, Layout(beside.x, beside.y, beside.types)
 
 
 class _Prepared:

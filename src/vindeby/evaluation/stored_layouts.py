@@ -30,7 +30,6 @@ from vindeby.campaign.sections.site import Site
 from vindeby.campaign.tasks import Cell, parse_key, task_key
 from vindeby.errors import DataError, InputError, TaskError
 from vindeby.store.format.record import Record
-from vindeby.store.missing import answers
 from vindeby.store.read.database import Database
 
 FloatArray = npt.NDArray[np.float64]
@@ -154,18 +153,10 @@ class StoredLayouts(PinnedLayouts):
 
     def _verified(self, key: str) -> Pinned | str:
         """A result that is done, or why there is none."""
-        asked = self._judge.asked(key)
-        if asked is None:
-            return "is not a task of its campaign"
-        if key not in self.database:
-            return "is missing"
-        record = self.database[key]
-        if not answers(record.fingerprint, asked):
-            return "answers an older version of its campaign"
-        if wrong := self._judge.why_not(record):
+        if wrong := self._judge.why_not_done(self.database, key):
             return wrong
         pinned = Pinned(key, self.database.checksum(key)[:_DIGITS])
-        self._known[pinned] = layout_in(record)
+        self._known[pinned] = layout_in(self.database[key])
         return pinned
 
 

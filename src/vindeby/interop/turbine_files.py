@@ -18,7 +18,7 @@ import numpy.typing as npt
 from vindeby.campaign.reading.readers import FileContent
 from vindeby.campaign.reading.yaml_text import not_used
 from vindeby.interop.common import Options, given_number, read_bytes, refuse, refuse_option
-from vindeby.interop.windio.nodes import Node, Notes, ignored_keys, open_root
+from vindeby.interop.windio.nodes import Node, Notes, open_root
 from vindeby.interop.windio.turbine import read_turbine
 
 FloatArray = npt.NDArray[np.float64]
@@ -139,8 +139,8 @@ def read_windio_turbine(path: Path, _: Options) -> FileContent:
 
 def unused_keys(root: Node) -> list[str]:
     """The note that lists what was not used of a file."""
-    name = root.file.path.name
-    return not_used([key.removeprefix(f"{name}: ") for key in ignored_keys(root)])
+    name = root.tree.files[0].path.name
+    return not_used([key.removeprefix(f"{name}: ") for key in root.tree.ignored_keys()])
 
 
 class _DoctypeError(Exception):

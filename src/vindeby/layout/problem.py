@@ -34,7 +34,8 @@ class Layout:
     def __repr__(self) -> str:
         kinds = len(set(np.asarray(self.types).tolist()))
         several = f" of {kinds} types" if kinds > 1 else ""
-        return f"<Layout: {plural(len(self.x), 'turbine')}{several}{_extent(self.x, self.y)}>"
+        km = [f"{np.ptp(at) / 1000:.3g} km" for at in (self.x, self.y) if len(at)]
+        return f"<Layout: {plural(len(self.x), 'turbine')}{several}{', ' if km else ''}{' x '.join(km)}>"
 
     def _repr_html_(self) -> str:
         from vindeby.notebook import layout_picture  # only a notebook asks for it
@@ -56,11 +57,6 @@ def joined(first: Layout, second: Layout) -> Layout:
     return Layout(
         np.append(first.x, second.x), np.append(first.y, second.y), np.append(first.types, second.types)
     )
-
-
-def _extent(x: FloatArray, y: FloatArray) -> str:
-    """How large an area positions cover, for a ``repr``."""
-    return f", {np.ptp(x) / 1000:.3g} km x {np.ptp(y) / 1000:.3g} km" if len(x) else ""
 
 
 def _refuse_area_outside(grid: WindGrid, area: Boundary, name: str) -> None:
@@ -266,19 +262,12 @@ class Problem:
         """The layout with what stands of the same farm after it."""
         return layout if self.standing is None else joined(layout, self.standing)
 
-    def outside_m(self, layout: Layout) -> FloatArray:
-        """How far (m) each turbine is outside its zone; negative inside."""
-        if len(layout.x) != self.n_turbines:  # a layout of another size has no zones
-            return -np.max([zone.boundary.distances(layout.x, layout.y) for zone in self.zones], axis=0)
-        out = np.empty(self.n_turbines)
-        for z, zone in enumerate(self.zones):
-            mine = self.zone_of == z
-            out[mine] = -zone.boundary.distances(layout.x[mine], layout.y[mine])
-        return out
-
     def shortfalls(self, layout: Layout) -> tuple[float, float]:
         """How far (m) the outermost turbine is outside, and the nearest pair too near; 0 where all is well."""
-        outside = float(max(0.0, self.outside_m(layout).max()))
+        room = np.stack([zone.boundary.distances(layout.x, layout.y) for zone in self.zones])
+        has_zones = len(layout.x) == self.n_turbines  # a layout of another size has none
+        room = room[self.zone_of, np.arange(self.n_turbines)] if has_zones else room.max(axis=0)
+        outside = float(max(0.0, -room.min()))
         beside = self.neighbours
         x, y = np.append(layout.x, beside.x), np.append(layout.y, beside.y)
         need = self.spacing_by_type[np.append(layout.types, beside.types)]

@@ -24,12 +24,12 @@ from rich.table import Table
 from rich.text import Text
 
 from vindeby.errors import VindebyError
-from vindeby.printable import one_line
 from vindeby.results import humanize as words
 from vindeby.results.observer import Observer
 from vindeby.results.snapshot import Snapshot
 from vindeby.store.disk.events import FailedTask
 from vindeby.store.read.inspect import in_words
+from vindeby.text import one_line
 
 _LAST_FAILURES = 5
 _MOST_BAD_FILES = 10
@@ -47,26 +47,11 @@ _STEPS = (
 def whole(snapshot: Snapshot, logs: Path, dimensions: tuple[str, ...] = ()) -> RenderableType:
     """Everything, one part below the other."""
     table = by_dimensions(snapshot, dimensions) if dimensions else matrix(snapshot)
-    parts: list[RenderableType | None] = [
-        headline(snapshot),
-        bar(snapshot),
-        counts(snapshot),
-        table,
-        workers(snapshot),
-        last_failures(snapshot, logs),
-        bad_files(snapshot),
-        space(snapshot),
-    ]
-    return Group(*_spaced(parts))
-
-
-def _spaced(parts: list[RenderableType | None]) -> Iterator[RenderableType]:
-    """The parts that there are; an empty line before each but the first three."""
-    for index, part in enumerate(parts):
-        if part is not None:
-            if index > 2:
-                yield Text("")
-            yield part
+    below = (table, workers(snapshot), last_failures(snapshot, logs), bad_files(snapshot), space(snapshot))
+    parts: list[RenderableType | None] = [headline(snapshot), bar(snapshot), counts(snapshot)]
+    for part in below:
+        parts += [Text(""), part] if part is not None else []
+    return Group(*(part for part in parts if part is not None))
 
 
 def headline(snapshot: Snapshot) -> Text:

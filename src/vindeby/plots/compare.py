@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -11,55 +12,36 @@ from numpy.typing import NDArray
 
 from vindeby.errors import ArgumentError
 from vindeby.plots import shapes
-from vindeby.plots.layout import Drawn, draw_surroundings, prepare
+from vindeby.plots.layout import Drawn, draw_surroundings
 from vindeby.plots.style import FAINT, figure, ink, legend_mark, strong, style
 from vindeby.results.result_set import ResultSet
 
 FloatArray = NDArray[np.float64]
 
 
-def compare(result_set: ResultSet, before: str, after: str, *, axes: Axes | None = None) -> Axes:
+def compare(result_set: ResultSet, before: str, after: str) -> Axes:
     """Before in outline, after in full, an arrow from each place to the one that took it over.
 
     Turbines have no identity across layouts; they are paired so that the squares of the ways sum to the least.
     Where one layout has more turbines, what is left over has no arrow.
     """
-    first, second = prepare(result_set, before), prepare(result_set, after)
+    first, second = Drawn(result_set, before), Drawn(result_set, after)
     if result_set.place(before)[0] != result_set.place(after)[0]:
         raise ArgumentError(f"{before} and {after} are in different farms; compare two layouts of one farm")
-    with style():
-        if axes is None:
-            left, bottom, right, top = _common_box(first, second)
-            width, height = shapes.paper_for(right - left, top - bottom)
-            axes = figure(max(width, 5.6), height + 0.8).add_subplot()
-            _draw_moves(axes, first, second)
-            axes.figure.legend(loc="outside lower center", ncols=2)
-        else:
-            _draw_moves(axes, first, second)
-            axes.legend(loc="best")
-    return axes
-
-
-def _common_box(first: Drawn, second: Drawn) -> tuple[float, ...]:
-    return shapes.frame(first.area, np.hstack([first.places, second.places, first.neighbours]))
-
-
-def _draw_moves(axes: Axes, first: Drawn, second: Drawn) -> None:
+    box = shapes.frame(first.area, np.hstack([first.places, second.places, first.neighbours]))
     old, new = (shapes.in_km(drawn.places, first.origin) for drawn in (first, second))
-    draw_surroundings(axes, first, _common_box(first, second))
-    axes.plot(
-        *old, "o", markersize=6, markerfacecolor="none", markeredgecolor="#5b7fa6", label=f"{first.key}"
-    )
-    axes.plot(*new, "o", markersize=5, color="#00224e", label=f"{second.key}")
-    for one, other in zip(*pair(old, new), strict=True):
-        axes.annotate(
-            "",
-            tuple(new[:, other]),
-            tuple(old[:, one]),
-            arrowprops={"arrowstyle": "-|>", "color": FAINT, "linewidth": 0.8, "shrinkA": 3, "shrinkB": 3},
-            zorder=1,
-        )
-    axes.set_title(f"{first.key} → {second.key}\n" + _worth(first, second))
+    with style():
+        width, height = shapes.paper_for(box)
+        axes = figure(max(width, 5.6), height + 0.8).add_subplot()
+        draw_surroundings(axes, first, box)
+        axes.plot(*old, "o", markersize=6, markerfacecolor="none", markeredgecolor="#5b7fa6", label=first.key)
+        axes.plot(*new, "o", markersize=5, color="#00224e", label=second.key)
+        look = {"arrowstyle": "-|>", "color": FAINT, "linewidth": 0.8, "shrinkA": 3, "shrinkB": 3}
+        for one, other in zip(*pair(old, new), strict=True):
+            axes.annotate("", tuple(new[:, other]), tuple(old[:, one]), arrowprops=look, zorder=1)
+        axes.set_title(f"{first.key} → {second.key}\n" + _worth(first, second))
+        axes.figure.legend(loc="outside lower center", ncols=2)
+    return axes
 
 
 def _worth(first: Drawn, second: Drawn) -> str:
@@ -125,26 +107,25 @@ _SAME_PLACE = 0.5
 """Rotor diameters within which a turbine stands in the same place as one of the best layout."""
 
 
-def gallery(
-    result_set: ResultSet, pattern: str, *, every: bool = False, most: int = _MOST
-) -> NDArray[np.object_]:
+def gallery(result_set: ResultSet, pattern: str, *, every: bool = False) -> NDArray[np.object_]:
     """Best, median and worst of the results that ``pattern`` names, such as ``farm0_t5_*``; their axes.
 
     One row for each farm and type. With ``every`` all results beside each other, best first. In each layout the
     turbines that do not stand where the best of its farm and type has one are highlighted.
     """
     keys = result_set.matching(pattern)
-    cells = _cells(result_set, keys[:most] if every else keys)
+    shown = keys[:_MOST] if every else keys
+    cells = _cells(result_set, shown)
     best = {
-        cell: prepare(result_set, mine[0])
+        cell: Drawn(result_set, mine[0])
         for cell, mine in list(cells.items())[: None if every else _MOST_CELLS]
     }
-    first = prepare(result_set, keys[0]) if every else next(iter(best.values()))
+    first = Drawn(result_set, keys[0]) if every else next(iter(best.values()))
     left, bottom, right, top = first.box
     shape = min(max((top - bottom) / (right - left), 0.4), 2.2)
     if every:
-        columns = min(len(keys[:most]), max(1, round(math.sqrt(len(keys[:most]) * 1.5 * shape))), 10)
-        chosen = [("", key) for key in keys[:most]]
+        columns = min(len(shown), max(1, round(math.sqrt(len(shown) * 1.5 * shape))), 10)
+        chosen = [("", key) for key in shown]
         lines = [chosen[start : start + columns] for start in range(0, len(chosen), columns)]
         width = min(1.75, 16.0 / columns) if columns > 3 else 3.2
     else:
@@ -157,13 +138,15 @@ def gallery(
             for axes in row[len(line) :]:
                 axes.set_visible(False)
             for axes, (place, key) in zip(row, line, strict=False):
-                _panel(axes, prepare(result_set, key), best[result_set.place(key)[:2]], place)
+                _panel(axes, Drawn(result_set, key), best[result_set.place(key)[:2]], place)
                 found.append(axes)
             for axes in row[1 : len(line)]:
                 axes.set_ylabel("")
         name = f": {first.cell}" if len(cells) == 1 and first.cell else ""
-        some = f" ({len(found)} of them)" if len(found) < len(keys) else ""
-        whole.suptitle(f"{pattern}{name}, {len(keys):,} results{some}", fontsize=10, fontweight="bold")
+        count = f"{len(keys):,} results"
+        if len(found) < len(keys):
+            count = f"the best {len(found)} of {len(keys):,}" if every else f"{count} ({len(found)} of them)"
+        whole.suptitle(f"{pattern}{name}, {count}", fontsize=10, fontweight="bold")
         if len(found) > 1:
             whole.legend(handles=_legend(first), loc="outside lower center", ncols=2, fontsize=8)
     return np.array(found, object)
@@ -185,7 +168,7 @@ def _best_median_worst(keys: list[str]) -> list[tuple[str, str]]:
 
 
 def _panel(axes: Axes, drawn: Drawn, best: Drawn, place: str) -> None:
-    _draw(axes, drawn, best, drawn.origin, 4.0 if place else 2.6)
+    _draw(axes, drawn, best, 4.0 if place else 2.6)
     axes.grid(visible=False)
     if not place:
         axes.axis("off")
@@ -216,10 +199,8 @@ def same_place(drawn: Drawn, best: Drawn) -> NDArray[np.bool_]:
     return near
 
 
-def _draw(axes: Axes, drawn: Drawn, best: Drawn, origin: tuple[float, float], size: float) -> None:
-    def in_km(layout: FloatArray) -> FloatArray:
-        return shapes.in_km(layout, origin)
-
+def _draw(axes: Axes, drawn: Drawn, best: Drawn, size: float) -> None:
+    origin, in_km = drawn.origin, partial(shapes.in_km, origin=drawn.origin)
     if drawn.area is not None:
         shapes.draw_area(axes, drawn.area, origin, 0.8)
     if drawn.section is not None:

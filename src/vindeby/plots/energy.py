@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -15,7 +14,7 @@ from numpy.typing import NDArray
 from vindeby import units
 from vindeby.errors import DataError
 from vindeby.evaluation.as_campaign import case_of
-from vindeby.plots.layout import prepare
+from vindeby.plots.layout import Drawn
 from vindeby.plots.style import (
     MARKERS,
     figure,
@@ -30,25 +29,21 @@ from vindeby.plots.style import (
 )
 from vindeby.results.result_set import ResultSet
 
+FloatArray = NDArray[np.float64]
+_MOST_FARMS = 24
+_MOST_BARS = 60
 SAME_CAPACITY = 1e-3
 """Capacities that differ by no more than this share are taken as equal."""
 
 
-@dataclass(frozen=True)
-class ComparedQuantity:
+class ComparedQuantity(NamedTuple):
     """What results are compared by; more is better."""
 
-    name: str
-    unit: str
-    values: FloatArray
-    """One for each row."""
+    label: str
     form: str
     """How a value is written."""
-
-    @property
-    def label(self) -> str:
-        """For an axis."""
-        return f"{self.name}, {self.unit}"
+    values: FloatArray
+    """One for each row."""
 
 
 def comparable(result_set: ResultSet, rows: NDArray[Any]) -> ComparedQuantity:
@@ -57,22 +52,13 @@ def comparable(result_set: ResultSet, rows: NDArray[Any]) -> ComparedQuantity:
     A capacity is a whole number of turbines, so farms of "1,000 MW" have 990 to 1,008 MW; their energies differ
     more by that rounding than by their layouts. Without a campaign the capacities are not known: then the energy.
     """
-    capacity = _capacities_mw(result_set, rows)
+    capacity = result_set.mean_rated_mw(rows) * rows["n_turbines"]
     energy = np.asarray(rows["aep"], np.float64)
     known = len(rows) > 0 and bool(np.all(capacity > 0))
     if not known or capacity.max() - capacity.min() <= SAME_CAPACITY * capacity.max():
-        return ComparedQuantity("AEP", "GWh", energy, "{:,.0f}")
+        return ComparedQuantity("AEP, GWh", "{:,.0f}", energy)
     full = units.mean_power_to_aep_gwh(1.0) * units.mw_to_w(1.0) * capacity
-    return ComparedQuantity("capacity factor", "%", 100 * energy / full, "{:.2f}")
-
-
-def _capacities_mw(result_set: ResultSet, rows: NDArray[Any]) -> FloatArray:
-    return np.asarray(result_set.mean_rated_mw(rows) * rows["n_turbines"], np.float64)
-
-
-FloatArray = NDArray[np.float64]
-_MOST_FARMS = 24
-_MOST_BARS = 60
+    return ComparedQuantity("capacity factor, %", "{:.2f}", 100 * energy / full)
 
 
 def type_label(result_set: ResultSet, kind: int, farm: int | None = None) -> str:
@@ -116,9 +102,16 @@ def energy(result_set: ResultSet, *, dark: bool = False) -> Axes:
         for axes in grid[:, 0]:
             axes.set_ylabel(shown.label)
             axes.yaxis.set_major_formatter(thousands)
-        heading = shown.name[0].upper() + shown.name[1:]
+        heading = shown.label[0].upper() + shown.label[1:].partition(",")[0]
         whole.suptitle(f"{heading} of every seed", fontsize=10, fontweight="bold")
-        handles = [*_type_handles(result_set, types, colours), *_mark_handles()]
+        handles = [
+            legend_mark(MARKERS[number % len(MARKERS)], colour, type_label(result_set, kind))
+            for number, (kind, colour) in enumerate(zip(types, colours, strict=True))
+        ]
+        handles += [
+            Line2D([], [], color=ink(), linewidth=1.3, label="median"),
+            legend_mark("^", ink(), "best", 5),
+        ]
         whole.legend(handles=handles, loc="outside lower center", ncols=min(len(handles), 4), fontsize=8)
     axes = grid.flat[0]
     assert isinstance(axes, Axes)
@@ -134,20 +127,6 @@ def _column(axes: Axes, values: FloatArray, at: int, colour: object, random: np.
     )
     axes.plot([at - 0.36, at + 0.36], [np.median(values)] * 2, color=ink(), linewidth=1.3)
     axes.plot(at, values.max(), "^", markersize=5, color=ink(), markeredgecolor=paper(), markeredgewidth=0.5)
-
-
-def _type_handles(result_set: ResultSet, types: list[int], colours: list[Any]) -> list[Line2D]:
-    return [
-        legend_mark(MARKERS[number % len(MARKERS)], colour, type_label(result_set, kind))
-        for number, (kind, colour) in enumerate(zip(types, colours, strict=True))
-    ]
-
-
-def _mark_handles() -> list[Line2D]:
-    return [
-        Line2D([], [], color=ink(), linewidth=1.3, label="median"),
-        legend_mark("^", ink(), "best", 5),
-    ]
 
 
 def best_and_median(result_set: ResultSet, *, dark: bool = False) -> Axes:
@@ -192,7 +171,7 @@ def losses(result_set: ResultSet, *, dark: bool = False) -> Axes:
     """What own and neighbours' wakes take: in each combination of a study, or from the best of each farm and type."""
     is_study = case_of(result_set.campaign, 0) is not None
     best = [result_set.key_of(row) for _, row in sorted(result_set.best().items())]
-    drawn = [prepare(result_set, key) for key in (result_set.keys if is_study else best)[:_MOST_BARS]]
+    drawn = [Drawn(result_set, key) for key in (result_set.keys if is_study else best)[:_MOST_BARS]]
     drawn = [one for one in drawn if not math.isnan(one.own_wake_loss)]
     if not drawn:
         raise DataError(f"{result_set.path}: what own and neighbours' wakes take is not known")

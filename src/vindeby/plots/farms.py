@@ -12,9 +12,9 @@ from vindeby.campaign import Campaign
 from vindeby.errors import DataError
 from vindeby.plots import shapes
 from vindeby.plots.energy import type_label
-from vindeby.plots.layout import prepare
+from vindeby.plots.layout import Drawn
 from vindeby.plots.style import MARKERS, figure, ramp, shades, strong, style
-from vindeby.results.maps import FloatArray, grown, nearby, neighbour_places
+from vindeby.results.maps import box_around, nearby, neighbour_places
 from vindeby.results.result_set import ResultSet
 
 _MOST_LISTED = 30
@@ -64,7 +64,7 @@ def density(result_set: ResultSet, *, dark: bool = False) -> Axes:
 
 def wakes(result_set: ResultSet, *, dark: bool = False) -> Axes:
     """Of the result that loses least, what wakes take by wind direction and from each turbine."""
-    best = [prepare(result_set, result_set.key_of(row)) for row in [*result_set.best_of_farm().values()][:1]]
+    best = [Drawn(result_set, result_set.key_of(row)) for row in [*result_set.best_of_farm().values()][:1]]
     if not best or best[0].farm is None or not best[0].has_wakes:
         raise DataError(f"{result_set.path}: without a campaign and its wake model, wakes are not known")
     key, (x, y), types, farm = best[0].key, best[0].places, best[0].types, best[0].farm
@@ -92,14 +92,11 @@ def farm_map(result_set: ResultSet, *, dark: bool = False) -> Axes:
     """All areas in their places, each with its best layout."""
     campaign = _campaign_of(result_set)
     shapes_of = [farm.drawn_shape() for farm in campaign.farms]
-    bounds = np.array([shape.bounds for shape in shapes_of])
-    left, bottom = bounds[:, :2].min(axis=0)
-    right, top = bounds[:, 2:].max(axis=0)
-    beside = _all_neighbours(campaign, (left, bottom, right, top))
-    left, bottom, right, top = grown((left, bottom, right, top), beside)
-    origin = (float(left), float(bottom))
+    every = np.hstack([neighbour_places(campaign, index) for index in range(len(campaign.farms))])
+    beside = nearby(np.unique(every, axis=1), box_around(*shapes_of)) if every.size else every
+    box = box_around(*shapes_of, beside)
     with style(dark=dark):
-        width, height = shapes.paper_for(right - left, top - bottom, 9.5)
+        origin, (width, height) = box[:2], shapes.paper_for(box, 9.5)
         axes = figure(max(width, 3.0) + 2.3, height).add_subplot()
         for shape in shapes_of:
             shapes.draw_area(axes, shape, origin, 1.1)
@@ -121,21 +118,15 @@ def farm_map(result_set: ResultSet, *, dark: bool = False) -> Axes:
             _listed(result_set, index, best) for index in range(min(len(shapes_of), _MOST_LISTED))
         )
         axes.text(1.02, 0.98, names, transform=axes.transAxes, va="top", fontsize=7.5, linespacing=1.35)
-        margin = 0.04 * max(right - left, top - bottom) * shapes.KM
-        axes.set(xlim=(-margin, (right - left) * shapes.KM + margin))
-        axes.set(ylim=(-margin, (top - bottom) * shapes.KM + margin))
+        wide, high = (box[2] - box[0]) * shapes.KM, (box[3] - box[1]) * shapes.KM
+        margin = 0.04 * max(wide, high)
+        axes.set(xlim=(-margin, wide + margin), ylim=(-margin, high + margin))
         axes.set_aspect("equal")
         axes.grid(visible=False)
         shapes.label_axes(axes, origin, campaign.crs)
         shapes.draw_scale(axes)
         axes.set_title(f"{campaign.name}: of each farm the layout\nthat loses least to wakes")
     return axes
-
-
-def _all_neighbours(campaign: Campaign, box: tuple[float, ...]) -> FloatArray:
-    """The neighbours of every farm, each position once, as far as they are near."""
-    every = np.hstack([neighbour_places(campaign, index) for index in range(len(campaign.farms))])
-    return nearby(np.unique(every, axis=1), box) if every.size else every
 
 
 def _listed(result_set: ResultSet, index: int, best: dict[int, int]) -> str:

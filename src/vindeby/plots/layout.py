@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -19,13 +18,11 @@ from vindeby.evaluation.stored_layouts import Case
 from vindeby.plots import shapes, wind
 from vindeby.plots.shapes import MixedTypes, draw_mixed
 from vindeby.plots.style import figure, ink, slow_to_free, style
-from vindeby.results.maps import nearby, neighbour_groups, stored_energy
+from vindeby.results.maps import Box, nearby, neighbour_groups, stored_energy
 from vindeby.results.result_set import ResultSet
 from vindeby.results.sources import farm_of, turbine_of
-from vindeby.store.format.record import Record
 
 if TYPE_CHECKING:
-    from vindeby.campaign import Campaign, Farm
     from vindeby.wake import WindFarm
 
 FloatArray = NDArray[np.float64]
@@ -33,36 +30,49 @@ _GRID = 420
 """Points along the longer side of a picture of wakes."""
 
 
-@dataclass(frozen=True)
 class Drawn:
-    """A result with all that its picture needs."""
+    """A result with all that its picture needs; without a campaign it has no area and no wind."""
 
-    key: str
-    record: Record
-    cell: str
-    """The names of its farm and type."""
-    which: str
-    """Its seed, or the combination of a study, in words."""
-    places: FloatArray
-    aep_gwh: float | None
-    area: BaseGeometry | None
-    farm: WindFarm | None
-    diameter_m: float
-    spacing_m: float | None
-    rated_power_mw: float | None
-    """Of a mix the mean."""
-    groups: dict[str, FloatArray]
-    """Positions of turbines that stand already, by the name of their group."""
-    mixed: MixedTypes | None = None
-    engine: str | None = None
-    """What computes the wakes where vindeby does not; they are then not drawn."""
-    chosen: str = ""
-    """Which numbers of turbines the search chose from, where it did, in words."""
-    not_drawn: str = ""
-    """Why the neighbours of a study's combination are not, in words."""
-    section: Farm | None = None
-    """The farm as its campaign describes it."""
-    crs: str | None = None
+    def __init__(self, result_set: ResultSet, key: str) -> None:
+        self.key, self.record, self.places = key, result_set.record(key), result_set.layout(key)
+        farm_idx, type_idx, seed = result_set.place(key)
+        case, self.not_drawn = case_of(result_set.campaign, seed), ""
+        if case is not None:
+            result_set, self.not_drawn = _among(result_set, key, case)
+        campaign = result_set.campaign
+        names = f"{result_set.farm_name(farm_idx)}, {result_set.cell_name(farm_idx, type_idx)}"
+        self.cell = names if seed >= 0 else ""
+        self.which = f"seed {seed}" if case is None else f"combination {case.combination}"
+        self.aep_gwh = stored_energy(self.record)
+        self.chosen = result_set.range_in_words(farm_idx, type_idx)
+        self.groups = neighbour_groups(campaign, farm_idx)
+        """Positions of turbines that stand already, by the name of their group."""
+        self.section, turbine = farm_of(campaign, farm_idx), turbine_of(campaign, type_idx)
+        self.crs = getattr(campaign, "crs", None)
+        self.engine = None if campaign is None or campaign.wake.engine is None else campaign.wake.title
+        """What computes the wakes where vindeby does not; they are then not drawn."""
+        diameter = self.record.attributes.get("diameter", 0.0)
+        self.diameter_m = float(diameter) if isinstance(diameter, int | float) and diameter else 100.0
+        self.area: BaseGeometry | None = None
+        self.farm: WindFarm | None = None
+        self.spacing_m: float | None = None
+        self.rated_power_mw: float | None = None
+        self.mixed: MixedTypes | None = None
+        if campaign is None or self.section is None or turbine is None:
+            return
+        self.area, self.diameter_m = self.section.drawn_shape(), turbine.rotor_diameter_m
+        rated = result_set.mean_rated_mw(result_set.rows[result_set.rows["key"] == key.encode()])
+        self.rated_power_mw = float(rated[0]) if len(rated) and rated[0] > 0.0 else None
+        cell, types = result_set.mixed_cell(farm_idx, type_idx), result_set.own_types(key)
+        if cell is None:
+            self.spacing_m = campaign.min_spacing.in_metres(self.diameter_m)
+        elif types is not None:
+            turbines = campaign.turbines_of(cell)
+            diameters_m = tuple(one.rotor_diameter_m for one in turbines)
+            spacings_m = tuple(map(campaign.min_spacing.in_metres, diameters_m))
+            self.mixed = MixedTypes(types, tuple(one.name for one in turbines), diameters_m, spacings_m)
+        if cell is None or types is not None:  # the worth of a mix without its types is unknown
+            self.farm = result_set.wind_farm(type_idx, farm_idx)
 
     @property
     def title(self) -> str:
@@ -106,7 +116,7 @@ class Drawn:
         return 0 if self.mixed is None else self.mixed.types
 
     @property
-    def box(self) -> tuple[float, ...]:
+    def box(self) -> Box:
         """Left, bottom, right and top of what is drawn."""
         return shapes.frame(self.area, np.hstack([self.places, self.neighbours]))
 
@@ -182,49 +192,6 @@ class Drawn:
         return alone.wake_loss(self.places[0], self.places[1], self.types)
 
 
-def prepare(result_set: ResultSet, key: str) -> Drawn:
-    """Gather what a picture of one result needs; without a campaign there is no area and no wind."""
-    record = result_set.record(key)
-    places = result_set.layout(key)
-    farm_idx, type_idx, seed = result_set.place(key)
-    case, not_drawn = case_of(result_set.campaign, seed), ""
-    if case is not None:
-        result_set, not_drawn = _among(result_set, key, case)
-    campaign = result_set.campaign
-    area, spacing_m, rated = None, None, None
-    diameter = record.attributes.get("diameter", 0.0)
-    diameter_m = float(diameter) if isinstance(diameter, int | float) else 0.0
-    section, turbine = farm_of(campaign, farm_idx), turbine_of(campaign, type_idx)
-    if campaign is not None and section is not None and turbine is not None:
-        area = section.drawn_shape()
-        diameter_m, rated = turbine.rotor_diameter_m, _rated_mw(result_set, key)
-        spacing_m = campaign.min_spacing.in_metres(diameter_m)
-    mixed = _mixed(result_set, key, campaign)
-    # Without its types, what a layout of several types is worth cannot be said.
-    known = area is not None and (mixed is not None or result_set.mixed_cell(farm_idx, type_idx) is None)
-    names = f"{result_set.farm_name(farm_idx)}, {result_set.cell_name(farm_idx, type_idx)}"
-    return Drawn(
-        key=key,
-        record=record,
-        cell=names if seed >= 0 else "",
-        which=f"seed {seed}" if case is None else f"combination {case.combination}",
-        places=places,
-        aep_gwh=stored_energy(record),
-        area=area,
-        farm=result_set.wind_farm(type_idx, farm_idx) if known else None,
-        diameter_m=diameter_m or 100.0,
-        spacing_m=None if mixed else spacing_m,
-        rated_power_mw=rated,
-        groups=neighbour_groups(campaign, farm_idx),
-        mixed=mixed,
-        engine=None if campaign is None or campaign.wake.engine is None else campaign.wake.title,
-        chosen=result_set.range_in_words(farm_idx, type_idx),
-        not_drawn=not_drawn,
-        section=section,
-        crs=getattr(campaign, "crs", None),
-    )
-
-
 def _among(result_set: ResultSet, key: str, case: Case) -> tuple[ResultSet, str]:
     """Results of a study as the combination of one of them sees them, and why its neighbours are not drawn if so."""
     campaign = result_set.campaign
@@ -240,51 +207,26 @@ def _among(result_set: ResultSet, key: str, case: Case) -> tuple[ResultSet, str]
     return result_set.with_campaign(campaign), ""
 
 
-def _rated_mw(result_set: ResultSet, key: str) -> float | None:
-    """The mean rated power of the turbines of a result."""
-    found = result_set.mean_rated_mw(result_set.rows[result_set.rows["key"] == key.encode()])
-    return float(found[0]) if len(found) else None
-
-
-def _mixed(result_set: ResultSet, key: str, campaign: Campaign | None) -> MixedTypes | None:
-    """The types of a farm that mixes several; None for any other, and for a record that does not say them."""
-    cell, types = result_set.mixed_cell(*result_set.place(key)[:2]), result_set.own_types(key)
-    if campaign is None or cell is None or types is None:
-        return None
-    turbines = [campaign.turbines[kind] for kind, _ in cell.mix]
-    return MixedTypes(
-        types,
-        tuple(turbine.name for turbine in turbines),
-        tuple(turbine.rotor_diameter_m for turbine in turbines),
-        tuple(campaign.min_spacing.in_metres(turbine.rotor_diameter_m) for turbine in turbines),
-    )
-
-
 def layout(
     result_set: ResultSet,
     key: str,
     *,
     direction: float | None = None,
     speed: float | None = None,
-    axes: Axes | None = None,
     dark: bool = False,
 ) -> Axes:
-    """A picture of one result; on ``axes`` only the map, otherwise also the wind rose and the figures.
+    """A picture of one result: the map, the wind rose and the figures.
 
     ``direction`` and ``speed`` are those of the wind that the wakes are drawn for; by default the prevailing one.
     """
-    drawn = prepare(result_set, key)
-    if axes is not None:
-        _map(axes, drawn, *_wind(drawn, direction, speed), bar=False)
-        return axes
+    drawn = Drawn(result_set, key)
     with style(dark=dark):
-        left, bottom, right, top = drawn.box
-        width, height = shapes.paper_for(right - left, top - bottom)
+        width, height = shapes.paper_for(drawn.box)
         whole = figure(width + 2.5 + 0.9 * drawn.has_wakes, max(height, 4.6))
         side = whole.add_gridspec(2, 2, width_ratios=[width + 0.9, 2.3], height_ratios=[1.1, 1])
         axes = whole.add_subplot(side[:, 0])
         wind_of = _wind(drawn, direction, speed)
-        _map(axes, drawn, *wind_of, bar=True)
+        _map(axes, drawn, *wind_of)
         if drawn.farm is not None:
             wind.draw_rose(whole.add_subplot(side[0, 1], projection="polar"), drawn.farm, wind_of[0])
         _facts(whole.add_subplot(side[1, 1]), drawn)
@@ -293,12 +235,11 @@ def layout(
 
 def layout_map(result_set: ResultSet, key: str, *, dark: bool = False) -> Axes:
     """The map of one result alone, small enough for a page; by its side a page can say the rest."""
-    drawn = prepare(result_set, key)
+    drawn = Drawn(result_set, key)
     with style(dark=dark):
-        left, bottom, right, top = drawn.box
-        width, height = shapes.paper_for(right - left, top - bottom, 4.6)
+        width, height = shapes.paper_for(drawn.box, 4.6)
         axes = figure(max(width, 3.6) + 0.9 * drawn.has_wakes, height + 0.4).add_subplot()
-        _map(axes, drawn, *_wind(drawn, None, None), bar=True)
+        _map(axes, drawn, *_wind(drawn, None, None))
         axes.set_title(drawn.key)
     return axes
 
@@ -317,13 +258,12 @@ def _wind(drawn: Drawn, direction: float | None, speed: float | None) -> tuple[f
     return usual[0] if direction is None else direction % 360.0, usual[1] if speed is None else speed
 
 
-def _map(axes: Axes, drawn: Drawn, direction: float | None, speed: float | None, *, bar: bool) -> None:
+def _map(axes: Axes, drawn: Drawn, direction: float | None, speed: float | None) -> None:
     places = drawn.places_km
     if drawn.has_wakes and direction is not None and speed:
         image = _draw_wakes(axes, drawn, direction, speed)
-        if bar:
-            label = f"wind speed at hub height, m/s; free wind {speed:g} m/s from {direction:.4g}°"
-            axes.figure.colorbar(image, ax=axes, shrink=0.7, aspect=40, pad=0.02, label=label, extend="min")
+        label = f"wind speed at hub height, m/s; free wind {speed:g} m/s from {direction:.4g}°"
+        axes.figure.colorbar(image, ax=axes, shrink=0.7, aspect=40, pad=0.02, label=label, extend="min")
     if drawn.spacing_m:
         shapes.draw_spacing(axes, places, drawn.spacing_m)
     draw_surroundings(axes, drawn, drawn.box)
@@ -353,7 +293,7 @@ def _draw_wakes(axes: Axes, drawn: Drawn, direction: float, speed: float) -> Any
                        vmin=0.5 * speed, vmax=speed, interpolation="bilinear", zorder=0)  # fmt: skip
 
 
-def draw_surroundings(axes: Axes, drawn: Drawn, box: tuple[float, ...]) -> None:
+def draw_surroundings(axes: Axes, drawn: Drawn, box: Box) -> None:
     """The area, what is excluded from it, neighbours, names, and the axes of a map of this box."""
     origin = drawn.origin
     if drawn.area is not None:

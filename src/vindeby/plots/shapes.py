@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from shapely.geometry.base import BaseGeometry
 
 from vindeby.plots.style import FAINT, MARKERS, ink, legend_mark, paper, shades
+from vindeby.results.maps import Box, box_around
 
 FloatArray = NDArray[np.float64]
 Origin = tuple[float, float]
@@ -114,20 +115,16 @@ def draw_numbers(axes: Axes, places_km: FloatArray, size: float) -> None:
         )
 
 
-def frame(area: BaseGeometry | None, layout: FloatArray, margin: float = 0.05) -> tuple[float, ...]:
-    """Left, bottom, right, top in metres around an area and a layout."""
-    left, bottom = layout.min(axis=1)
-    right, top = layout.max(axis=1)
-    if area is not None:
-        bounds = area.bounds
-        left, bottom = min(left, bounds[0]), min(bottom, bounds[1])
-        right, top = max(right, bounds[2]), max(top, bounds[3])
-    grow = margin * max(right - left, top - bottom, 1000.0)
+def frame(area: BaseGeometry | None, layout: FloatArray) -> Box:
+    """The box around an area and a layout, with a margin."""
+    left, bottom, right, top = box_around(area, layout)
+    grow = 0.05 * max(right - left, top - bottom, 1000.0)
     return left - grow, bottom - grow, right + grow, top + grow
 
 
-def paper_for(width: float, height: float, longest: float = 7.6) -> tuple[float, float]:
-    """Inches for a map of this extent with its axis labels; neither side much longer than ``longest``."""
+def paper_for(box: Box, longest: float = 7.6) -> tuple[float, float]:
+    """Inches for a map of this box with its axis labels; neither side much longer than ``longest``."""
+    width, height = box[2] - box[0], box[3] - box[1]
     scale = longest / max(width, height)
     return max(2.6, width * scale) + 0.7, max(2.6, height * scale) + 0.7
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import io
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -47,37 +46,22 @@ _COMMON = {
     "axes.formatter.useoffset": False,
     "text.parse_math": False,  # a farm may be called $1
 }
-_LIGHT = {
-    "figure.facecolor": PAPER,
-    "axes.facecolor": PAPER,
-    "text.color": INK,
-    "axes.labelcolor": INK,
-    "axes.edgecolor": INK,
-    "xtick.color": INK,
-    "ytick.color": INK,
-    "grid.color": "#cccccc",
+_LIGHT = {"page": PAPER, "text": INK, "edge": INK, "grid": "#cccccc"}
+_DARK = {"page": "#16191d", "text": "#e6e6e6", "edge": "#b0b0b0", "grid": "#3a3f45"}
+_COLOURED = {
+    "page": ("figure.facecolor", "axes.facecolor"),
+    "text": ("text.color", "axes.labelcolor", "xtick.color", "ytick.color"),
+    "edge": ("axes.edgecolor",),
+    "grid": ("grid.color",),
 }
-_DARK = {
-    "figure.facecolor": "#16191d",
-    "axes.facecolor": "#16191d",
-    "text.color": "#e6e6e6",
-    "axes.labelcolor": "#e6e6e6",
-    "axes.edgecolor": "#b0b0b0",
-    "xtick.color": "#e6e6e6",
-    "ytick.color": "#e6e6e6",
-    "grid.color": "#3a3f45",
-}
+"""The settings of matplotlib that have each of these colours."""
 
 
-@contextlib.contextmanager
-def style(*, dark: bool = False) -> Iterator[None]:
+def style(*, dark: bool = False) -> contextlib.AbstractContextManager[None]:
     """Draw inside this context; the settings of others are not changed."""
-    with mpl.rc_context(_settings(dark=dark)):
-        yield
-
-
-def _settings(*, dark: bool = False) -> Any:
-    return _COMMON | (_DARK if dark else _LIGHT)
+    colours = _DARK if dark else _LIGHT
+    settings: Any = _COMMON | {name: colours[part] for part, names in _COLOURED.items() for name in names}
+    return mpl.rc_context(settings)
 
 
 def ink() -> str:
@@ -92,23 +76,22 @@ def paper() -> str:
 
 def shades(count: int) -> list[Any]:
     """This many colours of viridis, without the end that would vanish against the page."""
-    colours = ramp()
-    return [colours(index / max(1, count - 1)) for index in range(count)]
+    return _steps(ramp(), count)
 
 
 def greys(count: int) -> list[Any]:
     """This many greys that stand out from the page, for a figure whose colours already have a meaning."""
-    colours = _visible(mpl.colormaps["Greys_r"])
+    return _steps(ramp("Greys_r"), count)
+
+
+def _steps(colours: Any, count: int) -> list[Any]:
     return [colours(index / max(1, count - 1)) for index in range(count)]
 
 
-def ramp() -> LinearSegmentedColormap:
-    """The part of viridis that stands out from the current page, as a colour map."""
-    return _visible(mpl.colormaps["viridis"])
-
-
-def _visible(colours: Any) -> LinearSegmentedColormap:
-    kept = [colour for colour in colours(range(256)) if contrast(colour, paper()) >= LEAST_CONTRAST]
+def ramp(name: str = "viridis") -> LinearSegmentedColormap:
+    """The part of a colour map that stands out from the current page."""
+    every = mpl.colormaps[name](range(256))
+    kept = [colour for colour in every if contrast(colour, paper()) >= LEAST_CONTRAST]
     return LinearSegmentedColormap.from_list("visible", kept)
 
 
@@ -162,9 +145,9 @@ def as_bytes(drawn: Figure | SubFigure, kind: str = "png") -> bytes:
     """The figure as the content of a file; the same figure always gives the same bytes."""
     buffer = io.BytesIO()
     whole = drawn if isinstance(drawn, Figure) else drawn.figure
-    dates: dict[str, dict[str, Any]] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}
-    metadata = {**dates[kind], "Creator": "vindeby"} if kind != "png" else None
-    with mpl.rc_context(_settings()):  # a figure may be saved outside the context of its style
+    date = {"svg": "Date", "pdf": "CreationDate"}.get(kind)
+    metadata = None if date is None else {date: None, "Creator": "vindeby"}
+    with style():  # a figure may be saved outside the context of its style
         # Maps keep their shape, so the layout of a figure may put their titles and labels outside of it.
         whole.savefig(buffer, format=kind, metadata=metadata, bbox_inches="tight", pad_inches=_MARGIN)
     return buffer.getvalue()
@@ -173,7 +156,7 @@ def as_bytes(drawn: Figure | SubFigure, kind: str = "png") -> bytes:
 def size_in_inches(drawn: Figure | SubFigure) -> tuple[float, float]:
     """Width and height of a figure on paper, as ``as_bytes`` writes it."""
     whole = drawn if isinstance(drawn, Figure) else drawn.figure
-    with mpl.rc_context(_settings()):
+    with style():
         box = whole.get_tightbbox()
     return float(box.width) + 2 * _MARGIN, float(box.height) + 2 * _MARGIN
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.patheffects import withStroke
+from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
 from vindeby.errors import DataError
@@ -82,7 +83,7 @@ def draw_rose(axes: Any, farm: WindFarm, direction: float | None = None) -> None
     axes.set_theta_direction(-1)
     axes.set_thetagrids(np.arange(0, 360, 90), ["N", "E", "S", "W"], fontsize=7)
     axes.tick_params(pad=-2)
-    axes.yaxis.set_major_locator(_few_circles(float(base.max())))
+    axes.yaxis.set_major_locator(MaxNLocator(nbins=3, steps=[1, 2, 5, 10]))
     axes.yaxis.set_major_formatter(lambda value, _: f"{value:g} %")
     axes.tick_params(axis="y", labelsize=6)
     axes.set_rlabel_position(_free_angle(base, direction))
@@ -136,9 +137,3 @@ def _free_angle(shares: FloatArray, direction: float | None) -> float:
         away = np.abs((angles - direction + 180) % 360 - 180)
         heights = np.where(away < 1.2 * 360 / _SECTORS, np.inf, heights)
     return float(angles[np.argmin(heights)])
-
-
-def _few_circles(top: float) -> Any:
-    from matplotlib.ticker import MaxNLocator
-
-    return MaxNLocator(nbins=3, steps=[1, 2, 5, 10]) if top else MaxNLocator(1)

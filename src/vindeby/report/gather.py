@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-import platform
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from vindeby._version import __version__
 from vindeby.errors import DataError
-from vindeby.evaluation.as_campaign import case_of
 from vindeby.results import maps
 from vindeby.results.result_set import ResultSet
 from vindeby.results.snapshot import Snapshot, TaskState
-from vindeby.store.disk.files import read_bounded
-from vindeby.store.format.root import ARRAY_ATTRIBUTES, OWN_FIELDS
-from vindeby.text import parse_json
+from vindeby.text import as_ranges
 
-_AUDITS = 50
-_ROWS = 500
 FloatArray = NDArray[np.float64]
 
 
@@ -84,30 +77,13 @@ def missing_by_cell(snapshot: Snapshot) -> list[tuple[str, str, str, str]]:
         return []
     for farm, type_ in np.ndindex(snapshot.states.shape[:2]):
         cell = snapshot.states[farm, type_]
-        for state in (
-            TaskState.OPEN,
-            TaskState.RUNNING,
-            TaskState.FAILED,
-            TaskState.INVALID,
-            TaskState.STALE,
-        ):
+        for state in (state for state in TaskState if state != TaskState.DONE):
             seeds = [snapshot.axes.seeds[index] for index in np.flatnonzero(cell == state)]
             if seeds:
                 words = "never finished" if state == TaskState.OPEN else state.name.lower()
                 label = snapshot.axes.cell_label(farm, type_)
-                found.append((snapshot.axes.farms[farm], label, words, ranges(seeds)))
+                found.append((snapshot.axes.farms[farm], label, words, as_ranges(seeds).replace(",", ", ")))
     return found
-
-
-def ranges(numbers: list[int]) -> str:
-    """Numbers in few words: ``0-4, 7, 9-12``."""
-    parts: list[list[int]] = []
-    for number in sorted(numbers):
-        if parts and number == parts[-1][-1] + 1:
-            parts[-1][1:] = [number]
-        else:
-            parts.append([number])
-    return ", ".join("-".join(map(str, part)) for part in parts)
 
 
 def best_table(result_set: ResultSet) -> list[tuple[str, str, str, str, float, float, float | None]]:
@@ -127,41 +103,4 @@ def best_table(result_set: ResultSet) -> list[tuple[str, str, str, str, float, f
                 maps.plain(100 * losses[best], 3),
             )
         )
-    return found
-
-
-def combination_table(result_set: ResultSet) -> list[tuple[str, ...]]:
-    """Of a study: key, farm, type, combination, AEP, own, neighbours' and whole loss, who stands; else empty."""
-    found = []
-    for key in result_set.keys[:_ROWS] if case_of(result_set.campaign, 0) is not None else ():
-        record, (farm, kind, _) = result_set.record(key), result_set.place(key)
-        aep = f"{float(record.arrays['aep']):,.3f}" if "aep" in record.arrays else ""
-        losses = [record.arrays.get(f"loss_{name}") for name in ("internal", "external", "total")]
-        names, stands = (str(record.attributes.get(name, "")) for name in ("combination", "neighbours"))
-        shown = ["" if loss is None else f"{100 * float(loss):.2f}" for loss in losses]
-        cell = (result_set.farm_name(farm), result_set.cell_name(farm, kind))
-        found.append((key, *cell, names, aep, *shown, stands))
-    return found
-
-
-def provenance(result_set: ResultSet) -> list[tuple[str, str]]:
-    """Where the results come from: root attributes, versions, and the digest of the seal."""
-    facts = [("file", result_set.path.name)]
-    for name, value in sorted(result_set.source.attributes.items()):
-        if name not in {"campaign", "schemas", "kind", "study", ARRAY_ATTRIBUTES, OWN_FIELDS}:
-            facts.append((name, str(value)))
-    facts.append(("report made by", f"vindeby {__version__}, Python {platform.python_version()}"))
-    return facts
-
-
-def audits(result_set: ResultSet) -> list[dict[str, Any]]:
-    """The records of merges, the newest first."""
-    found = []
-    for path in sorted(result_set.run.audit.glob("*.json"), reverse=True)[:_AUDITS]:
-        try:
-            entry = parse_json(read_bounded(path))
-        except (OSError, ValueError):
-            continue
-        if isinstance(entry, dict):
-            found.append({**entry, "record": path.name})
     return found

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import hashlib
 import json
+import platform
 import time
 from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass
 from functools import partial
 from html import escape
 from textwrap import shorten
 from typing import Any
 from urllib.parse import quote
 
+from vindeby._version import __version__
 from vindeby.assembly.physics import ENGINE_AEP, differences_in_words, far_from_engine
 from vindeby.campaign import Campaign
 from vindeby.campaign.neighbours import neighbours_in_words
@@ -21,33 +23,32 @@ from vindeby.campaign.reading.packed_lists import abridged
 from vindeby.campaign.sections.time_series import turbulence_text
 from vindeby.campaign.sections.values import OneOf
 from vindeby.errors import DataError
+from vindeby.evaluation.as_campaign import case_of
 from vindeby.plots import PICTURES
 from vindeby.plots.layout import layout_map
 from vindeby.plots.style import as_bytes, size_in_inches
 from vindeby.plots.wind import rose
-from vindeby.printable import printable
 from vindeby.report import gather
 from vindeby.results import humanize as words
 from vindeby.results.observer import Observer
 from vindeby.results.result_set import ResultSet
 from vindeby.results.snapshot import Snapshot
 from vindeby.results.web import asset
+from vindeby.store.disk.files import read_bounded
+from vindeby.store.format.root import ARRAY_ATTRIBUTES, OWN_FIELDS
+from vindeby.text import parse_json, printable
 
 _CSS_DOTS_PER_INCH = 96
+_AUDITS = 50
+_ROWS = 500
 _PHONE_WIDTH = 560
 """Pictures wider than this are scrolled on a phone, each in its own frame, rather than shrunk until unreadable."""
 
 
-@dataclass(frozen=True)
-class ResultLink:
+class ResultLink(str):
     """A key that leads to the drawing of its layout; the page's script follows it."""
 
-    key: str
-
-    @property
-    def address(self) -> str:
-        """As ``encodeURIComponent`` of the script reads it."""
-        return f"#layout-{quote(self.key, safe='')}"
+    __slots__ = ()
 
 
 def shown(text: str) -> str:
@@ -63,7 +64,7 @@ def tag(name: str, text: str, **attributes: str) -> str:
 
 def table(
     titles: Iterable[str],
-    rows: Iterable[Iterable[str | ResultLink]],
+    rows: Iterable[Iterable[str]],
     names: int = 1,
     minor: Collection[int] = (),
 ) -> str:
@@ -80,10 +81,11 @@ def _kind(index: int, names: int, minor: Collection[int]) -> str:
     return ("name" if index < names else "figure") + (" minor" if index in minor else "")
 
 
-def _cell(cell: str | ResultLink, kind: str) -> str:
-    if isinstance(cell, str):
+def _cell(cell: str, kind: str) -> str:
+    if not isinstance(cell, ResultLink):
         return tag("td", cell, class_=kind)
-    return f'<td class="{kind}">{tag("a", cell.key, href=cell.address, class_="key")}</td>'
+    address = f"#layout-{quote(cell, safe='')}"  # as encodeURIComponent of the script reads it
+    return f'<td class="{kind}">{tag("a", cell, href=address, class_="key")}</td>'
 
 
 def facts(pairs: Iterable[tuple[str, str]]) -> str:
@@ -154,7 +156,7 @@ def campaign_facts(campaign: Campaign) -> list[tuple[str, str]]:
         return [method, ("seeds", f"{len(campaign.seeds):,}")]
     kind, site = campaign.site.chosen
     wind = f"probability {site.title}" if kind == "table" else site.title
-    low, high = site.speed_range
+    low, high = campaign.site.speed_range
     speeds = f"{low:g} to {high:g} m/s"
     unit, spacing = campaign.min_spacing.chosen
     beside = [(f"neighbours of {where}", what) for where, what in neighbours_in_words(campaign)]
@@ -293,14 +295,22 @@ def _best(result_set: ResultSet) -> str:
 
 
 def _combinations(result_set: ResultSet) -> str:
-    rows = gather.combination_table(result_set)
-    if not rows:
+    """The first results of a study, each with its combination and its losses."""
+    if case_of(result_set.campaign, 0) is None or not result_set.keys:
         return ""
+    lines: list[list[str]] = []
+    for key in result_set.keys[:_ROWS]:
+        record, (farm, kind, _) = result_set.record(key), result_set.place(key)
+        aep = f"{float(record.arrays['aep']):,.3f}" if "aep" in record.arrays else ""
+        losses = [record.arrays.get(f"loss_{name}") for name in ("internal", "external", "total")]
+        names, stands = (str(record.attributes.get(name, "")) for name in ("combination", "neighbours"))
+        figures = [aep, *("" if loss is None else f"{100 * float(loss):.2f}" for loss in losses)]
+        cell = (result_set.farm_name(farm), result_set.cell_name(farm, kind))
+        lines.append([ResultLink(key), *cell, names, *figures, stands])
     titles = ("result", "farm", "type", "combination", "AEP, GWh")
-    losses = ("own wakes, %", "neighbours' wakes, %", "all wakes, %", "neighbours")
-    lines: list[list[str | ResultLink]] = [[ResultLink(key), *rest] for key, *rest in rows]
-    more = f", the first {len(rows):,}" if len(rows) < len(result_set.keys) else ""
-    return tag("h2", f"Combinations{more}") + table((*titles, *losses), lines, names=4, minor=(1, 2, 7, 8))
+    columns = (*titles, "own wakes, %", "neighbours' wakes, %", "all wakes, %", "neighbours")
+    more = f", the first {len(lines):,}" if len(lines) < len(result_set.keys) else ""
+    return tag("h2", f"Combinations{more}") + table(columns, lines, names=4, minor=(1, 2, 7, 8))
 
 
 def _pictures(result_set: ResultSet, progress: Progress) -> str:
@@ -359,12 +369,21 @@ def _bad_files(snapshot: Snapshot) -> str:
 
 
 def _provenance(result_set: ResultSet) -> str:
-    parts = [tag("h2", "Where this comes from"), facts(gather.provenance(result_set))]
-    for entry in gather.audits(result_set):
-        head = (
-            f"merge {entry.get('time', '')}: {entry.get('outcome', '')}, {entry.get('records', '')} records"
-        )
-        parts.append(f"<details>{tag('summary', head)}{tag('pre', json.dumps(entry, indent=1))}</details>")
+    """Where the results come from: root attributes, versions, the records of merges, and the campaign file."""
+    known = [("file", result_set.path.name)]
+    for name, value in sorted(result_set.source.attributes.items()):
+        if name not in {"campaign", "schemas", "kind", "study", ARRAY_ATTRIBUTES, OWN_FIELDS}:
+            known.append((name, str(value)))
+    known.append(("report made by", f"vindeby {__version__}, Python {platform.python_version()}"))
+    parts = [tag("h2", "Where this comes from"), facts(known)]
+    for path in sorted(result_set.run.audit.glob("*.json"), reverse=True)[:_AUDITS]:
+        with contextlib.suppress(OSError, ValueError):
+            entry = parse_json(read_bounded(path))
+            if isinstance(entry, dict):
+                when, outcome, records = (entry.get(name, "") for name in ("time", "outcome", "records"))
+                text = json.dumps({**entry, "record": path.name}, indent=1)
+                head = tag("summary", f"merge {when}: {outcome}, {records} records")
+                parts.append(f"<details>{head}{tag('pre', text)}</details>")
     if result_set.campaign is not None:
         text = abridged(result_set.campaign.dumps())
         parts.append(f"<details>{tag('summary', 'the campaign file')}{tag('pre', text)}</details>")

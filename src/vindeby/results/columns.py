@@ -17,10 +17,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from vindeby.assembly.stored_turbines import objective_gwh
 from vindeby.campaign import Campaign
 from vindeby.results.sources import ResultSource
 from vindeby.store.disk.files import file_state
-from vindeby.store.disk.run_directory import RunDirectory, Verdicts, read_verdicts
+from vindeby.store.disk.run_directory import Verdicts, read_verdicts
 from vindeby.store.format.rows import CHECKSUM_WIDTH, Segment, array_field, attribute_field
 from vindeby.store.read.database import Database
 from vindeby.store.read.export import PLACE, UNKNOWN, layout_sizes, number_column, places_of
@@ -46,30 +47,60 @@ class ResultColumns:
     """All results as columns.
 
     These are ``key, fingerprint, checksum, origin, farm_idx, type_idx, ss_seed, n_turbines, aep, objective,
-    aep_engine, seconds, arrival``.
+    aep_engine, seconds``.
     ``aep`` is in GWh and NaN where it is missing or not a positive number, or where the result is known to be invalid
-    (``leave_out``); ``arrival`` counts the looks at the source, so the newest results have the largest.
+    (``leave_out``).
     """
 
     def __init__(self, source: ResultSource) -> None:
         self.source = source
         self._parts: list[NDArray[Any]] = []
         self._rows: NDArray[Any] | None = None
-        self._looks = 0
         self._invalid: frozenset[bytes] = frozenset()
+        self._campaign: Campaign | None = None
         self.version = 0
         self.take_new()
 
     def take_new(self) -> bool:
         """Add what the source has found; whether there was anything new."""
         came = [segment for segment in self.source.new_segments(_NEEDED) if len(segment)]
-        self._looks += 1
         if not came:
             return False
-        self._parts.append(_without(_columns(came, self._looks), self._invalid))
+        self._parts.append(_without(_columns(came), self._invalid))
         self._rows = None
         self.version += 1
         return True
+
+    def leave_out_invalid(self, campaign: Campaign | None, text: str | None = None) -> None:
+        """Leave out what is invalid by this campaign; nothing where it is not known.
+
+        ``text`` is that of the campaign where it is kept with the results: writing it again takes its time.
+        """
+        if campaign is None:
+            return
+        if campaign is not self._campaign:
+            self._campaign, self._text = campaign, text or campaign.dumps()
+            self._state: object = None
+            self._known = Verdicts()
+            self._judge: Judge | None = None
+            self._checked = -1
+        state, source = file_state(self.source.run.verdicts_file), self.source
+        if state != self._state:
+            self._state, self._known = state, read_verdicts(source.run, self._text)
+        known = self._known
+        if isinstance(source, Database) and known.invalid:
+            source.pass_over(known.invalid, known.by_key.keys() & set(source.repeated_keys()))
+            self.take_new()
+        self.leave_out(known.invalid)
+        covered = isinstance(source, Database) and known.covers(source.digest)
+        if not covered and self.foreign and self._checked != self.version:
+            if self._judge is None:
+                from vindeby.assembly.done import Judge  # may load Numba: only here
+
+                self._judge = Judge(campaign)
+            foreign = (segment.take(segment.rows["fingerprint"] == b"") for segment in source.segments())
+            self.leave_out([one.checksum for one in self._judge.look_at(foreign)])
+            self._checked = self.version
 
     def leave_out(self, invalid: Collection[str]) -> None:
         """Results with these checksums are not valid: they have no energy to count or to draw."""
@@ -92,18 +123,13 @@ class ResultColumns:
             return aep
         unknown = np.isnan(objective) & ~np.isnan(aep)
         worths = np.where(np.isnan(aep) | unknown, aep, objective)
-        for farm_idx, farm in enumerate(campaign.farms):
-            if campaign.fewest_turbines(farm) is None and not campaign.mix_ranges_of(farm):
-                continue  # nothing was chosen
-            mine = unknown & (self.rows["farm_idx"] == farm_idx)
-            worths[mine] = np.nan
-            if campaign.mix_of(farm) is not None:
-                continue
-            for row in np.flatnonzero(mine):
-                type_idx, count = int(self.rows["type_idx"][row]), int(self.rows["n_turbines"][row])
-                if 0 <= type_idx < len(campaign.turbines) and count > 0:
-                    counts = {campaign.turbines[type_idx].name: count}
-                    worths[row] = campaign.objective.worth(float(aep[row]), counts)
+        chosen = {(cell.farm_idx, cell.type_idx): cell for cell in campaign.cells() if cell.is_chosen}
+        for row in np.flatnonzero(unknown):
+            farm_idx, type_idx, count = self.rows[["farm_idx", "type_idx", "n_turbines"]][row].tolist()
+            if (farm_idx, type_idx) in chosen:
+                cell = chosen[farm_idx, type_idx]
+                worth = objective_gwh(campaign, cell, aep[row], count, None) if count > 0 else None
+                worths[row] = np.nan if worth is None else worth
         return worths
 
     @property
@@ -143,13 +169,13 @@ def _row_type(key_width: int, fingerprint_width: int) -> np.dtype[Any]:
         ("checksum", f"S{CHECKSUM_WIDTH}"),
         ("origin", _ORIGIN_TYPE),
     ]
-    return np.dtype([*texts, *numbers, *((name, "<f8") for name in _REAL), ("arrival", "<i8")])
+    return np.dtype([*texts, *numbers, *((name, "<f8") for name in _REAL)])
 
 
-def _columns(segments: Sequence[Segment], look: int) -> NDArray[Any]:
+def _columns(segments: Sequence[Segment]) -> NDArray[Any]:
     keys, marks = (np.concatenate([one.rows[name] for one in segments]) for name in ("key", "fingerprint"))
     found = np.empty(len(keys), _row_type(keys.dtype.itemsize, max(1, marks.dtype.itemsize)))
-    found["key"], found["fingerprint"], found["arrival"] = keys, marks, look
+    found["key"], found["fingerprint"] = keys, marks
     found["checksum"] = np.concatenate([one.rows["checksum"] for one in segments])
     found["origin"] = np.concatenate([origins(one.rows) for one in segments])
     sizes = layout_sizes(segments)
@@ -157,18 +183,11 @@ def _columns(segments: Sequence[Segment], look: int) -> NDArray[Any]:
     for name in _REAL:
         found[name] = number_column(segments, name)
     found["aep"][~(np.isfinite(found["aep"]) & (found["aep"] > 0.0))] = np.nan
-    start = 0
-    for segment in segments:
-        here, rows, names = found[start : start + len(segment)], segment.rows, segment.rows.dtype.names or ()
-        start += len(segment)
-        for name in PLACE:
-            place = attribute_field(name)
-            here[name] = rows[place] if place in names and rows.dtype[place].kind in "iu" else UNKNOWN
-        if (here["farm_idx"] == UNKNOWN).any() or (here["ss_seed"] == UNKNOWN).any():
-            here["farm_idx"], here["type_idx"], here["ss_seed"] = places_of([segment])[0].T
-        # What a function returned that has nothing to do with wind is a result, though it has no energy.
-        if attribute_field("returns") in names and array_field("aep") not in names:
-            here["aep"] = 0.0
+    found["farm_idx"], found["type_idx"], found["ss_seed"] = places_of(segments)[0].T
+    # What a function returned that has nothing to do with wind is a result, though it has no energy.
+    names = [set(segment.rows.dtype.names or ()) for segment in segments]
+    without = [attribute_field("returns") in mine and array_field("aep") not in mine for mine in names]
+    found["aep"][np.repeat(without, list(map(len, segments)))] = 0.0
     return found
 
 
@@ -176,46 +195,3 @@ def _without(rows: NDArray[Any], invalid: frozenset[bytes]) -> NDArray[Any]:
     if invalid:
         rows["aep"][[checksum in invalid for checksum in rows["checksum"].tolist()]] = np.nan
     return rows
-
-
-class InvalidResults:
-    """Leaves invalid results out of the columns; remembers what it found for one campaign."""
-
-    def __init__(self, run: RunDirectory) -> None:
-        self._run = run
-        self._campaign: Campaign | None = None
-        self._begin(None, "")
-
-    def _begin(self, campaign: Campaign | None, text: str) -> None:
-        self._campaign, self._text = campaign, text
-        self._state: object = None
-        self._known = Verdicts()
-        self._judge: Judge | None = None
-        self._checked = -1
-
-    def apply(self, results: ResultColumns, campaign: Campaign | None, text: str | None = None) -> None:
-        """Leave out of the results what is invalid by this campaign; nothing where it is not known.
-
-        ``text`` is that of the campaign where it is kept with the results: writing it again takes its time.
-        """
-        if campaign is None:
-            return
-        if campaign is not self._campaign:
-            self._begin(campaign, text or campaign.dumps())
-        state = file_state(self._run.verdicts_file)
-        if state != self._state:
-            self._state, self._known = state, read_verdicts(self._run, self._text)
-        source, known = results.source, self._known
-        if isinstance(source, Database) and known.invalid:
-            source.pass_over(known.invalid, known.by_key.keys() & set(source.repeated_keys()))
-            results.take_new()
-        results.leave_out(known.invalid)
-        covered = isinstance(source, Database) and known.covers(source.digest)
-        if not covered and results.foreign and self._checked != results.version:
-            if self._judge is None:
-                from vindeby.assembly.done import Judge  # may load Numba: only here
-
-                self._judge = Judge(campaign)
-            foreign = (segment.take(segment.rows["fingerprint"] == b"") for segment in source.segments())
-            results.leave_out([one.checksum for one in self._judge.look_at(foreign)])
-            self._checked = results.version

@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 import shapely
 from numpy.typing import NDArray
+from shapely.geometry.base import BaseGeometry
 
-from vindeby.assembly.stored_turbines import largest_diameter_m, rated_mw
+from vindeby.assembly.stored_turbines import largest_diameter_m
 from vindeby.campaign import Campaign
 from vindeby.campaign.neighbours import groups_of
 from vindeby.campaign.tasks import Cell
@@ -24,6 +25,8 @@ from vindeby.store.format.record import Record
 FloatArray = NDArray[np.float64]
 Frame = tuple[float, float, float, float]
 """Left, bottom, width and height in metres."""
+Box = tuple[float, float, float, float]
+"""Left, bottom, right and top in metres."""
 
 STEPS = 65535
 _DIGITS = 1
@@ -45,18 +48,26 @@ def stored_energy(record: Record) -> float | None:
 
 def frame_of(campaign: Campaign | None, farm_idx: int, layouts: Iterable[FloatArray] = ()) -> Frame:
     """A box around a farm's area and these layouts."""
-    boxes = [(*layout.min(axis=1), *layout.max(axis=1)) for layout in layouts if layout.size]
     farm = farm_of(campaign, farm_idx)
-    if farm is not None:
-        boxes.append(farm.boundary.shape().bounds)
-    if not boxes:
+    area = None if farm is None else farm.boundary.shape()
+    own = box_around(area, *layouts)
+    if math.isinf(own[0]):
         return 0.0, 0.0, 1.0, 1.0
-    table = np.array(boxes, np.float64)
-    left, bottom = table[:, :2].min(axis=0)
-    right, top = table[:, 2:].max(axis=0)
-    box = (float(left), float(bottom), float(right), float(top))
-    left, bottom, right, top = grown(box, nearby(neighbour_places(campaign, farm_idx), box))
-    return float(left), float(bottom), max(float(right - left), 1.0), max(float(top - bottom), 1.0)
+    left, bottom, right, top = box_around(
+        shapely.box(*own), nearby(neighbour_places(campaign, farm_idx), own)
+    )
+    return left, bottom, max(right - left, 1.0), max(top - bottom, 1.0)
+
+
+def box_around(*parts: BaseGeometry | FloatArray | None) -> Box:
+    """The box around areas and positions (x and y in metres); infinite where there are none."""
+    corners = [
+        np.reshape(part.bounds, (2, 2)).T if isinstance(part, BaseGeometry) else part for part in parts
+    ]
+    places = np.hstack([np.empty((2, 0)), *(part for part in corners if part is not None)])
+    left, bottom = places.min(axis=1, initial=np.inf).tolist()
+    right, top = places.max(axis=1, initial=-np.inf).tolist()
+    return left, bottom, right, top
 
 
 def pack_layout(layout: FloatArray, frame: Frame) -> str:
@@ -76,41 +87,26 @@ def farm_data(campaign: Campaign | None, farm_idx: int, frame: Frame) -> dict[st
         for polygon in shapely.get_parts(farm.drawn_shape()):
             edges = (polygon.exterior, *polygon.interiors)
             rings += [[[round(x, _DIGITS), round(y, _DIGITS)] for x, y in edge.coords] for edge in edges]
-    data = {"name": name, "frame": [round(value, _DIGITS) for value in frame], "rings": rings}
-    if beside := _neighbours_in(campaign, farm_idx, frame):
-        data["neighbours"] = beside
-    return data
-
-
-def _neighbours_in(campaign: Campaign | None, farm_idx: int, frame: Frame) -> list[list[float]]:
+    data: dict[str, Any] = {"name": name, "frame": [round(value, _DIGITS) for value in frame], "rings": rings}
     left, bottom, width, height = frame
-    places = nearby(neighbour_places(campaign, farm_idx), (left, bottom, left + width, bottom + height))
-    return [[round(x, _DIGITS), round(y, _DIGITS)] for x, y in places.T.tolist()]
+    beside = nearby(neighbour_places(campaign, farm_idx), (left, bottom, left + width, bottom + height))
+    if beside.size:
+        data["neighbours"] = [[round(x, _DIGITS), round(y, _DIGITS)] for x, y in beside.T.tolist()]
+    return data
 
 
 def type_data(campaign: Campaign | None, type_idx: int, cell: Cell | None = None) -> dict[str, Any]:
     """A turbine type for the browser, or the mix of types of a cell: its largest rotor and its mean rated power."""
     turbine = turbine_of(campaign, type_idx)
-    data = {
-        "name": f"t{type_idx}" if type_idx >= 0 else "?",
-        "diameter": None,
-        "spacing": None,
-        "rated": None,
-    }
     if campaign is not None and cell is not None and cell.mix:
-        data["name"] = cell.label(campaign.type_names)
-        return data | {
-            "diameter": largest_diameter_m(campaign, cell),
-            "rated": rated_mw(campaign, cell) / cell.n_turbines,
-        }
-    if campaign is None or turbine is None:
-        return data
-    return {
-        "name": turbine.name,
-        "diameter": turbine.rotor_diameter_m,
-        "rated": turbine.rated_power_mw,
-        "spacing": campaign.min_spacing.in_metres(turbine.rotor_diameter_m),
-    }
+        name, spacing = cell.label(campaign.type_names), None
+        diameter, rated = largest_diameter_m(campaign, cell), campaign.rated_mw(cell) / cell.n_turbines
+    elif campaign is not None and turbine is not None:
+        name, diameter, rated = turbine.name, turbine.rotor_diameter_m, turbine.rated_power_mw
+        spacing = campaign.min_spacing.in_metres(diameter)
+    else:
+        name, diameter, rated, spacing = f"t{type_idx}" if type_idx >= 0 else "?", None, None, None
+    return {"name": name, "diameter": diameter, "rated": rated, "spacing": spacing}
 
 
 def plain(value: float, digits: int) -> float | None:
@@ -118,8 +114,6 @@ def plain(value: float, digits: int) -> float | None:
     return round(float(value), digits) if math.isfinite(value) else None
 
 
-Box = tuple[float, ...]
-"""Left, bottom, right and top in metres."""
 _SHARE = 0.5
 """Of the longer side of a farm: a neighbour within this of it is drawn, and one farther away is not."""
 
@@ -144,13 +138,3 @@ def nearby(places: FloatArray, box: Sequence[float]) -> FloatArray:
     x, y = places
     near = (x >= left - margin) & (x <= right + margin) & (y >= bottom - margin) & (y <= top + margin)
     return places[:, near]
-
-
-def grown(box: Sequence[float], places: FloatArray) -> Box:
-    """A box that has these positions in it too."""
-    left, bottom, right, top = box
-    if not places.size:
-        return left, bottom, right, top
-    (low_x, low_y), (high_x, high_y) = places.min(axis=1), places.max(axis=1)
-    low = min(left, float(low_x)), min(bottom, float(low_y))
-    return (*low, max(right, float(high_x)), max(top, float(high_y)))

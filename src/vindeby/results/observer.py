@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from vindeby.campaign import Campaign
 from vindeby.errors import CampaignError, InputError
-from vindeby.results.columns import InvalidResults, ResultColumns
+from vindeby.results.columns import ResultColumns
 from vindeby.results.snapshot import (
     BadFile,
     Coordinator,
@@ -88,14 +88,14 @@ class RunHistory:
         return (self.published[-1][1] - before) / (max(now, self.published[-1][0]) - begin)
 
 
-def begun_tasks(run: RunDirectory) -> dict[str, str]:
-    """Tasks that were begun, by key, with what became of each; those that are done since are among them."""
+def history_of(run: RunDirectory) -> RunHistory:
+    """All events until now; what workers were on when they last reported is among what was begun."""
     history = RunHistory(run)
     history.refresh()
     for one, workers in sorted(_last_states(run, time.time(), history.odd), key=lambda entry: entry[0].alive):
         what = "is running now" if one.alive else "was running when its run ended"
         history.begun |= {worker.task: what for worker in workers if worker.task}
-    return history.begun
+    return history
 
 
 def _last_states(run: RunDirectory, now: float, odd: Odd) -> list[tuple[Coordinator, list[WorkerState]]]:
@@ -186,7 +186,6 @@ class Observer:
         self.source = self.results.source
         self.path, self.run = self.source.path, self.source.run
         self.history = RunHistory(self.run)
-        self._judging = InvalidResults(self.run)
         self.campaign: Campaign | None = None
         """That of the last look; the same object until it changes."""
         self._stamp_of_expected: tuple[object, ...] | None = None
@@ -201,7 +200,7 @@ class Observer:
         self.history.refresh()
         expected = self.expectation()
         kept = None if self._given else self.run.campaign_text() or self.source.campaign_text
-        self._judging.apply(self.results, self.campaign, kept)
+        self.results.leave_out_invalid(self.campaign, kept)
         return self._snapshot(expected, time.time())
 
     def _refresh(self) -> None:

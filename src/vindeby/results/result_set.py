@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from vindeby.assembly.stored_turbines import own_types, rated_mw
+from vindeby.assembly.stored_turbines import own_types
 from vindeby.campaign import Campaign
 from vindeby.campaign.tasks import Cell, parse_key, task_key
 from vindeby.errors import ArgumentError, DataError
-from vindeby.results.columns import InvalidResults, ResultColumns
+from vindeby.results.columns import ResultColumns
 from vindeby.results.maps import layout_in
+from vindeby.results.snapshot import Expected
 from vindeby.results.sources import (
     GivenCampaign,
     ResultSource,
@@ -44,7 +45,7 @@ class ResultSet:
         self.path, self.run = self.source.path, self.source.run
         self.results = ResultColumns(self.source)
         self.campaign: Campaign | None = campaign_of(self.run, campaign, self.source.campaign_text)
-        InvalidResults(self.run).apply(self.results, self.campaign)
+        self.results.leave_out_invalid(self.campaign)
         self._farms: dict[tuple[tuple[int, ...], int | None], WindFarm] = {}
 
     def with_campaign(self, campaign: Campaign) -> ResultSet:
@@ -88,18 +89,16 @@ class ResultSet:
 
     def matching(self, pattern: str) -> list[str]:
         """The keys that a pattern such as ``farm0_t5_*`` means, the best first by energy or objective."""
-        found = set(fnmatch.filter(self.keys, pattern))
+        keys = np.array([self.key_of(row) for row in range(len(self.rows))], np.str_)
+        order = np.lexsort((keys, -np.nan_to_num(self.worths(), nan=-np.inf)))
+        found = fnmatch.filter(keys[order].tolist(), pattern)
         if not found:
             example = self.keys[0] if self.keys else task_key(0, 0, 0)
             raise ArgumentError(
                 f"{self.path}: no result is named like {pattern!r}; names are like {example}, so write "
                 f"{example.rsplit('_', 1)[0]}_*, quoted"
             )
-        energy = {
-            key.decode(errors="replace"): worth
-            for key, worth in zip(self.rows["key"].tolist(), self.worths().tolist(), strict=True)
-        }
-        return sorted(found, key=lambda key: (-np.nan_to_num(energy[key], nan=-np.inf), key))
+        return found
 
     def layout(self, key: str) -> FloatArray:
         """Positions of a result, x and y in metres."""
@@ -152,59 +151,34 @@ class ResultSet:
         losses = np.full(len(self.rows), np.nan)
         for farm_idx, type_idx in set(self.rows[["farm_idx", "type_idx"]].tolist()):
             mine = (self.rows["farm_idx"] == farm_idx) & (self.rows["type_idx"] == type_idx)
-            alone = self._free_gwh_of_one(farm_idx, type_idx)
+            is_mixed = self.mixed_cell(farm_idx, type_idx) is not None
+            alone = None if is_mixed else self.wake_free_gwh(type_idx, 1)
             if alone is None:
                 losses[mine] = [self._loss_where_it_stands(row) for row in self.rows[mine]]
             elif alone > 0.0:
                 losses[mine] = 1.0 - self.rows["aep"][mine] / (alone * self.rows["n_turbines"][mine])
         return losses
 
-    def _free_gwh_of_one(self, farm_idx: int, type_idx: int) -> float | None:
-        """The wake-free energy of a turbine, of a mix the mean; None where it depends on the layout or is unknown."""
-        cell = self.mixed_cell(farm_idx, type_idx)
-        if cell is None:
-            return self.wake_free_gwh(type_idx, 1)
-        farm = self.wind_farm(type_idx, farm_idx)
-        if farm is None or cell.mix_ranges or farm.locality != "uniform":
-            return None
-        types = np.repeat(np.arange(len(cell.mix)), [count for _, count in cell.mix])
-        return farm.wake_free_aep(len(types), types) / len(types)
-
     def worths(self) -> FloatArray:
         """What each result is worth where results of its farm and type are compared (``ResultColumns.worths``)."""
         return self.results.worths(self.campaign)
 
-    def _types_in_campaign(self, row: Any, cell: Cell) -> NDArray[np.int64] | None:
-        """The numbers of the types of a mixed farm's turbines; None for any other, or where they are unknown."""
-        if not cell.mix:
-            return None
+    def _kinds(self, row: Any) -> list[int]:
+        """The type of each turbine of a mixed farm, or the one type of another; none where they are not known."""
+        farm_idx, type_idx = int(row["farm_idx"]), int(row["type_idx"])
+        cell = self.mixed_cell(farm_idx, type_idx)
+        if cell is None:
+            return [type_idx] if turbine_of(self.campaign, type_idx) is not None else []
         own = self.own_types(row["key"].decode(errors="replace"))
-        return None if own is None else np.array(cell.type_indices)[own]
+        return [] if own is None else [cell.type_indices[kind] for kind in own]
 
     def mean_rated_mw(self, rows: NDArray[Any]) -> FloatArray:
         """The rated power of a turbine of each of some results, of a mix the mean; NaN where it is not known."""
-        places = list(zip(rows["farm_idx"].tolist(), rows["type_idx"].tolist(), strict=True))
-        rated = {place: self.rated_mw(*place) for place in set(places)}
-        found = np.array([rated[place] for place in places], np.float64)
-        for index, place in enumerate(places):
-            cell = self.mixed_cell(*place)
-            if self.campaign is not None and cell is not None and cell.mix_ranges:
-                kinds = self._types_in_campaign(rows[index], cell)
-                each = (
-                    [] if kinds is None else [self.campaign.turbines[kind].rated_power_mw for kind in kinds]
-                )
-                found[index] = float(np.mean(each)) if each else np.nan
-        return found
-
-    def rated_mw(self, farm_idx: int, type_idx: int) -> float:
-        """The rated power of a turbine, of a mix the mean; NaN where no campaign knows it.
-
-        Where the search chooses the mix, of one that is allowed; ``mean_rated_mw`` has that of a result.
-        """
-        cell, turbine = self.mixed_cell(farm_idx, type_idx), turbine_of(self.campaign, type_idx)
-        if cell is not None and self.campaign is not None:
-            return rated_mw(self.campaign, cell) / cell.n_turbines
-        return turbine.rated_power_mw if turbine is not None else np.nan
+        rated = (
+            () if self.campaign is None else [turbine.rated_power_mw for turbine in self.campaign.turbines]
+        )
+        each = [[rated[kind] for kind in self._kinds(row)] for row in rows]
+        return np.array([np.mean(powers) if powers else np.nan for powers in each], np.float64)
 
     def _loss_where_it_stands(self, row: Any) -> float:
         """The share of one result, in wind that differs from place to place."""
@@ -227,20 +201,19 @@ class ResultSet:
         return farm.name if farm else f"farm{farm_idx}"
 
     def type_name(self, type_idx: int) -> str:
-        """As the campaign calls it."""
-        turbine = turbine_of(self.campaign, type_idx)
-        labels = {self.cell_name(*place) for place in self.cells if place[1] == type_idx}
-        if len(labels) == 1:
-            return labels.pop()
-        return turbine.name if turbine else f"t{type_idx}"
+        """As the campaign calls it; the name of a mix, where all cells of the type are of this mix."""
+        labels = () if self._expected is None else self._expected.type_labels
+        return labels[type_idx] if 0 <= type_idx < len(labels) else f"t{type_idx}"
 
     def cell_name(self, farm_idx: int, type_idx: int) -> str:
         """The type that stands in a farm, or those of its mix."""
-        cell = self.cells.get((farm_idx, type_idx))
-        if cell is None or self.campaign is None:
-            turbine = turbine_of(self.campaign, type_idx)
-            return turbine.name if turbine else f"t{type_idx}"
-        return cell.label([turbine.name for turbine in self.campaign.turbines])
+        if self._expected is None or not 0 <= type_idx < len(self._expected.types):
+            return f"t{type_idx}"
+        return self._expected.cell_label(farm_idx, type_idx)
+
+    @cached_property
+    def _expected(self) -> Expected | None:
+        return None if self.campaign is None else Expected.of(self.campaign)
 
     def range_in_words(self, farm_idx: int, type_idx: int) -> str:
         """`` (of 60 to 66)`` where the search chose how many turbines there are; nothing for a fixed number."""
@@ -251,13 +224,10 @@ class ResultSet:
         """How many turbines a result has: ``63``, or where that was chosen ``63 (of 60 to 66)``, ``6 (2 a + 4 b)``."""
         farm_idx, type_idx = int(row["farm_idx"]), int(row["type_idx"])
         words = f"{row['n_turbines']}{self.range_in_words(farm_idx, type_idx)}"
-        cell = self.mixed_cell(farm_idx, type_idx)
-        if self.campaign is None or cell is None or not cell.mix_ranges:
+        cell, kinds = self.mixed_cell(farm_idx, type_idx), self._kinds(row)
+        if self.campaign is None or cell is None or not cell.mix_ranges or not kinds:
             return words
-        types = self._types_in_campaign(row, cell)
-        if types is None:
-            return words
-        parts = [f"{(types == kind).sum()} {self.campaign.turbines[kind].name}" for kind in cell.type_indices]
+        parts = [f"{kinds.count(kind)} {self.campaign.turbines[kind].name}" for kind in cell.type_indices]
         return f"{words} ({' + '.join(parts)})"
 
     def best(self) -> dict[tuple[int, int], int]:

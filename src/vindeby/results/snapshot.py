@@ -62,19 +62,25 @@ class Expected:
             cells=campaign.cells(),
         )
 
-    @property
-    def shape(self) -> tuple[int, int, int]:
-        """Farms, types, seeds."""
-        return len(self.farms), len(self.types), len(self.seeds)
-
     def states(self, results: ResultColumns) -> tuple[NDArray[np.int8], int]:
         """What the results say of every task, by farm, type and seed; and how many results are of no task."""
-        block = np.where(self._asked[:, :, None], np.int8(TaskState.OPEN), np.int8(NOT_ASKED))
-        block = np.array(np.broadcast_to(block, self.shape))
-        rows = results.rows
-        places, here = self._places(rows)
-        block[places] = self._of_rows(rows[here])
-        return block, int((~here).sum())
+        block = np.full((len(self.farms), len(self.types), len(self.seeds)), NOT_ASKED, np.int8)
+        for cell in self._asked:
+            block[cell] = TaskState.OPEN
+        outside, is_known = 0, bool(self.cells)
+        done, invalid, stale = (int(state) for state in (TaskState.DONE, TaskState.INVALID, TaskState.STALE))
+        columns = ("farm_idx", "type_idx", "ss_seed", "fingerprint", "aep")
+        for farm, kind, seed, mark, aep in zip(
+            *(results.rows[name].tolist() for name in columns), strict=True
+        ):
+            place = self._place(farm, kind, seed)
+            if place is None:
+                outside += 1
+            elif is_known and mark and mark != self._mark(farm, kind, seed):
+                block[place] = stale
+            else:
+                block[place] = done if aep == aep else invalid
+        return block, outside
 
     def noted(self, states: NDArray[np.int8], notes: Mapping[TaskState, Iterable[str]]) -> NDArray[np.int8]:
         """The same with keys in other states; the earlier ones count more, and a result counts most."""
@@ -89,25 +95,21 @@ class Expected:
     def place(self, key: str) -> tuple[int, int, int] | None:
         """Where a task stands in the block; None when it is of another campaign."""
         numbers = parse_key(key)
-        if numbers is None:
-            return None
-        farm, type_, seed = numbers
-        if not (0 <= farm < len(self.farms) and 0 <= type_ < len(self.types) and self._asked[farm, type_]):
-            return None
+        return None if numbers is None else self._place(*numbers)
+
+    def _place(self, farm: int, kind: int, seed: int) -> tuple[int, int, int] | None:
         index = self._seed_places.get(seed)
-        return None if index is None else (farm, type_, index)
+        return (farm, kind, index) if index is not None and (farm, kind) in self._asked else None
 
     @cached_property
     def _by_place(self) -> dict[tuple[int, int], Cell]:
         return {(cell.farm_idx, cell.type_idx): cell for cell in self.cells}
 
     @cached_property
-    def _asked(self) -> NDArray[np.bool_]:
-        """Whether there is a cell for each farm and type: all but those of the other types of a mixed farm."""
-        asked = np.full((len(self.farms), len(self.types)), not self.cells)
-        for farm, kind in self._by_place:
-            asked[farm, kind] = True
-        return asked
+    def _asked(self) -> frozenset[tuple[int, int]]:
+        """Farms and types that results are asked of: all but the other types of a mixed farm."""
+        every = np.ndindex(len(self.farms), len(self.types))
+        return frozenset(self._by_place if self.cells else every)
 
     def cell_label(self, farm: int, kind: int) -> str:
         """The name of a type in a farm: of its mix, where it has one."""
@@ -134,42 +136,19 @@ class Expected:
         if seed not in self._seed_places:
             few = ", ".join(map(str, self.seeds[:5])) + (", ..." if len(self.seeds) > 5 else "")
             raise ArgumentError(f"--seed: {seed} is not one of the {len(self.seeds)} seeds here: {few}")
-        total = int(self._asked.sum()) if self.known else None
+        total = len(self._asked) if self.known else None
         return replace(self, seeds=(seed,), total=total)
 
-    def _of_rows(self, rows: NDArray[Any]) -> NDArray[np.int8]:
-        states = np.where(np.isnan(rows["aep"]), TaskState.INVALID, TaskState.DONE).astype(np.int8)
-        if self.cells:
-            tasks = zip(*(rows[name].tolist() for name in ("farm_idx", "type_idx", "ss_seed")), strict=True)
-            stale = [
-                mark not in (b"", self._marks.get(task) or self._mark(*task))
-                for mark, task in zip(rows["fingerprint"].tolist(), tasks, strict=True)
-            ]
-            states[np.array(stale, bool)] = TaskState.STALE
-        return states
-
     @cached_property
-    def _marks(self) -> dict[tuple[int, int, int], bytes]:
+    def _marks(self) -> dict[tuple[int, ...], bytes]:
         """Fingerprints computed before, so that a look per second does not compute them again for every result."""
         return {}
 
-    def _mark(self, farm: int, kind: int, seed: int) -> bytes:
-        mark = self._by_place[farm, kind].fingerprint(seed).encode()
-        self._marks[farm, kind, seed] = mark
+    def _mark(self, *task: int) -> bytes:
+        mark = self._marks.get(task)
+        if mark is None:
+            mark = self._marks[task] = self._by_place[task[0], task[1]].fingerprint(task[2]).encode()
         return mark
-
-    def _places(self, rows: NDArray[Any]) -> tuple[tuple[NDArray[Any], ...], NDArray[np.bool_]]:
-        seeds = np.array(self.seeds, np.int64)
-        order = np.argsort(seeds)
-        at = np.searchsorted(seeds[order], rows["ss_seed"])
-        at = order[np.minimum(at, len(seeds) - 1)] if len(seeds) else np.zeros(len(rows), int)
-        farms, types, count = self.shape
-        here = np.zeros(len(rows), bool)
-        if count:
-            here = (seeds[at] == rows["ss_seed"]) & (rows["farm_idx"] >= 0) & (rows["type_idx"] >= 0)
-            here &= (rows["farm_idx"] < farms) & (rows["type_idx"] < types)
-            here[here] = self._asked[rows["farm_idx"][here], rows["type_idx"][here]]
-        return (rows["farm_idx"][here], rows["type_idx"][here], at[here]), here
 
 
 def guessed(results: ResultColumns) -> Expected:
@@ -311,13 +290,9 @@ class Snapshot:
 
     def to_json(self, by: tuple[str, ...] = ("farm", "turbine")) -> dict[str, Any]:
         """Everything but the single tasks, for scripts and the board."""
-        plain = {
-            name: value
-            for name, value in vars(self).items()
-            if name not in {"axes", "states", "workers", "coordinators", "failures", "bad_files", "disk"}
-        }
+        parts = {name: value for name, value in vars(self).items() if name not in {"axes", "states"}}
         return {
-            **plain,
+            **{name: _plain(value) for name, value in parts.items()},
             "fraction": self.fraction,
             "active": self.active,
             "farms": list(self.axes.farms),
@@ -325,9 +300,11 @@ class Snapshot:
             "seeds": len(self.axes.seeds),
             "by": list(by),
             "counts": self.counts_by(by),
-            "workers": [asdict(worker) for worker in self.workers],
-            "coordinators": [asdict(coordinator) for coordinator in self.coordinators],
-            "failures": [asdict(failure) for failure in self.failures],
-            "bad_files": [asdict(bad) for bad in self.bad_files],
-            "disk": asdict(self.disk) if self.disk else None,
         }
+
+
+def _plain(value: Any) -> Any:
+    """A value, or values, of a snapshot as JSON has them."""
+    if isinstance(value, tuple):
+        return [asdict(one) for one in value]
+    return asdict(value) if isinstance(value, Disk) else value

@@ -6,18 +6,21 @@ read once is not read again until its file changes.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
-from vindeby.campaign import Campaign, Farm, Turbine
+from vindeby.campaign import Campaign
+from vindeby.campaign.sections.farm import Farm
+from vindeby.campaign.sections.turbines import Turbine
 from vindeby.errors import ArgumentError, DataError, InputError
 from vindeby.store.disk.files import file_state
 from vindeby.store.disk.run_directory import RunDirectory, hdf5_files
 from vindeby.store.format.record import Attribute, Record
 from vindeby.store.format.rows import Segment
-from vindeby.store.format.seal import FORMAT_VERSION, SealedFile, SealError
+from vindeby.store.format.seal import FORMAT_VERSION
 from vindeby.store.read.database import Database
 from vindeby.store.read.guard import Guard
 from vindeby.store.read.inspect import Finding
@@ -79,17 +82,11 @@ def named_output(path: Path | str) -> Path:
 
 def kept_campaign(path: Path) -> Attribute | None:
     """The campaign inside a database, sealed or not; None where there is none or the file cannot be read."""
-    try:
-        file = SealedFile.open(path)
-    except (OSError, SealError):
-        file = None
-    if file is not None:
-        with file:
-            root = file.seal.directory.get("root")
-            return root.get("campaign") if isinstance(root, dict) else None
+    with contextlib.suppress(DataError, InputError, OSError), Database(path) as database:
+        return database.campaign_text
     if not path.is_file():
         return None
-    with Guard() as guard:
+    with Guard() as guard:  # a file from which no record can be read may still hold its campaign
         return read_any(path, guard).root.get("campaign")
 
 

@@ -8,8 +8,6 @@ moment, it leaves the old OUT.h5 or the new one, like every merge.
 
 from __future__ import annotations
 
-import json
-import os
 import subprocess
 import sys
 import tempfile
@@ -21,18 +19,13 @@ from typing import IO
 from vindeby.assembly.merging import merge_options
 from vindeby.campaign import Campaign
 from vindeby.errors import BusyError, VindebyError
-from vindeby.runner.processes import die_with_parent
+from vindeby.runner.processes import die_with_parent, start_python
 from vindeby.runner.protocol import how_it_ended
 from vindeby.store.disk.events import EventLog
-from vindeby.store.disk.lock import Lock
-from vindeby.store.disk.lock_state import is_held_by
+from vindeby.store.disk.lock import Lock, is_held_by
 from vindeby.store.disk.run_directory import RunDirectory, read_verdicts
 from vindeby.store.merge.merge import MergeOptions, merge
 
-_CODE = (
-    "import sys, json; sys.path[:] = json.loads(sys.argv[1]); "
-    "from vindeby.runner.periodic_merge import main; main()"
-)
 _TAIL = 4_000
 
 
@@ -66,18 +59,18 @@ class PeriodicMerger:
 
     def _start(self) -> None:
         self._due = time.monotonic() + self._every_s
-        arguments = [str(self._directory.output), str(self._lock.path), self._lock.token]
+        arguments = self._directory.output, self._lock.path, self._lock.token
         try:
-            self._words = tempfile.TemporaryFile()  # noqa: SIM115 - closed when the process ended
-            self._process = subprocess.Popen(  # noqa: S603 - this interpreter and our own code
-                [sys.executable, "-c", _CODE, json.dumps(sys.path), *arguments],
-                stdin=subprocess.DEVNULL,
+            self._words = self._words or tempfile.TemporaryFile()  # noqa: SIM115 - closed in ``close``
+            self._words.truncate(self._words.seek(0))
+            self._process = start_python(
+                "vindeby.runner.periodic_merge",
+                sys.path,
+                *arguments,
                 stdout=subprocess.DEVNULL,
                 stderr=self._words,
-                start_new_session=True,
             )
         except OSError as error:
-            self._last_words()
             self._note_failure(f"cannot be started: {error.strerror}")
         else:
             self._log.write("merge started", pid=self._process.pid)
@@ -85,21 +78,14 @@ class PeriodicMerger:
     def _note_end(self, process: subprocess.Popen[bytes]) -> None:
         self._process = None
         self._due = time.monotonic() + self._every_s
-        words = self._last_words()
+        assert self._words is not None
+        self._words.seek(0)
+        words = self._words.read()[-_TAIL:].decode(errors="replace").strip()
         if process.returncode == 0:
             self._log.write("merged", results=self._merged)
         else:
             self._merged = -1  # what it should have merged is still to be merged
             self._note_failure(words or how_it_ended(process.returncode))
-
-    def _last_words(self) -> str:
-        """The end of what the process wrote; the file is closed."""
-        if self._words is None:
-            return ""
-        with self._words as file:
-            self._words = None
-            file.seek(max(file.seek(0, os.SEEK_END) - _TAIL, 0))
-            return file.read().decode(errors="replace").strip()
 
     def _note_failure(self, reason: str) -> None:
         self._log.write("merge failed", reason=reason)
@@ -113,7 +99,8 @@ class PeriodicMerger:
             self._process.kill()
             self._process.wait()
             self._process = None
-            self._last_words()
+        if self._words is not None:
+            self._words.close()
 
 
 def main() -> None:

@@ -126,55 +126,53 @@ class Plan:
         self._deadline = 0.0
         self._stops = 0
         self.finished = False
+        self._now = 0.0
+        self._out: list[Instruction] = []
+        """What to do about the event that is handled."""
 
     def begin(self) -> list[Instruction]:
         """The first instructions."""
-        if not self.open:
-            self.finished = True
-            return [Finish(Outcome.COMPLETE)]
-        self._slots = min(self.policy.workers, self.open)
-        self._hands = {slot: _WorkerState() for slot in range(self._slots)}
-        return [StartWorker(slot) for slot in range(self._slots)]
+        return self.handle(MoreSlots(self.policy.workers), 0.0)
 
     def handle(self, event: Event, now: float) -> list[Instruction]:
         """What to do about an event; ``now`` is a time in seconds that only grows."""
-        out: list[Instruction] = []
+        self._now, self._out = now, []
         match event:
             case WantsWork(worker, seconds):
                 self._wants_work(worker, seconds)
             case TasksDurable(worker, tasks):
                 self._done(worker, tasks)
             case Failed(worker, task, failure):
-                self._failed(worker, task, failure, now, out)
+                self._failed(worker, task, failure)
             case WorkerGone(worker, published=published):
                 self._done(worker, published)
-                self._died(event, now, out)
+                self._died(event)
             case Seen():
-                self._seen(event, out)
+                self._seen(event)
             case StopAsked():
-                self._stop(now, out)
+                self._stop()
             case DiskTrouble(_, reason, waits=False) if reason:
-                self._end(Outcome.STORAGE, reason, now, out)
+                self._end(Outcome.STORAGE, reason)
             case MethodUnusable(reason):
-                self._end(Outcome.UNUSABLE, reason, now, out)
+                self._end(Outcome.UNUSABLE, reason)
             case MoreSlots(slots):
-                self._grow(slots, out)
+                self._grow(slots)
             case PoolLost(reason):
-                self._end(Outcome.POOL_LOST, reason, now, out)
+                self._end(Outcome.POOL_LOST, reason)
             case WorkerReady(worker, node=node) if worker in self._hands:
                 self._hands[worker].node = node
             case _:
                 pass
-        self._go_on(now, out)
-        return out
+        self._go_on()
+        return self._out
 
-    def _grow(self, slots: int, out: list[Instruction]) -> None:
+    def _grow(self, slots: int) -> None:
         """Fill slots that were not there before, if there are tasks for them."""
         if self._ending is None:
             for slot in range(self._slots, min(slots, self._slots + self.open - len(self._hands))):
                 self._hands[slot] = _WorkerState()
                 self._slots = slot + 1
-                out.append(StartWorker(slot))
+                self._out.append(StartWorker(slot))
 
     def _wants_work(self, worker: int, seconds: float | None) -> None:
         if hand := self._hands.get(worker):
@@ -193,7 +191,7 @@ class Plan:
             self._fruitless, hand.fruitful = 0, True
         self._relax(hand)
 
-    def _failed(self, worker: int, task: int, failure: Failure, now: float, out: list[Instruction]) -> None:
+    def _failed(self, worker: int, task: int, failure: Failure) -> None:
         hand = self._hands.get(worker)
         if hand is None or task not in hand.tasks:
             return
@@ -202,9 +200,9 @@ class Plan:
         self._relax(hand)
         self._unfounded_doubts += task in self._tried_fresh
         self._tried_fresh.discard(task)
-        self._blame(task, group, failure, now, out)
+        self._blame(task, group, failure)
 
-    def _died(self, event: WorkerGone, now: float, out: list[Instruction]) -> None:
+    def _died(self, event: WorkerGone) -> None:
         hand = self._hands.pop(event.worker, None)
         self._asking.pop(event.worker, None)
         if hand is None:
@@ -218,7 +216,7 @@ class Plan:
             if event.by_itself:  # it failed in a process that had run others
                 self._doubted.append((event.suspect, group))
             else:
-                self._blame(event.suspect, group, _cause(hand, event), now, out)
+                self._blame(event.suspect, group, _cause(hand, event))
         elif not event.by_itself or (held and not hand.fruitful):
             self._fruitless += 1  # also one that retired and gives back everything it was given
         if hand.delicate:  # a suspect that its worker left to a fresh process
@@ -226,46 +224,44 @@ class Plan:
         else:
             self._assign_again(held)
         if self._ending is None and self._fruitless > max(FRUITLESS_DEATHS, 3 * self._slots):
-            self._end(
-                Outcome.WORKERS,
-                f"{self._fruitless} workers died in a row without finishing a task; the last: {event.failure}",
-                now,
-                out,
+            reason = (
+                f"{self._fruitless} workers died in a row without finishing a task; the last: {event.failure}"
             )
+            self._end(Outcome.WORKERS, reason)
         if self._ending is None and self.open:
             self._hands[event.worker] = _WorkerState()
-            out.append(StartWorker(event.worker, min(1.0, 0.1 * max(0, self._fruitless - 2))))
+            self._out.append(StartWorker(event.worker, min(1.0, 0.1 * max(0, self._fruitless - 2))))
 
     def _assign_again(self, held: dict[int, int]) -> None:
         for task, group in reversed(held.items()):
             self._pending.setdefault(group, deque()).appendleft(task)
 
-    def _blame(self, task: int, group: int, failure: Failure, now: float, out: list[Instruction]) -> None:
+    def _blame(self, task: int, group: int, failure: Failure) -> None:
         """A task failed: try it again, or set it aside when its budget is used up."""
         attempt = self._attempts[task, failure.kind] = self._attempts.get((task, failure.kind), 0) + 1
         if attempt <= self.policy.retries.get(failure.kind, 0):
-            out.append(TryAgain(task, failure, attempt))
+            self._out.append(TryAgain(task, failure, attempt))
             (self._outsized if failure.kind is Kind.MEMORY else self._suspects).append((task, group))
             return
         self.open -= 1
         self.set_aside += 1
         attempts = sum(self._attempts.pop((task, kind), 0) for kind in Kind)
-        out.append(SetAside(task, failure, attempts))
+        self._out.append(SetAside(task, failure, attempts))
         most = self.policy.most_failures
         if most is not None and self.set_aside > most:
             reason = (
                 f"{self.set_aside} tasks failed, and at most {most} may (max_failures); the last: {failure}"
             )
-            self._end(Outcome.TOO_MANY_FAILURES, reason, now, out)
+            self._end(Outcome.TOO_MANY_FAILURES, reason)
 
-    def _seen(self, event: Seen, out: list[Instruction]) -> None:
+    def _seen(self, event: Seen) -> None:
         hand = self._hands.get(event.worker)
         if hand is None or hand.killed:
             return
         failure = self._excess(event, hand)
         if failure is not None:
             hand.killed, hand.killed_for = True, failure
-            out.append(KillWorker(event.worker, failure))
+            self._out.append(KillWorker(event.worker, failure))
 
     def _excess(self, event: Seen, hand: _WorkerState) -> Failure | None:
         policy = self.policy
@@ -281,45 +277,43 @@ class Plan:
             return Failure(Kind.STUCK, f"the worker gave no sign of life for {event.silent_s:.0f} s")
         return None
 
-    def _stop(self, now: float, out: list[Instruction]) -> None:
+    def _stop(self) -> None:
         self._stops += 1
         if self._stops == 1:
             if self._ending is None or self._ending is Outcome.COMPLETE:
-                self._end(Outcome.STOPPED, "stopped by the user", now, out, again=True)
+                self._end(Outcome.STOPPED, "stopped by the user", again=True)
             return
-        self._deadline = min(self._deadline, now + _NOW_S)
-        out += [EndWorker(worker, now=True) for worker in self._hands]
+        self._deadline = min(self._deadline, self._now + _NOW_S)
+        self._out += [EndWorker(worker, now=True) for worker in self._hands]
 
-    def _end(
-        self, outcome: Outcome, reason: str, now: float, out: list[Instruction], *, again: bool = False
-    ) -> None:
+    def _end(self, outcome: Outcome, reason: str, *, again: bool = False) -> None:
         """Assign no more tasks; let all workers publish and end."""
         if self._ending is not None and not again:
             return
         self._ending, self._reason = outcome, reason
         grace_s = self.policy.grace_s
-        self._deadline = now + (min(grace_s, _LEAVING_S) if outcome is Outcome.COMPLETE else grace_s)
-        out += [EndWorker(worker) for worker in self._hands]
+        self._deadline = self._now + (min(grace_s, _LEAVING_S) if outcome is Outcome.COMPLETE else grace_s)
+        self._out += [EndWorker(worker) for worker in self._hands]
 
-    def _go_on(self, now: float, out: list[Instruction]) -> None:
+    def _go_on(self) -> None:
         """After every event: assign, end or finish."""
         if self.finished:
             return
         if self._ending is None:
             if not self.open:
-                self._end(Outcome.COMPLETE, "", now, out)
+                self._end(Outcome.COMPLETE, "")
             else:
-                self._assign(out)
-        elif now > self._deadline:
+                self._assign()
+        elif self._now > self._deadline:
             for worker, hand in self._hands.items():
                 if not hand.killed:
                     hand.killed = True
-                    out.append(KillWorker(worker))
+                    self._out.append(KillWorker(worker))
         if self._ending is not None and not self._hands:
             self.finished = True
-            out.append(Finish(self._ending, self._reason))
+            self._out.append(Finish(self._ending, self._reason))
 
-    def _assign(self, out: list[Instruction]) -> None:
+    def _assign(self) -> None:
         if not (self._pending or self._doubted or self._suspects or self._outsized):
             return
         fresh = {number for number, hand in self._hands.items() if hand.is_fresh}
@@ -329,18 +323,18 @@ class Plan:
                 continue
             if self._doubted and worker in fresh:
                 self._tried_fresh.add(self._doubted[0][0])
-                self._give(worker, hand, self._doubted.popleft(), out, alone=False)
+                self._give(worker, hand, self._doubted.popleft(), alone=False)
             elif self._pending:
                 tasks = self._take(worker, hand)
-                out.append(Assign(worker, tasks, trusted=self._trusts_exceptions))
+                self._out.append(Assign(worker, tasks, trusted=self._trusts_exceptions))
             elif hand.tasks:
                 continue
             elif self._suspects and (
                 worker in fresh or not fresh
             ):  # one that is not fresh would retire for it
-                self._give(worker, hand, self._suspects.popleft(), out, alone=False)
+                self._give(worker, hand, self._suspects.popleft(), alone=False)
             elif self._outsized and self._machine_is_free(worker):
-                self._give(worker, hand, self._outsized.popleft(), out, alone=True)
+                self._give(worker, hand, self._outsized.popleft(), alone=True)
             else:
                 continue
             del self._asking[worker]
@@ -349,20 +343,12 @@ class Plan:
     def _trusts_exceptions(self) -> bool:
         return self._unfounded_doubts >= UNFOUNDED_DOUBTS and not self._doubts_founded
 
-    def _give(
-        self,
-        worker: int,
-        hand: _WorkerState,
-        suspect: tuple[int, int],
-        out: list[Instruction],
-        *,
-        alone: bool,
-    ) -> None:
+    def _give(self, worker: int, hand: _WorkerState, suspect: tuple[int, int], *, alone: bool) -> None:
         task, group = suspect
         hand.tasks[task], hand.delicate, hand.alone, hand.group = group, True, alone, group
         if alone:
             self._reserved.add(hand.node)
-        out.append(Assign(worker, (task,), careful=True, alone=alone))
+        self._out.append(Assign(worker, (task,), careful=True, alone=alone))
 
     def _machine_is_free(self, worker: int) -> bool:
         """Is the machine of this worker free for a task that needs it for itself?"""
@@ -410,6 +396,11 @@ class Plan:
             if group not in taken:
                 return group
         return max(self._pending, key=lambda group: len(self._pending[group]))
+
+    @property
+    def settled(self) -> int:
+        """How many tasks were done or set aside."""
+        return self.done + self.set_aside
 
     @property
     def is_ending(self) -> bool:

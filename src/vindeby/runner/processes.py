@@ -7,17 +7,20 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import json
 import os
 import platform
 import resource
 import signal
+import subprocess
 import sys
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from types import FrameType, TracebackType
-from typing import Any, Self
+from typing import Any
 
+SHARE_OF_MEMORY = 0.85
+"""Of what there is, for all workers together."""
 _SET_PARENT_DEATH_SIGNAL = 1
 _SET_CHILD_SUBREAPER = 36
 
@@ -26,6 +29,25 @@ def _prctl(option: int, value: int) -> None:
     if sys.platform == "linux":
         with contextlib.suppress(OSError, AttributeError):
             ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
+
+
+_PREPARE = "import sys, json; sys.path[:] = json.loads(sys.argv[1]); "
+
+
+def start_python(
+    module: str, search_path: Sequence[str], *arguments: object, **how: Any
+) -> subprocess.Popen[bytes]:
+    """A fresh interpreter, in a session of its own, that calls ``main`` of a module.
+
+    The arguments begin at ``sys.argv[2]`` there; ``how`` is for ``Popen``.
+    """
+    code = f"{_PREPARE}from {module} import main; main()"
+    return subprocess.Popen(  # noqa: S603 - this interpreter and our own code
+        [sys.executable, "-c", code, json.dumps(search_path), *map(str, arguments)],
+        stdin=subprocess.DEVNULL,
+        start_new_session=True,
+        **how,
+    )
 
 
 def die_with_parent(number: int = signal.SIGKILL) -> None:
@@ -55,6 +77,16 @@ def limit_data(limit: int | None) -> None:
         wanted = hard if wanted == resource.RLIM_INFINITY else min(wanted, hard)
     with contextlib.suppress(ValueError, OSError):
         resource.setrlimit(resource.RLIMIT_DATA, (wanted, hard))
+
+
+def end_of_log(log: Path, size: int, since: int = 0) -> str:
+    """The last bytes of a log as text, of what was written after ``since``; empty where it cannot be read."""
+    try:
+        with log.open("rb") as file:
+            file.seek(max(since, file.seek(0, os.SEEK_END) - size))
+            return file.read(size).decode(errors="replace")
+    except OSError:
+        return ""
 
 
 def memory_of(pid: int | str = "self") -> int:
@@ -112,36 +144,23 @@ def node_and_job(environment: Mapping[str, str] | None = None) -> tuple[str, str
 STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1)
 
 
-class StopSignals:
-    """Requests to stop: Ctrl-C, SIGTERM, SIGHUP, and SIGUSR1, which SLURM can send before a job's time is up.
+@contextlib.contextmanager
+def stop_signals() -> Iterator[list[str]]:
+    """The names of requests to stop, as they come: Ctrl-C, SIGTERM, SIGHUP, and SIGUSR1, which SLURM can send.
 
     A signal that is ignored when the run begins (``nohup``) stays ignored. Outside of the main thread Python cannot
     listen to signals; then there are none, and the caller stops by other means.
     """
-
-    def __init__(self) -> None:
-        self._received: list[str] = []
-        self._handlers: dict[signal.Signals, Any] = {}
-
-    def __enter__(self) -> Self:
-        if threading.current_thread() is threading.main_thread():
-            for number in STOPPING:
-                if (handler := signal.getsignal(number)) is not signal.SIG_IGN:
-                    self._handlers[number] = handler
-                    signal.signal(number, self._note)
-        return self
-
-    def _note(self, number: int, frame: FrameType | None) -> None:  # noqa: ARG002 - what a handler is given
-        self._received.append(signal.Signals(number).name)
-
-    def received(self) -> list[str]:
-        """The names of the signals that came since the last time."""
-        names, self._received = self._received, []
-        return names
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        for number, handler in self._handlers.items():
+    received: list[str] = []
+    handlers: dict[signal.Signals, Any] = {}
+    if threading.current_thread() is threading.main_thread():
+        for number in STOPPING:
+            if (handler := signal.getsignal(number)) is not signal.SIG_IGN:
+                handlers[number] = handler
+                signal.signal(number, lambda number, _: received.append(signal.Signals(number).name))
+    try:
+        yield received
+    finally:
+        for number, handler in handlers.items():
             with contextlib.suppress(TypeError):  # a handler that was not set from Python cannot be put back
                 signal.signal(number, handler)

@@ -7,14 +7,17 @@ when it has the machine to itself. A task that ran out of time would do so again
 
 from __future__ import annotations
 
+import contextlib
+import queue
 import signal
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum, StrEnum
 from typing import Any, Protocol, TypeAlias
 
-from vindeby.campaign import RunOptions, Task
-from vindeby.printable import one_line
+from vindeby.campaign import Task
+from vindeby.campaign.sections.run_options import RunOptions
+from vindeby.text import one_line
 
 
 class Kind(StrEnum):
@@ -331,6 +334,27 @@ class Work:
     alone: bool = False
     memory_limit: int | None = None
     trusted: bool = False
+
+
+class Inbox:
+    """Calls that other threads leave for the one that a pool belongs to, and the events that come of them."""
+
+    def __init__(self) -> None:
+        self._calls: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
+        self.events: list[PoolEvent] = []
+
+    def post(self, call: Callable[[], None]) -> None:
+        """Have ``wait`` make this call; from any thread."""
+        self._calls.put(call)
+
+    def wait(self, timeout_s: float) -> list[PoolEvent]:
+        """Make the calls that came, and return the events that there are; as ``WorkerPool.wait``."""
+        with contextlib.suppress(queue.Empty):
+            self._calls.get(timeout=0.001 if self.events else max(timeout_s, 0.001))()
+            while True:
+                self._calls.get_nowait()()
+        events, self.events = self.events, []
+        return events
 
 
 class WorkerPool(Protocol):

@@ -17,7 +17,16 @@ from pathlib import Path
 from typing import TypeAlias
 
 from vindeby.errors import StorageError, VindebyError
-from vindeby.runner.protocol import Failed, Failure, Kind, PoolEvent, TasksDurable, Work, WorkerReady
+from vindeby.runner.protocol import (
+    DiskTrouble,
+    Failed,
+    Failure,
+    Kind,
+    PoolEvent,
+    TasksDurable,
+    Work,
+    WorkerReady,
+)
 from vindeby.store.disk.files import Files, bounded
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.format.record import Record
@@ -29,12 +38,8 @@ _NO_DESCRIPTOR = frozenset({errno.EMFILE, errno.ENFILE})
 Finished: TypeAlias = tuple[int, Record, float]
 """The number of a task, its record, and the seconds it took."""
 
-OnDurable: TypeAlias = Callable[[tuple[int, ...], str, float], None]
-"""Called with the numbers of tasks that are on disk now, their shard, and the seconds they took."""
-OnFailed: TypeAlias = Callable[[int, Failure], None]
-"""Called with the number of a task that ended without a result."""
-OnDiskTrouble: TypeAlias = Callable[[str], None]
-"""Called with why nothing can be published, and with an empty text when that is over."""
+Report: TypeAlias = Callable[[TasksDurable | Failed | DiskTrouble], None]
+"""Called with what becomes of the tasks of a worker."""
 
 MOST_WAITING = 20_000
 """Records in memory before the worker waits for the disk."""
@@ -51,18 +56,16 @@ class Publisher:
     def __init__(
         self,
         writer: ShardWriter,
+        report: Report,
+        worker: int = 0,
         *,
-        on_durable: OnDurable,
-        on_failed: OnFailed,
-        on_disk_trouble: OnDiskTrouble,
         flush_s: float,
         wait_for_disk: bool,
     ) -> None:
-        self._writer = writer
-        self._on_durable, self._on_failed, self._on_disk_trouble = on_durable, on_failed, on_disk_trouble
+        self._writer, self._report, self._worker = writer, report, worker
         self._flush_s = flush_s
         self._interval_s = min(flush_s, _FIRST_FLUSH_S)
-        self._wait_for_disk = wait_for_disk
+        self._wait_for_disk = self._waits = wait_for_disk
         self._waiting: list[Finished] = []
         self._oldest = 0.0
         self._hurry = False
@@ -149,9 +152,9 @@ class Publisher:
         self.blocked = ""
         if self.trouble:
             self.trouble = ""
-            self._on_disk_trouble("")
-        seconds = sum(spent for _, _, spent in batch)
-        self._on_durable(tuple(task for task, _, _ in batch), shard_name(receipt.path), seconds)
+            self._report(DiskTrouble(self._worker, "", self._waits))
+        tasks, seconds = tuple(task for task, _, _ in batch), sum(spent for _, _, spent in batch)
+        self._report(TasksDurable(self._worker, tasks, shard_name(receipt.path), seconds))
         return []
 
     def _not_published(self, batch: list[Finished], error: Exception) -> list[Finished]:
@@ -163,7 +166,7 @@ class Publisher:
                 return batch
         if isinstance(error, StorageError):
             self.trouble = str(error)
-            self._on_disk_trouble(self.trouble)
+            self._report(DiskTrouble(self._worker, self.trouble, self._waits))
             if not self._wait_for_disk:
                 with self._change:
                     self._closed = True
@@ -180,7 +183,7 @@ class Publisher:
             error, MemoryError | VindebyError
         ):  # a fault of this process: it is tried again in another
             self.blocked, kind = reason, Kind.KILLED
-        self._on_failed(batch[0][0], Failure(kind, reason))
+        self._report(Failed(self._worker, batch[0][0], Failure(kind, reason)))
         return []
 
 

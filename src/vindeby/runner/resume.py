@@ -18,7 +18,8 @@ from pathlib import Path
 
 from vindeby.assembly.done import Judge, judge, not_done
 from vindeby.assembly.energy import engine_name
-from vindeby.campaign import Campaign, Task, task_key
+from vindeby.campaign import Campaign, Task
+from vindeby.campaign.tasks import task_key
 from vindeby.errors import ArgumentError, BusyError, DataError
 from vindeby.runner.processes import node_and_job
 from vindeby.store.disk.events import FailedTask, Odd, read_failures

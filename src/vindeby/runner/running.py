@@ -15,16 +15,16 @@ from pathlib import Path
 
 from vindeby.assembly.done import Judge
 from vindeby.assembly.merging import prepared_directory, refuse_another_campaign
-from vindeby.campaign import Campaign, RunOptions
+from vindeby.campaign import Campaign
 from vindeby.campaign.reading.code_files import search_path
+from vindeby.campaign.sections.run_options import RunOptions
 from vindeby.errors import ArgumentError, InputError, StoppedError, StorageError, TaskError
 from vindeby.runner.local.local_pool import LocalPool
-from vindeby.runner.local.messages import Setup
 from vindeby.runner.methods.call import warning
 from vindeby.runner.out_of_time import STARTS, record_time_up
 from vindeby.runner.periodic_merge import PeriodicMerger
 from vindeby.runner.plan import Plan, Policy
-from vindeby.runner.processes import node_and_job, total_memory, usable_cores
+from vindeby.runner.processes import SHARE_OF_MEMORY, node_and_job, total_memory, usable_cores
 from vindeby.runner.protocol import Finish, Outcome, WorkerPool, most_failures, retries
 from vindeby.runner.resume import (
     Again,
@@ -38,14 +38,13 @@ from vindeby.runner.resume import (
 )
 from vindeby.runner.summary import Summary, finish_up
 from vindeby.runner.supervisor import Supervisor, Watcher
-from vindeby.runner.task_executor import ExecutorOptions
+from vindeby.runner.task_executor import Setup
 from vindeby.store.disk.events import EventLog
 from vindeby.store.disk.files import storage_error
 from vindeby.store.disk.lock import Lock
 from vindeby.store.disk.run_directory import RunDirectory, write_verdicts
 from vindeby.store.validate import Check
 
-_SHARE_OF_MEMORY = 0.85
 _BATCH_ELSEWHERE_S = 2.0
 """How long the tasks that are assigned at once should take where assigning is slower than on this machine."""
 ON_BAD = ("abort", "skip", "rerun")
@@ -231,8 +230,11 @@ class _Work:
             grace_s=options.grace_s,
             batch_s=0.5 if elsewhere is None else _BATCH_ELSEWHERE_S,
         )
-        setup = self._setup(tuple(path), limit)
         log = EventLog(directory)
+        setup = Setup(
+            space.campaign, str(directory.output), tuple(path), log.name, limit, str(self.lock.path), self.lock.token,
+            self.check_physics,
+        )  # fmt: skip
         with ExitStack() as stack:
             stack.callback(log.close)
             log.write(
@@ -240,10 +242,9 @@ class _Work:
             )
             pool: WorkerPool
             if elsewhere is None:
-                pool = LocalPool(directory, setup, slots, options.start_method, log.name)
+                pool = LocalPool(directory, setup, slots)
             else:
-                there = _dask_pool(elsewhere, workers, setup, options, log.name, self.say)
-                pool = stack.enter_context(there)
+                pool = stack.enter_context(_dask_pool(elsewhere, workers, setup, options, self.say))
             merging: Callable[[int], None] = _silent
             if options.merge_every_s is not None:
                 merger = PeriodicMerger(directory, options.merge_every_s, log, self.say, self.lock)
@@ -254,26 +255,17 @@ class _Work:
             supervisor = Supervisor(plan, space, pool, log, watch, resume_state, self.lock, merging)
             finish = supervisor.run()
             if finish.outcome is Outcome.STOPPED and supervisor.time_is_up:
-                finish = self._time_is_up(log, supervisor, finish, time.monotonic() - began)
+                finish = self._time_is_up(log, supervisor, finish, time.monotonic() - began, plan.settled)
             summary.done, summary.failed = supervisor.done, supervisor.failed
             log.write("run ended", outcome=finish.outcome.value, reason=finish.reason, done=summary.done)
         self.lock.confirm()
         _raise_for(finish, summary, directory)
 
-    def _setup(self, path: tuple[str, ...], memory_limit: int | None) -> Setup:
-        options = ExecutorOptions(
-            flush_s=self.options.flush_s,
-            wait_for_disk=self.options.on_full_disk == "wait",
-            lock=str(self.lock.path),
-            token=self.lock.token,
-            check_physics=self.check_physics,
-        )
-        output, heartbeat_s = str(self.directory.output), self.options.heartbeat_s
-        return Setup(self.space.campaign, output, options, path, heartbeat_s, memory_limit)
-
-    def _time_is_up(self, log: EventLog, supervisor: Supervisor, finish: Finish, seconds: float) -> Finish:
+    def _time_is_up(
+        self, log: EventLog, supervisor: Supervisor, finish: Finish, seconds: float, settled: int
+    ) -> Finish:
         """Stopped because the time of its job is up: set aside what would never fit into it."""
-        job, settled, cut = node_and_job()[1], supervisor.settled, supervisor.cut_short
+        job, cut = node_and_job()[1], supervisor.cut_short
         tasks, reason = record_time_up(self.directory, log, self.space, job, seconds, settled, cut)
         for task, failure in tasks.items():
             supervisor.set_aside(task, failure, STARTS)
@@ -282,23 +274,16 @@ class _Work:
 
 @contextmanager
 def _dask_pool(
-    where: object,
-    workers: int | None,
-    setup: Setup,
-    options: RunOptions,
-    name: str,
-    say: Callable[[str], None],
+    where: object, workers: int | None, setup: Setup, options: RunOptions, say: Callable[[str], None]
 ) -> Iterator[WorkerPool]:
     """Connect to a Dask cluster; what this loads, a run on this machine does not need."""
-    from vindeby.runner.cluster.agent import Session
     from vindeby.runner.cluster.connect import connected
     from vindeby.runner.cluster.dask_pool import DaskPool
 
-    directory = RunDirectory(Path(setup.output))
-    with connected(where, options, workers, directory.logs, say) as (client, no_jobs_reason):
+    logs = RunDirectory(Path(setup.output)).logs
+    with connected(where, options, workers, logs, say) as (client, no_jobs_reason):
         yield DaskPool(
-            directory,
-            Session.of(setup, options.start_method, name),
+            setup,
             client,
             most=workers,
             patience_s=options.wait_for_workers_s,
@@ -329,7 +314,7 @@ def _workers(options: RunOptions) -> int:
 def memory_limits(options: RunOptions, workers: int) -> tuple[int | None, int | None]:
     """Bytes for each worker, and for one that has the machine for itself."""
     total = total_memory()
-    whole = None if total is None else int(_SHARE_OF_MEMORY * total)
+    whole = None if total is None else int(SHARE_OF_MEMORY * total)
     if options.memory_limit_mb is not None:
         limit = int(options.memory_limit_mb * 1e6)
         return limit, limit * workers

@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 
 from vindeby.runner import protocol
 from vindeby.runner.plan import Plan
-from vindeby.runner.processes import StopSignals, node_and_job
+from vindeby.runner.processes import node_and_job, stop_signals
 from vindeby.runner.protocol import Failure, Finish, Kind, Outcome, TaskProgress, Work, WorkerPool
 from vindeby.runner.resume import ResumeState, TaskSpace
 from vindeby.store.disk.events import CUT_SHORT, SET_ASIDE, EventLog
@@ -129,7 +129,7 @@ class Supervisor:
 
     def run(self) -> Finish:
         """Supervise until everything is settled, or the run is stopped."""
-        with StopSignals() as signals:
+        with stop_signals() as signals:
             try:
                 self._obey(self._plan.begin())
                 while self._finish is None:
@@ -144,12 +144,7 @@ class Supervisor:
         """How many tasks were done."""
         return self._plan.done
 
-    @property
-    def settled(self) -> int:
-        """How many tasks were done or set aside."""
-        return self._plan.done + self._plan.set_aside
-
-    def _turn(self, signals: StopSignals) -> None:
+    def _turn(self, signals: list[str]) -> None:
         start_s = self._timers.run(blocking=False)
         look_s = max(0.0, self._looked + _LOOK_S - time.monotonic())
         for event in self._pool.wait(look_s if start_s is None else min(look_s, start_s)):
@@ -241,8 +236,9 @@ class Supervisor:
             task, seconds = self._on_task.get(slot, (None, 0.0))
             self.cut_short[event.suspect] = seconds if task == event.suspect else 0.0
 
-    def _stop(self, signals: StopSignals) -> None:
-        for name in signals.received():
+    def _stop(self, signals: list[str]) -> None:
+        while signals:
+            name = signals.pop(0)
             self._log.write("asked to stop", signal=name)
             self.time_is_up |= name == "SIGUSR1"
             self._happened(protocol.StopAsked())
@@ -262,7 +258,7 @@ class Supervisor:
 
     def _report(self, views: tuple[WorkerView, ...] = (), now: float = float("inf")) -> None:
         if now - self._shown >= _SHOW_S:
-            self._speed = self._rate.at(self._plan.done + self._plan.set_aside)
+            self._speed = self._rate.at(self._plan.settled)
         progress = Progress(
             total=self._standing.asked,
             done=self._standing.done + self._plan.done,

@@ -2,12 +2,12 @@
 
 It knows nothing of processes, sockets or slots, so a worker process, a worker of a cluster or a plain loop can use it::
 
-    executor = TaskExecutor(campaign, directory, on_durable=print, on_failed=print)
+    executor = TaskExecutor(Setup(campaign, "layouts.h5"), report=print)
     for number, task in enumerate(campaign.tasks()):
         executor.execute(number, task)
     executor.close()
 
-Tasks are executed from one thread; ``on_durable`` and ``on_disk_trouble`` are called from the publisher's thread.
+Tasks are executed from one thread; ``report`` is called from this one and from the publisher's.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from __future__ import annotations
 import errno
 import time
 import traceback
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -23,11 +24,11 @@ from vindeby.campaign import Campaign, Task
 from vindeby.campaign.tasks import Cell
 from vindeby.errors import TaskError, VindebyError
 from vindeby.runner.methods.call import method_for
-from vindeby.runner.methods.method_protocol import InvalidResultError, Prepared, checked_record
-from vindeby.runner.protocol import Failure, Kind
-from vindeby.runner.publisher import OnDiskTrouble, OnDurable, OnFailed, Publisher
+from vindeby.runner.methods.method_protocol import InvalidResultError, Solve, checked_record
+from vindeby.runner.protocol import Failed, Failure, Kind
+from vindeby.runner.publisher import Publisher, Report
 from vindeby.store.disk.files import bounded, shortened
-from vindeby.store.disk.lock_state import LeasedFiles
+from vindeby.store.disk.lock import LeasedFiles
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.format.record import Record
 from vindeby.store.format.shard import ShardWriter
@@ -41,18 +42,24 @@ class MethodUnusableError(TaskError):
 
 
 @dataclass(frozen=True)
-class ExecutorOptions:
-    """How results are checked and published; plain values, to be sent wherever tasks are executed."""
+class Setup:
+    """What is to be done and where; plain values, to be sent wherever tasks are executed."""
 
-    flush_s: float = 1.0
-    """How long a result waits for others to share a shard with."""
-    wait_for_disk: bool = False
-    """Whether a full disk is waited for."""
+    campaign: Campaign
+    output: str
+    search_path: tuple[str, ...] = ()
+    """Where modules are looked up."""
+    name: str = ""
+    """What the logs of workers begin with."""
+    memory_limit: int | None = None
+    """Bytes for each worker."""
     lock: str = ""
     """The lock under which the run works, which another process may take over; empty where there is none."""
     token: str = ""
     check_physics: bool = True
     """Whether results that are not possible are refused; not where the caller has checks of its own."""
+    coordinator_limit_s: float = 60.0
+    """On a cluster: how long processes go on without any sign of their coordinator."""
 
 
 @dataclass(frozen=True)
@@ -67,53 +74,39 @@ class Attempt:
     """It raised an error that may be due to what tasks before it did to the process."""
 
 
-class ExecutorHooks:
-    """What surrounds a task in a process that guards itself against it; here nothing does."""
-
-    def solving(self) -> None:
-        """What the task shares with others is set up: from now on its time counts."""
-
-    def progress(self, stage: str, *how_far: float | None) -> None:
-        """What the task is at, and how far (``layout.problem.Report``); called very often."""
-
-    def solved(self, error: BaseException | None) -> None:
-        """The method returned or raised; its result was not looked at yet."""
+COMPUTING = "computing"
+"""The stage of a task when what it shares with others is set up: from now on its time counts."""
 
 
 class TaskExecutor:
-    """Executes tasks of one campaign, for one worker; MethodUnusableError when none can be."""
+    """Executes tasks of one campaign, for one worker; MethodUnusableError when none can be.
+
+    ``progress`` is called, very often, with what a task is at and how far (``layout.problem.Report``); ``solved``
+    when its method returned (with None) or raised, before its result is looked at.
+    """
 
     def __init__(
         self,
-        campaign: Campaign,
-        directory: RunDirectory | Path | str,
-        *,
-        on_durable: OnDurable,
-        on_failed: OnFailed,
-        on_disk_trouble: OnDiskTrouble = lambda _: None,
-        options: ExecutorOptions | None = None,
-        hooks: ExecutorHooks | None = None,
+        setup: Setup,
+        report: Report,
+        worker: int = 0,
+        progress: Callable[..., None] = lambda *_: None,
+        solved: Callable[[BaseException | None], None] = lambda _: None,
     ) -> None:
-        options = options or ExecutorOptions()
-        self._campaign, self._on_failed, self._hooks = campaign, on_failed, hooks or ExecutorHooks()
+        self._campaign = campaign = setup.campaign
+        self._report, self._worker, self._progress, self._solved = report, worker, progress, solved
         try:
-            self._method = method_for(campaign, self._hooks.progress)
+            self._method = method_for(campaign, progress)
         except Exception as error:
             known = isinstance(error, VindebyError)
             raise MethodUnusableError(str(error) if known else trace(error)) from error
-        self._check: Check = _check_of(campaign) if options.check_physics else lambda _: ()
+        self._check: Check = _check_of(campaign) if setup.check_physics else lambda _: ()
         self._cells = {(cell.farm_idx, cell.type_idx): cell for cell in campaign.cells()}
-        self._prepared: tuple[Cell | None, Prepared | BaseException | None] = (None, None)
-        run = directory if isinstance(directory, RunDirectory) else RunDirectory(Path(directory))
-        files = LeasedFiles(Path(options.lock), options.token) if options.lock else None
-        self._shards = ShardWriter(run, files=files)
+        self._prepared: tuple[Cell | None, Solve | BaseException | None] = (None, None)
+        self._shards = shard_writer(setup)
+        waits = campaign.run.on_full_disk == "wait"
         self.publisher = Publisher(
-            self._shards,
-            on_durable=on_durable,
-            on_failed=on_failed,
-            on_disk_trouble=on_disk_trouble,
-            flush_s=options.flush_s,
-            wait_for_disk=options.wait_for_disk,
+            self._shards, report, worker, flush_s=campaign.run.flush_s, wait_for_disk=waits
         )
 
     @property
@@ -125,7 +118,7 @@ class TaskExecutor:
         """One task, whatever comes of it: hand its result to the publisher, or report its failure."""
         attempt = self.attempt(task)
         if attempt.failure is not None:
-            self._on_failed(number, attempt.failure)
+            self._report(Failed(self._worker, number, attempt.failure))
         self.publish(number, attempt)
         return attempt.failure
 
@@ -153,15 +146,15 @@ class TaskExecutor:
         """The record and the seconds it took, without what its cell shares, which is set up first."""
         try:
             cell = self._cells[task.farm_idx, task.type_idx]
-            prepared = self._prepare(cell)
-            self._hooks.solving()
+            solve = self._prepare(cell)
+            self._progress(COMPUTING)
             started = time.perf_counter()
-            result = prepared.solve(task)
+            result = solve(task)
             seconds = time.perf_counter() - started
         except BaseException as error:
-            self._hooks.solved(error)
+            self._solved(error)
             raise
-        self._hooks.solved(None)
+        self._solved(None)
         record = checked_record(self._campaign, cell, task, result, seconds, self._check)
         if isinstance(self._check, CampaignCheck) and self._check.compares:
             engine_gwh = self._check.energy_gwh(record)
@@ -169,7 +162,7 @@ class TaskExecutor:
                 record = replace(record, attributes={**record.attributes, ENGINE_AEP: engine_gwh})
         return record, seconds
 
-    def _prepare(self, cell: Cell) -> Prepared:
+    def _prepare(self, cell: Cell) -> Solve:
         if self._prepared[0] is not cell:
             self._prepared = (None, None)
             try:
@@ -181,6 +174,12 @@ class TaskExecutor:
             raise prepared
         assert prepared is not None
         return prepared
+
+
+def shard_writer(setup: Setup) -> ShardWriter:
+    """For the run directory of this work, as long as its lock is held."""
+    files = LeasedFiles(Path(setup.lock), setup.token) if setup.lock else None
+    return ShardWriter(RunDirectory(Path(setup.output)), files=files)
 
 
 def _check_of(campaign: Campaign) -> Check:

@@ -20,10 +20,10 @@ from enum import Enum
 from pathlib import Path
 from typing import Protocol
 
-from vindeby.printable import one_line
 from vindeby.store.format.record import Record
 from vindeby.store.format.rows import Segment
 from vindeby.store.read.inspect import Finding
+from vindeby.text import one_line
 
 
 def answers(fingerprint: str, asked: str) -> bool:

@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from vindeby.errors import DataError, InputError
-from vindeby.printable import one_line
 from vindeby.store.disk.files import refuse_special
 from vindeby.store.disk.run_directory import Invalid, RunDirectory, Verdicts, hdf5_files
 from vindeby.store.format.record import Attribute, Record
@@ -31,7 +30,7 @@ from vindeby.store.read.database import Database
 from vindeby.store.read.guard import Guard, Limits
 from vindeby.store.read.inspect import Finding, Verdict, count_origins, in_words
 from vindeby.store.read.reading import Reading, read_any
-from vindeby.text import plural
+from vindeby.text import one_line, plural
 
 Check: TypeAlias = Callable[[Record], Iterable[str]]
 """Given a record, what is wrong with it, in words; nothing when it is right."""

@@ -257,9 +257,22 @@ class WindFarm:
         if not (np.isfinite(east).all() and np.isfinite(north).all()):
             raise ArgumentError("grid_x and grid_y must hold finite numbers")
         at = self.turbines[0].hub_height_m if height_m is None else float(height_m)
-        (px, py, type_index), _ = self._layout(x, y, types)
+        layout, _ = self._layout(x, y, types)
         point_x, point_y = (g.ravel() for g in np.meshgrid(east, north))
         states = UniformSite((1.0,), speed, turbulence).states([direction])
+        out = self._speeds_at(layout, states, point_x, point_y, at)
+        return FlowMap(east, north, out.reshape(len(north), len(east)), float(direction), float(speed), at)
+
+    def _speeds_at(
+        self,
+        layout: tuple[FloatArray, FloatArray, IntArray],
+        states: WindStates,
+        point_x: FloatArray,
+        point_y: FloatArray,
+        at: float,
+    ) -> FloatArray:
+        """Wind speed in m/s at points of this height in a single state, in the wakes of a layout."""
+        px, py, type_index = layout
         wind, _ = wind_and_locality(self.site, states, self.turbines)
         out = map_wind(self.site, states, at, point_x, point_y)
         if len(px):
@@ -270,7 +283,7 @@ class WindFarm:
             self._loops.direct.field(
                 self.data, self.machines, wind, px, py, type_index, u, ct, ti, point_x, point_y, at, out
             )
-        return FlowMap(east, north, out.reshape(len(north), len(east)), float(direction), float(speed), at)
+        return out
 
     def _run(
         self,

@@ -11,7 +11,7 @@ import sysconfig
 import traceback
 from collections.abc import Iterator, Sequence
 from functools import cache
-from importlib.machinery import ModuleSpec, PathFinder
+from importlib.machinery import PathFinder
 from pathlib import Path
 from typing import Any
 
@@ -104,17 +104,10 @@ def _places(module: str, path: Sequence[str]) -> Iterator[tuple[str, Path]]:
         spec = PathFinder.find_spec(name, list(places)) if places is not None else None
         if spec is None:
             return
-        if (file := _place(spec)) is not None:
-            yield ".".join(names[:length]), file
         places = spec.submodule_search_locations
-
-
-def _place(spec: ModuleSpec) -> Path | None:
-    """The file of a module; the folder of a package without a file of its own."""
-    if spec.has_location and spec.origin is not None:
-        return Path(spec.origin)
-    folders = list(spec.submodule_search_locations or ())
-    return Path(folders[0]) if folders else None
+        file = spec.origin if spec.has_location else next(iter(places or ()), None)
+        if file is not None:  # a package without a file of its own is its folder
+            yield ".".join(names[:length]), Path(file)
 
 
 def is_installed(file: Path) -> bool:

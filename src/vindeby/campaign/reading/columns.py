@@ -6,6 +6,7 @@ pairs of columns of their own (``find_pair``).
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -198,20 +199,17 @@ def find_pair(header: Sequence[str], refuse: Refuse) -> Pair:
     complete = [pair for pair in _PAIRS if all(name in names for name in pair)]
     if not complete:
         _refuse_without_a_pair(names, refuse)
-    if len(complete) > 1:
-        both = " and ".join(",".join(pair) for pair in complete)
-        refuse(f"the header has {both}: which of them to use is not clear", "keep one pair")
     x, y = complete[0]
-    rivals = [name for name in names if name in ("x", "y", "easting", "northing", x, y)]
+    known = {"x", "y", "easting", "northing", *itertools.chain.from_iterable(complete)}
+    rivals = [name for name in names if name in known]
     if len(rivals) > 2:
         message = f"the header has {', '.join(rivals)}: which of them to use is not clear"
         refuse(message, "keep one pair")
     units = [columns[names.index(name)][1] for name in (x, y)]
     for unit in units:
-        if unit == "degrees":
-            refuse("the columns are in degrees; vindeby needs metres", METRES_WANTED)
         if unit not in ("", "m"):
-            refuse(f"the columns are in {unit}; vindeby needs metres", "convert them to metres")
+            remedy = METRES_WANTED if unit == "degrees" else "convert them to metres"
+            refuse(f"the columns are in {unit}; vindeby needs metres", remedy)
     return Pair(
         names.index(x),
         names.index(y),

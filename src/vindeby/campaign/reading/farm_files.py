@@ -17,7 +17,7 @@ from typing import Any
 from vindeby.campaign.reading.files import NamedFile, suffix_of
 from vindeby.campaign.reading.readers import StoredLayout, readers
 from vindeby.campaign.reading.tables import TableLine, read_positions, read_vertices
-from vindeby.campaign.reading.yaml_text import MAX_BYTES, Document, Hidden, Origin, read
+from vindeby.campaign.reading.yaml_text import MAX_BYTES, Document, Origin, field_name, read
 from vindeby.campaign.reading.yaml_text import Path as DataPath
 from vindeby.errors import CampaignError, Problem, VindebyError
 
@@ -136,9 +136,12 @@ def names_geographic_files(data: dict[str, Any], folder: Path) -> bool:
     """Whether anything in the campaign is to be read from a geographic file."""
     if isinstance(data.get("farms"), dict) and "file" in data["farms"]:
         return True
-    areas = [entry for holder, _ in boundary_holders(data) for entry in _areas(holder.get("boundary"))]
-    positions = [group for group, _ in neighbour_groups(data)]
-    return any(is_geographic(entry.get("file"), folder) for entry in (*areas, *positions))
+    boundaries = [
+        given for holder, _ in boundary_holders(data) if isinstance(given := holder.get("boundary"), dict)
+    ]
+    excluded = [entry for boundary in boundaries for entry, _ in exclusion_files(boundary)]
+    neighbours = [group for group, _ in neighbour_groups(data)]
+    return any(is_geographic(entry.get("file"), folder) for entry in (*boundaries, *excluded, *neighbours))
 
 
 def is_geographic(name: Any, folder: Path) -> bool:
@@ -172,12 +175,6 @@ def exclusion_files(boundary: dict[str, Any]) -> Iterator[tuple[dict[str, Any], 
         yield given, ("exclusions",)
     for index, entry in _entries(boundary, "exclusions"):
         yield entry, ("exclusions", index)
-
-
-def _areas(boundary: Any) -> list[dict[str, Any]]:
-    if not isinstance(boundary, dict):
-        return []
-    return [boundary, *(entry for entry, _ in exclusion_files(boundary))]
 
 
 def _is_geojson(path: Path) -> bool:
@@ -225,7 +222,7 @@ def _read_areas(text: str, named: NamedFile) -> Document:
         message = "does not hold a boundary: it must be a list of vertices or a mapping"
         named.refuse(message, "is it the right file? A table must be named .csv", line=1)
     document = _named_areas(document)
-    document.data = _hide(document, document.data, named)
+    _refuse_text(document, document.data, named)
     return document
 
 
@@ -243,14 +240,14 @@ def _named_areas(document: Document) -> Document:
     return Document({"polygons": list(areas.values())}, {(): document.origin(()), **origins})
 
 
-def _hide(document: Document, data: Any, named: NamedFile, at: DataPath = ()) -> Any:
-    """The same data with its text hidden; refuses keys that are not even similar to a known one."""
-    if isinstance(data, dict):
-        for key in data:
-            if not difflib.get_close_matches(key, _KEYS, n=1, cutoff=_ALMOST_RIGHT):
-                line = document.origin((*at, key)).line
-                named.refuse("has a key that is not known", f"known: {', '.join(_KEYS)}", line=line)
-        return {key: _hide(document, value, named, (*at, key)) for key, value in data.items()}
-    if isinstance(data, list):
-        return [_hide(document, value, named, (*at, index)) for index, value in enumerate(data)]
-    return Hidden(data) if isinstance(data, str) else data
+def _refuse_text(document: Document, data: Any, named: NamedFile, at: DataPath = ()) -> None:
+    """Refuse text, which a boundary has nowhere, and keys that are not even similar to a known one."""
+    line = document.origin(at).line
+    if at and isinstance(at[-1], str) and not difflib.get_close_matches(at[-1], _KEYS, 1, _ALMOST_RIGHT):
+        named.refuse("has a key that is not known", f"known: {', '.join(_KEYS)}", line=line)
+    if isinstance(data, str):
+        field, remedy = field_name((*named.at, *at)), "write a number, without quotes"
+        raise CampaignError([Problem(str(named.path), field, "must be a number", None, remedy, line)])
+    inner = data.items() if isinstance(data, dict) else enumerate(data if isinstance(data, list) else ())
+    for key, value in inner:
+        _refuse_text(document, value, named, (*at, key))

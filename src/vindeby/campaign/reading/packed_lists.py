@@ -12,10 +12,10 @@ import binascii
 import functools
 import hashlib
 import re
-import sys
 import zlib
-from array import array
 from collections.abc import Sequence
+
+import numpy as np
 
 LONGEST_PLAIN = 500
 _LONGEST = 20_000_000
@@ -54,10 +54,8 @@ def unpack(text: str) -> list[float] | list[str]:
     if not inflater.eof:
         raise PackedListError(f"is damaged: it does not hold {count:,} entries")
     if kind == "float64" and len(plain) == count * 8:
-        numbers = array("d", plain)
-        if sys.byteorder == "big":
-            numbers.byteswap()
-        return numbers.tolist()
+        numbers: list[float] = np.frombuffer(plain, "<f8").tolist()
+        return numbers
     lines = plain.decode(errors="replace").split("\n")
     if kind == "text" and len(lines) == count:
         return lines
@@ -76,10 +74,7 @@ def is_packed(value: object) -> bool:
 
 def number_bytes(numbers: Sequence[float]) -> bytes:
     """Little-endian float64."""
-    values = array("d", numbers)
-    if sys.byteorder == "big":
-        values.byteswap()
-    return values.tobytes()
+    return np.asarray(numbers, "<f8").tobytes()
 
 
 def digest_of_numbers(numbers: Sequence[float]) -> str:

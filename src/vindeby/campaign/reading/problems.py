@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
-from typing import Any, get_args
+from typing import Any, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 
@@ -72,7 +72,7 @@ def _problem(model: type[BaseModel], detail: dict[str, Any], document: Document)
     message, remedy = _words(model, detail, location)
     shown = context.get("shown") if detail["type"] == "refused" else detail["input"]
     if shown is None or detail["type"] in ("missing", *_UNKNOWN):
-        shown = _value_at(document.data, path)
+        shown = value_at(document.data, path)
     return Problem(origin.source, field_name(path), message, show(shown), remedy, origin.line)
 
 
@@ -115,7 +115,8 @@ def _has(data: Any, step: str | int) -> bool:
     return isinstance(data, list | tuple) and isinstance(step, int) and step < len(data)
 
 
-def _value_at(data: Any, path: Path) -> Any:
+def value_at(data: Any, path: Path) -> Any:
+    """What stands at a path; None where there is nothing."""
     for step in path:
         if not _has(data, step):
             return None
@@ -148,9 +149,6 @@ def _keys_at(annotation: Any, location: Path) -> Iterator[str]:
             yield from _keys_at(annotation, location[1:])
         return
     rest = location[1:] if location and isinstance(location[0], int) else location
+    is_list = get_origin(annotation) in (tuple, list)
     for argument in get_args(annotation):
-        yield from _keys_at(argument, rest if _is_list(annotation) else location)
-
-
-def _is_list(annotation: Any) -> bool:
-    return getattr(annotation, "__origin__", None) in (tuple, list)
+        yield from _keys_at(argument, rest if is_list else location)

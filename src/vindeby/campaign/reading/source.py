@@ -16,6 +16,7 @@ from vindeby.campaign.reading.farm_files import (
 )
 from vindeby.campaign.reading.files import read_bounded_text
 from vindeby.campaign.reading.foreign_files import with_engine_file, with_foreign_files
+from vindeby.campaign.reading.problems import value_at
 from vindeby.campaign.reading.readers import readers
 from vindeby.campaign.reading.wind_files import with_local_wind, with_wind_files
 from vindeby.campaign.reading.yaml_text import MAX_BYTES, Document, Origin, field_name, read
@@ -23,11 +24,8 @@ from vindeby.campaign.reading.yaml_text import Path as DataPath
 from vindeby.errors import CampaignError, Problem
 
 
-def load(path: str | Path, overrides: Sequence[str] = ()) -> Document:
-    """Read a campaign file or, where no such file is, the preset of that name; a windIO system, too.
-
-    ``overrides`` are not put in here: they only say what a file of another format need not give.
-    """
+def load(path: str | Path) -> Document:
+    """Read a campaign file or, where no such file is, the preset of that name; a windIO system, too."""
     name = str(path)
     if name in presets.names() and not Path(path).exists():
         return read(presets.text(name), f"preset {name}")
@@ -35,7 +33,7 @@ def load(path: str | Path, overrides: Sequence[str] = ()) -> Document:
         raise _refused(name, "there is neither a file nor a preset of this name", presets.remedy(name))
     text = read_bounded_text(Path(path), MAX_BYTES)
     if is_windio(text):
-        system: Document = readers().windio_document(Path(path), overrides)
+        system: Document = readers().windio_document(Path(path))
         return system
     return with_files(from_text(text, name), Path(path).parent)
 
@@ -71,7 +69,10 @@ def _refused(
 
 
 def override(document: Document, assignments: Sequence[str]) -> None:
-    """Put ``a.b.c=value`` into the document, so that it goes through the same checks as the rest."""
+    """Put ``a.b.c=value`` into the document, so that it goes through the same checks as the rest.
+
+    Refuses a document that still lacks what it says is missing.
+    """
     if assignments:
         document.data = copy.deepcopy(document.data)
     for assignment in assignments:
@@ -92,6 +93,12 @@ def override(document: Document, assignments: Sequence[str]) -> None:
         for length in range(1, len(path)):
             document.origins.setdefault(path[:length], Origin(option))
         document.origins[path] = Origin(option)
+    holders = {path: value_at(document.data, path[:-1]) for path in document.missing}
+    lacking = [
+        path for path, holder in holders.items() if isinstance(holder, dict) and path[-1] not in holder
+    ]
+    if lacking:
+        raise CampaignError([document.missing[path] for path in lacking])
 
 
 def _descend(data: Any, steps: Sequence[str], option: str) -> tuple[Any, DataPath]:

@@ -76,7 +76,7 @@ class NumberTable(NamedTuple):
     """The columns that were found, by quantity, and the line of each row."""
 
     columns: dict[str, list[float]]
-    texts: dict[str, list[str]]
+    times: list[str] | None
     lines: list[int]
     header_line: int
 
@@ -168,14 +168,8 @@ class TableReader:
 
         return self.find_header(text, fit)
 
-    def read(
-        self,
-        text: str,
-        wanted: Mapping[str, Column],
-        required: tuple[str, ...],
-        as_text: tuple[str, ...] = (),
-    ) -> NumberTable:
-        """The wanted columns; each of those in ``required`` must be there."""
+    def read(self, text: str, wanted: Mapping[str, Column], required: tuple[str, ...]) -> NumberTable:
+        """The wanted columns; each of those in ``required`` must be there. Times are text."""
         header = self.header(text, wanted, required)
         rows = self.rows(text, header)
         if not rows:
@@ -189,13 +183,13 @@ class TableReader:
             if index not in places.values()
         ]
         rows = self._without_gaps(rows, places)
-        numbers = [place for quantity, place in places.items() if quantity not in as_text]
+        numbers = [place for quantity, place in places.items() if quantity != "time"]
         if header.separator == ",":
             self.refuse_longer_rows(rows, len(header.cells))
         self.refuse_doubtful_commas(rows, numbers)
         columns: dict[str, list[float]] = {}
         for quantity, place in places.items():
-            if quantity in as_text:
+            if quantity == "time":
                 continue
             columns[quantity] = self.column(rows, place, quantity)
             if conversion := wanted[quantity].conversion(header.cells[place]):
@@ -203,8 +197,8 @@ class TableReader:
                 columns[quantity] = [value / divisor for value in columns[quantity]]
                 into = unit_text(wanted[quantity].unit)
                 self.notes.append(f"the {quantity} is converted from {unit} to {into}")
-        texts = {name: [row.cell(places[name]) for row in rows] for name in as_text if name in places}
-        return NumberTable(columns, texts, [row.line for row in rows], header.line)
+        times = [row.cell(places["time"]) for row in rows] if "time" in places else None
+        return NumberTable(columns, times, [row.line for row in rows], header.line)
 
     def refuse_longer_rows(self, rows: Sequence[TableLine], width: int) -> None:
         """Refuse rows with more cells than there are columns, as decimal commas between commas make them."""
@@ -218,21 +212,17 @@ class TableReader:
 
     def column(self, rows: Sequence[TableLine], place: int, quantity: str) -> list[float]:
         """The numbers of a column."""
-        try:
-            numbers = [float(row.cells[place]) for row in rows]
-            if math.isfinite(math.fsum(numbers)) and not any("_" in row.cells[place] for row in rows):
-                return numbers
-        except (ValueError, OverflowError):
-            pass  # some cell is not a plain number: look at each
-        return [self._number(row.line, row.cells[place], quantity) for row in rows]
-
-    def _number(self, line: int, cell: str, quantity: str) -> float:
-        value = _parsed(cell)
-        if value is None:
-            self.refuse(line, f"the {quantity} is not a number", "write a number, with a decimal point")
-        if not math.isfinite(value):
-            self.refuse(line, f"the {quantity} is not a finite number", "fill the gap, or remove the line")
-        return value
+        numbers = []
+        for row in rows:
+            value = _parsed(row.cells[place])
+            if value is None:
+                remedy = "write a number, with a decimal point"
+                self.refuse(row.line, f"the {quantity} is not a number", remedy)
+            if not math.isfinite(value):
+                remedy = "fill the gap, or remove the line"
+                self.refuse(row.line, f"the {quantity} is not a finite number", remedy)
+            numbers.append(value)
+        return numbers
 
     def _places(
         self, header: Header, wanted: Mapping[str, Column], required: tuple[str, ...]
@@ -283,10 +273,7 @@ class TableReader:
 
     def check_range(self, table: NumberTable, quantity: str, low: float, high: float, remedy: str) -> None:
         """Refuse the first value of a column that is not from ``low`` to ``high``."""
-        values = table.columns.get(quantity, [])
-        if not values or low <= min(values) <= max(values) <= high:
-            return
-        for line, value in zip(table.lines, values, strict=True):
+        for line, value in zip(table.lines, table.columns.get(quantity, ()), strict=False):
             if not low <= value <= high:
                 self.refuse(line, f"the {quantity} {value:g} is not from {low:g} to {high:g}", remedy)
 
@@ -300,91 +287,83 @@ class TableReader:
 
 def read_vertices(text: str, source: str, field: str) -> Document:
     """The vertices of a table as data, with the line of each; ``source`` and ``field`` are used in messages."""
-    return _Positions(text, TableReader(source, field)).document(one_area=True)
+    reader = TableReader(source, field)
+    rows, _, pair = _position_rows(text, reader)
+    for name, index in pair.identifiers:
+        values = {row.cell(index) for row in rows}
+        if 2 <= len(values) <= len(rows) / 2:
+            message = f"the column {name!r} has {len(values)} values for {len(rows)} vertices"
+            remedy = "write one file for each area, or polygons in a YAML file"
+            reader.refuse(rows[0].line, f"{message}: it may hold several areas", remedy)
+    return _in_metres(reader, rows, pair)
 
 
 def read_positions(text: str, source: str, field: str) -> tuple[Document, list[TableLine] | None]:
     """Positions as ``read_vertices`` reads vertices; and, where a column has it, the type of each with its line."""
-    table = _Positions(text, TableReader(source, field))
-    return table.document(one_area=False), table.types()
+    reader = TableReader(source, field)
+    rows, names, pair = _position_rows(text, reader)
+    document, column = _in_metres(reader, rows, pair), type_column(names, partial(reader.refuse, 1))
+    types = None if column is None else [TableLine(row.line, row.cells[column : column + 1]) for row in rows]
+    return document, types
 
 
-class _Positions:
-    """A table of x and y."""
+def _position_rows(text: str, reader: TableReader) -> tuple[list[TableLine], list[str], Pair]:
+    """The rows of a table of x and y, the names in its header, and where x and y stand."""
+    if not text.strip():
+        return [], [], _TWO_COLUMNS
+    named = reader.find_header(text, _names_a_pair)
+    first = reader.find_header(text, lambda cells: not cells[0].startswith("#"))
+    has_pair = names_a_pair(_without_mark(named.cells))
+    above = [row for row in reader.rows(text, named._replace(line=0)) if row.line < named.line]
+    if has_pair and not any(_parsed(cell) is not None for row in above for cell in row.cells):
+        first = named
+    rows = reader.rows(text, first)
+    if (first is named and has_pair) or _is_header(first, reader):
+        names = _without_mark(first.cells)
+        return rows, names, find_pair(names, partial(reader.refuse, first.line))
+    is_comment = first.cells[0].startswith("#")
+    return rows if is_comment else [TableLine(first.line, first.cells), *rows], [], _TWO_COLUMNS
 
-    def __init__(self, text: str, reader: TableReader) -> None:
-        self.reader, self.names, self.pair = reader, list[str](), _TWO_COLUMNS
-        self.rows: list[TableLine] = []
-        if not text.strip():
-            return
-        named = reader.find_header(text, _names_a_pair)
-        first = reader.find_header(text, lambda cells: not cells[0].startswith("#"))
-        has_pair = names_a_pair(_without_mark(named.cells))
-        above = [row for row in reader.rows(text, named._replace(line=0)) if row.line < named.line]
-        if has_pair and not any(_parsed(cell) is not None for row in above for cell in row.cells):
-            first = named
-        self.rows = reader.rows(text, first)
-        if (first is named and has_pair) or self._is_header(first):
-            self.names = _without_mark(first.cells)
-            self.pair = find_pair(self.names, partial(reader.refuse, first.line))
-        elif not first.cells[0].startswith("#"):
-            self.rows.insert(0, TableLine(first.line, first.cells))
 
-    def _is_header(self, first: Header) -> bool:
-        """Whether the first row names columns; refuses data that do not show which columns are x and y."""
-        if first.cells[0].startswith("#"):
-            return False
-        if len(first.cells) == 1:
-            remedy = "separate x and y by a comma, a semicolon or a tab"
-            self.reader.refuse(first.line, "has only one column", remedy)
-        if all(_parsed(cell) is None for cell in first.cells):
-            return True
-        if len(first.cells) > 2:
-            message = f"has {len(first.cells)} columns and no header that says which of them are x and y"
-            self.reader.refuse(first.line, message, "add a header line such as id,x,y")
+def _is_header(first: Header, reader: TableReader) -> bool:
+    """Whether the first row names columns; refuses data that do not show which columns are x and y."""
+    if first.cells[0].startswith("#"):
         return False
+    if len(first.cells) == 1:
+        remedy = "separate x and y by a comma, a semicolon or a tab"
+        reader.refuse(first.line, "has only one column", remedy)
+    if all(_parsed(cell) is None for cell in first.cells):
+        return True
+    if len(first.cells) > 2:
+        message = f"has {len(first.cells)} columns and no header that says which of them are x and y"
+        reader.refuse(first.line, message, "add a header line such as id,x,y")
+    return False
 
-    def document(self, *, one_area: bool) -> Document:
-        """The positions, with the line of each."""
-        if one_area:
-            self._refuse_several_areas()
-        places = (self.pair.x, self.pair.y)
-        self.reader.refuse_longer_rows(self.rows, self.pair.width)
-        for row in self.rows:
-            if not all(map(row.cell, places)):
-                self.reader.refuse(row.line, "has no value for x or y", "give both on each line")
-        self.reader.refuse_doubtful_commas(self.rows, places)
-        words = [row for row in self.rows if any(_parsed(row.cell(place)) is None for place in places)]
-        if words and 2 * len(words) >= len(self.rows):
-            message = "is not a position: it must have two numbers"
-            self.reader.refuse(words[0].line, message, "is it the right file?")
-        x, y = (self.reader.column(self.rows, place, name) for place, name in zip(places, "xy", strict=True))
-        if self.rows and not self.pair.in_metres:
-            low, high = sorted(max(map(abs, column)) for column in (x, y))
-            if low <= _LARGEST_LATITUDE and high <= _LARGEST_LONGITUDE:
-                self.reader.refuse(
-                    self.rows[0].line,
-                    "the coordinates look like degrees of longitude and latitude; vindeby needs metres",
-                    f"{METRES_WANTED}; if they are metres, name the columns x [m],y [m]",
-                )
-        origins: dict[DataPath, Origin] = {(): Origin(self.reader.source)}
-        origins |= {(index,): Origin(self.reader.source, row.line) for index, row in enumerate(self.rows)}
-        return Document([list(pair) for pair in zip(x, y, strict=True)], origins)
 
-    def types(self) -> list[TableLine] | None:
-        """The cell of each row in the column of types; None where there is no such column."""
-        column = type_column(self.names, partial(self.reader.refuse, 1))
-        if column is None:
-            return None
-        return [TableLine(row.line, row.cells[column : column + 1]) for row in self.rows]
-
-    def _refuse_several_areas(self) -> None:
-        for name, index in self.pair.identifiers:
-            values = {row.cell(index) for row in self.rows}
-            if 2 <= len(values) <= len(self.rows) / 2:
-                message = f"the column {name!r} has {len(values)} values for {len(self.rows)} vertices"
-                remedy = "write one file for each area, or polygons in a YAML file"
-                self.reader.refuse(self.rows[0].line, f"{message}: it may hold several areas", remedy)
+def _in_metres(reader: TableReader, rows: Sequence[TableLine], pair: Pair) -> Document:
+    """The positions, with the line of each."""
+    places = (pair.x, pair.y)
+    reader.refuse_longer_rows(rows, pair.width)
+    for row in rows:
+        if not all(map(row.cell, places)):
+            reader.refuse(row.line, "has no value for x or y", "give both on each line")
+    reader.refuse_doubtful_commas(rows, places)
+    words = [row for row in rows if any(_parsed(row.cell(place)) is None for place in places)]
+    if words and 2 * len(words) >= len(rows):
+        message = "is not a position: it must have two numbers"
+        reader.refuse(words[0].line, message, "is it the right file?")
+    x, y = (reader.column(rows, place, name) for place, name in zip(places, "xy", strict=True))
+    if rows and not pair.in_metres:
+        low, high = sorted(max(map(abs, column)) for column in (x, y))
+        if low <= _LARGEST_LATITUDE and high <= _LARGEST_LONGITUDE:
+            reader.refuse(
+                rows[0].line,
+                "the coordinates look like degrees of longitude and latitude; vindeby needs metres",
+                f"{METRES_WANTED}; if they are metres, name the columns x [m],y [m]",
+            )
+    origins: dict[DataPath, Origin] = {(): Origin(reader.source)}
+    origins |= {(index,): Origin(reader.source, row.line) for index, row in enumerate(rows)}
+    return Document([list(one) for one in zip(x, y, strict=True)], origins)
 
 
 def _first_lines(text: str) -> list[str]:

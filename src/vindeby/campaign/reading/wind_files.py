@@ -79,14 +79,14 @@ def _sectors(text: str, reader: TableReader) -> dict[str, Any]:
 def time_series(text: str, reader: TableReader) -> dict[str, Any]:
     """The section ``time_series`` of a site, from a table."""
     wanted = {**WIND, "weight": WEIGHT, "time": TIME}
-    table = reader.read(text, wanted, ("wind direction", "wind speed"), as_text=("time",))
+    table = reader.read(text, wanted, ("wind direction", "wind speed"))
     reader.check_range(table, "weight", 0.0, 1e300, "weights must not be negative")
     data = _wind(table, reader)
     if "weight" in table.columns:
         data["weight"] = table.columns["weight"]
-    if "time" in table.texts:
-        data["times"] = table.texts["time"]
-        if problem := find_time_problem(data["times"]):
+    if table.times is not None:
+        data["times"] = table.times
+        if problem := find_time_problem(table.times):
             reader.refuse(table.lines[problem.entry], f"the time {problem.message}", problem.remedy)
     return data
 
@@ -100,12 +100,7 @@ def _states(text: str, reader: TableReader) -> dict[str, Any]:
 
 def _wind(table: NumberTable, reader: TableReader) -> dict[str, Any]:
     reader.check_wind(table)
-    names = {
-        "wind direction": "wind_direction",
-        "wind speed": "wind_speed",
-        "turbulence intensity": "turbulence_intensity",
-    }
-    return {key: table.columns[name] for name, key in names.items() if name in table.columns}
+    return {name.replace(" ", "_"): table.columns[name] for name in WIND if name in table.columns}
 
 
 def _curve(text: str, reader: TableReader) -> dict[str, Any]:
@@ -168,19 +163,17 @@ class _LocalWind(NamedFile):
 
     def _chosen(self, arrays: dict[str, Any]) -> list[str]:
         """The quantities that are taken: all that the file has, or those that ``use`` names."""
-        use = self.data.get("use")
-        if use is None:
-            use = list(arrays)
         if not arrays:
             names = "Speedup, Turning, Weibull_A, Weibull_k, Sector_frequency, TI"
             self.refuse_key("file", "has no variable of the local wind", f"name them as PyWake does: {names}")
-        if not isinstance(use, list) or not use or not all(isinstance(name, str) for name in use):
-            self.refuse_key("use", "must be a list of variables", f"known: {', '.join(RANGES)}")
         has = [name for name in RANGES if name in arrays]
-        for name in use:
-            if _VARIABLES.get(name.lower()) not in has:
+        use = self.data.get("use") or has
+        wanted = {
+            _VARIABLES.get(str(name).lower()): name for name in (use if isinstance(use, list) else [use])
+        }
+        for quantity, name in wanted.items():
+            if quantity not in has:
                 self.document.refuse((*_AT, "use"), "is not in the file", f"it has: {', '.join(has)}", name)
-        wanted = {_VARIABLES[name.lower()] for name in use}
         return [name for name in has if name in wanted]
 
     def _axes(self, names: set[str], arrays: dict[str, Any]) -> dict[str, FloatArray]:

@@ -9,16 +9,14 @@ specification), with limits, so that any bytes at all end in data or in one clea
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import yaml
-from yaml.emitter import ScalarAnalysis
 
-from vindeby import printable
-from vindeby.campaign.reading.packed_lists import PACKED_WORD
 from vindeby.errors import CampaignError, Problem
+from vindeby.text import one_line
 
 MAX_BYTES = 16_000_000
 MAX_DEPTH = 40
@@ -29,6 +27,7 @@ _MOST_SHOWN, _LONGEST_SHOWN = 30, 60
 Path = tuple[str | int, ...]
 
 _PARSER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_EMITTER: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 _INTEGER = re.compile(r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+")
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
 _CONSTANTS: dict[str, bool | float | None] = (
@@ -41,8 +40,7 @@ _CONSTANTS: dict[str, bool | float | None] = (
 )
 
 
-@dataclass(frozen=True)
-class Origin:
+class Origin(NamedTuple):
     """Where a value was written: a file (or a command-line option) and, if known, a line counted from 1."""
 
     source: str
@@ -56,15 +54,6 @@ class Include:
     file: str
 
 
-class Hidden(str):
-    """Text of a file that messages describe by its length only: any file can be named, and messages travel."""
-
-    __slots__ = ()
-
-    def __repr__(self) -> str:
-        return f"text of {len(self)} characters"
-
-
 @dataclass
 class Document:
     """Plain data, and where each part of it came from."""
@@ -73,6 +62,8 @@ class Document:
     origins: dict[Path, Origin] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     """What was done or ignored while files were read, in words for ``vindeby check``."""
+    missing: dict[Path, Problem] = field(default_factory=dict)
+    """What a file of another format does not give, so that overrides must, and what to say where they do not."""
 
     def origin(self, path: Path) -> Origin:
         """Where the value at ``path`` was written, or the nearest value around it that is known."""
@@ -123,39 +114,19 @@ def write(data: Any) -> str:
     )
 
 
-class _Dumper(yaml.SafeDumper):
-    """Quotes the text that YAML 1.2 would read as something else; writes no anchors, and packed lists at once.
-
-    PyYAML looks at every character of a text in turn, which takes seconds for ten years of hourly wind.
-    """
+class _Dumper(_EMITTER):  # type: ignore[misc]  # the one of C, where there is one
+    """Quotes the text that YAML 1.2 would read as something else, and writes no anchors."""
 
     def ignore_aliases(self, data: Any) -> bool:  # noqa: ARG002  (the signature is PyYAML's)
         return True
 
-    def analyze_scalar(self, scalar: str) -> ScalarAnalysis:
-        if not PACKED_WORD.fullmatch(scalar):
-            return super().analyze_scalar(scalar)
-        return ScalarAnalysis(scalar, False, False, False, True, True, True, False)
-
-    def write_plain(self, text: str, split: bool = True) -> None:
-        if not PACKED_WORD.fullmatch(text):
-            super().write_plain(text, split)
-            return
-        self.stream.write(text if self.whitespace else f" {text}")
-        self.whitespace = self.indention = False
-        self.column += len(text)
-
 
 def _represent_text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
-    plain = isinstance(_try_resolve(text), str) and text.isprintable()
-    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=None if plain else '"')
-
-
-def _try_resolve(text: str) -> object:
     try:
-        return resolve(text)
-    except ValueError:
-        return None
+        plain = isinstance(resolve(text), str) and text.isprintable()
+    except ValueError:  # a number of thousands of digits
+        plain = False
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=None if plain else '"')
 
 
 _Dumper.add_representer(str, _represent_text)
@@ -223,7 +194,7 @@ class _Reader:
         if isinstance(event, yaml.SequenceStartEvent):
             entries: list[Any] = []
             while not isinstance(inner := self._next((*path, len(entries))), yaml.SequenceEndEvent):
-                entries.append(self._value(inner, (*path, len(entries)), inner))
+                entries.append(self._value(inner, self.path, inner))
             return entries
         mapping: dict[str, Any] = {}
         while not isinstance(named := self._next(path), yaml.MappingEndEvent):
@@ -274,26 +245,25 @@ def field_name(path: Path) -> str:
     return name if len(name) <= _LONGEST_FIELD else f"{name[:_LONGEST_FIELD]}..."
 
 
-def unused(data: Any, used: Collection[Path]) -> list[str]:
+def unused(data: Any, used: Collection[Path], name: Callable[[Path], str] | None = None) -> list[str]:
     """The parts of what a file holds that are neither in ``used`` nor hold or lie in anything that is, by name.
 
     Every reader of a file that may hold more than is read lists them. What is empty, or included, says nothing.
     """
     around = {path[:length] for path in used for length in range(len(path))}
-    return list(
-        dict.fromkeys(re.sub(r"\[\d+\]", "[]", field_name(path)) for path in _left(data, (), used, around))
-    )
+    names = map(name or field_name, _left(data, (), used, around))
+    return list(dict.fromkeys(re.sub(r"\[\d+\]", "[]", one) for one in names))
 
 
 def not_used(names: Sequence[str]) -> list[str]:
     """The note that lists them, by name as far as a line goes; no note where there is nothing to list."""
-    shown = [printable.one_line(name)[:_LONGEST_SHOWN] for name in names[:_MOST_SHOWN]]
+    shown = [one_line(name)[:_LONGEST_SHOWN] for name in names[:_MOST_SHOWN]]
     more = [f"and {len(names) - _MOST_SHOWN} more"] if len(names) > _MOST_SHOWN else []
     return [f"not used: {', '.join([*shown, *more])}"] if names else []
 
 
 def _left(value: Any, path: Path, used: Collection[Path], around: Collection[Path]) -> Iterator[Path]:
-    if path in used or value is None or value == {} or isinstance(value, Include):
+    if path in used or value is None or isinstance(value, Include) or (isinstance(value, dict) and not value):
         return
     if path and path not in around:
         yield path

@@ -7,16 +7,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import Annotated, Any, Literal, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
-from pydantic import Field, model_validator
+from pydantic import model_validator
 
 from vindeby.campaign.reading.packed_lists import digest_of_numbers
 from vindeby.campaign.sections.values import (
     SUM_TOLERANCE,
     Coordinates,
+    Heights,
     Numbers,
     Section,
     Sectors,
@@ -78,11 +79,11 @@ class LocalWind(Section):
 
     source: Text | None = None
     """Where the grid comes from, in words."""
-    x: Annotated[Coordinates, Field(min_length=2)]
+    x: Coordinates
     """Eastings of the grid in metres."""
-    y: Annotated[Coordinates, Field(min_length=2)]
+    y: Coordinates
     """Northings of the grid in metres."""
-    height: Annotated[Coordinates, Field(min_length=1)] | None = None
+    height: Heights | None = None
     """Heights of the grid in metres above ground."""
     wind_directions: Sectors | None = None
     """Wind directions of the grid in degrees."""

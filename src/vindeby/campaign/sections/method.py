@@ -16,6 +16,7 @@ from vindeby.campaign.sections.values import (
     NamedOneOf,
     Parameters,
     Section,
+    one_is_a_list,
     require,
 )
 
@@ -126,4 +127,4 @@ def one_step_is_a_pipeline(data: Any) -> Any:
     steps = data if isinstance(data, dict) else {}
     wrong = f"several steps ({', '.join(map(str, steps))}) need an order"
     require(len(steps) < 2, wrong, "write them as a list, each behind a dash")
-    return [data] if isinstance(data, dict | str) else data
+    return one_is_a_list(data)

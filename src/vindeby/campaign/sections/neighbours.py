@@ -6,24 +6,16 @@ are only positions and type descriptions.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Self
+from typing import Annotated, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 
 from vindeby.campaign.sections.boundary import Vertex
 from vindeby.campaign.sections.turbines import Turbine
-from vindeby.campaign.sections.values import NAMED, Name, Section, Text, require
+from vindeby.campaign.sections.values import NAMED, Name, Section, Text, one_is_a_list, require
 from vindeby.text import plural
 
 MOST_IN_A_GROUP = 10_000
-
-
-def _one_type_for_all(value: Any) -> Any:
-    return (value,) if isinstance(value, str) else value
-
-
-def _one_group_is_a_list(value: Any) -> Any:
-    return (value,) if isinstance(value, dict) else value
 
 
 class NeighbourGroup(Section):
@@ -41,9 +33,7 @@ class NeighbourGroup(Section):
     """Where the positions come from, in words: written when they are read from a file."""
     turbines: Annotated[tuple[Turbine, ...], *NAMED] | None = None
     """Turbine types of its own, described as the campaign's are."""
-    type: Annotated[tuple[Name, ...], BeforeValidator(_one_type_for_all, Name | tuple[Name, ...])] | None = (
-        None
-    )
+    type: Annotated[tuple[Name, ...], BeforeValidator(one_is_a_list, Name | tuple[Name, ...])] | None = None
     """The type of all its turbines, or one for each position."""
     positions: Annotated[tuple[Vertex, ...], Field(min_length=1, max_length=MOST_IN_A_GROUP)]
     """Where its turbines stand, [[x, y], ...] in metres."""
@@ -80,7 +70,7 @@ class NeighbourGroup(Section):
 _Groups = Annotated[tuple[NeighbourGroup, ...], Field(min_length=1)]
 Neighbours = Annotated[
     tuple[NeighbourGroup, ...],
-    BeforeValidator(_one_group_is_a_list, NeighbourGroup | _Groups),
+    BeforeValidator(one_is_a_list, NeighbourGroup | _Groups),
     Field(min_length=1),
 ]
 """One group or several; a single one needs no list."""

@@ -82,11 +82,6 @@ class Weibull(Section):
         return f"Weibull, {plural(len(self.sectors), 'sector')}" if self.sectors else "Weibull by place"
 
     @property
-    def speed_range(self) -> tuple[float, float]:
-        """The lowest and the highest wind speed."""
-        return self.wind_speeds[0], self.wind_speeds[-1]
-
-    @property
     def total(self) -> float:
         """The sum of the frequencies; 1 where the local wind has them."""
         if not self.sectors:
@@ -152,11 +147,6 @@ class ProbabilityTable(Section):
         return f"table, {plural(len(self.wind_directions), 'sector')}"
 
     @property
-    def speed_range(self) -> tuple[float, float]:
-        """The lowest and the highest wind speed."""
-        return self.wind_speeds[0], self.wind_speeds[-1]
-
-    @property
     def total(self) -> float:
         """The sum of the probabilities."""
         return sum(map(sum, self.probability))
@@ -193,9 +183,15 @@ class Site(OneOf):
     """The direction of grid north, clockwise from true north: directions of the wind are relative to true north."""
 
     def __repr__(self) -> str:
+        low, high = self.speed_range
+        return f"<Site: {self.chosen[1].title}, {low:g} to {high:g} m/s>"
+
+    @property
+    def speed_range(self) -> tuple[float, float]:
+        """The lowest and the highest wind speed."""
         given = self.chosen[1]
-        low, high = given.speed_range
-        return f"<Site: {given.title}, {low:g} to {high:g} m/s>"
+        speeds = given.wind_speeds if isinstance(given, Weibull | ProbabilityTable) else given.wind_speed
+        return min(speeds), max(speeds)
 
     @property
     def about(self) -> str:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Annotated, Any, Self
 
+import numpy as np
 from pydantic import Field, Tag, model_validator
 
 from vindeby.campaign.reading.packed_lists import digest_of_numbers
@@ -64,27 +66,16 @@ class TurbulenceTable(Section):
                 require_length(len(row), "wind_speeds", len(self.wind_speeds or ()), "values", index)
         return self
 
-    @property
-    def lowest_and_highest(self) -> tuple[float, float]:
-        """The range of the values."""
-        flat = [value for row in self.values for value in (row if isinstance(row, tuple) else (row,))]
-        return min(flat), max(flat)
-
-    @property
-    def by(self) -> str:
-        """What it depends on, in words."""
-        names = {"wind direction": self.wind_directions, "wind speed": self.wind_speeds}
-        return " and ".join(name for name, axis in names.items() if axis is not None)
-
     def refuse_speeds_outside(self, speeds: tuple[float, ...], name: str) -> None:
         """Refuse wind speeds at which the turbulence is not known: PyWake has no value there, either."""
-        known = self.wind_speeds
-        outside = [speed for speed in speeds if known and not known[0] <= speed <= known[-1]]
-        if known is not None and outside:
-            raise refusal(
-                f"is known from {known[0]:g} to {known[-1]:g} m/s, but {name} has {outside[0]:g} m/s",
-                remedy="add points to it, or leave these wind speeds out",
-                at=("turbulence_intensity", "wind_speeds"),
+        known = self.wind_speeds or (0.0, math.inf)
+        for speed in speeds:
+            require(
+                known[0] <= speed <= known[-1],
+                f"is known from {known[0]:g} to {known[-1]:g} m/s, but {name} has {speed:g} m/s",
+                "add points to it, or leave these wind speeds out",
+                "turbulence_intensity",
+                "wind_speeds",
             )
 
 
@@ -105,8 +96,9 @@ def turbulence_text(value: float | TurbulenceTable | tuple[float, ...]) -> str:
         return f"{value:g}"
     if isinstance(value, tuple):
         return f"{min(value):g} to {max(value):g}"
-    low, high = value.lowest_and_highest
-    return f"{low:g} to {high:g} by {value.by}"
+    axes = {"wind direction": value.wind_directions, "wind speed": value.wind_speeds}
+    by = " and ".join(name for name, axis in axes.items() if axis is not None)
+    return f"{np.min(value.values):g} to {np.max(value.values):g} by {by}"
 
 
 _STATE_KEYS = ("wind_direction", "wind_speed", "probability", "turbulence_intensity")
@@ -129,11 +121,6 @@ class _StateByState(Section):
     """Wind speeds in m/s."""
     turbulence_intensity: StepIntensity
     """One number, or one for each state."""
-
-    @property
-    def speed_range(self) -> tuple[float, float]:
-        """The lowest and the highest wind speed."""
-        return min(self.wind_speed), max(self.wind_speed)
 
     @model_validator(mode="after")
     def _same_length(self) -> Self:

@@ -8,7 +8,7 @@ import re
 import unicodedata
 from dataclasses import is_dataclass
 from functools import partial
-from typing import Annotated, Any, ClassVar, Protocol, Self, TypeVar, get_args
+from typing import Annotated, Any, ClassVar, Self, get_args
 
 from pydantic import (
     AfterValidator,
@@ -139,6 +139,11 @@ def require(holds: object, message: str, remedy: str, *at: str | int) -> None:
         raise refusal(message, remedy=remedy, at=at)
 
 
+def one_is_a_list(value: Any) -> Any:
+    """A single entry, a mapping or a name, need not be written as a list of one."""
+    return (value,) if isinstance(value, str | dict) else value
+
+
 def require_length(count: int, axis: str, wanted: int, *at: str | int) -> None:
     """Refuse a list that does not have one entry for each of those of an axis."""
     require(count == wanted, f"has {count} entries, but {axis} has {wanted:,}", "give one for each", *at)
@@ -151,15 +156,7 @@ def _a_name(text: str) -> str:
     return text
 
 
-class _HasName(Protocol):
-    @property
-    def name(self) -> str: ...
-
-
-_Named = TypeVar("_Named", bound=_HasName)
-
-
-def _names_differ(parts: tuple[_Named, ...]) -> tuple[_Named, ...]:
+def _names_differ(parts: tuple[Any, ...]) -> tuple[Any, ...]:
     first: dict[str, int] = {}
     for index, name in enumerate(part.name for part in parts):
         same = first.setdefault(name, index)
@@ -226,8 +223,10 @@ Text = Annotated[str, Strict(), Field(max_length=10_000)]
 Name = Annotated[str, Strict(), Field(min_length=1, max_length=120), AfterValidator(_a_name)]
 Increasing = Annotated[tuple[NotNegative, ...], Field(min_length=1), _rising("sort it and remove duplicates")]
 """A list of numbers, none negative, each above the one before."""
-Coordinates = Annotated[tuple[Metres, ...], _rising("sort the axis together with the values over it")]
+_AXIS = _rising("sort the axis together with the values over it")
+Coordinates = Annotated[tuple[Metres, ...], Field(min_length=2), _AXIS]
 """An axis of a grid, in metres."""
+Heights = Annotated[tuple[Metres, ...], Field(min_length=1), _AXIS]
 Direction = Annotated[Number, Field(ge=0.0, lt=360.0)]
 Sectors = Annotated[
     tuple[Number, ...],
@@ -342,9 +341,9 @@ class _FirstProblem(FailFast):
 
 
 _LIST = (
+    Field(min_length=1),
     _FirstProblem(),
     BeforeValidator(_unpacked),
-    Field(min_length=1),
     PlainSerializer(_written),
     AfterValidator(_each_plus_zero),
 )
@@ -359,7 +358,7 @@ Probabilities = Annotated[tuple[Annotated[float, Strict(), Field(ge=0.0, le=1.0)
 Intensities = Annotated[tuple[Annotated[float, Strict(), Field(gt=0.0, lt=1.0)], ...], *_LIST]
 Times = Annotated[
     tuple[Annotated[str, Strict(), Field(max_length=40)], ...],
-    BeforeValidator(_unpacked),
     Field(min_length=1),
+    BeforeValidator(_unpacked),
     PlainSerializer(_written),
 ]

@@ -238,14 +238,9 @@ class WakeModel(NamedOneOf):
         return self.chosen[0] if self.engine is None else self.engine.title
 
     @property
-    def has_gradient(self) -> bool:
-        """Whether methods that follow the slope of the energy can be used with it."""
-        return self.cumulative_curl is None and self.floris is None
-
-    @property
-    def knows_local_wind(self) -> bool:
-        """Whether it says what becomes of wakes where the free wind differs from place to place."""
-        return self.cumulative_curl is None and self.floris is None
+    def is_limited(self) -> bool:
+        """Whether it has neither a gradient nor a meaning where the free wind differs from place to place."""
+        return self.cumulative_curl is not None or self.floris is not None
 
     @model_validator(mode="before")
     @classmethod

@@ -31,8 +31,7 @@ from vindeby.store.disk.files import (
     special_kind,
     storage_error,
 )
-from vindeby.store.disk.lock import Lock
-from vindeby.store.disk.lock_state import LeasedFiles
+from vindeby.store.disk.lock import LeasedFiles, Lock
 from vindeby.store.disk.run_directory import RunDirectory, link_or_copy
 from vindeby.store.format.record import Attribute, Record
 from vindeby.store.format.rows import batches
@@ -41,9 +40,8 @@ from vindeby.store.format.shard import ShardWriter
 from vindeby.store.merge.merge import MergeOptions, merge
 from vindeby.store.read.guard import Guard
 from vindeby.store.read.inspect import FOREIGN, Finding, Verdict, origin_of_file
-from vindeby.store.salvage.attempts import rescue
+from vindeby.store.salvage.attempts import Saved, Spool, rescue
 from vindeby.store.salvage.salvage import files_in
-from vindeby.store.salvage.saved import Saved, Spool
 
 _NEEDED = ("layout",)
 """All that a record must have; an energy can be computed."""

@@ -181,13 +181,7 @@ class Examiner:
         if layout is not None:
             arrays["layout"] = layout
         cell = self._check.cell_of(placed.key)
-        worth = (
-            None
-            if cell is None
-            else objective_gwh(
-                self._campaign, cell, energy_gwh, arrays["layout"].shape[-1], arrays.get("types")
-            )
-        )
+        worth = None if cell is None else objective_gwh(self._campaign, cell, arrays)
         objective: dict[str, Attribute] = {} if worth is None else {"objective": worth}
         return Record(placed.key, "", arrays, {**placed.attributes, **objective, **(attributes or {})})
 

@@ -9,12 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from vindeby._version import __version__
-from vindeby.printable import one_line
 from vindeby.store.disk.files import Files, make_directories
 from vindeby.store.disk.process import Identity
 from vindeby.store.disk.run_directory import RunDirectory, replace_text
 from vindeby.store.missing import Missing
-from vindeby.text import plural
+from vindeby.text import one_line, plural
 
 _SHOWN = 20
 

@@ -56,10 +56,7 @@ def result_columns(chosen: Chosen) -> dict[str, NDArray[Any]]:
     """One row per result, in order: what it is, its energy, and every single number or text of its record."""
     segments = chosen.segments
     places = np.array([chosen.places[key] for key in texts(segments, "key")], np.int64).reshape(-1, 3)
-    farms, types, _ = axes_of(places, chosen.campaign)
-    farm_names, type_names = (
-        dict(zip(axis.numbers.tolist(), axis.names, strict=True)) for axis in (farms, types)
-    )
+    farm_names, type_names, _ = axes_of(places, chosen.campaign)
     labels: dict[tuple[int, int], str] = {}
     if chosen.campaign is not None:
         known = chosen.campaign.type_names

@@ -16,9 +16,11 @@ from shapely.geometry.base import BaseGeometry
 
 from vindeby import wake
 from vindeby.assembly.wind import site_of, turbine_of
-from vindeby.campaign import Campaign, Farm, Turbine
+from vindeby.campaign import Campaign
 from vindeby.campaign.reading.yaml_text import Include
 from vindeby.campaign.sections.boundary import Boundary, Circle, Exclusion
+from vindeby.campaign.sections.farm import Farm
+from vindeby.campaign.sections.turbines import Turbine
 from vindeby.campaign.sections.values import SUM_TOLERANCE
 from vindeby.campaign.sections.wake_model import WakeModel
 from vindeby.errors import ArgumentError

@@ -30,7 +30,7 @@ def to_pywake(campaign: Campaign | Site, turbines: Turbine | Sequence[Turbine] |
     converted.
     """
     need_engine("pywake")
-    from vindeby.assembly import site_of, turbine_of
+    from vindeby.assembly.wind import site_of, turbine_of
     from vindeby.interop.pywake_objects.sites import pywake_site, wind_arguments
     from vindeby.interop.pywake_objects.turbines import wind_turbines_of
 

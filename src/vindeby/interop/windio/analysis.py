@@ -17,21 +17,19 @@ _NO = ("", "none")
 
 def read_wake(system: Node, notes: Notes) -> Any:
     """The section ``wake``: from ``attributes.analysis`` or, as windIO 1 had it, ``attributes.analyses``."""
-    attributes = system.get("attributes")
-    analysis = None
-    if attributes is not None:
-        analysis = attributes.get("analysis") or attributes.get("analyses")
-    model = None
-    if analysis is not None:
-        model = analysis.get("wind_deficit_model") or analysis.get("wake_model")
-    name_node = None if model is None else model.get("name")
+    analysis = system.get("attributes", "analysis") or system.get("attributes", "analyses")
+    model = analysis and (analysis.get("wind_deficit_model") or analysis.get("wake_model"))
+    name_node = model and model.get("name")
     if analysis is None or model is None or name_node is None:
         notes.chosen.append(f"wake model {_UNSAID}: the file names none")
         return _UNSAID
     name = name_node.text()
-    chosen, parameters = _model(name, model, analysis, notes)
+    found = _model(name, model, analysis, notes)
+    if found is None:
+        notes.doubtful.append(f"the wake model {name!r} is not known here; {_UNSAID} is taken instead")
+    chosen, parameters = found or (_UNSAID, {})
     message = f"{name!r} is {chosen}" + (f" with {_shown(parameters)}" if parameters else "")
-    (notes.taken if _known(name) else notes.chosen).append(f"wake model: {message}")
+    (notes.taken if found else notes.chosen).append(f"wake model: {message}")
     _note_differences(chosen, model, analysis, notes)
     wake: dict[str, Any] = {chosen: parameters}
     if _blockage(analysis, notes):
@@ -43,20 +41,16 @@ def _word(name: str) -> str:
     return "".join(one for one in name.lower() if one.isalnum())
 
 
-def _known(name: str) -> bool:
-    return _word(name) in ("jensen", "bastankhah2014", "bastankhah2016", "turbopark", "iea37")
-
-
-def _model(name: str, model: Node, analysis: Node, notes: Notes) -> tuple[str, dict[str, Any]]:
+def _model(name: str, model: Node, analysis: Node, notes: Notes) -> tuple[str, dict[str, Any]] | None:
+    """The model of the file as one that is known here, with its parameters; None where it is not known."""
     k_a, k_b = _expansion(model)
     match _word(name):
         case "jensen":
             parameters: dict[str, Any] = _constant_only(name, k_a, k_b, notes)
             induction = analysis.get("axial_induction_model")
-            if induction is not None and (known := _INDUCTION.get(_word(induction.text()))):
+            if induction is not None and (known := _INDUCTION.get(_word(str(induction.value)))):
+                induction.use()
                 parameters["induction"] = known
-            elif induction is not None:
-                induction.leave()
             return "jensen", parameters
         case "bastankhah2014" if k_b is not None and (slope := _above_0(k_a)):
             return "niayifar-2016", {"a0": slope, "a1": _growth(k_b)}
@@ -69,8 +63,7 @@ def _model(name: str, model: Node, analysis: Node, notes: Notes) -> tuple[str, d
             return "nygaard-2022", {"a": slope} if (slope := _above_0(k_a)) else {}
         case "iea37":
             return "iea37", _constant_only(name, k_a, k_b, notes)
-    notes.doubtful.append(f"the wake model {name!r} is not known here; {_UNSAID} is taken instead")
-    return _UNSAID, {}
+    return None
 
 
 def _expansion(model: Node) -> tuple[Node | None, Node | None]:
@@ -92,10 +85,7 @@ def _growth(node: Node) -> float:
 
 def _above_0(node: Node | None) -> float | None:
     """The number; None for 0, which no model here takes, so that its own holds and this one is listed as ignored."""
-    number = None if node is None else _growth(node)
-    if node is not None and not number:
-        node.leave()
-    return number or None
+    return None if node is None or node.value == 0 else _growth(node)
 
 
 def _constant_only(name: str, k_a: Node | None, k_b: Node | None, notes: Notes) -> dict[str, Any]:
@@ -114,29 +104,28 @@ def _constant_only(name: str, k_a: Node | None, k_b: Node | None, notes: Notes) 
 
 def _note_differences(chosen: str, model: Node, analysis: Node, notes: Notes) -> None:
     """What the file asks for that the model here does otherwise."""
-    superposition = analysis.get("superposition_model")
-    summed = None if superposition is None else superposition.get("ws_superposition")
+    summed = analysis.get("superposition_model", "ws_superposition")
     if summed is not None and summed.text().lower() != _SUMS[chosen].lower():
         notes.ignored.append(f"ws_superposition {summed.text()}: {chosen} has {_SUMS[chosen]}")
     ceps, usual = model.get("ceps"), {"nygaard-2022": 0.25}.get(chosen, 0.2)
     if ceps is not None and ceps.number() != usual:
         notes.ignored.append(f"ceps {ceps.number():g}: {chosen} has {usual:g}")
     for key in ("turbulence_model", "deflection_model"):
-        named, own = _name_of(analysis.get(key)), "CrespoHernandez" if chosen == "niayifar-2016" else ""
+        named, own = _name_of(analysis, key), "CrespoHernandez" if chosen == "niayifar-2016" else ""
         if named not in ("", own):
             notes.ignored.append(f"{key} {named}: {chosen} has {own or 'none of its own'}")
 
 
-def _name_of(part: Node | None) -> str:
+def _name_of(analysis: Node, part: str) -> str:
     """The name of a part of the analysis; none for one that says that there is none."""
-    named = None if part is None else part.get("name")
+    named = analysis.get(part, "name")
     if named is None or not isinstance(named.value, str) or named.text().lower() in _NO:
         return ""
     return named.text()
 
 
 def _blockage(analysis: Node, notes: Notes) -> bool:
-    named = _name_of(analysis.get("blockage_model"))
+    named = _name_of(analysis, "blockage_model")
     known = _word(named) == "selfsimilaritydeficit2020"
     if known:
         notes.taken.append("blockage: self-similar-2020")

@@ -121,6 +121,10 @@ class WindFarms:
     layouts: dict[str, list[Layout]] = field(default_factory=dict)
     """By the name of a farm; without layouts, an empty list."""
 
+    def figures(self, name: str) -> list[float]:
+        """The diameter or the hub height of each type."""
+        return [float((one.get("table") or one["cubic"])[name]) for one in self.turbines]
+
     def first_layouts(self) -> list[Layout]:
         """The layout of each farm that counts turbines: the first."""
         return [self.layouts[name][0] for name in self.names if self.layouts[name]]
@@ -130,7 +134,8 @@ def read_farms(node: Node, notes: Notes) -> WindFarms:
     """One farm or a list of them."""
     farms = WindFarms()
     for entry in node.entries():
-        name = _unique(_name(entry), farms.names)
+        given = entry.get("name")
+        name = _unique("farm" if given is None else printable_name(given.text()), farms.names)
         farms.names.append(name)
         types = _types(entry, farms, notes)
         farms.layouts[name] = [
@@ -144,11 +149,6 @@ def read_farms(node: Node, notes: Notes) -> WindFarms:
                 f"farm {name!r} has {len(counts)} layouts of {listed(counts)} turbines; the first counts"
             )
     return farms
-
-
-def _name(node: Node) -> str:
-    given = node.get("name")
-    return printable_name(given.text()) if given is not None else "farm"
 
 
 def _unique(name: str, taken: list[str]) -> str:

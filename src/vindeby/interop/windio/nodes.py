@@ -1,4 +1,7 @@
-"""Parts of windIO files, asked for by their keys: includes are followed on the way, and what is used is noted."""
+"""Parts of windIO files, asked for by their keys: includes are followed on the way, and what is used is noted.
+
+A netCDF file becomes what YAML would have: a list for a coordinate, ``{data, dims}`` for anything else.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath, PureWindowsPath
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +19,7 @@ from vindeby.campaign.reading.files import UnreadableError, read_bounded_text
 from vindeby.campaign.reading.yaml_text import MAX_BYTES, Document, Include, Origin, field_name, read, unused
 from vindeby.campaign.reading.yaml_text import Path as DataPath
 from vindeby.errors import CampaignError, VindebyError
-from vindeby.store.read.gridded_file import GriddedFile, read_gridded_file
+from vindeby.store.read.gridded_file import read_gridded_file
 
 
 @dataclass
@@ -64,24 +67,101 @@ MOST_INCLUDES = 200
 _TEXTS = (".yaml", ".yml", ".json")
 _NETCDF = ".nc"
 _LARGEST = 1e300
+_LONGEST_CHECKED = 10_000
+_NOT_READ: Any = ...
+"""Stands for a variable of a netCDF file that is not known here."""
 
 COORDINATES = ("time", "wind_direction", "wind_speed", "wind_turbine", "x", "y", "height")
 DATA = ("probability", "sector_probability", "weibull_a", "weibull_k", "turbulence_intensity", "operating")
 """What is read of a wind resource; anything else is listed as ignored."""
 
 
-@dataclass
-class OpenFile:
-    """A file that was read, and what became of its parts."""
+class File(NamedTuple):
+    """A file that was read, and where its data stand in the system."""
 
     path: Path
     document: Document
-    files: dict[Path, OpenFile]
-    """All files of the system, each read once."""
-    netcdf: GriddedFile | None = None
-    used: set[DataPath] = field(default_factory=set)
-    includes: dict[DataPath, OpenFile] = field(default_factory=dict)
-    """The includes that were followed, by where they stand."""
+    at: DataPath
+
+
+class Tree:
+    """The data of a file, with the files that it includes in their places as soon as these are asked for."""
+
+    def __init__(self, path: Path) -> None:
+        self.files = [_read_text(path, ())]
+        self.used: set[DataPath] = set()
+        self.data = self.follow(self.files[0].document.data, ())
+
+    def follow(self, value: Any, at: DataPath) -> Any:
+        """The value or, where it is an include, the data of the file that this names."""
+        while isinstance(value, Include):
+            self.files.append(self._open(self._path_of(value.file, at), value.file, at))
+            value = self.files[-1].document.data
+        return value
+
+    def file_at(self, path: DataPath) -> File:
+        """The file that a part of the system stands in."""
+        return max(reversed(self._files_around(path)), key=lambda file: len(file.at))
+
+    def refuse(self, path: DataPath, message: str, remedy: str, value: object = None) -> NoReturn:
+        """Raise an error that names this place."""
+        file = self.file_at(path)
+        file.document.refuse(path[len(file.at) :], message, remedy, value)
+
+    def where(self, path: DataPath) -> str:
+        """The file, and the field in it."""
+        file = self.file_at(path)
+        field = field_name(path[len(file.at) :])
+        return f"{file.path.name}: {field}" if field else file.path.name
+
+    def ignored_keys(self) -> list[str]:
+        """What was not used of the files that were read, with the file that has it."""
+        return unused(self.data, self.used, self.where)
+
+    def left_includes(self) -> list[str]:
+        """Includes that were not followed, with where they stand and whether the file is there."""
+        lines = []
+        for path, include in _includes(self.data, ()):
+            file = self.file_at(path).path.parent / include.file
+            there = os.path.isfile(file)  # noqa: PTH113  (a name that no file can have is not there)
+            lines.append(
+                f"{include.file} ({self.where(path)}): not needed{'' if there else ', and not there'}"
+            )
+        return lines
+
+    def _files_around(self, path: DataPath) -> list[File]:
+        return [file for file in self.files if path[: len(file.at)] == file.at]
+
+    def _path_of(self, name: str, at: DataPath) -> Path:
+        is_elsewhere = (
+            PurePosixPath(name).is_absolute() or PureWindowsPath(name).drive or name.startswith("~")
+        )
+        if not name or "\0" in name or is_elsewhere or "://" in name:
+            self.refuse(
+                at, "is not a relative path of a file", "include a file by its path from this one", name
+            )
+        if not name.lower().endswith((*_TEXTS, _NETCDF)):
+            kinds = ", ".join((*_TEXTS, _NETCDF))
+            self.refuse(at, "is not a kind of file that is included", f"include one of {kinds}", name)
+        return self.file_at(at).path.parent / name
+
+    def _open(self, path: Path, name: str, at: DataPath) -> File:
+        """A file that is included here."""
+        if os.path.realpath(path) in [os.path.realpath(file.path) for file in self._files_around(at)]:
+            self.refuse(at, "includes itself", "remove the include, or name another file", name)
+        if len(self.files) > MOST_INCLUDES:
+            message = f"there are more than {MOST_INCLUDES} includes"
+            self.refuse(at, message, "write parts of the system into one file")
+        shown = os.path.normpath(path)
+        try:
+            return _read_netcdf(path, at) if path.suffix.lower() == _NETCDF else _read_text(path, at)
+        except UnreadableError as error:
+            self.refuse(at, error.problems[0].message, error.problems[0].remedy or "", shown)
+        except CampaignError:
+            raise
+        except VindebyError as error:
+            message = str(error).replace(str(path), shown)
+            self.refuse(at, message, "correct it, or include another file with the wind resource")
 
 
 @dataclass(frozen=True)
@@ -89,33 +169,27 @@ class Node:
     """A value somewhere in a system, and where it stands."""
 
     value: Any
-    file: OpenFile
     path: DataPath
-    chain: tuple[Path, ...]
-    """The files that included each other on the way to it, and its own."""
+    tree: Tree
 
     def refuse(self, message: str, remedy: str, value: object = None) -> NoReturn:
         """Raise an error that names this place."""
-        self.file.document.refuse(self.path, message, remedy, value)
+        self.tree.refuse(self.path, message, remedy, value)
 
     @property
     def where(self) -> str:
         """The file, and the field in it."""
-        field = field_name(self.path)
-        return f"{self.file.path.name}: {field}" if field else self.file.path.name
+        return self.tree.where(self.path)
 
-    def get(self, key: str) -> Node | None:
-        """What stands under a key; None where there is nothing."""
-        mapping = self.mapping()
-        return self._child(key, mapping[key]) if mapping.get(key) is not None else None
+    def get(self, key: str, *inner: str) -> Node | None:
+        """What stands under a key, or under keys inside each other; None where there is nothing."""
+        self.mapping()
+        found = self._child(key) if self.has(key) else None
+        return found.get(*inner) if inner and found is not None else found
 
     def use(self, *keys: str) -> None:
         """Note it, or what stands under a key, as used: the rest is listed. Numbers and text are used when taken."""
-        self.file.used.add((*self.path, *keys))
-
-    def leave(self) -> None:
-        """It was looked at, but is not used after all."""
-        self.file.used.discard(self.path)
+        self.tree.used.add((*self.path, *keys))
 
     def need(self, key: str, remedy: str = "add it") -> Node:
         """What stands under a key; an error where there is nothing."""
@@ -126,7 +200,8 @@ class Node:
 
     def has(self, key: str) -> bool:
         """Whether there is such a key, without following what it includes."""
-        return isinstance(self.value, dict) and self.value.get(key) is not None
+        found = self.value.get(key) if isinstance(self.value, dict) else None
+        return found is not None and found is not _NOT_READ
 
     def mapping(self) -> dict[str, Any]:
         """The value as a mapping."""
@@ -138,7 +213,7 @@ class Node:
         """The entries of a list; of anything else, the value itself."""
         if not isinstance(self.value, list):
             return [self]
-        return [self._child(index, value) for index, value in enumerate(self.value)]
+        return [self._child(index) for index in range(len(self.value))]
 
     def items(self) -> Iterator[tuple[str, Node]]:
         """Every key with what stands under it."""
@@ -184,138 +259,80 @@ class Node:
         return [float(number) for number in np.atleast_1d(array)]
 
     def array(self) -> FloatArray:
-        """The value as numbers in nested lists of equal length."""
-        shape: list[int] = []
-        inner = self.value
-        while isinstance(inner, list):
-            shape.append(len(inner))
-            inner = inner[0] if inner else None
-        flat = list(self._flat(self.value, shape, self.path))
-        if not flat:
+        """The value as numbers in nested lists of equal length, or as a netCDF file has them."""
+        if isinstance(self.value, np.ndarray):
+            array: FloatArray = self.value
+            if not np.isfinite(array).all():
+                self.refuse("has gaps: some values are missing or not finite", "fill them")
+        else:
+            shape: list[int] = []
+            inner = self.value
+            while isinstance(inner, list):
+                shape.append(len(inner))
+                inner = inner[0] if inner else None
+            array = np.array(list(self._flat(self.value, shape, self.path)), np.float64).reshape(shape)
+        if not array.size:
             self.refuse("is empty", "give numbers")
         self.use()
-        return np.array(flat, np.float64).reshape(shape)
+        return array
 
     def _flat(self, value: Any, shape: list[int], path: DataPath) -> Iterator[float]:
         if not shape:
             is_plain = type(value) in (int, float) and abs(value) < _LARGEST
-            yield value if is_plain else Node(value, self.file, path, self.chain).number()
+            yield value if is_plain else Node(value, path, self.tree).number()
             return
         if not isinstance(value, list) or len(value) != shape[0]:
             found = len(value) if isinstance(value, list) else "a single value"
-            self.file.document.refuse(
-                path, f"has {found}, but the first row has {shape[0]}", "give rows of equal length"
-            )
+            message = f"has {found}, but the first row has {shape[0]}"
+            self.tree.refuse(path, message, "give rows of equal length")
         for index, entry in enumerate(value):
             yield from self._flat(entry, shape[1:], (*path, index))
 
-    def _child(self, key: str | int, value: Any) -> Node:
-        return Node(value, self.file, (*self.path, key), self.chain).followed()
-
-    def followed(self) -> Node:
-        """The same or, where an include stands here, the data of the file that it names."""
-        if not isinstance(self.value, Include):
-            return self
-        self.use()
-        path = self._path_of(self.value.file)
-        real, files = _real(path), self.file.files
-        if real in self.chain:
-            self.refuse("includes itself", "remove the include, or name another file", self.value.file)
-        if sum(len(one.includes) for one in files.values()) >= MOST_INCLUDES:
-            self.refuse(
-                f"there are more than {MOST_INCLUDES} includes", "write parts of the system into one file"
-            )
-        if real not in files:
-            files[real] = self._opened(path)
-        opened = self.file.includes[self.path] = files[real]
-        data = opened.document.data if opened.netcdf is None else opened.netcdf
-        return Node(data, opened, (), (*self.chain, real)).followed()
-
-    def _path_of(self, name: str) -> Path:
-        is_elsewhere = (
-            PurePosixPath(name).is_absolute() or PureWindowsPath(name).drive or name.startswith("~")
-        )
-        if not name or "\0" in name or is_elsewhere or "://" in name:
-            self.refuse("is not a relative path of a file", "include a file by its path from this one", name)
-        if not name.lower().endswith((*_TEXTS, _NETCDF)):
-            kinds = ", ".join((*_TEXTS, _NETCDF))
-            self.refuse("is not a kind of file that is included", f"include one of {kinds}", name)
-        return self.file.path.parent / name
-
-    def _opened(self, path: Path) -> OpenFile:
-        """A file that is included here."""
-        shown, files = os.path.normpath(path), self.file.files
-        try:
-            if path.suffix.lower() != _NETCDF:
-                return _text_file(path, files)
-            found = read_gridded_file(path, (*COORDINATES, *DATA))
-        except UnreadableError as error:
-            self.refuse(error.problems[0].message, error.problems[0].remedy or "", shown)
-        except CampaignError:
-            raise
-        except VindebyError as error:
-            message = str(error).replace(str(path), shown)
-            self.refuse(message, "correct it, or include another file with the wind resource")
-        names = dict.fromkeys((*found.arrays, *found.others), True)
-        return OpenFile(path, Document(names, {(): Origin(shown)}), files, found)
+    def _child(self, key: Any) -> Node:
+        path = (*self.path, key)
+        self.value[key] = self.tree.follow(self.value[key], path)
+        return Node(self.value[key], path, self.tree)
 
 
 def open_root(path: Path) -> Node:
     """The data of the file that everything starts from."""
-    files: dict[Path, OpenFile] = {}
-    opened = files[_real(path)] = _text_file(path, files)
-    return Node(opened.document.data, opened, (), (_real(path),)).followed()
+    tree = Tree(path)
+    return Node(tree.data, (), tree)
 
 
-def _text_file(path: Path, files: dict[Path, OpenFile]) -> OpenFile:
+def _read_text(path: Path, at: DataPath) -> File:
     text = read_bounded_text(path, MAX_BYTES)
-    return OpenFile(path, read(text, os.path.normpath(path), includes=True), files)
+    return File(path, read(text, os.path.normpath(path), includes=True), at)
 
 
-def _real(path: Path) -> Path:
-    return Path(os.path.realpath(path))
+def _read_netcdf(path: Path, at: DataPath) -> File:
+    found = read_gridded_file(path, (*COORDINATES, *DATA))
+    data: dict[str, Any] = dict.fromkeys(found.others, _NOT_READ)
+    for given, (axes, array) in found.arrays.items():
+        name = given.lower()
+        if name not in (*COORDINATES, *DATA):
+            data[given] = _NOT_READ
+        else:
+            dims = [axis.lower() for axis in axes]
+            data[name] = array if dims == [name] else {"data": array, "dims": dims}
+    data |= {given.lower(): texts for given, texts in found.texts.items()}
+    return File(path, Document(data, {(): Origin(os.path.normpath(path))}), at)
 
 
-def ignored_keys(root: Node) -> list[str]:
-    """What was not used of the files that were read, with the file that has it."""
-    return [
-        f"{file.path.name}: {field}"
-        for file in root.file.files.values()
-        for field in unused(file.document.data, file.used)
-    ]
-
-
-def left_includes(root: Node) -> list[str]:
-    """Includes that were not followed, with where they stand and whether the file is there."""
-    return [
-        f"{include.file} ({file.path.name}: {field_name(path)}): not needed"
-        + ("" if _is_there(file.path.parent / include.file) else ", and not there")
-        for file in root.file.files.values()
-        for path, include in _includes(file.document.data, ())
-        if path not in file.includes
-    ]
-
-
-def with_includes(file: OpenFile) -> Any:
-    """The data of a file with what was read of includes in its place, as plain data; left ones are None."""
-    if file.netcdf is None:
-        return _plain(file, file.document.data, ())
-    plain: dict[str, Any] = {}
-    for name, (axes, array) in file.netcdf.arrays.items():
-        # Only the form is looked at, so that long arrays are cut.
-        cut = array if array.size <= 10_000 else array[tuple(slice(2) for _ in array.shape)]
-        plain[name] = cut.tolist() if axes == (name,) else {"data": cut.tolist(), "dims": list(axes)}
-    return plain
-
-
-def _plain(file: OpenFile, value: Any, path: DataPath) -> Any:
-    if isinstance(value, Include):
-        return with_includes(file.includes[path]) if path in file.includes else None
+def plain(value: Any) -> Any:
+    """The data as windIO's validator takes them: without what was not read, and with long arrays cut."""
     if isinstance(value, dict):
-        return {key: _plain(file, inner, (*path, key)) for key, inner in value.items()}
+        return {key: plain(inner) for key, inner in value.items() if _is_read(inner)}
     if isinstance(value, list):
-        return [_plain(file, inner, (*path, index)) for index, inner in enumerate(value)]
+        return [plain(inner) for inner in value if _is_read(inner)]
+    if isinstance(value, np.ndarray):
+        cut = value if value.size <= _LONGEST_CHECKED else value[tuple(slice(2) for _ in value.shape)]
+        return cut.tolist()
     return value
+
+
+def _is_read(value: Any) -> bool:
+    return value is not _NOT_READ and not isinstance(value, Include)
 
 
 def _includes(value: Any, path: DataPath) -> Iterator[tuple[DataPath, Include]]:
@@ -327,10 +344,3 @@ def _includes(value: Any, path: DataPath) -> Iterator[tuple[DataPath, Include]]:
     elif isinstance(value, list):
         for index, inner in enumerate(value):
             yield from _includes(inner, (*path, index))
-
-
-def _is_there(path: Path) -> bool:
-    try:
-        return path.is_file()
-    except (OSError, ValueError):
-        return False

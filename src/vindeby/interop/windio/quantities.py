@@ -7,17 +7,14 @@ lengths, if that is unambiguous, and it is said.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import NoReturn
 
 import numpy as np
 import numpy.typing as npt
 
-from vindeby.interop.windio.nodes import COORDINATES, DATA, Node, Notes
-from vindeby.store.read.gridded_file import GriddedFile
+from vindeby.interop.windio.nodes import COORDINATES, DATA, FloatArray, Node, Notes
 from vindeby.units import count_sectors, first_uneven
-
-FloatArray = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -31,8 +28,7 @@ class Quantity:
 
     def refuse(self, message: str, remedy: str, value: object = None) -> NoReturn:
         """Raise an error that names the quantity."""
-        named = message if self.node.path else f"{self.name} {message}"
-        self.node.refuse(named, remedy, value)
+        self.node.refuse(message, remedy, value)
 
     def over(self, *axes: str) -> FloatArray:
         """The numbers with these axes in this order; it must have exactly these."""
@@ -47,7 +43,9 @@ class Quantity:
         return self.over(*own)[tuple(slice(None) if axis in own else None for axis in axes)]
 
     def at(self, axis: str, index: int) -> Quantity:
-        """The numbers at one point of an axis."""
+        """The numbers at one point of an axis; as it is, where it does not depend on the axis."""
+        if axis not in self.axes:
+            return self
         axes = tuple(one for one in self.axes if one != axis)
         return replace(self, axes=axes, values=np.take(self.values, index, axis=self.axes.index(axis)))
 
@@ -66,14 +64,12 @@ class Quantities:
     times: list[str] | None
     """The times of steps, where they are times and not numbers."""
     node: Node
+    heights: list[float] = field(default_factory=list)
+    """The heights that the file says the wind is of; none where it does not say."""
 
     def taken(self, axis: str, order: npt.NDArray[np.int64]) -> Quantities:
         """All of it at some points of an axis, in this order."""
         return replace(self, by_name={name: one.taken(axis, order) for name, one in self.by_name.items()})
-
-    def get(self, name: str) -> Quantity | None:
-        """A quantity, if the resource has it."""
-        return self.by_name.get(name)
 
     def axis(self, name: str) -> FloatArray:
         """The coordinates of an axis; an error where it has none."""
@@ -90,9 +86,7 @@ class Quantities:
 
 
 def read_quantities(node: Node, notes: Notes) -> Quantities:
-    """All quantities of a ``wind_resource``, from YAML or netCDF."""
-    if isinstance(node.value, GriddedFile):
-        return _from_netcdf(node, node.value)
+    """All quantities of a ``wind_resource``."""
     times, found = _times(node), dict[str, Quantity]()
     waiting: list[tuple[str, Node, FloatArray, list[object] | None]] = []
     lengths = {} if times is None else {"time": len(times)}
@@ -110,21 +104,6 @@ def read_quantities(node: Node, notes: Notes) -> Quantities:
     for name, inner, array, dims in waiting:
         axes = _axes(name, inner, array, dims, lengths, notes)
         found[name] = Quantity(name, axes, array, inner)
-    return Quantities(found, times, node)
-
-
-def _from_netcdf(node: Node, file: GriddedFile) -> Quantities:
-    known = (*COORDINATES, *DATA)
-    found: dict[str, Quantity] = {}
-    for given, (axes, array) in file.arrays.items():
-        name = given.lower()
-        if name not in known:
-            continue
-        node.use(given)
-        found[name] = Quantity(name, tuple(axis.lower() for axis in axes), array, node)
-        if not np.isfinite(array).all():
-            found[name].refuse("has gaps: some values are missing or not finite", "fill them")
-    times = next((texts for given, texts in file.texts.items() if given.lower() == "time"), None)
     return Quantities(found, times, node)
 
 
@@ -161,9 +140,11 @@ def _axes(
     lengths: dict[str, int],
     notes: Notes,
 ) -> tuple[str, ...]:
-    if dims is None:
-        return _unsaid_axes(name, node, array, lengths, notes)
-    if all(isinstance(dim, str) for dim in dims):
+    if dims is None and (name in lengths or array.ndim == 0):
+        return (name,) if array.ndim else ()
+    if dims is None and "time" in lengths and array.ndim == 1:
+        axes: tuple[str, ...] = ("time",)
+    elif dims is not None and all(isinstance(dim, str) for dim in dims):
         axes = tuple(str(dim).lower() for dim in dims)
         if len(axes) != array.ndim or len(set(axes)) < len(axes):
             node.refuse(
@@ -180,21 +161,6 @@ def _axes(
                 f"has {length} values along {axis}, but {axis} has {lengths[axis]}", "give one for each"
             )
     return axes
-
-
-def _unsaid_axes(
-    name: str, node: Node, array: FloatArray, lengths: dict[str, int], notes: Notes
-) -> tuple[str, ...]:
-    """The axes of something that is written without dims."""
-    if name in lengths:
-        return (name,) if array.ndim else ()
-    if array.ndim == 0:
-        return ()
-    if "time" in lengths and array.ndim == 1:
-        if len(array) != lengths["time"]:
-            node.refuse(f"has {len(array)} values, but time has {lengths['time']}", "give one for each step")
-        return ("time",)
-    return _axes_by_length(node, array, None, lengths, notes)
 
 
 def _axes_by_length(
@@ -229,8 +195,11 @@ def with_north_once(found: Quantities, notes: Notes) -> Quantities:
     if len(np.unique(directions)) < len(directions):
         given.refuse("has a direction twice", "list each direction once")
     if count_sectors(directions[order].tolist()) < len(order):
-        _refuse_two_norths(found, int(order[0]), int(order[-1]))
-        frequency = found.get("sector_probability")
+        for one in found.by_name.values():
+            first, last = (one.at(_AXIS, int(index)).values for index in order[[0, -1]])
+            if one is not given and not np.allclose(first, last, rtol=_SAME, atol=0.0):
+                one.refuse("differs between the directions 0 and 360, which are the same", "leave 360 out")
+        frequency = found.by_name.get("sector_probability")
         sums = ""
         if frequency is not None and frequency.axes == (_AXIS,):
             both = float(frequency.values.sum())
@@ -238,14 +207,6 @@ def with_north_once(found: Quantities, notes: Notes) -> Quantities:
         notes.chosen.append(f"wind_direction has 0 and 360, which are one sector and counted once{sums}")
         order = order[:-1]
     return found.taken(_AXIS, order)
-
-
-def _refuse_two_norths(found: Quantities, first: int, last: int) -> None:
-    for one in found.by_name.values():
-        if _AXIS not in one.axes or one.name == _AXIS:
-            continue
-        if not np.allclose(one.at(_AXIS, first).values, one.at(_AXIS, last).values, rtol=_SAME, atol=0.0):
-            one.refuse("differs between the directions 0 and 360, which are the same", "leave 360 out")
 
 
 def refuse_uneven(found: Quantities, total: float) -> None:

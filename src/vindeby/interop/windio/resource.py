@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from vindeby.campaign.reading.tables import find_time_problem
 from vindeby.campaign.sections.local_wind import AXES
 from vindeby.campaign.sections.values import SUM_TOLERANCE
-from vindeby.interop.windio.nodes import Missing, Node, Notes
+from vindeby.interop.windio.nodes import FloatArray, Missing, Node, Notes
 from vindeby.interop.windio.quantities import (
     Quantities,
     Quantity,
@@ -24,12 +23,11 @@ from vindeby.text import listed
 from vindeby.units import first_uneven
 
 _REMEDY = "give it as a fraction, e.g. 0.08"
-FloatArray = npt.NDArray[np.float64]
 
 
 def _turbulence(found: Quantities, field: str, notes: Notes, axes: Sequence[str]) -> Quantity | None:
     """The turbulence intensity, over some of these axes, if it is between 0 and 1; noted as missing otherwise."""
-    given = found.get("turbulence_intensity")
+    given = found.by_name.get("turbulence_intensity")
     if given is None:
         notes.missing.append(Missing(field, "turbulence_intensity is not in the file", _REMEDY))
         return None
@@ -62,7 +60,7 @@ def read_series(found: Quantities, notes: Notes) -> dict[str, Any]:
     """The section ``site`` of a resource with steps in time."""
     series: dict[str, Any] = {}
     for name in ("wind_direction", "wind_speed"):
-        given = found.get(name)
+        given = found.by_name.get(name)
         if given is None:
             found.node.refuse(f"{name} is missing", "give time, wind_speed and wind_direction")
         low, high = float(given.values.min()), float(given.values.max())
@@ -73,7 +71,7 @@ def read_series(found: Quantities, notes: Notes) -> dict[str, Any]:
     turbulence = _turbulence(found, "site.time_series.turbulence_intensity", notes, ("time",))
     if turbulence is not None:
         series["turbulence_intensity"] = turbulence.values.tolist()
-    weight = found.get("probability")
+    weight = found.by_name.get("probability")
     if weight is not None:
         series["weight"] = weight.over("time").tolist()
         notes.chosen.append("probability by time is the weight of a step")
@@ -87,7 +85,7 @@ def read_series(found: Quantities, notes: Notes) -> dict[str, Any]:
             )
         series["times"] = found.times
         period = f", {found.times[0]} to {found.times[-1]}"
-    if (operating := found.get("operating")) is not None:
+    if (operating := found.by_name.get("operating")) is not None:
         off = int(np.count_nonzero(operating.values == 0.0))
         notes.ignored.append(
             f"operating: {off} of {operating.values.size} entries say that a turbine stands still; here all run"
@@ -119,7 +117,7 @@ def read_probability(found: Quantities, notes: Notes) -> dict[str, Any]:
 
 def joint(found: Quantities, table: FloatArray, notes: Notes) -> FloatArray:
     """The joint probabilities, whichever kind the file has; one row per direction."""
-    given, sectors = found.by_name["probability"], found.get("sector_probability")
+    given, sectors = found.by_name["probability"], found.by_name.get("sector_probability")
     if table.min() < 0.0:
         given.refuse("has a negative value", "give fractions of the year", float(table.min()))
     total, rows = float(table.sum()), table.sum(axis=1)
@@ -182,7 +180,7 @@ _USUAL_SPEEDS = tuple(float(speed) for speed in range(3, 26))
 def read_weibull(found: Quantities, notes: Notes) -> dict[str, Any]:
     """The section ``site`` of a resource with Weibull distributions."""
     for name in WEIBULL:
-        if found.get(name) is None:
+        if found.by_name.get(name) is None:
             found.node.refuse(f"{name} is missing", f"give {', '.join(WEIBULL)}")
     frequency = found.by_name["sector_probability"]
     if found.depends_on("x", *WEIBULL) or found.depends_on("y", *WEIBULL):
@@ -255,19 +253,15 @@ def _on_a_grid(found: Quantities, notes: Notes) -> dict[str, Any]:
         if any(axis in found.by_name[name].axes for name in taken):
             grid[_GRID_NAMES.get(axis, axis)] = found.axis(axis).tolist()
     for name in taken:
-        grid[_GRID_NAMES.get(name, name)] = _values(found.by_name[name])
+        own = [_GRID_NAMES.get(axis, axis) for axis in found.by_name[name].axes]
+        ordered = [axis for axis in AXES if axis in own]
+        values = found.by_name[name].values.transpose([own.index(axis) for axis in ordered])
+        grid[_GRID_NAMES.get(name, name)] = {"axes": ordered, "values": values.ravel().tolist()}
     places = f"{len(grid['x'])} x {len(grid['y'])} places"
     notes.taken.append(
         f"wind: Weibull on a grid of {places}, frequencies that sum to {total:.6f} in the mean"
     )
     return {"weibull": weibull, "local": grid}
-
-
-def _values(given: Quantity) -> dict[str, Any]:
-    own = [_GRID_NAMES.get(axis, axis) for axis in given.axes]
-    order = [own.index(axis) for axis in AXES if axis in own]
-    values = given.values.transpose(order).ravel().tolist()
-    return {"axes": [axis for axis in AXES if axis in own], "values": values}
 
 
 _MAIN = ("probability", *WEIBULL, "wind_speed", "wind_direction", "turbulence_intensity")
@@ -282,58 +276,49 @@ _FORMS = (
 )
 
 
-@dataclass
-class Resource:
-    """What a resource file holds, before it is known for which turbines."""
+def site_section(found: Quantities, hub_heights: Sequence[float], notes: Notes) -> dict[str, Any]:
+    """The section ``site`` of a campaign; refuses what no layout search can use."""
+    _note_height(found, hub_heights, notes)
+    found = _at_hub_height(found, hub_heights, notes)
+    _refuse_by_turbine(found)
+    by_time = "time" in found.by_name or found.times is not None
+    if not by_time:
+        found = with_north_once(found, notes)
+    forms = [
+        name
+        for name, given in (
+            ("time", by_time),
+            ("weibull_a", found.by_name.get("weibull_a") is not None),
+            ("probability", not by_time and found.by_name.get("probability") is not None),
+        )
+        if given
+    ]
+    if len(forms) != 1:
+        message = f"gives {' and '.join(forms)}, which exclude each other" if forms else "describes no wind"
+        found.node.refuse(message, _FORMS)
+    beside = [name for name in found.by_name if name not in (*_BESIDE, *_FORM_NAMES[forms[0]])]
+    notes.ignored += [f"{name}: it does not go with {forms[0]}" for name in beside]
+    reader = {"time": read_series, "weibull_a": read_weibull, "probability": read_probability}[forms[0]]
+    return reader(found, notes)
 
-    quantities: Quantities
-    heights: list[float]
-    """The heights that the file says the wind is of; none where it does not say."""
 
-    def site(self, hub_heights: Sequence[float], notes: Notes) -> dict[str, Any]:
-        """The section ``site`` of a campaign; refuses what no layout search can use."""
-        found = _at_hub_height(self.quantities, hub_heights, notes)
-        self._note_height(hub_heights, notes)
-        _refuse_by_turbine(found)
-        by_time = "time" in found.by_name or found.times is not None
-        if not by_time:
-            found = with_north_once(found, notes)
-        forms = [
-            name
-            for name, given in (
-                ("time", by_time),
-                ("weibull_a", found.get("weibull_a") is not None),
-                ("probability", not by_time and found.get("probability") is not None),
-            )
-            if given
-        ]
-        if len(forms) != 1:
-            message = (
-                f"gives {' and '.join(forms)}, which exclude each other" if forms else "describes no wind"
-            )
-            found.node.refuse(message, _FORMS)
-        beside = [name for name in found.by_name if name not in (*_BESIDE, *_FORM_NAMES[forms[0]])]
-        notes.ignored += [f"{name}: it does not go with {forms[0]}" for name in beside]
-        reader = {"time": read_series, "weibull_a": read_weibull, "probability": read_probability}[forms[0]]
-        return reader(found, notes)
-
-    def _note_height(self, hub_heights: Sequence[float], notes: Notes) -> None:
-        if not self.heights:
+def _note_height(found: Quantities, hub_heights: Sequence[float], notes: Notes) -> None:
+    if not found.heights:
+        notes.doubtful.append(
+            "the file does not say of which height the wind is; it is taken as that at hub height"
+        )
+        return
+    if found.depends_on("height", *_MAIN):
+        return  # then the one at hub height is taken, or refused
+    for hub in sorted(set(hub_heights)):
+        if all(abs(height - hub) > 0.01 for height in found.heights):
             notes.doubtful.append(
-                "the file does not say of which height the wind is; it is taken as that at hub height"
+                f"the wind is that of {listed(found.heights)} m, the hub height {hub:g} m; it is taken as it is, "
+                "without shear"
             )
-            return
-        if self.quantities.depends_on("height", *_MAIN):
-            return  # then the one at hub height is taken, or refused
-        for hub in sorted(set(hub_heights)):
-            if all(abs(height - hub) > 0.01 for height in self.heights):
-                notes.doubtful.append(
-                    f"the wind is that of {listed(self.heights)} m, the hub height {hub:g} m; it is taken as it is, "
-                    "without shear"
-                )
 
 
-def read_resource(node: Node, notes: Notes) -> Resource:
+def read_resource(node: Node, notes: Notes) -> Quantities:
     """The resource of an ``energy_resource``, of its ``wind_resource``, or of a site that holds it."""
     for key in ("energy_resource", "wind_resource"):
         if node.has(key):
@@ -342,12 +327,13 @@ def read_resource(node: Node, notes: Notes) -> Resource:
     quantities = read_quantities(node, notes)
     if not quantities.by_name:
         node.refuse("describes no wind", _FORMS)
-    return Resource(quantities, _heights(node, quantities))
+    quantities.heights = _heights(node, quantities)
+    return quantities
 
 
 def _heights(node: Node, quantities: Quantities) -> list[float]:
     """The reference height, wherever the file has it."""
-    given = quantities.get("height")
+    given = quantities.by_name.get("height")
     found = [] if given is None else np.unique(given.values).tolist()
     if isinstance(node.value, dict):
         reference, shear = node.get("reference_height"), node.get("shear")
@@ -374,21 +360,16 @@ def _at_hub_height(found: Quantities, hub_heights: Sequence[float], notes: Notes
             "give the wind at the hub height",
         )
     notes.chosen.append(f"of the heights, {heights[index]:g} m is taken")
-    by_name = {name: one.at("height", index) if "height" in one.axes and name != "height" else one
-               for name, one in found.by_name.items()}  # fmt: skip
-    return replace(found, by_name=by_name)
+    others = {name: one.at("height", index) for name, one in found.by_name.items() if name != "height"}
+    return replace(found, by_name={**found.by_name, **others})
 
 
 def _refuse_by_turbine(found: Quantities) -> None:
     """Refuse wind that is known only where the turbines of one layout stand: a search moves them."""
     for name in _MAIN:
-        given: Quantity | None = found.get(name)
+        given = found.by_name.get(name)
         if given is not None and "wind_turbine" in given.axes:
-            same = bool(
-                np.all(given.values == np.take(given.values, [0], axis=given.axes.index("wind_turbine")))
-            )
             given.refuse(
-                "is given at each turbine of one layout, which says nothing about other places"
-                + ("; here it is the same at all of them" if same else ""),
+                "is given at each turbine of one layout, which says nothing about other places",
                 "give the wind for the whole site, or on a grid of x and y",
             )

@@ -15,6 +15,7 @@ import shapely
 from shapely.geometry.base import BaseGeometry
 
 from vindeby.campaign.reading.yaml_text import Document, Origin
+from vindeby.campaign.reading.yaml_text import Path as DataPath
 from vindeby.campaign.sections.boundary import Boundary
 from vindeby.errors import CampaignError, Problem, VindebyError
 from vindeby.interop.windio.analysis import read_wake
@@ -23,12 +24,12 @@ from vindeby.interop.windio.nodes import (
     Missing,
     Node,
     Notes,
-    ignored_keys,
-    left_includes,
+    Tree,
     open_root,
-    with_includes,
+    plain,
 )
-from vindeby.interop.windio.resource import Resource, read_resource
+from vindeby.interop.windio.quantities import Quantities
+from vindeby.interop.windio.resource import read_resource, site_section
 from vindeby.interop.windio.turbine import printable_name
 
 _TOLERANCE_M = 1.0
@@ -110,37 +111,24 @@ _ERROR = re.compile(r'^Error \d+: Failed at instance path `(.*?)` with error mes
 _NOT_INSTALLED = "not checked: the windIO package is not installed (pip install 'vindeby[interop]')"
 
 
-def schema_notes(root: Node, kind: str = "plant/wind_energy_system") -> list[str]:
+def schema_notes(tree: Tree) -> list[str]:
     """What windIO's own validator finds, a line each; what lies in includes that were left is not looked at."""
     try:
         windio: Any = importlib.import_module("windIO")
     except ImportError:
         return [_NOT_INSTALLED]
-    if len(root.file.document.origins) > _MOST_VALUES:
-        return [f"not checked: the file holds more than {_MOST_VALUES:,} values"]
-    data = with_includes(root.file)
+    if sum(len(file.document.origins) for file in tree.files) > _MOST_VALUES:
+        return [f"not checked: the system holds more than {_MOST_VALUES:,} values"]
     try:
-        windio.validate(data, kind)
+        windio.validate(plain(tree.data), "plant/wind_energy_system")
     except Exception as error:  # noqa: BLE001  (whatever a validator of another package raises is a finding)
-        found = [(path, text) for path, text in _ERROR.findall(str(error)) if not _is_left(data, path)]
-        if not found and not _ERROR.search(str(error)):
+        found = _ERROR.findall(str(error))
+        if not found:
             return [f"not checked: windIO's validator failed: {_short(str(error))}"]
         lines = [f"{path}: {_short(text)}" for path, text in found[:_MOST]]
         more = len(found) - len(lines)
         return lines + ([f"and {more} more"] if more else [])
     return []
-
-
-def _is_left(data: Any, path: str) -> bool:
-    """Whether a JSON path leads into an include that was not read."""
-    for step in re.findall(r"[^.\[\]$']+", path):
-        try:
-            data = data[int(step)] if isinstance(data, list) else data[step]
-        except (KeyError, IndexError, ValueError, TypeError):
-            return False
-        if data is None:
-            return True
-    return False
 
 
 def _short(text: str) -> str:
@@ -164,18 +152,20 @@ class System:
     """Every layout of the file. A search does not start from them; they are for evaluation."""
     notes: Notes
     path: Path
-    root: Node
 
 
 def read_system(path: str | Path, *, check_schema: bool = True) -> System:
     """Read a ``wind_energy_system`` file with the includes that are needed; raises CampaignError in words."""
     root = open_root(Path(path))
     notes = Notes()
-    _refuse_parts(root)
+    if not (root.has("site") or root.has("wind_farm")):
+        message = "is not a whole windIO system: it has neither site nor wind_farm"
+        root.refuse(message, "name the system file, with site: !include ... and wind_farm: !include ...")
     name_node = root.get("name")
     name = printable_name(name_node.text()) if name_node is not None else Path(path).stem
     boundary, resource = _site(root, notes)
-    farms = _farms(root, notes)
+    farm_node = root.get("wind_farm")
+    farms = WindFarms() if farm_node is None else read_farms(farm_node, notes)
     data: dict[str, Any] = {
         "name": name,
         "description": f"From the windIO file {printable_name(Path(path).name)}.",
@@ -187,33 +177,19 @@ def read_system(path: str | Path, *, check_schema: bool = True) -> System:
         notes.missing.append(Missing("turbines", "there is no turbine in the file", "describe one or more"))
     data["min_spacing"] = f"{SPACING_DIAMETERS:g} D"
     if resource is not None:
-        data["site"] = resource.site([_hub_height(turbine) for turbine in farms.turbines], notes)
-    method = [{"smart-start": {"grid_size": _grid_size(boundary, farms)}}, "gradient"]
+        data["site"] = site_section(resource, farms.figures("hub_height_m"), notes)
+    shape = _shape(boundary)
+    method = [{"smart-start": {"grid_size": _grid_size(shape, farms)}}, "gradient"]
     data |= {"wake": read_wake(root, notes), "method": method, "seeds": SEEDS}
-    _note_choices(farms, boundary, notes)
-    notes.ignored += ignored_keys(root)
-    notes.left += left_includes(root)
+    _note_choices(farms, shape, notes)
+    notes.ignored += root.tree.ignored_keys()
+    notes.left += root.tree.left_includes()
     if check_schema:
-        notes.schema += schema_notes(root)
-    return System(data, [one for name in farms.names for one in farms.layouts[name]], notes, Path(path), root)
+        notes.schema += schema_notes(root.tree)
+    return System(data, [one for name in farms.names for one in farms.layouts[name]], notes, Path(path))
 
 
-def _refuse_parts(root: Node) -> None:
-    """Refuse a file that is only a part of a system."""
-    if root.has("site") or root.has("wind_farm"):
-        return
-    parts = {
-        "boundaries": "a site", "energy_resource": "a site", "wind_resource": "an energy resource",
-        "layouts": "a wind farm", "performance": "a turbine",
-    }  # fmt: skip
-    found = next((what for key, what in parts.items() if root.has(key)), None)
-    message = "is not a windIO system: it has neither site nor wind_farm"
-    if found is not None:
-        message = f"is {found} of windIO, not a whole system"
-    root.refuse(message, "name the system file, with site: !include ... and wind_farm: !include ...")
-
-
-def _site(root: Node, notes: Notes) -> tuple[dict[str, Any] | None, Resource | None]:
+def _site(root: Node, notes: Notes) -> tuple[dict[str, Any] | None, Quantities | None]:
     site = root.get("site")
     boundary, resource, why = None, None, "there is no boundary in the file"
     if site is not None:
@@ -231,21 +207,11 @@ def _site(root: Node, notes: Notes) -> tuple[dict[str, Any] | None, Resource | N
     return boundary, resource
 
 
-def _farms(root: Node, notes: Notes) -> WindFarms:
-    node = root.get("wind_farm")
-    return WindFarms() if node is None else read_farms(node, notes)
-
-
-def _hub_height(turbine: dict[str, Any]) -> float:
-    form: dict[str, Any] = turbine.get("table") or turbine["cubic"]
-    return float(form["hub_height_m"])
-
-
-def _note_choices(farms: WindFarms, boundary: dict[str, Any] | None, notes: Notes) -> None:
+def _note_choices(farms: WindFarms, shape: BaseGeometry | None, notes: Notes) -> None:
     layouts = farms.first_layouts()
     if layouts:
         kept = "layouts of the file are kept for evaluation; a search does not start from them"
-        notes.chosen.append(kept + _outside(layouts, boundary))
+        notes.chosen.append(kept + _outside(layouts, shape))
     spacing = f"min_spacing {SPACING_DIAMETERS:g} D: windIO has no such field"
     closest = _closest_diameters(layouts, farms)
     if closest is not None:
@@ -254,9 +220,8 @@ def _note_choices(farms: WindFarms, boundary: dict[str, Any] | None, notes: Note
     notes.chosen.append(f"method smart-start, then gradient; {SEEDS} seeds")
 
 
-def _outside(layouts: Sequence[Layout], boundary: dict[str, Any] | None) -> str:
+def _outside(layouts: Sequence[Layout], shape: BaseGeometry | None) -> str:
     """How many turbines of the layouts stand outside the boundary, in words."""
-    shape = _shape(boundary)
     if shape is None:
         return ""
     points = shapely.points([point for one in layouts for point in zip(one.x, one.y, strict=True)])
@@ -273,19 +238,15 @@ def _shape(boundary: dict[str, Any] | None) -> BaseGeometry | None:
         return None  # the campaign's own check says what is wrong with it
 
 
-def _grid_size(boundary: dict[str, Any] | None, farms: WindFarms) -> int:
+def _grid_size(shape: BaseGeometry | None, farms: WindFarms) -> int:
     """Points of the smart-start grid in each direction: about one per spacing, so that the turbines find room."""
-    shape = _shape(boundary)
     if shape is None or not farms.turbines:
         return FEWEST_POINTS
     west, south, east, north = shape.bounds
-    points = float(max(east - west, north - south)) / (SPACING_DIAMETERS * _largest_rotor(farms))
+    points = float(max(east - west, north - south)) / (
+        SPACING_DIAMETERS * max(farms.figures("rotor_diameter_m"))
+    )
     return min(max(math.ceil(points), FEWEST_POINTS), MOST_POINTS)
-
-
-def _largest_rotor(farms: WindFarms) -> float:
-    forms = [turbine.get("table") or turbine["cubic"] for turbine in farms.turbines]
-    return max(float(form["rotor_diameter_m"]) for form in forms)
 
 
 def _closest_diameters(layouts: Sequence[Layout], farms: WindFarms) -> float | None:
@@ -294,37 +255,19 @@ def _closest_diameters(layouts: Sequence[Layout], farms: WindFarms) -> float | N
         return None
     tree = shapely.STRtree(points)
     _, distances = tree.query_nearest(points, exclusive=True, return_distance=True, all_matches=False)
-    return float(min(distances, default=0.0)) / _largest_rotor(farms)
+    return float(min(distances, default=0.0)) / max(farms.figures("rotor_diameter_m"))
 
 
-def windio_document(path: Path, overrides: Sequence[str] = ()) -> Document:
-    """The system as the data of a campaign; refuses one that leaves open what ``overrides`` do not give either."""
+def windio_document(path: Path) -> Document:
+    """The system as the data of a campaign, with what it leaves open."""
     system = read_system(path)
-    given = [assignment.partition("=")[0] for assignment in overrides]
-    missing = [one for one in system.notes.missing if not _is_given(one.field, given)]
-    if missing:
-        written = f"`vindeby init --from {path} FILE` writes a campaign file to complete"
-        raise CampaignError(
-            [
-                Problem(
-                    str(path), one.field, one.why, None, f"give it with --set {one.field}=..., or {written}"
-                )
-                for one in missing
-            ]
-        )
+    written = f"`vindeby init --from {path} FILE` writes a campaign file to complete"
+    missing: dict[DataPath, Problem] = {}
+    for one in system.notes.missing:
+        steps = (int(step) if step.isdecimal() else step for step in one.field.split("."))
+        remedy = f"give it with --set {one.field}=..., or {written}"
+        missing[tuple(steps)] = Problem(str(path), one.field, one.why, None, remedy)
     if "site" in system.data:
         system.data["site"]["source"] = {"file": printable_name(path.name), "format": "windIO"}
     notes = [line for line in system.notes.lines() if not line.startswith("missing")]
-    return Document(system.data, {(): Origin(str(path))}, notes)
-
-
-def _is_given(field: str, given: Sequence[str]) -> bool:
-    """Whether an override names the field, or a part that holds it; a farm may go by its number or its name."""
-    steps = field.split(".")
-    for dotted in given:
-        named = dotted.split(".")
-        if len(named) <= len(steps) and all(
-            one == other or other.isdecimal() for one, other in zip(named, steps, strict=False)
-        ):
-            return True
-    return False
+    return Document(system.data, {(): Origin(str(path))}, notes, missing)

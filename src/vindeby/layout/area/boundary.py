@@ -1,4 +1,4 @@
-"""Where turbines may stand: boundaries, with signed distances and their gradients, and zones.
+"""Where turbines may stand: boundaries, with signed distances, and zones.
 
 An area is what a few rings and circles enclose. Shapely puts overlapping polygons and exclusions together
 once; after that the boundary is a list of straight edges and a list of circles, and the compiled loop below
@@ -72,9 +72,14 @@ class Boundary:
             for ring in (piece.exterior, *piece.interiors)
         ]
         self.inverted = inverted
-        self.bounds = self._bounds(corners)
+        if circle is None:
+            west, south, east, north = shapely.total_bounds(pieces).tolist()
+        else:
+            (x, y), radius = circle
+            west, south, east, north = x - radius, y - radius, x + radius, y + radius
+        self.bounds: tuple[float, float, float, float] = (west, south, east, north)
         # Map coordinates are millions of metres; distances are computed near zero.
-        self.origin = np.array([self.bounds[0] + self.bounds[2], self.bounds[1] + self.bounds[3]]) / 2
+        self.origin = np.array([west + east, south + north]) / 2
         edges = [np.hstack([ring[:-1], ring[1:]]) - np.tile(self.origin, 2) for ring in corners]
         self.edges = np.concatenate(edges) if edges else np.empty((0, 4))
         discs = ([(circle, 1.0)] if circle else []) + [(hole, -1.0) for hole in self.round_holes]
@@ -90,29 +95,13 @@ class Boundary:
         holes = f", {plural(len(self.round_holes), 'round hole')}" if self.round_holes else ""
         return f"<Boundary: {outer}{holes}, {(east - west) / 1000:.3g} km x {(north - south) / 1000:.3g} km>"
 
-    def _bounds(self, corners: list[FloatArray]) -> tuple[float, float, float, float]:
-        """West, south, east and north ends."""
-        if self.circle is not None:
-            (x, y), radius = self.circle
-            return x - radius, y - radius, x + radius, y + radius
-        points = np.concatenate(corners)
-        west, south = points.min(axis=0)
-        east, north = points.max(axis=0)
-        return float(west), float(south), float(east), float(north)
-
     def distances(self, x: npt.ArrayLike, y: npt.ArrayLike) -> FloatArray:
         """Signed distance (m) of every point to the boundary, positive inside."""
-        return self.distances_with_gradient(x, y)[0]
-
-    def distances_with_gradient(
-        self, x: npt.ArrayLike, y: npt.ArrayLike
-    ) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Signed distances (m) and their derivatives with x and with y; the way in, where they are 1 long."""
         px = np.ascontiguousarray(x, np.float64) - self.origin[0]
         py = np.ascontiguousarray(y, np.float64) - self.origin[1]
-        out, out_x, out_y = np.empty(px.shape), np.empty(px.shape), np.empty(px.shape)
-        _signed_distances(self.edges, self.discs, self.inverted, px, py, out, out_x, out_y)
-        return out, out_x, out_y
+        out = np.empty(px.shape)
+        _signed_distances(self.edges, self.discs, self.inverted, px, py, out)
+        return out
 
     def inside(self, x: npt.ArrayLike, y: npt.ArrayLike) -> npt.NDArray[np.bool_]:
         """Whether each point is inside, or on the edge but for rounding."""
@@ -185,40 +174,20 @@ def _nearest_edge(edges, px, py):
 
 @scalar
 def signed_distance(edges, discs, inverted, px, py):
-    """Signed distance of one point and its derivatives; ``edges``, ``discs`` and ``inverted`` are a Boundary's.
-
-    The point is given relative to its ``origin``.
-    """
+    """Signed distance of one point, relative to the ``origin`` of a Boundary, whose are the other arguments."""
+    edge, nearest, _, inside = _nearest_edge(edges, px, py)
     value = inf
-    grad_x = grad_y = 0.0
-    edge, nearest, where, inside = _nearest_edge(edges, px, py)
     if edge >= 0:
-        sign = 1.0 if inside != inverted else -1.0
-        length = sqrt(nearest)
-        value = sign * length
-        ax, ay = edges[edge, 0], edges[edge, 1]
-        dx, dy = edges[edge, 2] - ax, edges[edge, 3] - ay
-        if 0.0 < where < 1.0 or length < 1e-9:
-            grad_x, grad_y = -dy / hypot(dx, dy), dx / hypot(dx, dy)
-        else:
-            grad_x = sign * (px - (ax + where * dx)) / length
-            grad_y = sign * (py - (ay + where * dy)) / length
+        value = sqrt(nearest) if inside != inverted else -sqrt(nearest)
     for c in range(discs.shape[0]):
-        dx, dy, sign = px - discs[c, 0], py - discs[c, 1], discs[c, 3]
-        radius = hypot(dx, dy)
-        room = sign * (discs[c, 2] - radius)
-        if room < value:
-            value = room
-            grad_x, grad_y = 1.0, 0.0
-            if radius > 0.0:
-                grad_x, grad_y = -sign * dx / radius, -sign * dy / radius
-    return value, grad_x, grad_y
+        value = min(value, discs[c, 3] * (discs[c, 2] - hypot(px - discs[c, 0], py - discs[c, 1])))
+    return value
 
 
 @kernel("boundary")
-def _signed_distances(edges, discs, inverted, x, y, out, out_x, out_y) -> None:
+def _signed_distances(edges, discs, inverted, x, y, out) -> None:
     for p in range(x.size):
-        out[p], out_x[p], out_y[p] = signed_distance(edges, discs, inverted, x[p], y[p])
+        out[p] = signed_distance(edges, discs, inverted, x[p], y[p])
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,8 +22,8 @@ import numpy.typing as npt
 
 from vindeby.layout.area.boundary import _nearest_edge, areas_of
 from vindeby.layout.arrays import FloatArray, IntArray
-from vindeby.layout.problem import Problem
-from vindeby.wake.compiling.compiled import kernel, scalar
+from vindeby.layout.problem import Layout, Problem
+from vindeby.wake.compiling.compiled import inlined, kernel, scalar
 
 EXACT_M = 1e-8
 """Layouts are mended to this: a hundredth of what the problem allows."""
@@ -67,6 +67,13 @@ class Limits:
             here += step
         return here, bool(self._rows(here, 0.0)[2].min(initial=0.0) >= -EXACT_M)
 
+    def mended(self, layout: Layout, rounds: int) -> tuple[Layout, bool]:
+        """The layout, moved as ``restore`` does, and whether it keeps to the rules."""
+        origin = self.origin[:, None]
+        place, kept = self.restore(np.stack([layout.x, layout.y]) - origin, rounds)
+        x, y = place + origin
+        return Layout(x, y, layout.types), kept
+
     def broken(self, place: FloatArray) -> tuple[IntArray, FloatArray, FloatArray]:
         """The rules that a layout breaks or just keeps: about which turbines, in which direction, and the room (m)."""
         return self._rows(place, 0.0)
@@ -99,6 +106,16 @@ def _convex_corners(edges: FloatArray) -> npt.NDArray[np.bool_]:
     return convex
 
 
+@inlined
+def _add_row(count, rows, normals, rooms, who, normal, room):
+    """Fill in a row if there is space for it; returns how many there are now."""
+    if count < rooms.size:
+        rows[count, 0], rows[count, 1] = who
+        normals[count, 0], normals[count, 1] = normal
+        rooms[count] = room
+    return count + 1
+
+
 @scalar
 def _edge_rows(edges, inverted, corners, px, py, within, i, count, rows, normals, rooms):
     """The rows of all edges near a turbine; of the nearest alone if it is outside."""
@@ -107,13 +124,9 @@ def _edge_rows(edges, inverted, corners, px, py, within, i, count, rows, normals
         return count
     length = sqrt(nearest)
     if inside == inverted and length > 1e-7:
-        if count < rooms.size:
-            rows[count, 0], rows[count, 1] = i, -1
-            ax, ay, bx, by = edges[edge]
-            normals[count, 0] = (ax + where * (bx - ax) - px) / length
-            normals[count, 1] = (ay + where * (by - ay) - py) / length
-            rooms[count] = -length
-        return count + 1
+        ax, ay, bx, by = edges[edge]
+        normal = (ax + where * (bx - ax) - px) / length, (ay + where * (by - ay) - py) / length
+        return _add_row(count, rows, normals, rooms, (i, -1), normal, -length)
     if length > within:
         return count
     for e in range(edges.shape[0]):
@@ -129,11 +142,7 @@ def _edge_rows(edges, inverted, corners, px, py, within, i, count, rows, normals
         room = ((py - ay) * dx - (px - ax) * dy) / long
         if room < -1e-6:
             continue
-        if count < rooms.size:
-            rows[count, 0], rows[count, 1] = i, -1
-            normals[count, 0], normals[count, 1] = -dy / long, dx / long
-            rooms[count] = room
-        count += 1
+        count = _add_row(count, rows, normals, rooms, (i, -1), (-dy / long, dx / long), room)
     return count
 
 
@@ -155,11 +164,8 @@ def _gather(areas, corners, zone, place, need, movable, within, rows, normals, r
             room = sign * (discs[c, 2] - radius)
             if room > within or radius == 0.0:
                 continue
-            if count < rooms.size:
-                rows[count, 0], rows[count, 1] = i, -1
-                normals[count, 0], normals[count, 1] = -sign * dx / radius, -sign * dy / radius
-                rooms[count] = room
-            count += 1
+            normal = -sign * dx / radius, -sign * dy / radius
+            count = _add_row(count, rows, normals, rooms, (i, -1), normal, room)
         for j in range(i + 1, place.shape[1]):
             dx, dy = px - place[0, j], py - place[1, j]
             if abs(dx) >= reach or abs(dy) >= reach:
@@ -174,11 +180,8 @@ def _gather(areas, corners, zone, place, need, movable, within, rows, normals, r
                 # Two on one spot part along a direction of their own, the same in every run.
                 dx, dy, apart = cos(GOLDEN_ANGLE * (i + 1)), sin(GOLDEN_ANGLE * (i + 1)), 1.0
                 square = 0.0
-            if count < rooms.size:
-                rows[count, 0], rows[count, 1] = i, j if j < movable else -1
-                normals[count, 0], normals[count, 1] = dx / apart, dy / apart
-                rooms[count] = sqrt(square) - least
-            count += 1
+            who = i, j if j < movable else -1
+            count = _add_row(count, rows, normals, rooms, who, (dx / apart, dy / apart), sqrt(square) - least)
     return count
 
 

@@ -32,25 +32,20 @@ import numpy.typing as npt
 from vindeby.layout.arrays import FloatArray, IntArray
 from vindeby.layout.problem import Problem
 from vindeby.units import LONG_SERIES
-from vindeby.wake import GriddedSite, Site, Turbine, WakeModel, WindFarm, WindStates
+from vindeby.wake import GriddedSite, Turbine, WakeModel, WindFarm, WindStates
 
 
 def with_wind(farm: WindFarm, states: WindStates, model: WakeModel) -> WindFarm:
-    """The farm in these wind states, with wakes by this model."""
+    """The farm in these wind states, with wakes by this model; local wind stays."""
+    same = _SameWind(states)
     return WindFarm(
-        _with_states(farm, states),
+        replace(farm.site, rose=same) if isinstance(farm.site, GriddedSite) else same,
         farm.turbines,
         model,
         neighbours=farm.neighbours,
         threads=farm.threads,
         tabulate=farm.tabulated or farm.by_width,
     )
-
-
-def _with_states(farm: WindFarm, states: WindStates) -> Site:
-    """A site that has these wind states, and the farm's local wind if there is any."""
-    same = _SameWind(states)
-    return replace(farm.site, rose=same) if isinstance(farm.site, GriddedSite) else same
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,7 +14,7 @@ import numpy as np
 from vindeby.layout.area.limits import Limits
 from vindeby.layout.arrays import FloatArray, IntArray
 from vindeby.layout.counting.choice import Choice
-from vindeby.layout.moves.moving import worth_elsewhere
+from vindeby.layout.moves.moving import best_place
 from vindeby.layout.problem import Layout, Problem, joined
 
 PLACES = 300
@@ -29,7 +29,8 @@ def remove_least_valuable(problem: Problem, layout: Layout) -> tuple[Layout, int
     ``problem`` is of any number of turbines: only its energies are asked.
     """
     many = len(layout.x)
-    kept = [_picked(layout, np.flatnonzero(np.arange(many) != i)) for i in range(many)]
+    all_but = [np.delete(np.arange(many), i) for i in range(many)]
+    kept = [Layout(layout.x[which], layout.y[which], layout.types[which]) for which in all_but]
     return kept[int(np.argmax([problem.aep(one) for one in kept]))], many
 
 
@@ -45,9 +46,8 @@ def with_one_more(
     if not len(free):
         return _pushed_apart(problem, layout, kind, east[:PUSHES], north[:PUSHES])
     more = _grown(layout, kind, east[free[0]], north[free[0]])
-    value = worth_elsewhere(problem, more, len(layout.x))
-    best = free[int(np.argmax([value(east[place], north[place]) for place in free]))]
-    return _grown(layout, kind, east[best], north[best]), len(free)
+    best = best_place(problem, more, len(layout.x), east[free], north[free])
+    return _grown(layout, kind, *best), len(free)
 
 
 def _free(problem: Problem, layout: Layout, kind: int, east: FloatArray, north: FloatArray) -> IntArray:
@@ -65,10 +65,7 @@ def _pushed_apart(
     limits = Limits(problem, np.append(layout.types, kind))
     best, most, computed = None, -np.inf, 0
     for px, py in zip(east, north, strict=True):
-        more = _grown(layout, kind, px, py)
-        place, _ = limits.restore(np.stack([more.x, more.y]) - limits.origin[:, None], ROUNDS)
-        x, y = place + limits.origin[:, None]
-        more = Layout(x, y, more.types)
+        more, _ = limits.mended(_grown(layout, kind, px, py), ROUNDS)
         if problem.is_feasible(more):
             computed += 1
             if (aep_gwh := problem.aep(more)) > most:
@@ -78,10 +75,6 @@ def _pushed_apart(
 
 def _grown(layout: Layout, kind: int, x: float, y: float) -> Layout:
     return joined(layout, Layout.of([x], [y], kind))
-
-
-def _picked(layout: Layout, which: IntArray) -> Layout:
-    return Layout(layout.x[which], layout.y[which], layout.types[which])
 
 
 EXCHANGES = 500

@@ -31,43 +31,37 @@ Counts = tuple[int, ...]
 """How many turbines of each type."""
 
 
-@final
-class Prepared:
-    """Searches for the problems of single counts, each prepared when it is first asked for."""
+Searches = dict[tuple[Counts, int], Search]
+"""By counts and the number of steps; each prepared when it is first asked for, and then for all seeds."""
 
-    def __init__(self, problem: Problem, steps: Sequence[Method]) -> None:
+
+@final
+class Tries:
+    """The best result of each count so far, and which count is best; ArgumentError for a problem without a choice."""
+
+    def __init__(self, problem: Problem, steps: Sequence[Method], searches: Searches, seed: int) -> None:
         if problem.choice is None:
             raise ArgumentError(
                 f"farm {problem.name}: a search that chooses counts needs a problem with a choice"
             )
-        self.problem, self.choice = problem, problem.choice
-        self.constructs, self.refines = tuple(steps), tuple(steps[1:])
-        self._searches: dict[tuple[Counts, int], Search] = {}
+        self.found: dict[Counts, Result] = {}
+        self.evaluations = 0
+        self.problem, self.choice, self.seed = problem, problem.choice, seed
+        self._steps, self._searches = tuple(steps), searches
 
     def problem_of(self, counts: Counts) -> Problem:
         """The problem of so many turbines of each type."""
         return self.problem.decided(np.repeat(np.arange(len(counts)), counts))
 
-    def search(self, counts: Counts, steps: tuple[Method, ...]) -> Search:
+    def _search(self, counts: Counts, steps: tuple[Method, ...]) -> Search:
         """The search for so many turbines of each type."""
         if (counts, len(steps)) not in self._searches:
             self._searches[counts, len(steps)] = checked(self.problem_of(counts), Pipeline(steps))
         return self._searches[counts, len(steps)]
 
-
-@final
-class Tries:
-    """The best result of each count so far, and which count is best."""
-
-    def __init__(self, prepared: Prepared, seed: int) -> None:
-        self.found: dict[Counts, Result] = {}
-        self.evaluations = 0
-        self._prepared, self._seed = prepared, seed
-        self._problem, self._choice = prepared.problem, prepared.choice
-
     def construct(self, counts: Counts) -> None:
         """Try all steps from nothing; TaskError where they find no layout."""
-        self._note(self._prepared.search(counts, self._prepared.constructs)(self._seed, None))
+        self._note(self._search(counts, self._steps)(self.seed, None))
 
     def refine(self, layout: Layout, computed: int = 1) -> None:
         """Try the steps after the first, from a layout for which so many energies were computed.
@@ -75,20 +69,20 @@ class Tries:
         What is taken up is never worse than the layout, if that keeps to the rules.
         """
         counts = self.counts(layout.types)
-        problem, steps = self._prepared.problem_of(counts), self._prepared.refines
+        problem, steps = self.problem_of(counts), self._steps[1:]
         start = Result(layout, problem.aep(layout), "complete", computed)
-        found = self._prepared.search(counts, steps)(self._seed, layout) if steps else start
+        found = self._search(counts, steps)(self.seed, layout) if steps else start
         keeps = start.aep_gwh >= found.aep_gwh and problem.is_feasible(layout)
         spent = computed + found.evaluations if steps else computed
         self._note(replace(start if keeps else found, evaluations=spent))
 
     def counts(self, types: IntArray) -> Counts:
         """How many turbines there are of each type."""
-        return tuple(np.bincount(types, minlength=len(self._problem.farm.turbines)).tolist())
+        return tuple(np.bincount(types, minlength=len(self.problem.farm.turbines)).tolist())
 
     def worth(self, counts: Counts) -> float:
         """The objective of the best layout of a count."""
-        return self._choice.objective.worth(self.found[counts].aep_gwh, np.array(counts))
+        return self.choice.objective.worth(self.found[counts].aep_gwh, np.array(counts))
 
     def _note(self, result: Result) -> None:
         """Take up a result, if it is the best of its count."""
@@ -108,9 +102,9 @@ class Tries:
         ``tried_mix``, where a mix is chosen: how many of each type of the farm, (tries, types).
         """
         searched = self.found
-        if self._problem.stated is not None:
+        if self.problem.stated is not None:
             self.found = {
-                counts: replace(one, aep_gwh=self._problem.stated_aep(one.layout))
+                counts: replace(one, aep_gwh=self.problem.stated_aep(one.layout))
                 for counts, one in searched.items()
             }
         tried = sorted(self.found, key=lambda counts: (sum(counts), counts))
@@ -121,7 +115,7 @@ class Tries:
             "tried_aep_gwh": np.array([self.found[counts].aep_gwh for counts in tried]),
             "tried_objective": np.array([self.worth(counts) for counts in tried]),
         }
-        if self._choice.mix is not None:
+        if self.choice.mix is not None:
             arrays["tried_mix"] = by_type
         return replace(best, evaluations=self.evaluations, arrays=arrays)
 
@@ -151,12 +145,12 @@ class CountSearch(Method):
 
     def prepare(self, problem: Problem) -> Search:
         """What the seeds share is prepared for each count when it is first needed."""
-        prepared = Prepared(problem, self.steps)
-        if prepared.choice.mix is not None:
+        searches: Searches = {}
+        if Tries(problem, self.steps, searches, 0).choice.mix is not None:
             raise ArgumentError(f"farm {problem.name}: count-search chooses numbers of turbines, not a mix")
 
         def run(seed: int, start: Layout | None = None) -> Result:
-            return _CountRun(prepared, seed).run(start)
+            return _CountRun(Tries(problem, self.steps, searches, seed)).run(start)
 
         return run
 
@@ -164,11 +158,11 @@ class CountSearch(Method):
 class _CountRun:
     """One search: counts of turbines are those of the one type that is to be placed."""
 
-    def __init__(self, prepared: Prepared, seed: int) -> None:
-        self._prepared, self._seed, self._tries = prepared, seed, Tries(prepared, seed)
-        self._low, self._high = prepared.choice.turbines
-        self._types = len(prepared.problem.farm.turbines)
-        self._kind = int(prepared.problem.types_in_order()[0])
+    def __init__(self, tries: Tries) -> None:
+        self._tries = tries
+        self._low, self._high = tries.choice.turbines
+        self._types = len(tries.problem.farm.turbines)
+        self._kind = int(tries.problem.types_in_order()[0])
         self._failed: dict[int, TaskError] = {}
 
     def run(self, start: Layout | None) -> Result:
@@ -220,11 +214,11 @@ class _CountRun:
             most = self._tries.worth(self._tries.best())
             here = self._tries.found[self._counts(many)].layout
             many += step
-            problem = self._prepared.problem_of(self._counts(many))
+            problem = self._tries.problem_of(self._counts(many))
             if step < 0:
                 found, computed = remove_least_valuable(problem, here)
             else:
-                rng = np.random.default_rng([_COUNT_STREAM, self._seed, many])
+                rng = np.random.default_rng([_COUNT_STREAM, self._tries.seed, many])
                 more, computed = with_one_more(problem, here, self._kind, rng)
                 if more is None:
                     return
@@ -259,13 +253,13 @@ class MixSearch(Method):
 
     def prepare(self, problem: Problem) -> Search:
         """What the seeds share is prepared for each mix when it is first needed."""
-        prepared = Prepared(problem, self.steps)
-        choice = prepared.choice
+        searches: Searches = {}
+        choice = Tries(problem, self.steps, searches, 0).choice
         if choice.mix is None:
             raise ArgumentError(f"farm {problem.name}: mix-search needs a choice of a mix")
 
         def run(seed: int, start: Layout | None = None) -> Result:
-            tries = Tries(prepared, seed)
+            tries = Tries(problem, self.steps, searches, seed)
             if start is None:
                 _construct_mixes(tries, _first_mixes(choice, tries.counts(problem.types_in_order())))
             else:

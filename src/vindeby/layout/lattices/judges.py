@@ -1,9 +1,9 @@
 """How lattices are compared: by the quick judge where it holds, otherwise by evaluations; and which points stay empty.
 
 **Evaluations.** A lattice has long straight lines of turbines, and a search would soon find one whose lines lie
-between the directions of any fixed choice. So the directions of a fine rose are divided into several parts,
-neighbours into different ones, and each part stands for the whole rose. A lattice is first evaluated in one of them,
-the parts taking turns; a poor one is rejected by that, and all others are evaluated in all directions.
+between the directions of any fixed choice. So some of the directions of a fine rose stand for all, in several parts
+that have no direction in common. A lattice is first evaluated in one of them, the parts taking turns; a poor one is
+rejected by that, and all others are evaluated in all directions.
 
 **Surplus points.** Where a lattice has more points than there are turbines, the turbines are removed whose removal
 costs least, as the quick judge knows it; by evaluations, those that make least. With ``rows`` only turbines at the ends
@@ -12,57 +12,26 @@ of rows are removed, so that no row has a gap that the area does not have.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import final
 
 import numpy as np
 import numpy.typing as npt
 
 from vindeby.layout.arrays import FloatArray, IntArray
-from vindeby.layout.climbing.simplified_farm import with_wind
+from vindeby.layout.climbing.simplified_farm import thinned
 from vindeby.layout.lattices.points import Points
 from vindeby.layout.lattices.quick_judge import QuickJudge, can_judge_quickly
-from vindeby.layout.placing.construction import JudgesPoints
 from vindeby.layout.problem import Layout, Problem
-from vindeby.wake import WindStates
 
-MOST_DIRECTIONS = 90
-"""As many are evaluated at once; more are divided into parts."""
+PARTS, PART_DIRECTIONS = 4, 90
+"""So many parts are made, of at least so many directions each."""
 
 
 def parts_of(problem: Problem) -> list[Problem]:
-    """The problem with a part of the wind directions each; itself alone, where these are few or another tool's."""
-    farm = problem.farm
-    many = 1 if isinstance(farm, JudgesPoints) else -(-len(farm.states.direction) // MOST_DIRECTIONS)
-    if many == 1:
-        return [problem]
-    parts = (part_of_directions(farm.states, many, part) for part in range(many))
-    return [replace(problem, farm=with_wind(farm, states, farm.model)) for states in parts]
-
-
-def part_of_directions(states: WindStates, parts: int, part: int) -> WindStates:
-    """One direction of each group of ``parts`` next to each other, as probable as the whole group."""
-    order = np.argsort(states.direction, kind="stable")
-    total = np.add.reduceat(states.probability, states.first[:-1])[order]
-    chosen = order[part::parts]
-    groups = np.add.reduceat(total, np.arange(0, len(order), parts))
-    lengths = np.diff(states.first)[chosen]
-    if len(chosen) < len(groups):  # the last group is not whole: its probability goes to the one before
-        groups[-2] += groups[-1]
-        groups = groups[:-1]
-    own = total[part::parts]
-    factor = np.divide(groups, own, out=np.zeros_like(groups), where=own > 0.0)
-    index = np.concatenate([np.arange(states.first[d], states.first[d + 1]) for d in chosen])
-    series = states.step is not None
-    return WindStates(
-        states.direction[chosen],
-        np.append(0, np.cumsum(lengths)),
-        states.speed[index],
-        states.probability[index] * np.repeat(factor, lengths),
-        states.turbulence[index],
-        (len(index),) if series else (len(chosen), len(index) // len(chosen)),
-        np.arange(len(index)) if series else None,
-    )
+    """The problem in other wind directions each time; itself alone, where these are few or another tool's."""
+    speeds = len(problem.farm.states.speed)
+    parts = (thinned(problem, PART_DIRECTIONS, speeds, offset) for offset in range(PARTS))
+    return [part for part in parts if part is not None] or [problem]
 
 
 def on_points(problem: Problem, points: Points, origin: FloatArray) -> Layout:

@@ -37,11 +37,6 @@ class Vectors(NamedTuple):
     across_x: float
     across_y: float
 
-    @property
-    def shortest(self) -> float:
-        """The length (m) of the first, which in a reduced pair is the least distance of two points."""
-        return hypot(self.along_x, self.along_y)
-
 
 @dataclass(frozen=True)
 class PlaneLattice:
@@ -268,14 +263,7 @@ class Points(NamedTuple):
 
     def at(self, chosen: IntArray) -> Points:
         """Some of them."""
-        return Points(
-            self.x[chosen],
-            self.y[chosen],
-            self.zone[chosen],
-            self.row[chosen],
-            self.column[chosen],
-            self.vectors,
-        )
+        return self._make([*(values[chosen] for values in self[:-1]), self.vectors])
 
 
 @final
@@ -300,7 +288,7 @@ class Ground:
 
     def narrowest(self, lattice: PlaneLattice) -> float:
         """The least pitch at which a lattice of this shape keeps the spacing."""
-        unit = reduced(lattice.vectors).shortest / lattice.pitch
+        unit = hypot(*reduced(lattice.vectors)[:2]) / lattice.pitch
         return max(self.spacing / unit, self.side / TIGHTEST / lattice.aspect**0.5)
 
     def counts(self, lattice: PlaneLattice) -> IntArray:

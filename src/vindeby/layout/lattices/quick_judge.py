@@ -65,12 +65,6 @@ class Felt(NamedTuple):
     share: FloatArray
 
 
-def new_felt(wind: QuickWind) -> Felt:
-    """Room for all directions."""
-    many = len(wind.direction)
-    return Felt(np.empty(many, np.int64), np.empty(many))
-
-
 @scalar
 def power_left(table, share):
     """The power where wakes take this share of the wind; straight lines between the points."""
@@ -184,8 +178,11 @@ def _add_wake(grid, r, c, wake, summed):
                 here[k] += wake * cast[k]
 
 
-def _make_list_wakes(model: WakeModel) -> Callable[..., int]:
-    list_felt, term = make_list_felt(model), superposition_of(model).term
+@once_per_model
+def quick_energy(model: WakeModel) -> Callable[..., None]:  # noqa: C901  a loop and its parts
+    """Mean power (W) of every turbine of a lattice, or, with ``losses``, what all would lose without it."""
+    list_felt, together = make_list_felt(model), superposition_of(model)
+    term, taken = together.term, together.taken
 
     @scalar
     def list_wakes(data, diameter, height, wind, vectors, grid, felt):
@@ -202,14 +199,6 @@ def _make_list_wakes(model: WakeModel) -> Callable[..., int]:
                         grid.direction[many], grid.wake[many] = felt.direction[f], term(felt.share[f])
                         many += 1
         return many
-
-    return list_wakes
-
-
-@once_per_model
-def quick_energy(model: WakeModel) -> Callable[..., None]:
-    """Mean power (W) of every turbine of a lattice, or, with ``losses``, what all would lose without it."""
-    list_wakes, taken = _make_list_wakes(model), superposition_of(model).taken
 
     @scalar
     def take_savings(grid, o, table, summed, out):
@@ -317,7 +306,8 @@ class QuickJudge:
         farm = problem.farm
         self.turbine = farm.turbines[int(np.bincount(problem.types_in_order()).argmax())]
         self.data, self.wind = farm.data, quick_wind(farm, self.turbine)
-        self._felt = new_felt(self.wind)
+        directions = len(self.wind.direction)
+        self._felt = Felt(np.empty(directions, np.int64), np.empty(directions))
         self._kernel = quick_energy(farm.model)
         self._shape_kernel = shape_power(farm.model)
         many = problem.n_turbines

@@ -178,8 +178,11 @@ class Search:
         while self._judged < trials and self._draws < most:
             if self._draws == full and self.best[0].points is None:
                 self._densest_along_edges()
-            anywhere = not self.best or self.rng.random() < ANYWHERE
-            self._look(self._drawn() if anywhere else self._near(self._one_of_the_best()))
+            if not self.best or self.rng.random() < ANYWHERE:
+                self._look(self._drawn())
+            else:
+                one_of_the_best = int(min(len(self.best), NEAR) * self.rng.random() ** 2)
+                self._look(self._near(self.best[one_of_the_best].numbers))
         return self.best
 
     def _look(self, numbers: FloatArray) -> Candidate:
@@ -258,9 +261,6 @@ class Search:
         """Any shape and place."""
         shape = draw_shapes(self.rng, 1, widest_aspect(self.ground))[:, 0]
         return np.array([*shape, self._density(self.rng.random()), *self._anywhere()])
-
-    def _one_of_the_best(self) -> FloatArray:
-        return self.best[int(min(len(self.best), NEAR) * self.rng.random() ** 2)].numbers
 
     def _near(self, good: FloatArray) -> FloatArray:
         """Near a lattice, in some of its numbers."""

@@ -57,10 +57,6 @@ class Auto(parameters.Auto, Method):
         return _EachPartOnce()
 
 
-def _short(start: Method) -> Method:
-    return Lattice(trials=1) if isinstance(start, Lattice) else start
-
-
 @final
 @dataclass(frozen=True)
 class _EachPartOnce(Method):
@@ -69,7 +65,8 @@ class _EachPartOnce(Method):
     def prepare(self, problem: Problem) -> Search:
         def run(seed: int, start: Layout | None = None) -> Result:
             tools, result = Tools(problem), None
-            methods = [_short(one.method) for one in starts_for(problem)]
+            starts = (one.method for one in starts_for(problem))
+            methods = [Lattice(trials=1) if isinstance(one, Lattice) else one for one in starts]
             for method in (*methods, Gradient(16), RandomSearch(1), Annealing(1)):
                 try:
                     result = tools.search(method)(seed, start if result is None else result.layout)

@@ -17,7 +17,7 @@ import numpy as np
 from vindeby import parameters
 from vindeby.layout.method import Method, Result, Search, start_for
 from vindeby.layout.methods.gradient import Gradient
-from vindeby.layout.moves.moving import worth_elsewhere
+from vindeby.layout.moves.moving import best_place
 from vindeby.layout.problem import Layout, Problem
 
 SHAKES = 0.15
@@ -78,8 +78,6 @@ def _relocated(problem: Problem, layout: Layout, rng: np.random.Generator, place
     order = np.argsort(farm.turbine_aep(whole.x, whole.y, whole.types)[:many], kind="stable")
     which = int(order[int(many * rng.random() ** 2)])
     east, north = problem.zones[problem.zone_of[which]].boundary.sample(rng, places)
-    value = worth_elsewhere(problem, layout, which)
-    best = int(np.argmax([value(px, py) for px, py in zip(east, north, strict=True)]))
     x, y = np.array(layout.x), np.array(layout.y)
-    x[which], y[which] = east[best], north[best]
+    x[which], y[which] = best_place(problem, layout, which, east, north)
     return Layout(x, y, layout.types)

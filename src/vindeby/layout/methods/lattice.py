@@ -46,49 +46,36 @@ class Lattice(parameters.Lattice, Method):
         judge = judge_for(problem, ground.origin)
 
         def run(seed: int, start: Layout | None = None) -> Result:  # noqa: ARG001  it is a start itself
-            return _Run(self, problem, ground, copy(judge)).result(seed)  # each counts its own looks
+            # Each search counts its own looks.
+            return _best_of(problem, ground, copy(judge), self, np.random.default_rng(seed))
 
         return run
 
 
-class _Run:
-    """One search, with what it counts."""
+def _best_of(
+    problem: Problem, ground: Ground, judge: Judge, method: Lattice, rng: np.random.Generator
+) -> Result:
+    """The best layout found."""
 
-    def __init__(self, method: Lattice, problem: Problem, ground: Ground, judge: Judge) -> None:
-        self.method, self.problem, self.ground, self.judge = method, problem, ground, judge
-
-    def result(self, seed: int) -> Result:
-        """The best layout found."""
-        rng = np.random.default_rng(seed)
-        shape_energies = self.judge.shape_energies
-        search = LatticeSearch(
-            self.ground, self._judged, rng, exact=self.method.rows, shape_energies=shape_energies
-        )
-        found = search.run(self.method.trials)
-        layouts = [
-            on_points(self.problem, one.points, self.ground.origin)
-            for one in found[:LOOKED_AT]
-            if one.points is not None
-        ]
-        if not layouts and not self.method.rows:
-            near = (pushed_apart(self.problem, self.ground, one) for one in found)
-            layouts = [layout for layout in near if layout is not None]
-        if not layouts:
-            raise TaskError(self._no_room(search.most_placed))
-        worth = [self.problem.aep(layout) for layout in layouts]
-        best = int(np.argmax(worth))
-        spent = len(layouts) + ceil(self.judge.evaluations)
-        return Result(layouts[best], worth[best], "budget", spent)
-
-    def _judged(self, points: Points, least: float) -> tuple[Points, float]:
+    def judged(points: Points, least: float) -> tuple[Points, float]:
         """The points that turbines stand on, and their energy (GWh); a guess, if that is below ``least``."""
-        points = drop_surplus(self.judge, self.ground.needed, points, rows=self.method.rows)
-        return points, self.judge.energy(points, least)
+        points = drop_surplus(judge, ground.needed, points, rows=method.rows)
+        return points, judge.energy(points, least)
 
-    def _no_room(self, placed: int) -> str:
-        many = self.problem.n_turbines
-        remedy = "use rows: false, " if self.method.rows else "use "
-        return (
-            f"farm {self.problem.name}: only {placed} of {many} turbines fit the best lattice found, "
-            f"{self.ground.spacing:.6g} m apart; {remedy}fewer turbines or a smaller spacing"
+    search = LatticeSearch(ground, judged, rng, exact=method.rows, shape_energies=judge.shape_energies)
+    found = search.run(method.trials)
+    layouts = [
+        on_points(problem, one.points, ground.origin) for one in found[:LOOKED_AT] if one.points is not None
+    ]
+    if not layouts and not method.rows:
+        near = (pushed_apart(problem, ground, one) for one in found)
+        layouts = [layout for layout in near if layout is not None]
+    if not layouts:
+        remedy = "use rows: false, " if method.rows else "use "
+        raise TaskError(
+            f"farm {problem.name}: only {search.most_placed} of {problem.n_turbines} turbines fit the best lattice "
+            f"found, {ground.spacing:.6g} m apart; {remedy}fewer turbines or a smaller spacing"
         )
+    worth = [problem.aep(layout) for layout in layouts]
+    best = int(np.argmax(worth))
+    return Result(layouts[best], worth[best], "budget", len(layouts) + ceil(judge.evaluations))

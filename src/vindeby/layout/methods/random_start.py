@@ -69,10 +69,8 @@ def _pushed(problem: Problem, types: IntArray, rng: np.random.Generator) -> Layo
     limits = Limits(problem, types)
     for _ in range(ATTEMPTS):
         drawn = [zone.boundary.sample(rng, zone.n_turbines) for zone in problem.zones]
-        place = np.hstack([np.stack(points) for points in drawn]) - limits.origin[:, None]
-        place, _ = limits.restore(place, ROUNDS)
-        x, y = place + limits.origin[:, None]
-        layout = Layout(x, y, types)
+        x, y = np.hstack([np.stack(points) for points in drawn])
+        layout, _ = limits.mended(Layout(x, y, types), ROUNDS)
         if problem.is_feasible(layout):
             return layout
     remedy = "lattice" if a_lattice_fits(problem) else "smart-start with a fine grid"

@@ -57,17 +57,6 @@ LEFT = 1e-9
 """A sum of squares that is below the square of so small a deficit is summed up anew: its root would show rounding."""
 
 
-@once_per_model
-def carried_kernels(model: WakeModel, locality: Locality = "uniform") -> MoveKernels:
-    """Compile, or load from disk, the loops for a model."""
-    identity = f"{identity_of(model, locality)} carried"
-    return MoveKernels(
-        _make_settle(model, locality, identity),
-        _make_gained(model, locality, identity),
-        _make_keep(locality, identity),
-    )
-
-
 def _make_settle_one(model: WakeModel, locality: Locality) -> Callable[..., float]:
     wind_speed = superposition_for(model, locality).wind_speed
 
@@ -90,36 +79,38 @@ def _make_cast(model: WakeModel, locality: Locality) -> Callable[..., None]:
     rotate, term, scale = access_of(locality).rotate_to_local_wind, together.term, together.scale
 
     @inlined
-    def cast(data, machines, moves, d, i, own, rows, count, anew, noted):
-        """The wakes of turbine ``i``, with its ``own`` free wind, on those listed, in the sums of ``rows``.
+    def cast(data, machines, moves, d, i, own, row, rows, part, anew, noted):
+        """The wakes of turbine ``i``, with its ``own`` free wind and ``row``, in the sums of ``rows``.
 
-        With one thrust after the other, what depends on it alone is computed once. Unless ``anew``, wakes of the same
-        thrust as before are what they were. If they are ``noted``, a kept move can take them over.
+        They are those on the ``part`` (first and end) of the turbines listed. With one thrust after the other, what
+        depends on it alone is computed once. Unless ``anew``, wakes of the same thrust as before are what they were. If
+        they are ``noted``, a kept move can take them over.
         """
+        first, end = part
         listed, value, source = moves.listed, moves.value, moves.type_index[i]
         height, diameter = machines.hub_height[source], machines.diameter[source]
-        for q in range(count):
+        for q in range(first, end):
             moves.far[q], moves.aside[q] = rotate(own, moves.far[q], moves.aside[q])
         last = last_turbulence = -1.0
         for k in range(own.speed.size):
-            if not anew and abs(rows[i, THRUST, k] - moves.rows[d, i, THRUST, k]) <= SAME:
-                rows[i, THRUST, k] = moves.rows[d, i, THRUST, k]
-                for q in range(count):
+            if not anew and abs(row[THRUST, k] - moves.rows[d, i, THRUST, k]) <= SAME:
+                row[THRUST, k] = moves.rows[d, i, THRUST, k]
+                for q in range(first, end):
                     value[q] = moves.deficit[d, i, k, listed[q]]
                 last = -1.0
-            elif rows[i, THRUST, k] != last or own.turbulence[k] != last_turbulence:
-                last, last_turbulence = rows[i, THRUST, k], own.turbulence[k]
-                for q in range(count):
+            elif row[THRUST, k] != last or own.turbulence[k] != last_turbulence:
+                last, last_turbulence = row[THRUST, k], own.turbulence[k]
+                for q in range(first, end):
                     target = moves.type_index[listed[q]]
                     hub = machines.hub_height[target]
                     value[q] = deficit(
                         data, Pair(moves.far[q], moves.aside[q], hub - height, hub + height, diameter,
                         machines.diameter[target], last, last_turbulence),
                     )  # fmt: skip
-            scaled = scale(rows[i, SPEED, k], own.speed[k])
-            for q in range(count):
+            scaled = scale(row[SPEED, k], own.speed[k])
+            for q in range(first, end):
                 rows[listed[q], SUMMED, k] += term(value[q] * scaled)
-            for q in range(count if noted else 0):
+            for q in range(first, end if noted else first):
                 moves.new_deficit[d, i, k, listed[q]] = value[q]
 
     return cast
@@ -136,8 +127,11 @@ def _sort(along, order):
         order[b] = i
 
 
-def _make_list_reached(locality: Locality) -> Callable[..., int]:
-    reaches = make_reaches(locality)
+def _make_settle(  # noqa: C901  a loop and its parts
+    model: WakeModel, locality: Locality, identity: str
+) -> Callable[..., float]:
+    settle_one, cast = _make_settle_one(model, locality), _make_cast(model, locality)
+    (own_wind, fill), reaches = free_winds(locality), make_reaches(locality)
 
     @inlined
     def list_reached(moves, d, a, own):
@@ -150,13 +144,6 @@ def _make_list_reached(locality: Locality) -> Callable[..., int]:
                 moves.far[count], moves.aside[count], moves.listed[count] = far, aside, j
                 count += 1
         return count
-
-    return list_reached
-
-
-def _make_settle(model: WakeModel, locality: Locality, identity: str) -> Callable[..., float]:
-    settle_one, cast = _make_settle_one(model, locality), _make_cast(model, locality)
-    (own_wind, fill), list_reached = free_winds(locality), _make_list_reached(locality)
 
     @inlined
     def prepare(wind, moves, d, i, speeds):
@@ -187,7 +174,7 @@ def _make_settle(model: WakeModel, locality: Locality, identity: str) -> Callabl
                 if i < moves.counted:
                     total += watts
                 count = list_reached(moves, d, a, own)
-                cast(data, machines, moves, d, i, own, rows, count, True, True)
+                cast(data, machines, moves, d, i, own, rows[i], rows, (0, count), True, True)
                 for q in range(count):
                     take_over_deficits(moves, d, i, moves.listed[q])
         moves.total[0] = total
@@ -195,47 +182,6 @@ def _make_settle(model: WakeModel, locality: Locality, identity: str) -> Callabl
         return total
 
     return settle
-
-
-def _make_sum_up(model: WakeModel, locality: Locality) -> Callable[..., None]:
-    """Make the step for a turbine whose wakes are all gathered again."""
-    deficit, together = model.deficit, superposition_for(model, locality)
-    rotate, term, scale = access_of(locality).rotate_to_local_wind, together.term, together.scale
-    own_wind = free_winds(locality).own
-
-    @inlined
-    def sum_up(data, machines, moves, d, i, moved, states, noted):
-        """The sum of a turbine from all that reach it."""
-        count, target = list_sources(moves, d, i, moved), moves.type_index[i]
-        summed, hub, rotor = (
-            moves.new_rows[d, i, SUMMED],
-            machines.hub_height[target],
-            machines.diameter[target],
-        )
-        for k in range(states.speed.size):
-            summed[k] = 0.0
-        for q in range(count):
-            j = moves.listed[q]
-            source, row = moves.type_index[j], moves.rows[d, j]
-            if moves.state[d, j] == 2:
-                row = moves.new_rows[d, j]
-            own = own_wind(moves, d, states, moves.x.size if j == moved else j)
-            far, aside = rotate(own, moves.far[q], moves.aside[q])
-            height, diameter = machines.hub_height[source], machines.diameter[source]
-            last = last_turbulence = -1.0
-            value = 0.0
-            for k in range(states.speed.size):
-                if row[THRUST, k] != last or own.turbulence[k] != last_turbulence:
-                    last, last_turbulence = row[THRUST, k], own.turbulence[k]
-                    value = deficit(
-                        data,
-                        Pair(far, aside, hub - height, hub + height, diameter, rotor, last, last_turbulence),
-                    )
-                summed[k] += term(value * scale(row[SPEED, k], own.speed[k]))
-                if noted:
-                    moves.new_deficit[d, j, k, i] = value
-
-    return sum_up
 
 
 def _make_take_out(model: WakeModel, locality: Locality) -> Callable[..., None]:
@@ -257,21 +203,6 @@ def _make_take_out(model: WakeModel, locality: Locality) -> Callable[..., None]:
     return take_out
 
 
-def _make_change(of_source: bool) -> Callable[..., tuple[bool, float]]:
-    @inlined
-    def change(row, new_row, free, same):
-        """Whether a turbine casts other wakes than it did, and by about which fraction of them they change."""
-        differs, most = False, 0.0
-        for k in range(free.size):
-            thrust = abs(new_row[THRUST, k] - row[THRUST, k])
-            speed = abs(new_row[SPEED, k] - row[SPEED, k]) / free[k] if of_source else 0.0
-            differs = differs or thrust > same or speed > same
-            most = max(most, PER_THRUST * thrust + speed)
-        return differs, most
-
-    return change
-
-
 def _make_is_little_left(model: WakeModel, locality: Locality) -> Callable[..., bool]:
     together, squares = superposition_for(model, locality), model.superposition == "squares"
     term, scale = together.term, together.scale
@@ -290,7 +221,18 @@ def _make_is_little_left(model: WakeModel, locality: Locality) -> Callable[..., 
 def _make_cast_changed(
     model: WakeModel, cast: Callable[..., None], take_out: Callable[..., None]
 ) -> Callable[..., None]:
-    change = _make_change(model.reference == "source")
+    of_source = model.reference == "source"
+
+    @inlined
+    def change(row, new_row, free, same):
+        """Whether a turbine casts other wakes than it did, and by about which fraction of them they change."""
+        differs, most = False, 0.0
+        for k in range(free.size):
+            thrust = abs(new_row[THRUST, k] - row[THRUST, k])
+            speed = abs(new_row[SPEED, k] - row[SPEED, k]) / free[k] if of_source else 0.0
+            differs = differs or thrust > same or speed > same
+            most = max(most, PER_THRUST * thrust + speed)
+        return differs, most
 
     @inlined
     def cast_changed(data, machines, moves, d, i, moved, own, rough):
@@ -302,24 +244,42 @@ def _make_cast_changed(
         if not (rough and most * moves.strongest[d, i] < ROUGH):
             count = list_targets(moves, d, i, moved, most, rough)
             take_out(moves, d, i, own, count)
-            cast(data, machines, moves, d, i, own, moves.new_rows[d], count, False, not rough)
+            rows = moves.new_rows[d]
+            cast(data, machines, moves, d, i, own, rows[i], rows, (0, count), False, not rough)
 
     return cast_changed
 
 
 def _make_follow(model: WakeModel, locality: Locality) -> Callable[..., float]:
-    sum_up, settle_one = _make_sum_up(model, locality), _make_settle_one(model, locality)
-    cast, take_out = _make_cast(model, locality), _make_take_out(model, locality)
+    settle_one, cast = _make_settle_one(model, locality), _make_cast(model, locality)
+    take_out = _make_take_out(model, locality)
     cast_changed, own_wind = _make_cast_changed(model, cast, take_out), free_winds(locality).own
     is_little_left = _make_is_little_left(model, locality)
 
     @inlined
+    def sum_up(data, machines, moves, d, i, moved, states, noted):
+        """The sum of a turbine from all that reach it."""
+        rows, count = moves.new_rows[d], list_sources(moves, d, i, moved)
+        for k in range(states.speed.size):
+            rows[i, SUMMED, k] = 0.0
+        for q in range(count):
+            j = moves.listed[q]
+            row = moves.rows[d, j]
+            if moves.state[d, j] == 2:
+                row = rows[j]
+            own = own_wind(moves, d, states, moves.x.size if j == moved else j)
+            # The turbine itself is not among its sources, so that the list has room for it.
+            moves.listed[count], moves.far[count], moves.aside[count] = i, moves.far[q], moves.aside[q]
+            cast(data, machines, moves, d, j, own, row, rows, (count, count + 1), True, noted)
+
+    @inlined
     def cast_anew(data, machines, moves, d, moved, own, rough):
         """The wakes of the moved turbine where it would stand."""
-        moves.state[d, moved], count = 2, list_new_targets(moves, d)
+        rows, count = moves.new_rows[d], list_new_targets(moves, d)
+        moves.state[d, moved] = 2
         for q in range(count):
             touch(moves, d, moves.listed[q], moves.along[d, moves.listed[q]])
-        cast(data, machines, moves, d, moved, own, moves.new_rows[d], count, True, not rough)
+        cast(data, machines, moves, d, moved, own, rows[moved], rows, (0, count), True, not rough)
 
     @inlined
     def follow(data, machines, moves, d, moved, states, rough):
@@ -376,9 +336,12 @@ def _make_estimated(locality: Locality) -> Callable[..., tuple[float, bool]]:
     return estimated
 
 
-def _make_gained(model: WakeModel, locality: Locality, identity: str) -> Callable[..., float]:
-    follow = _make_follow(model, locality)
-    estimated, find_pairs = _make_estimated(locality), make_find_pairs(locality, free_winds(locality).own)
+@once_per_model
+def carried_kernels(model: WakeModel, locality: Locality = "uniform") -> MoveKernels:
+    """Compile, or load from disk, the loops for a model."""
+    identity, (own_wind, fill) = f"{identity_of(model, locality)} carried", free_winds(locality)
+    follow, estimated = _make_follow(model, locality), _make_estimated(locality)
+    find_pairs = make_find_pairs(locality, own_wind)
 
     @kernel(identity, counts_references=False)
     def gained(data, machines, wind, moves, moved, x, y, needed):
@@ -404,12 +367,6 @@ def _make_gained(model: WakeModel, locality: Locality, identity: str) -> Callabl
             learn(moves, estimate, total, needed)
         return total
 
-    return gained
-
-
-def _make_keep(locality: Locality, identity: str) -> Callable[..., None]:
-    fill = free_winds(locality).fill
-
     @kernel(identity, counts_references=False)
     def keep(data, machines, wind, moves, moved, x, y):
         """Follows ``gained`` of the same move."""
@@ -421,4 +378,4 @@ def _make_keep(locality: Locality, identity: str) -> Callable[..., None]:
                 take_over(moves, d, moved)
                 fill(wind, moves, d, moves.type_index[moved], x, y, moved)
 
-    return keep
+    return MoveKernels(_make_settle(model, locality, identity), gained, keep)

@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from vindeby.layout.arrays import FloatArray, IntArray
-from vindeby.layout.moves.reach import Reaches, directions_between
+from vindeby.layout.moves.reach import Reaches, bearing_and_distance, directions_between
 from vindeby.wake import WakeModel, WindFarm
 from vindeby.wake.compiling.compiled import inlined, kernel
 from vindeby.wake.loops.local_wind import LocalWind
@@ -110,7 +110,8 @@ def _mean_wind(wind: Wind | LocalWind, x: FloatArray, y: FloatArray, type_index:
     return Wind(wind.cosine, wind.sine, wind.first, speed, weight, turbulence, wind.most)
 
 
-def _make_lost(model: WakeModel) -> Callable[..., float]:
+@once_per_model
+def _fill_kernel(model: WakeModel) -> Callable[..., None]:
     deficit, together = model.deficit, superposition_of(model)
     term, scale, wind_speed = together.term, together.scale, together.wind_speed
 
@@ -131,13 +132,6 @@ def _make_lost(model: WakeModel) -> Callable[..., float]:
             total += wind.weight[k] * (power[target, k] - curves_at(machines, target, slowed)[0])
         return total
 
-    return lost
-
-
-@once_per_model
-def _fill_kernel(model: WakeModel) -> Callable[..., None]:
-    lost = _make_lost(model)
-
     @kernel(f"{model.identity} pair losses", counts_references=False)
     def fill(data, machines, wind, reaches, thrust, power, step, loss):
         types = thrust.shape[0]
@@ -146,7 +140,8 @@ def _fill_kernel(model: WakeModel) -> Callable[..., None]:
             for row in range(loss.shape[1]):
                 for column in range(loss.shape[2]):
                     east, north = step * (column - loss.shape[2] // 2), step * (row - loss.shape[1] // 2)
-                    first, last = directions_between(reaches, types * types + pair, east, north)
+                    where = bearing_and_distance(east, north)
+                    first, last = directions_between(reaches, types * types + pair, *where)
                     total = 0.0
                     for s in range(first, last):
                         d = reaches.facing[s]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from math import inf
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,17 +17,24 @@ from vindeby.wake import WindFarm
 from vindeby.wake.loops.wind_access import identity_of
 
 
-class Mover(NamedTuple):
-    """A layout in which single turbines are moved, the loops that do it, and a name for loops made of them."""
+class WholeMoves(NamedTuple):
+    """A layout that is evaluated as a whole for every trial; ``energies`` (GWh): its own and that of the last trial."""
 
-    moves: SteadyMoves | CarriedMoves
+    type_index: IntArray
+    x: FloatArray
+    y: FloatArray
+    energies: FloatArray
+
+
+class Mover(NamedTuple):
+    """A layout in which single turbines are moved, and the loops that do it.
+
+    The identity is a name for compiled loops made of them; empty where they are not compiled.
+    """
+
+    moves: SteadyMoves | CarriedMoves | WholeMoves
     kernels: MoveKernels
     identity: str
-
-
-def can_follow(farm: WindFarm, turbines: int) -> bool:
-    """Whether a trial can follow the moved turbine; otherwise whole layouts are evaluated."""
-    return is_steady(farm) or can_carry(farm, turbines)
 
 
 def mover_of(
@@ -49,30 +56,50 @@ def mover_of(
         one_type = len(farm.turbines) == 1
         several = "" if one_type else " several types"
         return Mover(steady, steady_kernels(model, one_type), f"{model.identity} steady{several}")
+    if not can_carry(farm, len(x)):
+        whole = WholeMoves(np.array(type_index, np.int64), np.array(x), np.array(y), np.zeros(2))
+        return Mover(whole, _whole_kernels(farm, counted, origin), "")
     carried = new_carried_moves(farm, x, y, type_index, counted, trials, origin)
     identity = f"{identity_of(model, farm.locality)} carried"
     return Mover(carried, carried_kernels(model, farm.locality), identity)
 
 
-def worth_elsewhere(problem: Problem, layout: Layout, which: int) -> Callable[[float, float], float]:
-    """What the farm is worth, on some scale, as a function of where one turbine stands."""
+def _whole_kernels(farm: WindFarm, counted: int, origin: Sequence[float] | FloatArray) -> MoveKernels:
+    """The kernels that evaluate whole layouts by the engine, whatever its wakes are."""
+
+    def settle(_data: Any, _machines: Any, _wind: Any, moves: WholeMoves) -> float:
+        x, y = moves.x[:counted] + origin[0], moves.y[:counted] + origin[1]
+        moves.energies[:] = farm.turbine_aep(x, y, moves.type_index[:counted]).sum()
+        return float(moves.energies[0])
+
+    def gained(*given: Any) -> float:
+        *common, moved, x, y, _ = given
+        moves = common[3]
+        before, was_x, was_y = moves.energies[0], moves.x[moved], moves.y[moved]
+        moves.x[moved], moves.y[moved] = x, y
+        after = settle(*common)
+        moves.x[moved], moves.y[moved], moves.energies[0] = was_x, was_y, before
+        return float(after - before)
+
+    def keep(*given: Any) -> None:
+        *_, moves, moved, x, y = given
+        moves.x[moved], moves.y[moved], moves.energies[0] = x, y, moves.energies[1]
+
+    return MoveKernels(settle, gained, keep)
+
+
+def best_place(
+    problem: Problem, layout: Layout, which: int, east: FloatArray, north: FloatArray
+) -> tuple[float, float]:
+    """That of some places at which the farm is worth most with one turbine there."""
     farm, beside = problem.farm, problem.neighbours
     middle = problem.boundary.origin
     x, y = np.append(layout.x, beside.x) - middle[0], np.append(layout.y, beside.y) - middle[1]
-    if not can_follow(farm, len(x)):
-
-        def whole(px: float, py: float) -> float:
-            x, y = np.array(layout.x), np.array(layout.y)
-            x[which], y[which] = px, py
-            return problem.aep(Layout(x, y, layout.types))
-
-        return whole
     type_index = np.append(layout.types, beside.types)
-    moves, (settle, gained, _), _ = mover_of(farm, x, y, type_index, problem.counted)
-    wind = farm.wind_near(middle)
-    settle(farm.data, farm.machines, wind, moves)
-
-    def elsewhere(px: float, py: float) -> float:
-        return gained(farm.data, farm.machines, wind, moves, which, px - middle[0], py - middle[1], -inf)
-
-    return elsewhere
+    moves, (settle, gained, _), _ = mover_of(farm, x, y, type_index, problem.counted, origin=middle)
+    common = farm.data, farm.machines, farm.wind_near(middle), moves
+    settle(*common)
+    places = zip(east, north, strict=True)
+    gains = [gained(*common, which, px - middle[0], py - middle[1], -inf) for px, py in places]
+    best = int(np.argmax(gains))
+    return float(east[best]), float(north[best])

@@ -7,7 +7,7 @@ one from the other and the widest angle at which a wake reaches as far.
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import pi, sqrt
+from math import atan2, hypot, pi
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -96,7 +96,7 @@ def _angles(edge: FloatArray, size: float) -> FloatArray:
     aside, far = r[:-1] * np.sin(angle[:-1]), r[1:] * np.cos(angle[:-1])
     within = aside < widest[np.minimum((far * (POINTS / size)).astype(int), POINTS - 1)]
     last = ANGLES - np.argmax(within[:, ::-1], axis=1)
-    # One more for the bearing, which is off by up to 0.0038 (0.62 sectors).
+    # One more for the bearing, which is rounded.
     return np.where(within.any(axis=1), angle[last], 0.0) * (SECTORS / (2.0 * pi)) + 1.0
 
 
@@ -144,37 +144,21 @@ def _pair_of(moves, i, j, rough):
 
 
 @inlined
-def _bearing_of(east, north):
-    """The mathematical angle, from 0, in sectors, to 0.0038 radians.
+def bearing_and_distance(east, north):
+    """The mathematical angle of a target so far away, from 0, in sectors, and its distance (m)."""
+    bearing = atan2(north, east) * (SECTORS / (2.0 * pi))
+    return bearing if bearing >= 0.0 else bearing + SECTORS, hypot(east, north)
 
-    S. Rajan et al., "Efficient approximations for the arctangent function", IEEE Signal Processing Magazine 23 (2006)
-    108-111, eq. 7.
+
+@inlined
+def directions_between(reaches, pair, bearing, distance):
+    """The first and the end, in ``facing``, of the directions in which a target there may be reached.
+
+    Beyond the table every direction may count.
     """
-    wide, high = abs(east), abs(north)
-    slope = min(wide, high) / max(max(wide, high), 1e-300)
-    angle = slope * (0.25 * pi + 0.273 * (1.0 - slope))
-    if high > wide:
-        angle = 0.5 * pi - angle
-    if east < 0.0:
-        angle = pi - angle
-    if north < 0.0:
-        angle = 2.0 * pi - angle
-    return angle * (SECTORS / (2.0 * pi))
-
-
-@inlined
-def _widest_angle(reaches, pair, distance):
-    """The widest angle, in sectors; beyond the table every direction may count."""
     point = int(distance * reaches.angle_per_m)
-    return reaches.angle[pair, point] if point < DISTANCES else HALF
-
-
-@inlined
-def directions_between(reaches, pair, east, north):
-    """The first and the end, in ``facing``, of the directions in which a target so far away may be reached."""
-    to = SECTORS + _bearing_of(east, north)
-    wide = _widest_angle(reaches, pair, sqrt(east * east + north * north))
-    return reaches.first[int(to - wide)], reaches.first[int(to + wide) + 1]
+    wide = reaches.angle[pair, point] if point < DISTANCES else HALF
+    return reaches.first[int(SECTORS + bearing - wide)], reaches.first[int(SECTORS + bearing + wide) + 1]
 
 
 def make_reaches(locality: Locality) -> Callable[..., bool]:
@@ -210,7 +194,9 @@ def make_find_pairs(locality: Locality, own_wind: Callable[..., Any]) -> Callabl
             if j == moved:
                 continue
             east, north = moves.x[j] - x, moves.y[j] - y
-            first, last = directions_between(moves.reaches, _pair_of(moves, moved, j, rough), east, north)
+            bearing, distance = bearing_and_distance(east, north)
+            pair = _pair_of(moves, moved, j, rough)
+            first, last = directions_between(moves.reaches, pair, bearing, distance)
             for s in range(first, last):
                 d = facing[s]
                 far, aside = moves.along[d, j] - moves.new_along[d], moves.across[d, j] - moves.new_across[d]
@@ -218,7 +204,8 @@ def make_find_pairs(locality: Locality, own_wind: Callable[..., Any]) -> Callabl
                 if is_downwind(far, j, moved) and reaches(moves, own, moved, j, far, aside, rough):
                     moves.new_targets[d, moves.new_target_count[d]] = j
                     moves.new_target_count[d] += 1
-            first, last = directions_between(moves.reaches, _pair_of(moves, j, moved, rough), -east, -north)
+            pair, back = _pair_of(moves, j, moved, rough), (bearing + 0.5 * SECTORS) % SECTORS
+            first, last = directions_between(moves.reaches, pair, back, distance)
             for s in range(first, last):
                 d = facing[s]
                 far, aside = moves.new_along[d] - moves.along[d, j], moves.new_across[d] - moves.across[d, j]

@@ -4,7 +4,7 @@ If every type has one thrust coefficient and deficits are fractions of the free 
 turbine on another depends on where the two stand and on nothing else. The wakes of all pairs are then kept,
 one number for each pair and direction (opposite directions share it), and a turbine's mean power is a function
 of its summed wakes alone, which is tabulated for every direction. A move costs one new wake for each pair,
-direction and turbine in reach (``steady_gain``); keeping it costs none.
+direction and turbine in reach; keeping it costs none.
 
 The interface is that of ``carried_moves``, which holds for models of more kinds. A direction with one wind speed
 needs no table; tables are linear between ``POINTS`` and right to about 1e-6 of the energy: enough to search
@@ -26,8 +26,8 @@ from vindeby.wake import WakeModel, WindFarm
 from vindeby.wake.compiling.compiled import inlined, kernel, scalar
 from vindeby.wake.loops.superposition import superposition_of
 from vindeby.wake.loops.wind import clear, direction_pairs_of, turn
-from vindeby.wake.models.contract import Pair, PairSquares, once_per_model
-from vindeby.wake.turbines.curves import COLUMNS
+from vindeby.wake.models.contract import Pair, once_per_model
+from vindeby.wake.turbines.curves import curves_at
 
 PlaceArray = npt.NDArray[np.uint64]
 """Places in lists: loops need not look whether one counts from the end."""
@@ -83,27 +83,9 @@ class SteadyMoves(NamedTuple):
     point: PlaceArray
 
 
-def pair_squares_of(model: WakeModel, one_type: bool) -> PairSquares | None:
-    """The fast way to the wake of a pair, where a model has one and it holds."""
-    return model.pair_squares if one_type and model.superposition == "squares" else None
-
-
-def make_pair(model: WakeModel, one_type: bool) -> Callable[..., float]:
+def make_pair(model: WakeModel) -> Callable[..., float]:
     """The wake of a pair. What it adds to a sum is a fraction of the wind (or its square), the same at all speeds."""
     deficit, reach, term = model.deficit, model.reach, superposition_of(model).term
-    squares = pair_squares_of(model, one_type)
-    if squares is not None:
-        numbers, square = squares
-
-        @scalar
-        def pair_square(data, machines, thrust, source, target, far, aside):
-            diameter = machines.diameter[0]
-            if abs(aside) >= reach(data, far, diameter, diameter, thrust[0], 0.0):
-                return 0.0
-            n0, n1, n2, n3 = numbers(data, diameter, thrust[0])
-            return square(n0, n1, n2, n3, far, aside)
-
-        return pair_square
 
     @scalar
     def pair(data, machines, thrust, source, target, far, aside):
@@ -116,18 +98,6 @@ def make_pair(model: WakeModel, one_type: bool) -> Callable[..., float]:
         return term(deficit(data, Pair(far, aside, rise, heights, diameter, rotor, thrust[source], 0.0)))
 
     return pair
-
-
-@inlined
-def _power_at(machines, per_speed, first, last, wind_speed):
-    """Power (W), as ``curves_at`` gives it, alone; the buckets of the type are ``first`` to ``last``."""
-    wind_speed = max(wind_speed, 0.0)
-    p = machines.piece
-    row = np.uint64(machines.bucket[min(first + np.uint64(wind_speed * per_speed), last)])
-    while wind_speed >= p[row + np.uint64(11)]:
-        row += np.uint64(COLUMNS)
-    t = wind_speed - p[row + np.uint64(10)]
-    return ((p[row + np.uint64(3)] * t + p[row + np.uint64(2)]) * t + p[row + np.uint64(1)]) * t + p[row]
 
 
 def make_all_watts(model: WakeModel, one_type: bool) -> Callable[..., float]:
@@ -143,22 +113,14 @@ def make_all_watts(model: WakeModel, one_type: bool) -> Callable[..., float]:
             value = summed[c]
             fraction[c] = taken(value if value > 0.0 else 0.0)  # noqa: FURB136  a comparison vectorises, max does not
         tables = False
-        per_speed, first = machines.per_speed[0], np.uint64(machines.bucket_first[0])
-        end = first + np.uint64(machines.bucket_count[0] - 1)
         for c in range(many):
             d = moves.direction[c]
-            i, t = moves.place[c] - d * n, np.uint64(0)
-            speed = moves.only_speed[d]
-            if not one_type:
-                t = np.uint64(moves.type_index[i])
-                per_speed, first = machines.per_speed[t], np.uint64(machines.bucket_first[t])
-                end = first + np.uint64(machines.bucket_count[t] - 1)
+            i, speed = moves.place[c] - d * n, moves.only_speed[d]
+            t = np.uint64(0 if one_type else moves.type_index[i])
             if i >= counted:
                 watts[c], point[c] = 0.0, NOWHERE
             elif speed >= 0.0:
-                watts[c] = moves.only_weight[d] * _power_at(
-                    machines, per_speed, first, end, speed * (1.0 - fraction[c])
-                )
+                watts[c] = moves.only_weight[d] * curves_at(machines, t, speed * (1.0 - fraction[c]))[0]
                 point[c] = NOWHERE
             else:
                 tables = True
@@ -232,9 +194,8 @@ def _make_list_pairs(model: WakeModel, one_type: bool) -> Callable[..., int]:
 
 def _make_work_out(model: WakeModel, one_type: bool, pair: Callable[..., float]) -> Callable[..., None]:
     """Make the second loop: the wakes of the pairs listed."""
-    squares = pair_squares_of(model, one_type)
-    if squares is not None:
-        numbers, square = squares
+    if one_type and model.pair_squares is not None and model.superposition == "squares":
+        numbers, square = model.pair_squares
 
         @scalar
         def work_out_squares(data, machines, moves, turbine, count):
@@ -311,46 +272,6 @@ def _list_changes(moves, turbine):
     return many
 
 
-def make_gained(
-    model: WakeModel,
-    identity: str,
-    one_type: bool,
-    pair: Callable[..., float],
-    all_watts: Callable[..., float],
-) -> Callable[..., float]:
-    """Make the trial: what a farm gains when one turbine moves."""
-    list_pairs, work_out = _make_list_pairs(model, one_type), _make_work_out(model, one_type, pair)
-
-    @kernel(identity, counts_references=False, inline=True)
-    def gained(data, machines, wind, moves, moved, x, y, needed):
-        count = list_pairs(data, machines, wind, moves, moved, x, y)
-        work_out(data, machines, moves, moved, count)
-        moves.changes[0] = _list_changes(moves, moved)
-        return all_watts(machines, moves, moves.changes[0])
-
-    return gained
-
-
-def make_keep(identity: str) -> Callable[..., None]:
-    """Make the loop that takes over what a trial has listed."""
-
-    @kernel(identity, counts_references=False)
-    def keep(data, machines, wind, moves, moved, x, y):
-        """Follows ``gained`` of the same move."""
-        moves.x[moved], moves.y[moved] = x, y
-        for a in range(moves.ahead.size):
-            d = moves.ahead[a]
-            moves.along[a, moved], moves.across[a, moved] = turn(wind.cosine[d], wind.sine[d], x, y)
-            for c in range(moves.first[a], moves.first[a + 1]):
-                i = moves.other[c]
-                moves.wake[moved, a, i] = moves.wake[i, a, moved] = moves.now[c]
-        for c in range(moves.changes[0]):
-            place = moves.place[c]
-            moves.summed[place], moves.watts[place] = moves.new_summed[c], moves.new_watts[c]
-
-    return keep
-
-
 def is_steady(farm: WindFarm) -> bool:
     """Whether no wake of a farm changes with the wind."""
     model = farm.model
@@ -394,13 +315,32 @@ def _power_tables(farm: WindFarm) -> FloatArray:
 @once_per_model
 def steady_kernels(model: WakeModel, one_type: bool) -> MoveKernels:
     """Compile, or load from disk, the loops for a model and a farm of one type or of several."""
-    pair, all_watts = make_pair(model, one_type), make_all_watts(model, one_type)
+    pair, all_watts = make_pair(model), make_all_watts(model, one_type)
+    list_pairs, work_out = _make_list_pairs(model, one_type), _make_work_out(model, one_type, pair)
     identity = f"{model.identity} one type" if one_type else model.identity
-    return MoveKernels(
-        _make_settle(identity, pair, all_watts),
-        make_gained(model, identity, one_type, pair, all_watts),
-        make_keep(identity),
-    )
+
+    @kernel(identity, counts_references=False, inline=True)
+    def gained(data, machines, wind, moves, moved, x, y, needed):
+        count = list_pairs(data, machines, wind, moves, moved, x, y)
+        work_out(data, machines, moves, moved, count)
+        moves.changes[0] = _list_changes(moves, moved)
+        return all_watts(machines, moves, moves.changes[0])
+
+    @kernel(identity, counts_references=False)
+    def keep(data, machines, wind, moves, moved, x, y):
+        """Follows ``gained`` of the same move: takes over what it has listed."""
+        moves.x[moved], moves.y[moved] = x, y
+        for a in range(moves.ahead.size):
+            d = moves.ahead[a]
+            moves.along[a, moved], moves.across[a, moved] = turn(wind.cosine[d], wind.sine[d], x, y)
+            for c in range(moves.first[a], moves.first[a + 1]):
+                i = moves.other[c]
+                moves.wake[moved, a, i] = moves.wake[i, a, moved] = moves.now[c]
+        for c in range(moves.changes[0]):
+            place = moves.place[c]
+            moves.summed[place], moves.watts[place] = moves.new_summed[c], moves.new_watts[c]
+
+    return MoveKernels(_make_settle(identity, pair, all_watts), gained, keep)
 
 
 def _make_settle(

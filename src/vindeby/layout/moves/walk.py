@@ -7,7 +7,7 @@ al. 1953). At temperature 0 only gains are kept.
 Most moves are refused, so what counts is the time of a trial: ``moving`` evaluates only what the moved turbine
 changes. Where that does not hold (a model that adds turbulence, too many pairs), whole layouts are evaluated, with the
 same draws. In a farm with a mix of types, a small share of the moves swap types instead
-(``swapping``). In which wind states moves are evaluated, ``walk_stages`` says.
+(``walk_loop``). In which wind states moves are evaluated, ``stages_of`` says.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from vindeby.layout.climbing.simplified_farm import thinned
 from vindeby.layout.climbing.stages import WindChoice
 from vindeby.layout.method import Result, Search, start_for
 from vindeby.layout.moves.carried_state import can_carry
-from vindeby.layout.moves.moving import can_follow, mover_of
+from vindeby.layout.moves.moving import mover_of
 from vindeby.layout.moves.steady_moves import is_steady
-from vindeby.layout.moves.walk_loop import Swaps, allowed, can_swap, exchange, temperature, walk_kernel
+from vindeby.layout.moves.walk_loop import Rules, Swaps, make_walk, walk_kernel
 from vindeby.layout.problem import Layout, Problem
 
 BATCH = 4096
@@ -160,10 +160,7 @@ def walk(
     """
     start = start_for(problem, start, name)
     if not problem.is_feasible(start):
-        limits = Limits(problem, start.types)
-        place, _ = limits.restore(np.stack([start.x, start.y]) - limits.origin[:, None], rounds=2000)
-        x, y = place + limits.origin[:, None]
-        start = Layout(x, y, start.types)
+        start, _ = Limits(problem, start.types).mended(start, rounds=2000)
         problem.refuse_infeasible(start, name)
     how, layout, trials, share = how.at(problem, start), start, 0, 0.0
     problem.report.begin(how.budget)
@@ -173,9 +170,7 @@ def walk(
         if part.budget > 0:
             # A swap of types changes limits.
             limits = Limits(problem, layout.types)
-            followed = can_follow(stage.problem.farm, problem.n_turbines + len(problem.neighbours.types))
-            way = _by_parts if followed else _as_a_whole
-            layout, tried = way(stage.problem, limits, layout, _seed_of(seed, number), part)
+            layout, tried = _walk_on(stage.problem, limits, layout, _seed_of(seed, number), part)
             trials += tried
     before, after = problem.aep(start), problem.aep(layout)
     # Tables and the model itself differ in some late digit, and few wind states from all by more.
@@ -189,7 +184,8 @@ def _seed_of(seed: int, stage: int) -> int:
     return seed if stage == 0 else int(np.random.SeedSequence([seed, stage]).generate_state(1)[0])
 
 
-def _by_parts(problem: Problem, limits: Limits, start: Layout, seed: int, how: Walk) -> tuple[Layout, int]:
+def _walk_on(problem: Problem, limits: Limits, start: Layout, seed: int, how: Walk) -> tuple[Layout, int]:
+    """Walk in the wind states of this problem; the best layout, and how many moves were tried."""
     farm, many = problem.farm, problem.n_turbines
     place = np.hstack([np.stack([start.x, start.y]) - limits.origin[:, None], limits.beside])
     type_index = np.append(start.types, problem.neighbours.types)
@@ -197,64 +193,28 @@ def _by_parts(problem: Problem, limits: Limits, start: Layout, seed: int, how: W
         farm, place[0], place[1], type_index, problem.counted, how.budget, limits.origin
     )
     swaps = Swaps(problem, seed)
-    draw, try_all = draws(many, seed, how), walk_kernel(kernels, identity, swaps.wanted)
-    best, best_types = place[:, :many].copy(), start.types.copy()
-    wind = farm.wind_near(limits.origin)
-    energy = most = kernels.settle(farm.data, farm.machines, wind, moves)
-    hot, cold = how.hot * energy / problem.counted, how.cold * energy / problem.counted
-    trials = 0
+    rules = Rules(limits.areas, limits.zone, limits.need, swaps.group)
+    draw = draws(many, seed, how)
+    try_all = walk_kernel(kernels, identity, swaps.wanted) if identity else make_walk(kernels, swaps.wanted)
+    best = place[:, :many].copy(), start.types.copy()
+    common = farm.data, farm.machines, farm.wind_near(limits.origin), moves
+    energy = kernels.settle(*common)
+    cooling = how.hot * energy / problem.counted, how.cold * energy / problem.counted, how.budget
+    found = 0, energy, energy
+    # Of moves that are evaluated as a whole, each is reported, with the energy.
+    at_once, whole = (BATCH, None) if identity else (1, farm)
     for batch in range(1 + DRAWS_PER_TRIAL * how.budget // BATCH):
         if batch and batch % SETTLED_EVERY == 0:
-            energy = kernels.settle(farm.data, farm.machines, wind, moves)
-        before = trials
-        trials, energy, most = try_all(
-            farm.data, farm.machines, wind, moves, limits.areas, limits.zone, limits.need,
-            draw(), swaps.draw(BATCH), swaps.group, hot, cold, trials, how.budget, best, best_types, energy, most,
-        )  # fmt: skip
-        problem.report.advance(trials - before)
-        if trials >= how.budget:
-            break
-    x, y = best + limits.origin[:, None]
-    return Layout(x, y, best_types), trials
-
-
-def _as_a_whole(problem: Problem, limits: Limits, start: Layout, seed: int, how: Walk) -> tuple[Layout, int]:
-    many, origin = problem.n_turbines, limits.origin[:, None]
-    here = np.hstack([np.stack([start.x, start.y]) - origin, limits.beside])
-    types, need = start.types.copy(), limits.need
-    draw, swaps = draws(many, seed, how), Swaps(problem, seed)
-    best, best_types, trials = here.copy(), types.copy(), 0
-    energy = most = problem.aep(start)
-    hot, cold = how.hot * energy / problem.counted, how.cold * energy / problem.counted
-    for _ in range(1 + DRAWS_PER_TRIAL * how.budget // BATCH):
-        for (turbine, east, north, chance), other in zip(draw(), swaps.draw(BATCH), strict=True):
-            i, j = int(turbine), int(other)
-            px, py = here[0, i] + east, here[1, i] + north
-            before = here[:, i].copy()
-            if j >= 0:
-                if not can_swap(types, swaps.group, here[0], here[1], need, i, j):
-                    continue
-                exchange(types, need, i, j)
-            elif not allowed(limits.areas, limits.zone, here[0], here[1], need, i, px, py):
-                continue
-            else:
-                here[:, i] = px, py
-            x, y = here[:, :many] + origin
-            worth = problem.aep(Layout(x, y, types))
-            slack = chance * temperature(hot, cold, trials, how.budget)
-            trials += 1
-            if worth - energy > slack:
-                energy = worth
-            elif j >= 0:
-                exchange(types, need, i, j)
-            else:
-                here[:, i] = before
-            if energy > most:
-                best, best_types, most = here.copy(), types.copy(), energy
-            problem.report.advance(1, problem.farm, most)
-            if trials >= how.budget:
+            found = found[0], kernels.settle(*common), found[2]
+        drawn, others = draw(), swaps.draw(BATCH)
+        for first in range(0, BATCH, at_once):
+            part, before = slice(first, first + at_once), found[0]
+            found = try_all(common, rules, (drawn[part], others[part]), cooling, best, found)
+            if found[0] > before:
+                problem.report.advance(found[0] - before, whole, None if whole is None else found[2])
+            if found[0] >= how.budget:
                 break
-        if trials >= how.budget:
+        if found[0] >= how.budget:
             break
-    x, y = best[:, :many] + origin
-    return Layout(x, y, best_types), trials
+    x, y = best[0] + limits.origin[:, None]
+    return Layout(x, y, best[1]), found[0]

@@ -1,15 +1,15 @@
-"""The loop of a walk, compiled: moves tried one after the other, from what the moved turbine changes."""
+"""The loop of a walk: moves tried one after the other, compiled where trials follow the moved turbine."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
 from math import hypot
-from typing import final
+from typing import NamedTuple, final
 
 import numpy as np
 
-from vindeby.layout.area.boundary import is_inside
+from vindeby.layout.area.boundary import Areas, is_inside
 from vindeby.layout.arrays import FloatArray, IntArray
 from vindeby.layout.moves.carried_state import MoveKernels
 from vindeby.layout.problem import Problem
@@ -101,52 +101,52 @@ def _note(moves, best, best_types):
         best_types[j] = moves.type_index[j]
 
 
-@cache
-def walk_kernel(
-    kernels: MoveKernels, identity: str, swapping: bool
-) -> Callable[..., tuple[int, float, float]]:
-    """The walk of a farm; only in one of several types turbines swap types."""
-    settle, gained, keep = kernels
-    identity = f"{identity} swapping" if swapping else identity
+Walking = Callable[..., tuple[int, float, float]]
 
-    @kernel(identity, counts_references=False)
-    def try_all(
-        data,
-        machines,
-        wind,
-        moves,
-        areas,
-        zone,
-        need,
-        draws,
-        others,
-        group,
-        hot,
-        cold,
-        trials,
-        budget,
-        best,
-        best_types,
-        energy,
-        most,
-    ):
+
+class Rules(NamedTuple):
+    """Where turbines may stand, as ``Limits`` has it, and which of them may swap types."""
+
+    areas: Areas
+    zone: IntArray
+    need: FloatArray
+    group: IntArray
+
+
+@cache
+def walk_kernel(kernels: MoveKernels, identity: str, swapping: bool) -> Walking:
+    """The walk of a farm, compiled."""
+    identity = f"{identity} swapping" if swapping else identity
+    return kernel(identity, counts_references=False)(make_walk(kernels, swapping))
+
+
+def make_walk(kernels: MoveKernels, swapping: bool) -> Walking:
+    """The walk by these kernels; only in a farm of several types turbines swap types."""
+    settle, gained, keep = kernels
+
+    def try_all(common, rules, drawn, cooling, best, found):
         """Try all moves drawn, or until the budget is spent.
 
-        Returns the trials so far, the energy and the most of it (W).
+        ``common`` are the first arguments of the move kernels; ``drawn`` the moves and the turbines to swap with;
+        ``cooling`` the temperatures (W) and the budget; ``best`` the best places and types. Returns the trials so far,
+        the energy (W) and the most of it, which ``found`` has before.
         """
+        data, machines, wind, moves = common
+        (draws, others), (hot, cold, budget) = drawn, cooling
+        trials, energy, most = found
         for t in range(draws.shape[0]):
             i, j = int(draws[t, 0]), others[t]
             px, py = moves.x[i] + draws[t, 1], moves.y[i] + draws[t, 2]
             swaps = swapping and j >= 0
             if swaps:
-                if not can_swap(moves.type_index, group, moves.x, moves.y, need, i, j):
+                if not can_swap(moves.type_index, rules.group, moves.x, moves.y, rules.need, i, j):
                     continue
-            elif not allowed(areas, zone, moves.x, moves.y, need, i, px, py):
+            elif not allowed(rules.areas, rules.zone, moves.x, moves.y, rules.need, i, px, py):
                 continue
             slack = draws[t, 3] * _temperature_at(hot, cold, trials, budget)
             trials += 1
             if swaps:
-                _exchange(moves.type_index, need, i, j)
+                _exchange(moves.type_index, rules.need, i, j)
                 gain = settle(data, machines, wind, moves) - energy
             else:
                 gain = gained(data, machines, wind, moves, i, px, py, slack)
@@ -156,9 +156,9 @@ def walk_kernel(
                 energy += gain
                 if energy > most:
                     most = energy
-                    _note(moves, best, best_types)
+                    _note(moves, best[0], best[1])
             elif swaps:
-                _exchange(moves.type_index, need, i, j)
+                _exchange(moves.type_index, rules.need, i, j)
                 settle(data, machines, wind, moves)
             if trials == budget:
                 break

@@ -7,6 +7,7 @@ What points are worth is worked out by ``grid_wakes`` and ``steps``, or by anoth
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Protocol, final, runtime_checkable
 
 import numpy as np
@@ -88,8 +89,8 @@ class JudgesPoints(Protocol):
 class Construction:
     """What all seeds of a problem share; never changed by a run.
 
-    ``begin`` has the energies of the points (at ``x``, ``y``), before so many turbines come; ``place_all`` what places
-    all turbines at once, if that is possible.
+    ``begin`` has the energies of the points (at ``x``, ``y``), before so many turbines come; ``at_once`` says whether
+    all turbines are placed in the compiled loop.
     """
 
     def __init__(
@@ -98,10 +99,10 @@ class Construction:
         size: int,
         random_pct: float,
         begin: Callable[[int], GridEnergies | ForeignEnergies],
-        place_all: Callable[..., int] | None = None,
+        at_once: bool = False,
     ) -> None:
         self.problem, self.size, self.random_pct = problem, size, random_pct
-        self.begin, self.place_all = begin, place_all
+        self.begin, self.at_once = begin, at_once
         self.x, self.y = grid_inside(problem, size)
         self.member = np.stack([zone.boundary.inside(self.x, self.y) for zone in problem.zones], axis=1)
 
@@ -117,7 +118,7 @@ class Construction:
             energies.close(np.flatnonzero(~allowed.any(axis=1)))
             energies.stand(a, beside.x[a], beside.y[a], int(beside.types[a]), None)
         draw = np.random.RandomState(seed % 2**32)
-        if self.place_all is not None:
+        if self.at_once and isinstance(energies, GridEnergies):
             return self._chosen_at_once(draw, energies, allowed[:, 0].copy())
         chosen = np.empty(problem.n_turbines, np.int64)
         types = problem.types_in_order()
@@ -140,18 +141,14 @@ class Construction:
         return Layout(self.x[chosen[order]], self.y[chosen[order]], types[order])
 
     def _chosen_at_once(
-        self,
-        draw: np.random.RandomState,
-        energies: GridEnergies | ForeignEnergies,
-        allowed: npt.NDArray[np.bool_],
+        self, draw: np.random.RandomState, energies: GridEnergies, allowed: npt.NDArray[np.bool_]
     ) -> Layout:
         """Place all turbines where they are of one type in one area: the same choices, in one compiled loop."""
         problem, least = self.problem, float(self.problem.spacing_by_type[0])
         words = draw.randint(0, 2**32, WORDS * problem.n_turbines, np.uint32)
         choosing = Choosing(self.x, self.y, least**2, allowed, self.random_pct / 100, words)
         chosen = np.zeros(problem.n_turbines, np.int64)
-        assert self.place_all is not None
-        placed = self.place_all(energies, choosing, chosen)
+        placed = energies.place_all(choosing, chosen)
         if placed < problem.n_turbines:
             raise TaskError(no_room_on_grid(problem, self.size, placed))
         return Layout(self.x[chosen], self.y[chosen], problem.types_in_order())
@@ -216,22 +213,9 @@ class GridWind:
         self.on_grid = farm.locality != "turned"
         self.wakes = grid_wakes(farm, size, (pitch_x, pitch_y), row, column)
         self.cell: IntArray = (row + size - 1) * self.wakes.stride + column + size - 1
-        self.place, self._place_all = placing_kernels(farm.model, can_be_tabulated(farm), farm.locality)
+        self.place, self.place_all = placing_kernels(farm.model, can_be_tabulated(farm), farm.locality)
         # Near zero, as the wakes need them; which points are too near is decided on the map's own numbers.
         self.middle = np.array([0.5 * (west + east), 0.5 * (south + north)])
-
-    def begin(self, most: int) -> GridEnergies:
-        """The wind before anything stands, with room for so many turbines."""
-        return GridEnergies(self, most)
-
-    def place_all(
-        self, energies: GridEnergies | ForeignEnergies, choosing: Choosing, chosen: IntArray
-    ) -> int:
-        """Place turbines on points that are chosen in the compiled loop; how many found one."""
-        assert isinstance(energies, GridEnergies)
-        farm, state = self.farm, energies.state
-        arguments = farm.data, farm.machines, farm.wind, self.wakes, state
-        return self._place_all(*arguments, self.neighbours, choosing, chosen)
 
 
 @final
@@ -260,6 +244,12 @@ class GridEnergies:
         set_free_wind(farm, state.free, a, x, y, type_index)
         off_grid = grid.neighbours if grid.on_grid else len(state.cell)
         grid.place(farm.data, farm.machines, farm.wind, grid.wakes, state, a, off_grid)
+
+    def place_all(self, choosing: Choosing, chosen: IntArray) -> int:
+        """Place turbines on points that are chosen in the compiled loop; how many found one."""
+        grid, farm = self.grid, self.grid.farm
+        arguments = farm.data, farm.machines, farm.wind, grid.wakes, self.state
+        return grid.place_all(*arguments, grid.neighbours, choosing, chosen)
 
 
 @final
@@ -292,7 +282,7 @@ def own_construction(problem: Problem, farm: WindFarm, size: int, random_pct: fl
     grid = GridWind(problem, farm, size)
     one_kind = len(problem.spacing_by_type) == len(problem.zones) == 1 and problem.mix is None
     at_once = one_kind and farm.locality == "uniform" and random_pct < 100.0
-    return Construction(problem, size, random_pct, grid.begin, grid.place_all if at_once else None)
+    return Construction(problem, size, random_pct, partial(GridEnergies, grid), at_once)
 
 
 def foreign_construction(

@@ -130,7 +130,7 @@ class Budget:
         evaluations: float | None = None,
         clock: Callable[[], float] = time.process_time,
     ) -> None:
-        self._seconds, self._evaluations = seconds, evaluations
+        self._is_timed, self._whole = seconds is not None, float(seconds or evaluations or 0.0)
         self._clock = clock
         self._began = clock()
         self.evaluations = 0.0
@@ -144,33 +144,29 @@ class Budget:
         return self._clock() - self._began
 
     @property
+    def _spent(self) -> float:
+        return self.seconds if self._is_timed else self.evaluations
+
+    @property
     def used(self) -> float:
         """The share that is spent, 0 to 1 or a little more."""
-        if self._seconds is not None:
-            return self.seconds / self._seconds
-        assert self._evaluations is not None
-        return self.evaluations / self._evaluations
+        return self._spent / self._whole
 
     def pieces(self, kind: str, evaluations: float, until: float) -> int:
         """How many pieces of a kind of work fit until a share is spent.
 
         ``evaluations`` is what a piece costs by the rules; only a budget in seconds asks what it did cost.
         """
-        if self._seconds is None:
-            assert self._evaluations is not None
-            return max(0, int((until * self._evaluations - self.evaluations) / evaluations))
-        each = self._seconds_of(kind, evaluations)
-        left = until * self._seconds - self.seconds
+        each, left = self._cost_of(kind, evaluations), until * self._whole - self._spent
         return max(0, int(left / each)) if each > 0.0 else int(left > 0.0)
 
     def share(self, kind: str, evaluations: float) -> float:
         """The share of the budget that a piece of a kind of work takes."""
-        if self._seconds is None:
-            assert self._evaluations is not None
-            return evaluations / self._evaluations
-        return self._seconds_of(kind, evaluations) / self._seconds
+        return self._cost_of(kind, evaluations) / self._whole
 
-    def _seconds_of(self, kind: str, evaluations: float) -> float:
+    def _cost_of(self, kind: str, evaluations: float) -> float:
+        if not self._is_timed:
+            return evaluations
         return self._cost.get(kind, evaluations * self._cost.get("evaluation", 0.0))
 
     def begin(self) -> None:

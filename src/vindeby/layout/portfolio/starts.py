@@ -25,7 +25,7 @@ from vindeby.layout.method import Method, Result
 from vindeby.layout.methods.lattice import Lattice
 from vindeby.layout.methods.random_start import RandomStart
 from vindeby.layout.methods.smart_start import SmartStart
-from vindeby.layout.moves.moving import can_follow
+from vindeby.layout.moves.carried_state import can_carry
 from vindeby.layout.moves.steady_moves import is_steady
 from vindeby.layout.moves.walk import stages_of
 from vindeby.layout.placing.construction import grid_inside
@@ -51,12 +51,12 @@ class Start(NamedTuple):
     method: Method
     work: float
     """In evaluations, for each layout, about."""
-    each: float | None = None
-    """What one evaluation that its result counts is worth; None: ``work`` is what is counted."""
+    counts_itself: bool = False
+    """Whether the evaluations that a layout took are those of its result, not ``work``."""
 
     def spent(self, result: Result) -> float:
         """The evaluations that a layout took."""
-        return self.work if self.each is None else self.each * result.evaluations
+        return result.evaluations if self.counts_itself else self.work
 
 
 def starts_for(problem: Problem) -> list[Start]:
@@ -71,7 +71,7 @@ def _random_start(problem: Problem) -> Start:  # noqa: ARG001  it suits all
 def _lattice(problem: Problem) -> Start:
     quick = can_judge_quickly(problem)
     work = quick_lattice_work(problem, LATTICES) if quick else PER_LATTICE * LATTICES / len(parts_of(problem))
-    return Start("lattice", Lattice(trials=LATTICES), work, 1.0)
+    return Start("lattice", Lattice(trials=LATTICES), work, counts_itself=True)
 
 
 def _smart_start(problem: Problem) -> Start | None:
@@ -123,10 +123,10 @@ def _trial_in(problem: Problem) -> float:
     engines of other tools, too many pairs) it is a whole evaluation.
     """
     farm = problem.farm
-    if not can_follow(farm, problem.n_turbines + len(problem.neighbours.types)):
-        return 1.0
     if is_steady(farm):
         return min(1.0, 2.0 / problem.counted)
+    if not can_carry(farm, problem.n_turbines + len(problem.neighbours.types)):
+        return 1.0
     return min(0.5, (40.0 if farm.tabulated or farm.by_width else 4.0) / problem.counted)
 
 

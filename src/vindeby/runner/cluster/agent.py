@@ -4,7 +4,7 @@ A coordinator sends orders for that pool and receives its events. Both are numbe
 until the other has it, so that whatever Dask loses on the way is said again. They meet in ``exchange``, which the
 coordinator calls beside Dask's own tasks (``Client.run``), again and again; it returns when there are events. Processes
 belong to a thread of the agent, not of Dask: they end with the Dask worker, or when the coordinator was not heard of
-for ``silent_limit_s``.
+for ``Setup.coordinator_limit_s``.
 """
 
 from __future__ import annotations
@@ -19,42 +19,22 @@ import time
 import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from vindeby.runner.local.local_pool import LocalPool
-from vindeby.runner.local.messages import Setup
-from vindeby.runner.processes import node_and_job, total_memory
-from vindeby.runner.protocol import PoolEvent, Seen, TasksDurable, WorkerGone
+from vindeby.runner.processes import SHARE_OF_MEMORY, node_and_job, total_memory
+from vindeby.runner.protocol import Inbox, PoolEvent, Seen, TasksDurable, WorkerGone
+from vindeby.runner.task_executor import Setup
 from vindeby.store.disk.run_directory import RunDirectory
 
 _LOOK_S = 0.5
 _NEWS_S = 0.02
-_SHARE_OF_MEMORY = 0.85
 _CLOSING_S = 20.0
 
 Order: TypeAlias = Callable[[LocalPool], None]
 """A call of a method of the agent's pool (``operator.methodcaller``); its slots are the lanes of the Dask worker."""
-
-
-@dataclass(frozen=True)
-class Session:
-    """What a coordinator opens on each Dask worker: a campaign, and how to work on it."""
-
-    token: str
-    """Of this coordinator's run; a later one of the same campaign ends what an earlier one left."""
-    setup: Setup
-    """For its processes; without a memory limit, each has a fair share of what the Dask worker may use."""
-    start_method: str
-    name: str
-    """What the logs of its workers begin with."""
-    silent_limit_s: float = 60.0
-    """An agent that has heard nothing of its coordinator for so long ends its processes."""
-
-    @classmethod
-    def of(cls, setup: Setup, start_method: str, name: str) -> Session:
-        """For the same work as the processes of one machine would be set up for."""
-        return cls(uuid.uuid4().hex, setup, start_method, name)
 
 
 @dataclass(frozen=True)
@@ -99,25 +79,15 @@ _changing = threading.Lock()
 
 
 class Agent:
-    """Processes of one session on one Dask worker, and the thread that they belong to."""
+    """Processes of one run on one Dask worker, and the thread that they belong to."""
 
-    def __init__(
-        self,
-        session: Session,
-        address: str,
-        lanes: int,
-        limit: int | None,
-        *,
-        sees_run: bool,
-    ) -> None:
-        self.session, self.address = session, address
-        self._slots, self._limit = lanes, limit
+    def __init__(self, setup: Setup, address: str, lanes: int, *, sees_run: bool) -> None:
+        self.setup, self.address, self._lanes = setup, address, lanes
         self._scratch = None if sees_run else Path(tempfile.mkdtemp(prefix="vindeby-"))
         self._lock = threading.Lock()
-        self._orders: list[Order] = []
+        self._inbox = Inbox()
         self._last_order = self._last_event = 0
         self._events: list[tuple[int, LaneEvent]] = []
-        self._pool: LocalPool | None = None
         self._heard = time.monotonic()
         self._seen: tuple[Seen, ...] = ()
         self._ending = False
@@ -132,60 +102,50 @@ class Agent:
         with self._lock:
             self._heard = time.monotonic()
             self._events = [(number, event) for number, event in self._events if number > heard]
-            self._orders += [order for number, order in orders if number > self._last_order]
-            self._last_order = max([self._last_order, *(number for number, _ in orders)])
-            if orders:
-                self._wake()
+            for number, order in orders:
+                if number > self._last_order:
+                    self._last_order = number
+                    self._inbox.post(partial(self._obey, order))
             return Report(self._last_order, tuple(self._events), self._seen, self.over.is_set())
 
     def end(self) -> None:
         """End everything at once."""
-        with self._lock:
-            self._ending = True
-            self._wake()
+        self._inbox.post(self._end)
 
-    def _wake(self) -> None:
-        if self._pool is not None:
-            self._pool.wake()
+    def _end(self) -> None:
+        self._ending = True
+
+    def _obey(self, order: Order) -> None:
+        order(self._pool)
 
     def _run(self) -> None:
         """The agent's thread, to which the processes belong."""
-        pool: LocalPool | None = None
         try:
-            pool = self._make_pool()
-            with self._lock:
-                self._pool = pool
-            while not (self._ending or time.monotonic() - self._heard > self.session.silent_limit_s):
-                self._turn(pool)
+            self._pool = self._make_pool()
+            try:
+                while not (self._ending or time.monotonic() - self._heard > self.setup.coordinator_limit_s):
+                    self._turn()
+            finally:
+                self._pool.close()
         finally:
-            with self._lock:
-                self._pool = None
-            if pool is not None:
-                pool.close()
             if self._scratch is not None:
                 shutil.rmtree(self._scratch, ignore_errors=True)
             self.over.set()
 
     def _make_pool(self) -> LocalPool:
-        session = self.session
-        setup = replace(session.setup, search_path=_merged_path(session), memory_limit=self._limit)
+        name = f"{self.setup.name}-{node_and_job()[0]}-{self.address.rpartition(':')[2]}"
+        setup = replace(self.setup, search_path=_merged_path(self.setup), name=name)
         if self._scratch is not None:
-            options = replace(setup.options, lock="", token="")
-            setup = replace(setup, output=str(self._scratch / "results.h5"), options=options)
+            setup = replace(setup, output=str(self._scratch / "results.h5"), lock="", token="")
         run = RunDirectory(Path(setup.output))
         if self._scratch is not None:
             run.create()
-        name = f"{session.name}-{node_and_job()[0]}-{self.address.rpartition(':')[2]}"
-        return LocalPool(run, setup, self._slots, session.start_method, name)
+        return LocalPool(run, setup, self._lanes, self._inbox)
 
-    def _turn(self, pool: LocalPool) -> None:
+    def _turn(self) -> None:
+        events = [one for event in self._pool.wait(_LOOK_S) for one in self._with_shards(event)]
         with self._lock:
-            orders, self._orders = self._orders, []
-        for order in orders:
-            order(pool)
-        events = [one for event in pool.wait(_LOOK_S) for one in self._with_shards(event)]
-        with self._lock:
-            self._seen = tuple(pool.observe())
+            self._seen = tuple(self._pool.observe())
             self._events += enumerate(events, self._last_event + 1)
             self._last_event += len(events)
             at_work = any(seen.task is not None for seen in self._seen)
@@ -209,45 +169,42 @@ class Agent:
         return [*left, replace(event, published=())]
 
 
-def _merged_path(session: Session) -> tuple[str, ...]:
+def _merged_path(setup: Setup) -> tuple[str, ...]:
     """This machine's packages first; what the coordinator has besides, such as the folder of a user's module."""
     here = [entry for entry in sys.path if entry]
-    return tuple(here + [entry for entry in session.setup.search_path if entry not in here])
+    return tuple(here + [entry for entry in setup.search_path if entry not in here])
 
 
 def answer_probe(probe: str, text: str) -> str:
     """Read what the coordinator wrote, and write a file that it can read; its name, empty where that fails."""
-    place = Path(probe)
+    answer = f"{Path(probe).name}-{uuid.uuid4().hex}"
     try:
-        if place.read_text(encoding="utf-8") != text:
+        if Path(probe).read_text(encoding="utf-8") != text:
             return ""
-        with tempfile.NamedTemporaryFile(
-            "w", dir=place.parent, prefix=f"{place.name}-", delete=False
-        ) as file:
-            file.write(text)
+        Path(probe).with_name(answer).write_text(text, encoding="utf-8")
     except OSError:
         return ""
-    return Path(file.name).name
+    return answer
 
 
-def open_session(session: Session, sees_run: bool, dask_worker: Any = None) -> Opened:
+def open_session(setup: Setup, sees_run: bool, dask_worker: Any = None) -> Opened:
     """Begin on this Dask worker, and end what earlier coordinators of the same campaign left here."""
     address, lanes, new = dask_worker.address, max(1, dask_worker.state.nthreads), uuid.uuid4().hex
     node, job = node_and_job()
     with _changing:
         for key, agent in list(_agents.items()):
-            earlier = agent.address == address and agent.session.setup.output == session.setup.output
+            earlier = agent.address == address and agent.setup.output == setup.output
             if earlier or agent.over.is_set():
                 agent.end()
                 del _agents[key]
-        limit = session.setup.memory_limit or _fair_share(dask_worker, lanes)
-        _agents[new] = Agent(session, address, lanes, limit, sees_run=sees_run)
+        limit = setup.memory_limit or _fair_share(dask_worker, lanes)
+        _agents[new] = Agent(replace(setup, memory_limit=limit), address, lanes, sees_run=sees_run)
     return Opened(new, lanes, node, job, str(dask_worker.nanny or dask_worker.name))
 
 
 def _fair_share(dask_worker: Any, lanes: int) -> int | None:
     limit = getattr(getattr(dask_worker, "memory_manager", None), "memory_limit", None) or total_memory()
-    return None if limit is None else int(_SHARE_OF_MEMORY * limit / lanes)
+    return None if limit is None else int(SHARE_OF_MEMORY * limit) // lanes
 
 
 async def exchange(key: str, orders: Sequence[tuple[int, Order]], heard: int, patience_s: float) -> Report:

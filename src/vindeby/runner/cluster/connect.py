@@ -12,10 +12,10 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from vindeby.campaign import RunOptions
+from vindeby.campaign.sections.run_options import RunOptions, SlurmOptions
 from vindeby.errors import ArgumentError
 from vindeby.runner.cluster.dask_link import PACKAGES, here, mismatch
-from vindeby.runner.cluster.slurm_jobs import SlurmJobs
+from vindeby.runner.cluster.slurm_jobs import running
 from vindeby.runner.processes import usable_cores
 
 _CONNECT_S = 30.0
@@ -36,45 +36,36 @@ def connected(
     Where jobs start its workers, also what is known of those. ArgumentError, too, when a worker that is there already
     has other versions.
     """
-    with _client(pool, options, workers, logs, say) as (client, no_jobs_reason):
+    distributed, no_jobs_reason = _imported(), None
+    with ExitStack() as stack:
+        if isinstance(pool, distributed.Client):
+            client: Any = pool
+            if client.asynchronous:
+                raise ArgumentError(
+                    "pool: the client is asynchronous; give one made without asynchronous=True"
+                )
+        else:
+            stack.enter_context(_dask_logging_to(logs / "dask.log"))
+            if isinstance(pool, SlurmOptions):
+                keeper = stack.enter_context(running(pool, logs, say))
+                client = stack.enter_context(distributed.Client(keeper.cluster, set_as_default=False))
+                no_jobs_reason = keeper.no_jobs_reason
+            elif pool == LOCAL:
+                count = workers or (usable_cores() if options.workers == "auto" else int(options.workers))
+                client = _local_client(distributed, count, stack, say)
+            elif isinstance(pool, str | Path):
+                client = _to_scheduler(distributed, str(pool), options.wait_for_workers_s, stack)
+            else:
+                raise ArgumentError(
+                    f"pool: {type(pool).__name__} is not a pool; give a distributed.Client, the address of a Dask "
+                    f"scheduler, a scheduler file, or {LOCAL!r}"
+                )
         ours = here()
         versions = client.get_versions(packages=list(PACKAGES))["workers"]
         found = (mismatch(address, there, ours) for address, there in versions.items() if there)
         if problems := [*filter(None, found)]:
             raise ArgumentError(*problems)
         yield client, no_jobs_reason
-
-
-@contextmanager
-def _client(
-    pool: object, options: RunOptions, workers: int | None, logs: Path, say: Callable[[str], None]
-) -> Iterator[tuple[Any, NoJobsReason | None]]:
-    distributed = _imported()
-    with ExitStack() as stack:
-        if isinstance(pool, distributed.Client):
-            if pool.asynchronous:
-                raise ArgumentError(
-                    "pool: the client is asynchronous; give one made without asynchronous=True"
-                )
-            yield pool, None
-            return
-        stack.enter_context(_dask_logging_to(logs / "dask.log"))
-        if isinstance(pool, SlurmJobs):
-            keeper = stack.enter_context(pool.running(logs, say))
-            yield (
-                stack.enter_context(distributed.Client(keeper.cluster, set_as_default=False)),
-                keeper.no_jobs_reason,
-            )
-        elif pool == LOCAL:
-            count = workers or (usable_cores() if options.workers == "auto" else int(options.workers))
-            yield _local_client(distributed, count, stack, say), None
-        elif isinstance(pool, str | Path):
-            yield _to_scheduler(distributed, str(pool), options.wait_for_workers_s, stack), None
-        else:
-            raise ArgumentError(
-                f"pool: {type(pool).__name__} is not a pool; give a distributed.Client, the address of a Dask "
-                f"scheduler, a scheduler file, or {LOCAL!r}"
-            )
 
 
 def _local_client(distributed: Any, count: int, stack: ExitStack, say: Callable[[str], None]) -> Any:

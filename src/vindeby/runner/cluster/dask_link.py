@@ -1,7 +1,7 @@
-"""Everything that speaks to Dask, in the event loop of its client; what comes of it goes to an inbox.
+"""Everything that speaks to Dask, in the event loop of its client; what comes of it goes to the pool's inbox.
 
-Nothing here decides anything. Each call returns at once; the inbox holds calls of the listener's methods, which the
-listener makes in its own thread. There is one future for each Dask worker, never one for each task of the campaign, and
+Nothing here decides anything. Each call returns at once; what comes of it is a call of one of the pool's methods, which
+the pool makes in its own thread. There is one future for each Dask worker, never one for each task of the campaign, and
 no result travels in it.
 """
 
@@ -10,16 +10,21 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import functools
-import queue
 import time
 import uuid
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from vindeby.runner.cluster import agent
-from vindeby.runner.cluster.agent import LaneEvent, Opened, Order, Report, Session
+from vindeby.runner.cluster.agent import Order
+from vindeby.runner.protocol import Inbox
+from vindeby.runner.task_executor import Setup, one_line
 from vindeby.store.disk.run_directory import RunDirectory
+
+if TYPE_CHECKING:
+    from vindeby.runner.cluster.dask_pool import DaskPool
 
 PACKAGES = ("numpy", "numba", "vindeby")
 _NAMES = {"python": "Python", "numpy": "NumPy", "numba": "Numba", "vindeby": "vindeby"}
@@ -64,25 +69,6 @@ _PROBE_PAUSE_S = 0.25
 """A network file system may show a new file only after its cache of the directory is renewed."""
 
 
-class Listener(Protocol):
-    """Who hears what comes of it."""
-
-    def present(self, threads: dict[str, int]) -> None:
-        """The scheduler knows these Dask workers, each with so many threads."""
-
-    def silent(self, reason: str, *, final: bool = False) -> None:
-        """The scheduler gave no answer; ``final`` when the client has given up."""
-
-    def opened(self, address: str, opened: Opened, *, sees_run: bool) -> None:
-        """An agent is there; ``sees_run``: it can read and write in the run directory."""
-
-    def refused(self, address: str, reason: str, *, mismatch: bool = False) -> None:
-        """A Dask worker cannot be used; ``mismatch``: because other versions are installed there."""
-
-    def reported(self, address: str, events: Sequence[LaneEvent], report: Report) -> None:
-        """An agent reported; these of its events are new."""
-
-
 @dataclass
 class _Conversation:
     """With one agent: the orders that it does not have yet, and the last event that was heard of it."""
@@ -100,22 +86,21 @@ class _Conversation:
 class DaskLink:
     """A client of Dask in the hands of one run."""
 
-    def __init__(self, client: Any, session: Session, run: RunDirectory, listener: Listener) -> None:
-        self._client, self._session, self._listener = client, session, listener
-        self.inbox: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
+    def __init__(self, client: Any, setup: Setup, pool: DaskPool, inbox: Inbox) -> None:
+        self._client, self._setup, self._pool, self._inbox = client, setup, pool, inbox
         self._loop: asyncio.AbstractEventLoop = client.loop.asyncio_loop
         self._tasks: set[asyncio.Task[None]] = set()
         self._conversations: dict[str, _Conversation] = {}
         """By address; only the event loop touches them."""
         self._opening = asyncio.Semaphore(_OPEN_AT_ONCE)
-        self._probe = run.path / f".probe-{uuid.uuid4().hex}"
+        self._probe = RunDirectory(Path(setup.output)).path / f".probe-{uuid.uuid4().hex}"
         self._probe_text = uuid.uuid4().hex
         self._probe.write_text(self._probe_text, encoding="utf-8")
         self._closed = False
         self._soon(self._watch())
 
     def open(self, address: str) -> None:
-        """Begin on a Dask worker; the listener's ``opened`` or ``refused`` follows."""
+        """Begin on a Dask worker; the pool's ``opened`` or ``refused`` follows."""
         self._soon(self._open(address))
 
     def order(self, address: str, order: Order) -> None:
@@ -140,7 +125,7 @@ class DaskLink:
             path.unlink(missing_ok=True)
 
     def _tell(self, method: Callable[..., None], *arguments: Any, **more: Any) -> None:
-        self.inbox.put(functools.partial(method, *arguments, **more))
+        self._inbox.post(functools.partial(method, *arguments, **more))
 
     def _soon(self, coroutine: Coroutine[Any, Any, None]) -> None:
         def begin() -> None:
@@ -158,38 +143,39 @@ class DaskLink:
 
     async def _ask_who(self) -> None:
         if self._client.status in {"closed", "closing"}:
-            self._tell(self._listener.silent, "the connection to the Dask scheduler is closed", final=True)
+            self._tell(self._pool.silent, "the connection to the Dask scheduler is closed", final=True)
             return
         try:
             threads = await asyncio.wait_for(self._client.nthreads(), _ANSWER_S)
         except Exception as error:  # noqa: BLE001 - whatever Dask raises, it means no answer
-            self._tell(self._listener.silent, f"the Dask scheduler does not answer ({_words(error)})")
+            reason = one_line(error).partition("\n")[0]
+            self._tell(self._pool.silent, f"the Dask scheduler does not answer ({reason})")
         else:
-            self._tell(self._listener.present, dict(threads))
+            self._tell(self._pool.present, dict(threads))
 
     async def _open(self, address: str) -> None:
         async with self._opening:
             try:
                 await asyncio.wait_for(self._open_now(address), _OPENING_S)
             except Exception as error:  # noqa: BLE001 - a worker may go at any moment
-                self._tell(self._listener.refused, address, _words(error))
+                self._tell(self._pool.refused, address, one_line(error).partition("\n")[0])
 
     async def _open_now(self, address: str) -> None:
         from distributed.versions import get_versions
 
         versions = await self._run_there(address, get_versions, packages=list(PACKAGES))
         if reason := mismatch(address, versions, here()):
-            self._tell(self._listener.refused, address, reason, mismatch=True)
+            self._tell(self._pool.refused, address, reason, mismatch=True)
             return
         name = await self._run_there(address, agent.answer_probe, str(self._probe), self._probe_text)
         sees_run = bool(name) and await asyncio.to_thread(self._sees, name)
-        opened = await self._run_there(address, agent.open_session, self._session, sees_run)
+        opened = await self._run_there(address, agent.open_session, self._setup, sees_run)
         stay = self._client.submit(
             agent.stay, opened.key, workers=[address], pure=False, retries=0, key=f"vindeby-{opened.key}"
         )
         with_agent = self._conversations[address] = _Conversation(opened.key, stay=stay)
         self._soon(self._converse(address, with_agent))
-        self._tell(self._listener.opened, address, opened, sees_run=sees_run)
+        self._tell(self._pool.opened, address, opened, sees_run=sees_run)
 
     def _sees(self, name: str) -> bool:
         """Is the file that a worker wrote beside the probe the same here?"""
@@ -245,7 +231,7 @@ class DaskLink:
         events = [event for number, event in report.events if number > with_agent.heard]
         with_agent.heard = max([with_agent.heard, *(number for number, _ in report.events)])
         with_agent.orders = [one for one in with_agent.orders if one[0] > report.last_order]
-        self._tell(self._listener.reported, address, events, report)
+        self._tell(self._pool.reported, address, events, report)
 
     async def _end_agent(self, address: str) -> None:
         if (with_agent := self._conversations.pop(address, None)) is not None:
@@ -259,8 +245,3 @@ class DaskLink:
         if self._client.status != "running":  # it cannot be reached; the agents end when they hear nothing
             return
         await asyncio.gather(*map(self._end_agent, list(self._conversations)))
-
-
-def _words(error: BaseException) -> str:
-    text = str(error).strip().split("\n")[0]
-    return f"{type(error).__name__}: {text}" if text else type(error).__name__

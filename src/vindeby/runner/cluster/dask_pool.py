@@ -8,7 +8,6 @@ several that did.
 
 from __future__ import annotations
 
-import queue
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Sequence
@@ -18,13 +17,14 @@ from pathlib import Path
 from typing import Any
 
 from vindeby.errors import DataError, StorageError
-from vindeby.runner.cluster.agent import LaneEvent, Opened, Report, Session, Shard
+from vindeby.runner.cluster.agent import LaneEvent, Opened, Report, Shard
 from vindeby.runner.cluster.connect import NoJobsReason
 from vindeby.runner.cluster.dask_link import DaskLink
 from vindeby.runner.protocol import (
     DiskTrouble,
     Failed,
     Failure,
+    Inbox,
     Kind,
     MethodUnusable,
     MoreSlots,
@@ -37,10 +37,10 @@ from vindeby.runner.protocol import (
     WorkerGone,
 )
 from vindeby.runner.publisher import Unreported, shard_name
-from vindeby.store.disk.lock_state import LeasedFiles
+from vindeby.runner.task_executor import Setup, shard_writer
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.format.seal import SealedFile
-from vindeby.store.format.shard import ShardWriter, read_segments
+from vindeby.store.format.shard import read_segments
 
 
 @dataclass
@@ -50,16 +50,14 @@ class Node:
     address: str
     opened: Opened
     sees_run: bool
+    free: deque[int]
+    """The lanes that have no slot of the pool."""
+    places: dict[int, Place] = field(default_factory=dict)
+    """The lanes that have one."""
     fruitful: bool = False
     """A task was settled on it."""
-    free: deque[int] = field(default_factory=deque)
-    places: dict[int, Place] = field(default_factory=dict)
-    """The lanes that have a slot of the pool."""
     seen: dict[int, Seen] = field(default_factory=dict)
     looked: float = field(default_factory=time.monotonic)
-
-    def __post_init__(self) -> None:
-        self.free.extend(range(self.opened.lanes))
 
     def __str__(self) -> str:
         job = f", job {self.opened.job}" if self.opened.job else ""
@@ -88,43 +86,10 @@ class Place:
 
 LOSSES = 3
 LOSSES_ALONE = 10
+"""How often a Dask worker may be lost in a row without a result before it is not used any more.
 
-
-class Restarts:
-    """How often each Dask worker was lost in a row without a result, and which are not used any more.
-
-    A nanny restarts a Dask worker whatever it dies of, each time under another address; only the address of its nanny,
-    or its name, tells that it is the same. Where it is the only one, it has more tries: the cause may be a task, which
-    the plan sets aside.
-    """
-
-    def __init__(self) -> None:
-        self._fruitless: Counter[str] = Counter()
-        self._given_up: set[str] = set()
-
-    def lost(self, node: Node, *, alone: bool) -> str:
-        """Count a loss; why the Dask worker is given up, if it is now."""
-        identity = node.opened.identity
-        if not identity:
-            return ""
-        if node.fruitful:
-            del self._fruitless[identity]
-            return ""
-        self._fruitless[identity] += 1
-        count = self._fruitless[identity]
-        if count < (LOSSES_ALONE if alone else LOSSES):
-            return ""
-        self._given_up.add(identity)
-        return (
-            f"the Dask worker {node} was lost and came back {count} times in a row without finishing a task "
-            f"({identity}); it is not used any more, see its own log for what ends it, such as its memory limit"
-        )
-
-    def is_given_up(self, identity: str) -> bool:
-        """Is this Dask worker, under whatever address, not to be used?"""
-        return identity in self._given_up
-
-
+Where it is the only one, it has more tries: the cause may be a task, which the plan sets aside.
+"""
 _BLAMED_AFTER = 3
 """Dask workers that may vanish with the same task running before the task is the suspect."""
 
@@ -134,8 +99,7 @@ class DaskPool:
 
     def __init__(
         self,
-        run: RunDirectory,
-        session: Session,
+        setup: Setup,
         client: Any,
         *,
         most: int | None = None,
@@ -143,11 +107,11 @@ class DaskPool:
         no_jobs_reason: NoJobsReason | None = None,
         say: Callable[[str], None] = lambda _: None,
     ) -> None:
-        self._run, self._session, self._most, self._say = run, session, most, say
+        self._run, self._most, self._say = RunDirectory(Path(setup.output)), most, say
         self._patience_s, self._no_jobs_reason = patience_s, no_jobs_reason
-        self._link = DaskLink(client, session, run, self)
-        lock, token = session.setup.options.lock, session.setup.options.token
-        self._shards = ShardWriter(run, files=LeasedFiles(Path(lock), token) if lock else None)
+        self._inbox = Inbox()
+        self._link = DaskLink(client, setup, self, self._inbox)
+        self._shards = shard_writer(setup)
         self._nodes: dict[str, Node] = {}
         self._known: set[str] = set()
         """Addresses of Dask workers that are being opened, are open, or were refused."""
@@ -156,9 +120,10 @@ class DaskPool:
         """By address, what differs on Dask workers with other versions, until it is decided what that means."""
         self._places: dict[int, Place] = {}
         self._waiting: deque[int] = deque()
-        self._events: list[PoolEvent] = []
         self._vanished: Counter[int] = Counter()
-        self._restarts = Restarts()
+        self._losses: Counter[str] = Counter()
+        """How often each Dask worker, by what stays the same when it is restarted, was lost without a result."""
+        self._given_up: set[str] = set()
         self._alone_since = time.monotonic()
         self._lost = False
         self._room = 0
@@ -178,7 +143,9 @@ class DaskPool:
         """Let a process publish and go."""
         if slot in self._waiting:
             self._waiting.remove(slot)
-            self._events.append(WorkerGone(slot, None, Failure(Kind.KILLED, "never started"), by_itself=True))
+            self._inbox.events.append(
+                WorkerGone(slot, None, Failure(Kind.KILLED, "never started"), by_itself=True)
+            )
         elif (place := self._places.get(slot)) is not None:
             place.ending = True
             self._order(place, "end", now=now)
@@ -191,35 +158,18 @@ class DaskPool:
             self._order(place, "kill", failure)
 
     def wait(self, timeout_s: float) -> list[PoolEvent]:
-        """Read the inbox."""
-        if not self._events:
-            try:
-                self._link.inbox.get(timeout=max(timeout_s, 0.001))()
-                while True:
-                    self._link.inbox.get_nowait()()
-            except queue.Empty:
-                pass
-        events, self._events = self._events, []
-        return events
+        """Hear what Dask said."""
+        return self._inbox.wait(timeout_s)
 
     def observe(self) -> list[Seen]:
         """What the agents last said, with the time since then."""
-        now, seen = time.monotonic(), []
+        seen = []
         for place in self._places.values():
-            known = place.node.seen.get(place.lane)
-            if known is not None:
-                age = now - place.node.looked
-                on_task = known.task is not None and known.task in place.unreported.tasks
-                seen.append(
-                    replace(
-                        known,
-                        worker=place.slot,
-                        task=known.task if on_task else None,
-                        seconds=known.seconds + age if on_task else 0.0,
-                        silent_s=known.silent_s + age,
-                        progress=known.progress if on_task else None,
-                    )
-                )
+            if (known := place.node.seen.get(place.lane)) is not None:
+                age = time.monotonic() - place.node.looked
+                seconds = known.seconds + age if known.task is not None else 0.0
+                silent_s = known.silent_s + age
+                seen.append(replace(known, worker=place.slot, seconds=seconds, silent_s=silent_s))
         return seen
 
     def close(self) -> None:
@@ -263,22 +213,22 @@ class DaskPool:
             self._lost = True
             for address in list(self._nodes):
                 self._node_lost(address)
-            self._events.append(PoolLost(f"{reason}{remedy}"))
+            self._inbox.events.append(PoolLost(f"{reason}{remedy}"))
 
     def opened(self, address: str, opened: Opened, *, sees_run: bool) -> None:
         """Use a Dask worker on which an agent is there."""
         if address not in self._known:
             return  # it went meanwhile
         self._opening.discard(address)
-        if self._restarts.is_given_up(opened.identity):
+        if opened.identity in self._given_up:
             self._link.refuse(address)
             self._decide_mismatched()
             return
-        node = Node(address, opened, sees_run)
+        node = Node(address, opened, sees_run, deque(range(opened.lanes)))
         self._nodes[address] = node
         self._alone_since = time.monotonic()
         joined = {"node": opened.node, "job": opened.job, "workers": opened.lanes, "publishes": sees_run}
-        self._events.append(PoolNote("node joined", {"address": address, **joined}))
+        self._inbox.events.append(PoolNote("node joined", {"address": address, **joined}))
         if not node.sees_run:
             self._say(
                 f"the Dask worker {node} cannot reach {self._run.path}; its results come back to this process, "
@@ -288,7 +238,7 @@ class DaskPool:
         room = room if self._most is None else min(room, self._most)
         if room > self._room:
             self._room = room
-            self._events.append(MoreSlots(room))
+            self._inbox.events.append(MoreSlots(room))
         self._decide_mismatched()
         self._fill()
 
@@ -297,7 +247,7 @@ class DaskPool:
         if address not in self._known:
             return
         self._opening.discard(address)
-        self._events.append(PoolNote("node refused", {"address": address, "reason": reason}))
+        self._inbox.events.append(PoolNote("node refused", {"address": address, "reason": reason}))
         if mismatch:
             self._mismatched[address] = reason
         else:
@@ -312,7 +262,7 @@ class DaskPool:
         elif self._opening:
             return
         elif self._mismatched:
-            self._events.append(MethodUnusable("\n".join(self._mismatched.values())))
+            self._inbox.events.append(MethodUnusable("\n".join(self._mismatched.values())))
         self._mismatched.clear()
 
     def _fill(self) -> None:
@@ -345,7 +295,7 @@ class DaskPool:
     def _event(self, node: Node, event: LaneEvent) -> None:
         """Pass an event on, with the slot of its lane."""
         if isinstance(event, MethodUnusable | MoreSlots | PoolLost | PoolNote):
-            self._events.append(event)
+            self._inbox.events.append(event)
             return
         place = node.places[event.worker]
         if isinstance(event, Shard):
@@ -355,7 +305,7 @@ class DaskPool:
         node.fruitful |= isinstance(event, TasksDurable | Failed)
         if isinstance(event, WorkerGone):
             self._free(place)
-        self._events.append(event if isinstance(event, PoolNote) else replace(event, worker=place.slot))
+        self._inbox.events.append(event if isinstance(event, PoolNote) else replace(event, worker=place.slot))
 
     def _publish(self, place: Place, shard: Shard) -> TasksDurable | DiskTrouble | PoolNote:
         """Publish what a worker could not, after a look at whether it was damaged on its way."""
@@ -380,16 +330,28 @@ class DaskPool:
             place.node.free.append(place.lane)
 
     def _node_vanished(self, address: str) -> None:
-        """The scheduler knows a Dask worker no more; its nanny may bring it back, but not for ever."""
+        """The scheduler knows a Dask worker no more; its nanny may bring it back, but not for ever.
+
+        A nanny restarts a Dask worker whatever it dies of, each time under another address; only the address of its
+        nanny, or its name, tells that it is the same.
+        """
         node = self._nodes.get(address)
         self._node_lost(address)
-        if node is not None:
-            alone = all(other.opened.identity == node.opened.identity for other in self._nodes.values())
-            if why := self._restarts.lost(node, alone=alone):
-                self._events.append(PoolNote("node given up", {"address": address, "reason": why}))
-                self._say(why)
-                if alone:
-                    self._give_up(why, remedy="")
+        identity = "" if node is None else node.opened.identity
+        if node is None or not identity:
+            return
+        alone = all(other.opened.identity == identity for other in self._nodes.values())
+        count = self._losses[identity] = 0 if node.fruitful else self._losses[identity] + 1
+        if count >= (LOSSES_ALONE if alone else LOSSES):
+            why = (
+                f"the Dask worker {node} was lost and came back {count} times in a row without finishing a task "
+                f"({identity}); it is not used any more, see its own log for what ends it, such as its memory limit"
+            )
+            self._given_up.add(identity)
+            self._inbox.events.append(PoolNote("node given up", {"address": address, "reason": why}))
+            self._say(why)
+            if alone:
+                self._give_up(why, remedy="")
 
     def _node_lost(self, address: str) -> None:
         """Everything on a Dask worker is gone."""
@@ -398,14 +360,14 @@ class DaskPool:
             return
         self._link.forget(address)
         gone = list(node.places.values())
-        self._events.append(
+        self._inbox.events.append(
             PoolNote(
                 "node lost",
                 {"address": address, "node": node.opened.node, "job": node.opened.job, "workers": len(gone)},
             )
         )
         for place in gone:
-            self._events.append(self._gone_with(node, place))
+            self._inbox.events.append(self._gone_with(node, place))
             self._free(place)
 
     def _gone_with(self, node: Node, place: Place) -> WorkerGone:

@@ -12,12 +12,12 @@ import re
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from vindeby.campaign.sections.run_options import SlurmOptions
 from vindeby.errors import ArgumentError, ShortfallError, VindebyError
+from vindeby.runner.processes import end_of_log
 from vindeby.slurm_commands import InQueue, cancel, how_it_ended, in_queue, submit
 
 _LOOK_S = 5.0
@@ -26,25 +26,17 @@ _FRUITLESS = 3
 _MEMORY_PER_CORE_GB = 2
 
 
-@dataclass(frozen=True)
-class SlurmJobs:
-    """What jobs to ask SLURM for; as ``pool`` of a run it means workers on such jobs."""
-
-    options: SlurmOptions
-
-    @contextmanager
-    def running(self, logs: Path, say: Callable[[str], None]) -> Iterator[JobKeeper]:
-        """Submit the jobs, keep as many as were asked for, and cancel them at the end."""
-        count = self.options.nodes or 1
-        with _cluster(self.options, logs) as cluster:
-            keeper = JobKeeper(cluster, count, say, logs)
-            try:
-                say(
-                    f"{_jobs_are(count)} submitted, each for a Dask worker with {self.options.cores or 1} processes"
-                )
-                yield keeper
-            finally:
-                keeper.end()
+@contextmanager
+def running(options: SlurmOptions, logs: Path, say: Callable[[str], None]) -> Iterator[JobKeeper]:
+    """Submit jobs, keep as many as were asked for, and cancel them at the end."""
+    count = options.nodes or 1
+    with _cluster(options, logs) as cluster:
+        keeper = JobKeeper(cluster, count, say, logs)
+        try:
+            say(f"{_jobs_are(count)} submitted, each for a Dask worker with {options.cores or 1} processes")
+            yield keeper
+        finally:
+            keeper.end()
 
 
 class JobKeeper:
@@ -224,8 +216,5 @@ def waiting_for(queue: Mapping[str, InQueue]) -> str:
 
 
 def _last_lines(log: Path) -> list[str]:
-    try:
-        text = log.read_bytes()[-_LONGEST_LOG:].decode(errors="replace")
-    except OSError:
-        return []
+    text = end_of_log(log, _LONGEST_LOG)
     return [line.strip() for line in text.splitlines() if line.strip()][-_LINES:]

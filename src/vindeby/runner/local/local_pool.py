@@ -1,22 +1,33 @@
-"""The workers of a run as processes: started through the spawner, spoken to by channel, and what the dead leave."""
+"""The workers of a run as processes: started through the spawner, spoken to by pipe, and what the dead leave.
+
+Two threads per worker read and write its pipe, so that one that hangs, or a half-written message of one that died,
+holds up nobody. Everything else happens in the thread that the pool belongs to. Results never travel here: a worker
+publishes them itself and reports which tasks are durable.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import json
-import sched
-import selectors
+import os
+import queue
 import socket
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
+from multiprocessing.connection import Connection
 from pathlib import Path
+from typing import Any
 
-from vindeby.runner.local.messages import Channel, End, Heartbeats, Message, Setup
+from vindeby.runner.local.heartbeats import Heartbeats
 from vindeby.runner.local.spawner import Spawner
-from vindeby.runner.processes import memory_of, oom_kills
+from vindeby.runner.processes import end_of_log, memory_of, oom_kills
 from vindeby.runner.protocol import (
+    EndWorker,
     Failure,
+    Inbox,
     Kind,
     MethodUnusable,
     PoolEvent,
@@ -29,95 +40,90 @@ from vindeby.runner.protocol import (
     how_it_ended,
 )
 from vindeby.runner.publisher import Unreported
+from vindeby.runner.task_executor import Setup
 from vindeby.store.disk.run_directory import RunDirectory
 
 _TAIL = 8_000
 _SIGKILL = 9
-_RESEND_S = 0.1
-"""When a worker that does not read is sent the rest of a message."""
 _DUMP_S = 0.3
 """How long a worker has to write down where it is before it is killed for taking too long."""
 
 
 @dataclass
 class WorkerHandle:
-    """One worker process."""
+    """One worker process, and our end of the pipe to it."""
 
     slot: int
-    channel: Channel
+    pipe: socket.socket
     log: Path
+    outbox: queue.SimpleQueue[Setup | Work | EndWorker | None] = field(default_factory=queue.SimpleQueue)
+    threads: list[threading.Thread] = field(default_factory=list)
     pid: int = 0
     leaving: bool = False
     """It was asked to end, or reported that it retires."""
     retires_for: str = ""
     unreported: Unreported = field(default_factory=Unreported)
 
+    def hang_up(self) -> None:
+        """End both directions once the process is gone; returns when everything that it said was handed on."""
+        reader, writer = self.threads
+        reader.join(_DUMP_S)  # it ends by itself, unless something that a task left behind holds the pipe
+        with contextlib.suppress(OSError):
+            self.pipe.shutdown(socket.SHUT_RDWR)
+        reader.join()
+        self.outbox.put(None)
+        writer.join()
+        self.pipe.close()
+
 
 class LocalPool:
     """Processes of this machine behind the ``WorkerPool`` protocol."""
 
-    def __init__(self, run: RunDirectory, setup: Setup, slots: int, method: str, name: str) -> None:
-        self._run = run
-        self._setup = setup
-        self._name = name
+    def __init__(self, run: RunDirectory, setup: Setup, slots: int, inbox: Inbox | None = None) -> None:
+        self._run, self._setup = run, setup
+        self._inbox = inbox or Inbox()
         self._workers: dict[int, WorkerHandle] = {}
-        self._events: list[PoolEvent] = []
-        self._timers = sched.scheduler(time.monotonic)
         self._oom_kills = oom_kills()
         self._heartbeats = Heartbeats.create(slots)
-        log = run.logs / f"{name}-spawner.log"
+        method, log = setup.campaign.run.start_method, run.logs / f"{setup.name}-spawner.log"
         self._spawner = Spawner(self._heartbeats.descriptor, slots, method, setup.search_path, log)
-        self._selector = selectors.DefaultSelector()
-        self._listen(self._spawner, self._hear_spawner)
-        self._woken, self._waker = socket.socketpair()
-        self._woken.setblocking(False)
-        self._waker.setblocking(False)
-        self._listen(self._woken, self._hear_waker)
+        self._listen_to_spawner()
 
     def start(self, slot: int) -> None:
         """Ask the spawner for a worker, and send it what it needs to know first."""
         ours, theirs = socket.socketpair()
-        worker = WorkerHandle(slot, Channel(ours), self._run.logs / f"{self._name}-worker{slot}.log")
+        worker = WorkerHandle(slot, ours, self._run.logs / f"{self._setup.name}-worker{slot}.log")
         self._heartbeats.slot(slot).clear()
         self._spawner.start(slot, theirs, worker.log)
         self._workers[slot] = worker
-        self._listen(worker.channel, lambda: self._hear(worker))
-        self._post(worker, self._setup)
+        worker.outbox.put(self._setup)
+        hear, over = partial(self._hear, worker), partial(self._kill_soon, worker)
+        worker.threads = [_thread(self._read, ours, hear, over), _thread(_write, ours, worker.outbox)]
 
     def assign(self, slot: int, work: Work) -> None:
         """Send tasks to a worker."""
         if (worker := self._workers.get(slot)) is not None:
             worker.unreported.assign(work)
-            self._post(worker, work)
+            worker.outbox.put(work)
 
     def end(self, slot: int, *, now: bool = False) -> None:
         """Tell a worker to publish and exit."""
         if (worker := self._workers.get(slot)) is not None:
             worker.leaving = True
-            self._post(worker, End(now))
+            worker.outbox.put(EndWorker(slot, now))
 
     def kill(self, slot: int, failure: Failure | None = None) -> None:
         """Kill a worker and its process group; one that takes too long first writes down where it is."""
         worker = self._workers.get(slot)
         if worker is not None and failure is not None and failure.kind in {Kind.TIME, Kind.STUCK}:
-            self._spawner.dump(slot)
-            self._timers.enter(_DUMP_S, 0, self._kill_now, (worker,))
+            self._spawner.order("dump", slot)
+            self._kill_soon(worker)
         elif worker is not None:
-            self._spawner.kill(slot)
+            self._spawner.order("kill", slot)
 
     def wait(self, timeout_s: float) -> list[PoolEvent]:
         """Hear workers and spawner, and do what is due."""
-        due_s = self._timers.run(blocking=False)
-        timeout_s = timeout_s if due_s is None else min(timeout_s, due_s)
-        for key, _ in self._selector.select(timeout_s if not self._events else 0.0):
-            key.data()
-        events, self._events = self._events, []
-        return events
-
-    def wake(self) -> None:
-        """Let ``wait`` return now; the one method that another thread may call."""
-        with contextlib.suppress(OSError):  # full: then it wakes anyway
-            self._waker.send(b"!")
+        return self._inbox.wait(timeout_s)
 
     def observe(self) -> list[Seen]:
         """What heartbeats and the kernel say."""
@@ -127,35 +133,30 @@ class LocalPool:
     def close(self) -> None:
         """End everything that is left."""
         self._spawner.close()
-        self._selector.close()
-        self._woken.close()
-        self._waker.close()
         for worker in self._workers.values():
-            worker.channel.close()
+            worker.hang_up()
         self._workers.clear()
         self._heartbeats.close()
 
-    def _hear_waker(self) -> None:
-        with contextlib.suppress(BlockingIOError):
-            self._woken.recv(4096)
+    def _listen_to_spawner(self) -> None:
+        _thread(self._read, self._spawner.control, self._hear_spawner, self._spawner_died)
 
-    def _listen(self, channel: Channel | Spawner | socket.socket, hear: Callable[[], None]) -> None:
-        self._selector.register(channel, selectors.EVENT_READ, hear)
+    def _read(self, pipe: socket.socket, hear: Callable[[Any], None], over: Callable[[], None]) -> None:
+        """A thread: hand on each message until the other side is gone, or says what nobody understands."""
+        with contextlib.suppress(Exception), Connection(os.dup(pipe.fileno())) as messages:
+            while True:
+                self._inbox.post(partial(hear, messages.recv()))
+        self._inbox.post(over)
 
-    def _is_current(self, worker: WorkerHandle) -> bool:
-        return self._workers.get(worker.slot) is worker
-
-    def _post(self, worker: WorkerHandle, message: Message) -> None:
-        worker.channel.post(message)
-        self._flush(worker)
-
-    def _flush(self, worker: WorkerHandle) -> None:
-        if self._is_current(worker) and not worker.channel.flush():
-            self._timers.enter(_RESEND_S, 0, self._flush, (worker,))
+    def _kill_soon(self, worker: WorkerHandle) -> None:
+        """Kill a worker in a moment, unless it is gone by then."""
+        timer = threading.Timer(_DUMP_S, self._inbox.post, [partial(self._kill_now, worker)])
+        timer.daemon = True
+        timer.start()
 
     def _kill_now(self, worker: WorkerHandle) -> None:
-        if self._is_current(worker):
-            self._spawner.kill(worker.slot)
+        if self._workers.get(worker.slot) is worker:
+            self._spawner.order("kill", worker.slot)
 
     def _seen(self, worker: WorkerHandle, now: float) -> Seen:
         status = self._heartbeats.look(worker.slot)
@@ -166,67 +167,51 @@ class LocalPool:
             progress = TaskProgress(*json.loads(status.note)) if status.task is not None else None
         return Seen(worker.slot, status.task, seconds, now - status.beat_s, memory, worker.pid, progress)
 
-    def _hear(self, worker: WorkerHandle) -> None:
-        if not self._is_current(worker):
-            return  # it was removed in the same turn
-        try:
-            for message in worker.channel.receive():
-                worker.unreported.hear(message)
-                if isinstance(message, WorkerRetiring):
-                    worker.retires_for = message.reason
-                worker.leaving |= isinstance(message, WorkerRetiring | MethodUnusable)
-                self._events.append(message)
-        except EOFError:
-            self._selector.unregister(worker.channel)
-            self._timers.enter(_DUMP_S, 0, self._kill_now, (worker,))
+    def _hear(self, worker: WorkerHandle, message: PoolEvent) -> None:
+        worker.unreported.hear(message)
+        if isinstance(message, WorkerRetiring):
+            worker.retires_for = message.reason
+        worker.leaving |= isinstance(message, WorkerRetiring | MethodUnusable)
+        self._inbox.events.append(message)
 
-    def _hear_spawner(self) -> None:
-        try:
-            events = self._spawner.events()
-        except EOFError:
-            self._spawner_died()
+    def _hear_spawner(self, event: dict[str, Any]) -> None:
+        worker = self._workers.get(event["slot"])
+        if worker is None:
             return
-        for event in events:
-            worker = self._workers.get(event["slot"])
-            if worker is None:
-                continue
-            if event["event"] == "started":
-                worker.pid = event["pid"]
-            else:
-                self._hear_last(worker)  # first, as it may have said that it retires
-                failure = self._failure_of(worker, event["status"], event["oom"])
-                self._remove(worker, failure, by_itself=worker.leaving and event["status"] in {0, 1})
+        if event["event"] == "started":
+            worker.pid = event["pid"]
+        else:
+            worker.hang_up()
+            self._inbox.post(partial(self._ended, worker, event["status"], event["oom"]))
+
+    def _ended(self, worker: WorkerHandle, status: int, kills: int) -> None:
+        """A process has ended, and what it said before that is heard."""
+        failure = self._failure_of(worker, status, kills)
+        self._remove(worker, failure, by_itself=worker.leaving and status in {0, 1})
 
     def _spawner_died(self) -> None:
         """Everything below it died with it; each task that was running may have done it."""
-        self._events.append(PoolNote("spawner died"))
-        self._selector.unregister(self._spawner)
+        self._inbox.events.append(PoolNote("spawner died"))
         self._spawner.restart()
-        self._listen(self._spawner, self._hear_spawner)
-        for worker in list(self._workers.values()):
-            failure = Failure(Kind.KILLED, "the process that starts workers was killed")
-            self._remove(worker, failure, by_itself=False)
+        self._listen_to_spawner()
+        failure = Failure(Kind.KILLED, "the process that starts workers was killed")
+        for worker in self._workers.values():
+            worker.hang_up()
+            self._inbox.post(partial(self._remove, worker, failure, by_itself=False))
 
     def _remove(self, worker: WorkerHandle, failure: Failure, *, by_itself: bool) -> None:
-        """Hear what a dead worker still said, and find what it was on and what it published."""
-        self._hear_last(worker)
+        """Find what a dead worker was on and what it published."""
+        if self._workers.get(worker.slot) is not worker:
+            return  # it ended, and then the spawner died
         published = worker.unreported.published(self._run)
         suspect = self._heartbeats.look(worker.slot).task
-        worker.channel.close()
         del self._workers[worker.slot]
-        self._events.append(WorkerGone(worker.slot, suspect, failure, by_itself, published, worker.pid))
-
-    def _hear_last(self, worker: WorkerHandle) -> None:
-        """What a dead worker still said; nothing comes after that."""
-        if worker.channel.fileno() in self._selector.get_map():
-            self._hear(worker)
-        if worker.channel.fileno() in self._selector.get_map():
-            self._selector.unregister(worker.channel)
+        self._inbox.events.append(WorkerGone(worker.slot, suspect, failure, by_itself, published, worker.pid))
 
     def _failure_of(self, worker: WorkerHandle, status: int, kills: int) -> Failure:
         """Why a process ended that was not asked to."""
         shown = self._heartbeats.look(worker.slot)
-        tail = _tail(worker.log, shown.log_offset) if shown.task is not None else ""
+        tail = end_of_log(worker.log, _TAIL, shown.log_offset) if shown.task is not None else ""
         starved, self._oom_kills = kills > self._oom_kills, kills
         reason, kind = worker.retires_for or how_it_ended(status), Kind.KILLED
         if status == -_SIGKILL and starved:
@@ -234,12 +219,14 @@ class LocalPool:
         return Failure(kind, reason, tail, worker.log.name)
 
 
-def _tail(log: Path, offset: int) -> str:
-    """The end of what a log says since a task began."""
-    try:
-        with log.open("rb") as file:
-            size = file.seek(0, 2)
-            file.seek(max(offset, size - _TAIL))
-            return file.read(_TAIL).decode(errors="replace")
-    except OSError:
-        return ""
+def _thread(target: Callable[..., None], *arguments: Any) -> threading.Thread:
+    thread = threading.Thread(target=target, args=arguments, daemon=True)
+    thread.start()
+    return thread
+
+
+def _write(pipe: socket.socket, outbox: queue.SimpleQueue[Any]) -> None:
+    """A thread: send what is in the outbox, until None is, or the other side is gone, which is noticed elsewhere."""
+    with contextlib.suppress(OSError), Connection(os.dup(pipe.fileno())) as messages:
+        while (message := outbox.get()) is not None:
+            messages.send(message)

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import contextlib
 import importlib
-import json
 import os
 import selectors
 import signal
@@ -23,9 +22,9 @@ import sys
 from multiprocessing.connection import Connection
 from pathlib import Path
 from types import FrameType
-from typing import IO, Any, NoReturn
+from typing import IO, NoReturn
 
-from vindeby.runner.processes import adopt_orphans, die_with_parent, oom_kills
+from vindeby.runner.processes import adopt_orphans, die_with_parent, oom_kills, start_python
 
 PRELOADED = ("numpy", "h5py", "vindeby.campaign", "vindeby.store.format.shard", "vindeby.runner.local.worker")
 
@@ -100,16 +99,9 @@ class SpawnerProcess:
             os.close(channel)
 
     def _spawn(self, slot: int, log: str, channel: int) -> int:
-        code = (
-            "import sys, json; sys.path[:] = json.loads(sys.argv[1]); "
-            "from vindeby.runner.local.worker import main; main()"
-        )
-        numbers = map(str, (channel, self.heartbeats, slot, self.count))
-        process = subprocess.Popen(  # noqa: S603 - this interpreter and our own code
-            [sys.executable, "-c", code, json.dumps(sys.path), *numbers, log],
-            stdin=subprocess.DEVNULL,
-            pass_fds=(channel, self.heartbeats),
-            start_new_session=True,
+        numbers = channel, self.heartbeats, slot, self.count
+        process = start_python(
+            "vindeby.runner.local.worker", sys.path, *numbers, log, pass_fds=(channel, self.heartbeats)
         )
         process.returncode = 0  # this object is done with it; ``_reap`` waits for the process itself
         return process.pid
@@ -213,10 +205,6 @@ ONE_THREAD = {
     f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL", "NUMEXPR", "BLIS", "NUMBA")
 } | {"VECLIB_MAXIMUM_THREADS": "1"}
 """One thread for each worker: the cores are shared out among workers, not inside them."""
-_CODE = (
-    "import sys, json; sys.path[:] = json.loads(sys.argv[1]); "
-    "from vindeby.runner.local.spawner import main; main()"
-)
 
 
 def _log(path: Path) -> IO[bytes]:
@@ -228,7 +216,7 @@ def _log(path: Path) -> IO[bytes]:
 
 
 class Spawner:
-    """Speaks with one spawner."""
+    """Speaks with one spawner; what that reports about workers is read from ``control``, by whoever uses this."""
 
     def __init__(
         self, heartbeats: int, slots: int, method: str, search_path: tuple[str, ...], log: Path
@@ -240,64 +228,51 @@ class Spawner:
         self._start()
 
     def _start(self) -> None:
-        ours, theirs = socket.socketpair()
+        self.control, theirs = socket.socketpair()
         with theirs, _log(self._log) as log:
-            numbers = map(str, (theirs.fileno(), self._heartbeats, self._slots))
-            self._process = subprocess.Popen(  # noqa: S603 - this interpreter and our own code
-                [sys.executable, "-c", _CODE, json.dumps(self._search_path), *numbers, self._method],
-                stdin=subprocess.DEVNULL,
+            numbers = theirs.fileno(), self._heartbeats
+            self._process = start_python(
+                "vindeby.runner.local.spawner",
+                self._search_path,
+                *numbers,
+                self._slots,
+                self._method,
                 stdout=log,
                 stderr=log,
-                pass_fds=(theirs.fileno(), self._heartbeats),
+                pass_fds=numbers,
                 env=os.environ | ONE_THREAD,
-                start_new_session=True,
             )
-        self._control = Connection(ours.detach())
-
-    def fileno(self) -> int:
-        """For selectors."""
-        return self._control.fileno()
+        self._messages = Connection(os.dup(self.control.fileno()))
 
     def start(self, slot: int, channel: socket.socket, log: Path) -> None:
         """Ask for a worker; ``channel`` is its end of the pipe, which is closed here."""
         with channel, contextlib.suppress(OSError):
-            self._control.send(("start", slot, str(log)))
-            with socket.socket(fileno=os.dup(self._control.fileno())) as stream:
-                socket.send_fds(stream, [b"."], [channel.fileno()])
+            self._messages.send(("start", slot, str(log)))
+            socket.send_fds(self.control, [b"."], [channel.fileno()])
 
-    def kill(self, slot: int) -> None:
-        """Ask that a worker and its process group be killed."""
-        with contextlib.suppress(OSError):  # it is gone, which ``events`` reports
-            self._control.send(("kill", slot, ""))
-
-    def dump(self, slot: int) -> None:
-        """Ask that a worker write into its log where it is."""
-        with contextlib.suppress(OSError):
-            self._control.send(("dump", slot, ""))
-
-    def events(self) -> list[dict[str, Any]]:
-        """What has happened to workers; EOFError when the spawner itself is gone."""
-        events: list[dict[str, Any]] = []
-        try:
-            while self._control.poll():
-                events.append(self._control.recv())
-        except (EOFError, OSError):
-            if not events:
-                raise EOFError from None
-        return events
+    def order(self, what: str, slot: int) -> None:
+        """Ask that a worker and its process group be killed (``kill``), or that it log where it is (``dump``)."""
+        with contextlib.suppress(OSError):  # it is gone, which whoever reads ``control`` notices
+            self._messages.send((what, slot, ""))
 
     def restart(self) -> None:
         """A new spawner, after the old one was killed; the kernel killed its workers with it."""
-        self._control.close()
         self._process.kill()
         self._process.wait()
+        self._hang_up()
         self._start()
 
     def close(self) -> None:
         """Let the spawner end everything and go."""
-        self._control.close()
+        self._hang_up()
         try:
             self._process.wait(timeout=10.0)
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
+
+    def _hang_up(self) -> None:
+        with contextlib.suppress(OSError):
+            self.control.shutdown(socket.SHUT_RDWR)  # also for the thread that reads it
+        self.control.close()
+        self._messages.close()

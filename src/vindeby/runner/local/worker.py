@@ -19,33 +19,32 @@ import json
 import logging
 import os
 import resource
-import select
 import signal
-import socket
 import sys
 import threading
 import time
 from collections import deque
 from dataclasses import replace
+from multiprocessing.connection import Connection
 from pathlib import Path
 
 from vindeby.campaign import Task
-from vindeby.runner.local.messages import Channel, End, Heartbeats, Setup, Slot
+from vindeby.runner.local.heartbeats import Heartbeats, Slot
 from vindeby.runner.processes import adopt_orphans, die_with_parent, limit_data, memory_of, node_and_job
 from vindeby.runner.protocol import (
-    DiskTrouble,
+    EndWorker,
     Failed,
-    Failure,
     MethodUnusable,
-    TasksDurable,
+    PoolEvent,
     WantsWork,
     Work,
     WorkerReady,
     WorkerRetiring,
 )
 from vindeby.runner.task_executor import (
-    ExecutorHooks,
+    COMPUTING,
     MethodUnusableError,
+    Setup,
     TaskExecutor,
     one_line,
 )
@@ -175,7 +174,7 @@ def work(channel: int, heartbeats: int, slot: int, slots: int, log: str) -> int:
         os.set_inheritable(descriptor, False)
     output = Output(log)
     row = Heartbeats(heartbeats, slots).slot(slot)
-    worker = Worker(slot, Channel(socket.socket(fileno=channel)), row, output)
+    worker = Worker(slot, Connection(channel), row, output)
     try:
         return worker.run()
     except EOFError:
@@ -194,13 +193,14 @@ def _prefer_to_be_killed() -> None:
         file.write("500")
 
 
-class Worker(ExecutorHooks):
+class Worker:
     """The main thread's part, and what the threads share; it guards its process against what tasks do to it."""
 
-    def __init__(self, number: int, channel: Channel, slot: Slot, output: Output) -> None:
+    def __init__(self, number: int, channel: Connection, slot: Slot, output: Output) -> None:
         self.number = number
         """Of its slot, by which the coordinator knows it."""
         self.channel = channel
+        self._sending = threading.Lock()
         self.slot = slot
         self.output = output
         self.queue: deque[tuple[int, Task, Work]] = deque()
@@ -223,28 +223,23 @@ class Worker(ExecutorHooks):
 
     def run(self) -> int:
         """Set up, work until asked to end, publish the rest."""
-        first, *early = _first_messages(self.channel)
-        assert isinstance(first, Setup)
-        self.setup = setup = first
-        sys.path[:] = setup.search_path
+        self.setup: Setup = self.channel.recv()
+        sys.path[:] = self.setup.search_path
         try:
-            self.executor = self._make_executor(setup)
+            self.executor = TaskExecutor(self.setup, self._report, self.number, self.progress, self.solved)
         except MethodUnusableError as error:
-            self.channel.send(MethodUnusable(str(error)))
+            self._report(MethodUnusable(str(error)))
             return 1
         self.publisher = self.executor.publisher
         lock = self.publisher.publishing
         os.register_at_fork(before=lock.acquire, after_in_parent=lock.release, after_in_child=lock.release)
-        limit_data(setup.memory_limit)
-        limit = setup.memory_limit
+        limit = self.setup.memory_limit
+        limit_data(limit)
         if limit is not None:
             fresh = memory_of()
             self._retire_at = _RETIRE_AT * limit if fresh < _RETIRE_AT / 2 * limit else float("inf")
         node, job = node_and_job()
-        ready = WorkerReady(self.number, self._pid, self.output.name, node, job, self.executor.writer)
-        self.channel.send(ready)
-        for message in early:
-            self._received(message)
+        self._report(WorkerReady(self.number, self._pid, self.output.name, node, job, self.executor.writer))
         threading.Thread(target=self._listen, name="listener", daemon=True).start()
         self._work()
         for descriptor in self._spare:
@@ -252,31 +247,19 @@ class Worker(ExecutorHooks):
                 os.close(descriptor)
         return 0 if self.executor.close() else 1
 
-    def _make_executor(self, setup: Setup) -> TaskExecutor:
-        """Its reports go through the channel, from whichever thread they come."""
-        number, send, waits = self.number, self.channel.send, setup.options.wait_for_disk
-        return TaskExecutor(
-            setup.campaign,
-            setup.output,
-            on_durable=lambda tasks, shard, seconds: send(TasksDurable(number, tasks, shard, seconds)),
-            on_failed=self._report_failure,
-            on_disk_trouble=lambda reason: send(DiskTrouble(number, reason, waits)),
-            options=setup.options,
-            hooks=self,
-        )
-
-    def _report_failure(self, task: int, failure: Failure) -> None:
-        self.channel.send(Failed(self.number, task, replace(failure, log=self.output.name)))
+    def _report(self, event: PoolEvent) -> None:
+        """Send an event, waiting as long as it takes; from any thread."""
+        if isinstance(event, Failed):
+            event = replace(event, failure=replace(event.failure, log=self.output.name))
+        with self._sending, contextlib.suppress(OSError):
+            self.channel.send(event)  # it fails when the coordinator is gone, which the listener notices
 
     def _listen(self) -> None:
         """Another thread: sends heartbeats and receives messages."""
-        poll = select.poll()
-        poll.register(self.channel, select.POLLIN)
         try:
             while True:
-                if poll.poll(1000.0 * self.setup.heartbeat_s):
-                    for message in self.channel.receive():
-                        self._received(message)
+                if self.channel.poll(self.setup.campaign.run.heartbeat_s):
+                    self._received(self.channel.recv())
                 self.slot.beat()
         except BaseException:  # noqa: BLE001 - the coordinator is gone, or cannot be heard
             os.killpg(0, signal.SIGKILL)
@@ -286,11 +269,11 @@ class Worker(ExecutorHooks):
             if isinstance(message, Work):
                 self.queue.extend((number, task, message) for number, task in message.tasks)
                 self._low, self._asked = len(message.tasks) // 2, False
-            elif isinstance(message, End):
+            elif isinstance(message, EndWorker):
                 self.ending = True
                 self.queue.clear()
             self.change.notify_all()
-        if isinstance(message, End):
+        if isinstance(message, EndWorker):
             self.publisher.stop_waiting()
             if message.now:
                 self.publisher.flush(timeout_s=2.0)
@@ -313,7 +296,7 @@ class Worker(ExecutorHooks):
             if self._worn:
                 break
         if self._worn:
-            self.channel.send(WorkerRetiring(self.number, self._worn, self._pid))
+            self._report(WorkerRetiring(self.number, self._worn, self._pid))
 
     def _next(self) -> tuple[int, Task, Work] | None:
         """The next task; None when there will be none."""
@@ -338,7 +321,7 @@ class Worker(ExecutorHooks):
         """Want more tasks, once for each time that some came."""
         if not self._asked:
             self._asked = True
-            self.channel.send(WantsWork(self.number, self._seconds))
+            self._report(WantsWork(self.number, self._seconds))
 
     def _do(self, number: int, task: Task, *, trusted: bool) -> None:
         """One task, whatever comes of it."""
@@ -363,20 +346,17 @@ class Worker(ExecutorHooks):
             self.output.line(f"handed back, to be tried in a fresh process: {attempt.failure}")
         else:
             self.output.line(f"failed: {attempt.failure}")
-            self._report_failure(number, attempt.failure)
+            self._report(Failed(self.number, number, attempt.failure))
             self.slot.end()
         self.output.key = "-"
-
-    def solving(self) -> None:
-        """Start the task's clock."""
-        self.slot.start_clock()
-        self.progress("computing")
 
     def progress(self, stage: str, *how_far: float | None) -> None:
         """Note it, not more often than anybody looks; the rest takes as long for its share as what is over."""
         now = time.monotonic()
         if stage != self._stage:
             self._stage, self._stage_began = stage, now
+            if stage == COMPUTING:
+                self.slot.start_clock()
         elif now - self._noted < _LOOK_S:
             return
         *counts, share = how_far or (None,)
@@ -416,11 +396,3 @@ def _descriptors_in_use(limit: int) -> int:
         return limit
     os.close(probe)
     return probe
-
-
-def _first_messages(channel: Channel) -> list[object]:
-    """What came first; the coordinator may have said more than one thing by now."""
-    while True:
-        select.select([channel], [], [])
-        if messages := channel.receive():
-            return messages

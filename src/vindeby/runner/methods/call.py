@@ -11,20 +11,26 @@ import copy
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from vindeby.assembly.energy import engine_warning
-from vindeby.campaign import Boundary, Campaign, Site, Task, Turbine
+from vindeby.assembly.energy import code_warning, engine_warning
+from vindeby.campaign import Campaign, Task
 from vindeby.campaign.neighbours import Standing, neighbours_of
-from vindeby.campaign.reading.code_files import file_of, imported, is_installed
+from vindeby.campaign.reading.code_files import imported
+from vindeby.campaign.sections.boundary import Boundary
 from vindeby.campaign.sections.method import Call
+from vindeby.campaign.sections.site import Site
+from vindeby.campaign.sections.turbines import Turbine
 from vindeby.campaign.tasks import Cell
 from vindeby.errors import ArgumentError, InputError
-from vindeby.runner.methods.method_protocol import InvalidResultError, Method, Result
+from vindeby.runner.methods.method_protocol import InvalidResultError, Method, Result, Solve
 
 if TYPE_CHECKING:
     from vindeby.layout import Problem
     from vindeby.wake import WindFarm
+
+
+Function: TypeAlias = Callable[[Any], Mapping[str, Any]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,33 +87,25 @@ class CallTask(FunctionTask):
         return self.problem.farm
 
 
-def find_function(name: str) -> Callable[[Any], Mapping[str, Any]]:
-    """Import ``package.module:function``; InputError says what is missing."""
-    function: Callable[[Any], Mapping[str, Any]] = imported("method.call", name, "function")
-    return function
-
-
 class CallMethod:
     """The function, found once for all farms and types."""
 
     def __init__(self, campaign: Campaign, call: Call) -> None:
         self._campaign = campaign
         self._call = call
-        self._function = find_function(call.function)
+        self._function: Function = imported("method.call", call.function, "function")
         if call.energy_is_compared:
             from vindeby.assembly.wind import load_engine  # and Numba, before any task runs
 
             load_engine(campaign)
 
-    def prepare(self, cell: Cell) -> _Prepared:
+    def prepare(self, cell: Cell) -> Solve:
         """Nothing is shared that the function does not share itself."""
-        return _Prepared(self._campaign, self._call, self._function, cell)
+        return _Prepared(self._campaign, self._call, self._function, cell).solve
 
 
 class _Prepared:
-    def __init__(
-        self, campaign: Campaign, call: Call, function: Callable[[Any], Mapping[str, Any]], cell: Cell
-    ) -> None:
+    def __init__(self, campaign: Campaign, call: Call, function: Function, cell: Cell) -> None:
         self._campaign, self._cell = campaign, cell
         self._call, self._function = call, function
         self._cases = dict(zip(campaign.seeds, call.cases or (), strict=False))
@@ -172,7 +170,7 @@ def method_for(campaign: Campaign, progress: Callable[..., None]) -> Method:
             "method: a call cannot be one of several steps; let the function do them all, or leave it out"
         )
     if calls:
-        found: Any = find_function(calls[0].function)
+        found = imported("method.call", calls[0].function, "function")
         if isinstance(found, type) and hasattr(
             found, "prepare"
         ):  # a Method of its own, such as that of evaluate
@@ -187,11 +185,6 @@ def method_for(campaign: Campaign, progress: Callable[..., None]) -> Method:
 def warning(campaign: Campaign, search_path: Sequence[str]) -> str:
     """What to say before code of a campaign's is imported; empty where there is nothing to say."""
     for step in campaign.method:
-        if step.call is not None:
-            file = file_of(step.call.function.partition(":")[0], search_path)
-            if file is not None and not is_installed(file):
-                return (
-                    f"method.call: {step.call.function} is not from an installed package: {file} will be executed, and "
-                    "may do whatever you may do; run only code that you trust"
-                )
+        if step.call and (text := code_warning("method.call", step.call.function, search_path)):
+            return text
     return engine_warning(campaign, search_path)

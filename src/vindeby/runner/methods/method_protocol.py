@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 from numpy.ma import MaskedArray
@@ -39,17 +39,14 @@ class Result:
     attributes: Mapping[str, Attribute] = field(default_factory=dict)
 
 
-class Prepared(Protocol):
-    """A farm with a turbine type, ready for its tasks."""
-
-    def solve(self, task: Task) -> Result:
-        """Find the layout of one task."""
+Solve: TypeAlias = Callable[[Task], Result]
+"""Finds the layout of one task of a farm and a type."""
 
 
 class Method(Protocol):
     """A way to find layouts, for a whole campaign."""
 
-    def prepare(self, cell: Cell) -> Prepared:
+    def prepare(self, cell: Cell) -> Solve:
         """Set up what all tasks of a farm and a type share."""
 
 
@@ -88,10 +85,7 @@ def checked_record(
             "farm": campaign.farms[task.farm_idx].name,
             "turbine": cell.label([turbine.name for turbine in campaign.turbines]),
         }
-        worth = objective_gwh(
-            campaign, cell, float(arrays["aep"]), arrays["layout"].shape[1], arrays.get("types")
-        )
-        if worth is not None:
+        if (worth := objective_gwh(campaign, cell, arrays)) is not None:
             attributes["objective"] = worth
         if cell.zones:
             arrays["zone"] = zone_array(cell)

@@ -10,17 +10,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from vindeby.assembly import pipeline_of, problem_of
 from vindeby.assembly.energy import engine_name
-from vindeby.assembly.search import method_of
+from vindeby.assembly.search import method_of, pipeline_of, problem_of
 from vindeby.assembly.wind import load_engine
-from vindeby.campaign import Campaign, Task
+from vindeby.campaign import Campaign
 from vindeby.campaign.tasks import Cell
 from vindeby.errors import TaskError
 from vindeby.layout import Layout, Pipeline, Problem, Search
 from vindeby.layout import Result as Found
 from vindeby.layout.problem import Report
-from vindeby.runner.methods.method_protocol import Result
+from vindeby.runner.methods.method_protocol import Result, Solve
 
 
 class SearchMethod:
@@ -37,7 +36,7 @@ class SearchMethod:
         foreign = campaign.wake.pywake or campaign.wake.floris
         self._warm = foreign is not None  # there is nothing to compile that takes long
 
-    def prepare(self, cell: Cell) -> _Prepared:
+    def prepare(self, cell: Cell) -> Solve:
         """Set up the farm, its wakes and whatever its seeds share.
 
         The first time, one search is made and forgotten: compiling the kernels, or loading them, can take a
@@ -58,7 +57,8 @@ class SearchMethod:
         report.tell = self._progress
         if not isinstance(method, Pipeline):  # it repeats its steps, nobody knows how often
             report.tell = lambda *how_far: self._progress(*how_far[:-1], None)
-        return _Prepared(search, self._words, self._engine, np.array(cell.type_indices) if cell.mix else None)
+        kinds = np.array(cell.type_indices) if cell.mix else None
+        return lambda task: result_of(search(task.seed, None), self._words, self._engine, kinds)
 
 
 def _stated(problem: Problem, search: Search) -> Search:
@@ -74,29 +74,22 @@ def _stated(problem: Problem, search: Search) -> Search:
     return run
 
 
-class _Prepared:
-    def __init__(self, search: Search, words: str, engine: str, kinds: NDArray[np.int64] | None) -> None:
-        self._search, self._words, self._engine, self._kinds = search, words, engine, kinds
-
-    def solve(self, task: Task) -> Result:
-        """Search with the task's seed."""
-        found = self._search(task.seed, None)
-        arrays: dict[str, NDArray[Any]] = {
-            **found.arrays,
-            "layout": np.stack([found.x, found.y]),
-            "aep": np.asarray(found.aep_gwh),
-        }
-        if self._kinds is not None:
-            arrays["types"] = self._kinds[found.types]
-            if "tried_mix" in arrays:  # without the types that only neighbours have
-                arrays["tried_mix"] = arrays["tried_mix"][:, : len(self._kinds)]
-        return Result(
-            arrays,
-            {
-                **found.notes,
-                "engine": self._engine,
-                "search": self._words,
-                "search_status": found.status,
-                "evaluations": found.evaluations,
-            },
-        )
+def result_of(found: Found, search: str, engine: str, kinds: NDArray[np.int64] | None) -> Result:
+    """What a search found, with the numbers of its types in the campaign (``kinds``) where there are several."""
+    arrays: dict[str, NDArray[Any]] = {
+        **found.arrays,
+        "layout": np.stack([found.x, found.y]),
+        "aep": np.asarray(found.aep_gwh),
+    }
+    if kinds is not None:
+        arrays["types"] = kinds[found.types]
+        if "tried_mix" in arrays:  # without the types that only neighbours have
+            arrays["tried_mix"] = arrays["tried_mix"][:, : len(kinds)]
+    attributes = {
+        **found.notes,
+        "engine": engine,
+        "search": search,
+        "search_status": found.status,
+        "evaluations": found.evaluations,
+    }
+    return Result(arrays, attributes)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import hashlib
+import io
 import itertools
 import math
 import os
@@ -19,84 +20,53 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
-from typing import BinaryIO, Self
+from typing import BinaryIO
 
 from vindeby.errors import ArgumentError, InputError, StorageError
 
 
-class CarefulFile:
-    """A new file, with the methods that h5py asks of a file object."""
+class CarefulFile(io.FileIO):
+    """A new file for h5py, which can crash the process when a write fails: the first error is kept for ``check``."""
 
     def __init__(self, path: Path) -> None:
-        self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644)
-        self._position = 0
         self._error: OSError | None = None
+        super().__init__(path, "x+")
 
     def check(self) -> None:
         """Raise the error that happened on the way, if one did."""
         if self._error is not None:
             raise self._error
 
-    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
-        """Move within the file."""
-        start = {os.SEEK_SET: 0, os.SEEK_CUR: self._position}.get(whence)
-        self._position = offset + (os.fstat(self._descriptor).st_size if start is None else start)
-        return self._position
-
-    def tell(self) -> int:
-        """Where in the file we are."""
-        return self._position
-
-    def read(self, size: int) -> bytes:
-        """Read; h5py takes an object for a file by this method, and then uses ``readinto``."""
-        data = bytearray(size)
-        self.readinto(memoryview(data))
-        return bytes(data)
-
-    def readinto(self, buffer: memoryview) -> int:
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
         """Read; beyond the end, and after an error, there are zeros."""
         view = memoryview(buffer).cast("B")
-        got = os.preadv(self._descriptor, [view], self._position)
+        got = super().readinto(view)
         view[got:] = bytes(len(view) - got)
-        self._position += len(view)
         return len(view)
 
-    def write(self, data: memoryview) -> int:
+    def write(self, data: memoryview) -> int:  # type: ignore[override]
         """Write all of it, or remember why not."""
         view = memoryview(data).cast("B")
-        length = len(view)
-        while view and self._error is None:
-            try:
-                done = os.pwrite(self._descriptor, view, self._position)
-            except OSError as error:
-                self._error = error
-                break
-            view = view[done:]
-            self._position += done
-        self._position += len(view)
-        return length
+        start, done = self.tell(), 0
+        try:
+            while done < len(view) and self._error is None:
+                done += os.pwrite(self.fileno(), view[done:], start + done)
+        except OSError as error:
+            self._error = error
+        return self.seek(start + len(view)) - start
 
-    def truncate(self, size: int) -> int:
+    def truncate(self, size: int | None = None) -> int:
         """Set the length, or remember why not."""
         try:
             if self._error is None:
-                os.ftruncate(self._descriptor, size)
+                super().truncate(size)
         except OSError as error:
             self._error = error
-        return size
+        return size or 0
 
-    def flush(self) -> None:
-        """Nothing is buffered here."""
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        os.close(self._descriptor)
-        if error is None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        self.close()
+        if kind is None:
             self.check()
 
 
@@ -446,8 +416,8 @@ def _check_encoding(path: Path) -> None:
 def _check_length(path: Path) -> None:
     whole = path.absolute()
     for text, longest, what in (
-        (whole.name, _limit(whole.parent, "PC_NAME_MAX", _LONGEST_NAME) - _ROOM_IN_NAME, "name"),
-        (str(whole), _limit(whole.parent, "PC_PATH_MAX", _LONGEST_PATH) - _ROOM_IN_PATH, "path"),
+        (whole.name, _LONGEST_NAME - _ROOM_IN_NAME, "name"),
+        (str(whole), _LONGEST_PATH - _ROOM_IN_PATH, "path"),
     ):
         length = len(os.fsencode(text))
         if length > longest:
@@ -455,13 +425,6 @@ def _check_length(path: Path) -> None:
                 f"{text[:40]}...: the {what} has {length} bytes, more than the {longest} that leave room for the names "
                 "of the files beside it; choose a shorter one with -o"
             )
-
-
-def _limit(folder: Path, name: str, usual: int) -> int:
-    try:
-        return min(usual, os.pathconf(folder, name))
-    except (OSError, ValueError):
-        return usual
 
 
 def _kind(path: Path) -> str:

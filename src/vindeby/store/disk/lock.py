@@ -1,7 +1,16 @@
 """A lock that works where file locking does not, that the dead do not keep, and that is never held by two.
 
-Its state is changed only by the compare-and-swap of ``lock_state``. The owner renews it every few seconds from a
-thread. It is taken over from
+```
+run.lock/free-NONCE            nobody holds it
+run.lock/held-TOKEN-COUNT      the process that chose TOKEN holds it and has renewed it COUNT times
+```
+The state is the name of the only file in a directory, which is changed by renaming that file: a compare-and-swap, on a
+network too, of which exactly one of several processes succeeds, however long each pauses between looking and renaming.
+No state ever comes back, because every name holds a fresh random number or a higher count. The directory appears with
+its file in it, by renaming a prepared one. Who holds a lock is in a small file beside it for each token, written before
+the token becomes the lock's state.
+
+The owner renews the lock every few seconds from a thread. It is taken over from
 
 - an owner that is known to be gone, a process of this machine: at once;
 - an owner that may live elsewhere (another machine, another container): when it was not renewed for ``Lease.stale_s``;
@@ -9,43 +18,262 @@ thread. It is taken over from
 
 Taking over is a swap from the very heartbeat that was seen last, so it fails if the owner renews the lock in between.
 An owner that was stopped or slow finds out when it renews the lock, which ``confirm`` does before each step that must
-not be done by two.
+not be done by two. No clock of another machine is trusted: whoever wants the lock watches, by its own clock that cannot
+be moved, whether the owner's count changes. Only how long ago the last heartbeat was before the watch began comes from
+the file system, as the difference of two times that the file server set.
 """
 
 from __future__ import annotations
 
 import contextlib
+import errno
+import json
 import os
+import shutil
+import tempfile
 import threading
 import time
 import uuid
 from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
 from pathlib import Path
 from typing import Self
 
 from vindeby.errors import BusyError
-from vindeby.store.disk.lock_state import (
-    LEASE,
-    Lease,
-    LockState,
-    Owner,
-    Sign,
-    Watch,
-    claim_path,
-    create_state,
-    read_claim,
-    read_state,
-    remove_abandoned,
-    swap_state,
-    write_claim,
-)
+from vindeby.store.disk.files import Files, read_bounded
 from vindeby.store.disk.process import Identity
+from vindeby.text import parse_json
+
+_LOOKS = 40
+_PAUSE_S = 0.005
+
+
+@dataclass(frozen=True)
+class LockState:
+    """One state of a lock; ``token`` is empty when nobody holds it."""
+
+    name: str
+    token: str = ""
+    count: int = 0
+
+    @classmethod
+    def free(cls) -> LockState:
+        """Nobody holds it; a state that there never was before."""
+        return cls(f"free-{uuid.uuid4().hex}")
+
+    @classmethod
+    def held(cls, token: str, count: int = 0) -> LockState:
+        """Held, and renewed so many times."""
+        return cls(f"held-{token}-{count}", token, count)
+
+    @classmethod
+    def parse(cls, name: str) -> LockState | None:
+        """The state that a file name stands for; None for other names."""
+        kind, _, rest = name.partition("-")
+        if kind == "free" and rest:
+            return cls(name)
+        token, _, count = rest.rpartition("-")
+        return cls(name, token, int(count)) if kind == "held" and token and count.isdecimal() else None
+
+    def renewed(self) -> LockState:
+        """The same owner, one heartbeat later."""
+        return LockState.held(self.token, self.count + 1)
+
+
+def read_state(path: Path) -> LockState | None:
+    """The state of the lock at ``path``; None where no lock was ever made."""
+    states: list[LockState] = []
+    for _ in range(_LOOKS):
+        try:
+            states = [
+                state
+                for state in (LockState.parse(file.name) for file in path.iterdir())
+                if state is not None
+            ]
+        except FileNotFoundError:
+            return None
+        except NotADirectoryError:
+            raise BusyError(
+                f"{path}: is a file and not a lock; make sure that no process uses it, then delete this file"
+            ) from None
+        if len(states) == 1:
+            return states[0]
+        time.sleep(_PAUSE_S)  # while a name changes, a listing may show both names or neither
+    if not states:
+        return None
+    names = ", ".join(sorted(state.name for state in states))
+    raise BusyError(
+        f"{path}: holds more than one state ({names}), as after copying one run directory into another; "
+        "make sure that no process uses it, then delete this directory"
+    )
+
+
+def create_state(path: Path) -> None:
+    """Make a free lock at ``path``, unless one is there."""
+    prepared = path.with_name(f".{path.name}.{uuid.uuid4().hex}.new")
+    prepared.mkdir(parents=True)
+    try:
+        (prepared / LockState.free().name).touch()
+        prepared.rename(path)
+    except OSError as error:
+        if error.errno not in {errno.EEXIST, errno.ENOTEMPTY}:
+            raise
+    finally:
+        shutil.rmtree(prepared, ignore_errors=True)
+
+
+def swap_state(path: Path, old: LockState, new: LockState) -> bool:
+    """Change the state from ``old`` to ``new``; False, with nothing changed, when it was not ``old`` any more."""
+    try:
+        (path / old.name).rename(path / new.name)
+    except FileNotFoundError:
+        # A network file system may repeat a request whose answer was lost: then the new name is there.
+        return os.path.lexists(path / new.name)
+    return True
+
+
+def is_held_by(path: Path, token: str) -> bool:
+    """Is this the owner now? For a look from another process; the owner itself renews the lock to be sure."""
+    try:
+        state = read_state(path)
+    except BusyError:
+        return False
+    return state is not None and state.token == token
+
+
+@dataclass(frozen=True)
+class Lease:
+    """How often a lock is renewed, and for how long it must not have been before it may be taken over."""
+
+    beat_s: float = 5.0
+    stale_s: float = 120.0
+    watch_s: float = 20.0
+    """The shortest time to watch, even when the last heartbeat was long ago."""
+
+
+LEASE = Lease()
+
+
+class Sign(Enum):
+    """What watching a lock has shown."""
+
+    ALIVE = "it was renewed while we watched"
+    UNKNOWN = "not renewed so far"
+    STALE = "not renewed for too long"
+
+
+class Watch:
+    """Watches one lock of which only the heartbeats can be seen."""
+
+    def __init__(self, path: Path, lease: Lease) -> None:
+        self._path, self._lease = path, lease
+        self._seen: LockState | None = None
+        self._since = 0.0
+        self._before = 0.0
+        self._changed = False
+
+    def look(self, state: LockState) -> Sign:
+        """Note the present state; what is known by now."""
+        now = time.monotonic()
+        if state != self._seen:
+            self._changed = self._seen is not None
+            self._before = 0.0 if self._changed else heartbeat_age(self._path) or 0.0
+            self._seen, self._since = state, now
+        watched = now - self._since
+        if watched >= self._lease.watch_s and self._before + watched >= self._lease.stale_s:
+            return Sign.STALE
+        return Sign.ALIVE if self._changed else Sign.UNKNOWN
+
+
+def heartbeat_age(path: Path) -> float | None:
+    """Seconds since a lock's state last changed, by the clock of the file system; None when it is unknown."""
+    try:
+        with tempfile.TemporaryFile(dir=path.parent) as probe:
+            probe.write(b"now")
+            probe.flush()
+            os.fsync(probe.fileno())  # on a network, so that the server sets the time
+            return max(0.0, os.fstat(probe.fileno()).st_mtime - path.stat().st_mtime)
+    except OSError:
+        return None
+
+
+UNKNOWN = Identity("an unknown machine", "", 0, "", "")
+_ABANDONED_AFTER_S = 24 * 3600.0
+
+
+def _describe(owner: Identity, path: Path, purpose: str) -> str:
+    """For messages: who, what for, since when, and when it last gave a sign of life."""
+    text = f"{owner} holds it ({purpose})"
+    if owner.since:
+        text += f" since {time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime(owner.since))}"
+    age = heartbeat_age(path)
+    return text if age is None else f"{text}, last heartbeat {age:.0f} s ago"
+
+
+def claim_path(path: Path, token: str) -> Path:
+    """The file that says who is behind a token."""
+    return path.with_name(f".{path.name}.{token}.json")
+
+
+def write_claim(path: Path, token: str) -> Path:
+    """Say that this process is behind a token; on the disk, so that a power cut leaves no lock of nobody."""
+    claim = claim_path(path, token)
+    text = json.dumps({**Identity.current().to_json(), "acquired": time.time()})
+    try:
+        with claim.open("x") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as error:
+        error.filename = error.filename or str(claim)
+        claim.unlink(missing_ok=True)
+        raise
+    return claim
+
+
+def read_claim(claim: Path) -> Identity:
+    """Who is behind a token, with the time since when; an unknown process when the file cannot be understood."""
+    try:
+        data = parse_json(read_bounded(claim))
+        return Identity.from_json({**data, "since": data.get("acquired", data["since"])})
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return UNKNOWN
+
+
+def remove_abandoned(path: Path, keep: str) -> None:
+    """Delete what processes left that died while they took the lock; only for who holds it."""
+    start = f".{path.name}."
+    for left in path.parent.iterdir():
+        if not left.name.startswith(start) or left == claim_path(path, keep):
+            continue
+        try:
+            old = time.time() - left.stat().st_mtime > _ABANDONED_AFTER_S
+        except OSError:
+            continue
+        if left.suffix == ".new" and old:
+            shutil.rmtree(left, ignore_errors=True)
+        elif left.suffix == ".json" and (old or read_claim(left).is_dead):
+            left.unlink(missing_ok=True)
+
+
+class LeasedFiles(Files):
+    """Plain system calls, but a rename only while the lock at ``lock`` is held with ``token``.
+
+    Needed for a coordinator that was stopped and cannot notice that its lock was taken over, while its workers run on.
+    """
+
+    def __init__(self, lock: Path, token: str) -> None:
+        self._lock, self._token = lock, token
+
+    def rename(self, source: Path, target: Path) -> None:
+        """Rename, unless the lock is another's."""
+        if not is_held_by(self._lock, self._token):
+            raise OSError(errno.ECANCELED, f"another process has taken over {self._lock}", str(target))
+        super().rename(source, target)
+
 
 _POLL_S = 0.1
-
-
-def _silent(_: str) -> None:
-    """Nobody listens."""
 
 
 class Lock:
@@ -58,7 +286,7 @@ class Lock:
         *,
         wait_s: float = 0.0,
         take_over: bool = False,
-        say: Callable[[str], None] = _silent,
+        say: Callable[[str], None] = lambda _: None,
         lease: Lease | None = None,
     ) -> None:
         self.path = path
@@ -66,7 +294,7 @@ class Lock:
         self._wait_s = wait_s
         self._take_over = take_over
         self._say = say
-        self._lease = LEASE if lease is None else lease
+        self._lease = lease or LEASE
         self._state: LockState | None = None
         self._pid = 0
         self._renewing = threading.Lock()
@@ -88,7 +316,7 @@ class Lock:
     def holder(self) -> Identity | None:
         """Who holds it; None when nobody does."""
         state = read_state(self.path)
-        return None if state is None or not state.token else self._owner(state).process
+        return None if state is None or not state.token else read_claim(claim_path(self.path, state.token))
 
     def acquire(self) -> Self:
         """Take the lock, waiting up to ``wait_s``; BusyError says who holds it."""
@@ -151,18 +379,18 @@ class Lock:
 
     def _may_take(self, state: LockState, watch: Watch, deadline: float, *, asked: bool) -> bool:
         """May it be taken from its owner? BusyError when it may not and there is no more time."""
-        owner = self._owner(state)
-        if owner.process.is_dead:
+        owner = read_claim(claim_path(self.path, state.token))
+        if owner.is_dead:
             return True
-        if owner.is_unknown and read_state(self.path) != state:
+        if owner is UNKNOWN and read_state(self.path) != state:
             return False  # it was given back just now
-        sign = Sign.ALIVE if owner.process.is_alive else watch.look(state)
+        sign = Sign.ALIVE if owner.is_alive else watch.look(state)
         if asked or sign is Sign.STALE:
-            self._say(f"{self.path}: {owner.describe(self.path, self.purpose)}; it is taken over")
+            self._say(f"{self.path}: {_describe(owner, self.path, self.purpose)}; it is taken over")
             return True
         if sign is Sign.ALIVE and time.monotonic() >= deadline:
             raise BusyError(
-                f"{self.path}: {owner.describe(self.path, self.purpose)}; wait until it ends, or end it; "
+                f"{self.path}: {_describe(owner, self.path, self.purpose)}; wait until it ends, or end it; "
                 "--take-over takes the lock away from it"
             )
         if state.token != self._waits_for:
@@ -170,7 +398,7 @@ class Lock:
             watched = f"watching whether it still lives, for up to {self._lease.stale_s:.0f} s"
             waiting = f"waiting until it ends, for up to {self._wait_s:.0f} s"
             self._say(
-                f"{self.path}: {owner.describe(self.path, self.purpose)}; "
+                f"{self.path}: {_describe(owner, self.path, self.purpose)}; "
                 f"{watched if sign is Sign.UNKNOWN else waiting} (--take-over does not wait)"
             )
         return False
@@ -211,9 +439,6 @@ class Lock:
                 return True
             self._lost.set()
             return False
-
-    def _owner(self, state: LockState) -> Owner:
-        return read_claim(claim_path(self.path, state.token))
 
     def __enter__(self) -> Self:
         return self.acquire()

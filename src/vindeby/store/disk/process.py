@@ -7,7 +7,7 @@ import platform
 import re
 import time
 import uuid
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ class Identity:
     pid: int
     started: str
     token: str
-    since: float = 0.0
+    since: float = field(default=0.0, compare=False)
 
     @classmethod
     def current(cls) -> Identity:

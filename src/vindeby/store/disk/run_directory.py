@@ -236,7 +236,6 @@ def hdf5_files(folder: Path) -> list[Path]:
     return sorted(path for path in folder.rglob("*") if path.suffix in SUFFIXES and path.is_file())
 
 
-_READ_SIZE = 1 << 20
 _NO_LINKS = frozenset({errno.EXDEV, errno.EPERM, errno.EMLINK, errno.EOPNOTSUPP, errno.ENOSYS, errno.EACCES})
 
 
@@ -255,24 +254,16 @@ def link_or_copy(source: Path, target: Path) -> None:
     except OSError as error:
         if error.errno not in _NO_LINKS:
             raise
-        _copy(source, target)
+        temporary = target.with_name(f".{target.name}.{Identity.current().token}.tmp")
+        try:
+            shutil.copyfile(source, temporary)
+            force_file(temporary)
+            if Files().digest(temporary) != Files().digest(source):
+                raise OSError(errno.EIO, "the copy is not what was copied", str(target)) from None
+            temporary.rename(target)
+        finally:
+            temporary.unlink(missing_ok=True)
     force_file(target)
-
-
-def _copy(source: Path, target: Path) -> None:
-    files = Files()
-    temporary = target.with_name(f".{target.name}.{Identity.current().token}.tmp")
-    try:
-        with source.open("rb") as old, temporary.open("xb") as new:
-            while data := old.read(_READ_SIZE):
-                new.write(data)
-            new.flush()
-            os.fsync(new.fileno())
-        if files.digest(temporary) != files.digest(source):
-            raise OSError(errno.EIO, "the copy is not what was copied", str(target))
-        temporary.rename(target)
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vindeby.errors import ArgumentError
-from vindeby.printable import one_line
-from vindeby.text import plural
+from vindeby.text import one_line, plural
 
 Attribute: TypeAlias = str | int | float | bool
 """What an attribute may be; an int must fit 64 bits."""

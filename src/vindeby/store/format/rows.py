@@ -23,7 +23,7 @@ from vindeby.errors import ArgumentError, DataError
 from vindeby.store.format.record import MAXIMUM_DIMENSIONS, SUCCESS, Attribute, Record
 
 CHECKSUM_WIDTH = 64
-_KINDS: dict[str, str] = {"int": "<i8", "float": "<f8", "bool": "|b1"}
+KINDS: dict[str, str] = {"int": "<i8", "float": "<f8", "bool": "|b1"}
 _NUMERIC = re.compile(r"[<|][biuf][1248]")
 _MOST_ELEMENTS = 1 << 60
 """Times the 8 bytes of the largest type, more than numpy can address; dimensions of 0 do not count for it."""
@@ -89,7 +89,7 @@ def _row_type(schema: Schema, *widths: int) -> np.dtype[Any]:
     fields: list[tuple[Any, ...]] = [(name, texts[name]) for name in ("key", "fingerprint", "status")]
     for name, kind in schema.attributes:
         place = attribute_field(name)
-        fields.append((place, texts[place] if kind == "str" else _KINDS[kind]))
+        fields.append((place, texts[place] if kind == "str" else KINDS[kind]))
     fields += [(array_field(name), dtype, shape) for name, dtype, shape in schema.arrays if 0 not in shape]
     return np.dtype([*fields, ("checksum", f"S{CHECKSUM_WIDTH}")])
 

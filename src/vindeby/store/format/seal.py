@@ -45,9 +45,12 @@ _DIGEST_SIZE = 32
 _SMALLEST_BLOCK = 512
 _READ_SIZE = 1 << 20
 """Bytes that are read at once; a smaller file is kept in memory when it was verified as a whole."""
+_LARGEST_SPAN = 1 << 26
+"""Bytes that are read at once to pick parts out of them."""
 _DIRECTORY_ERRORS = (ArithmeticError, LookupError, MemoryError, RecursionError, TypeError, ValueError)
 """What numbers and names that lie lead to."""
-_MARKS = ("key", "fingerprint", "status", "checksum")
+MARK_COLUMNS = ("key", "fingerprint", "status", "checksum")
+"""The columns with which a table begins."""
 _TEXT = re.compile(r"S[1-9][0-9]{0,11}")
 
 # What the directory of each kind of file must hold: an object with these members, a list of such elements, a list with
@@ -103,9 +106,9 @@ def _chunk_bytes(chunk: dict[str, Any], schemas: list[dict[str, Any]]) -> int:
 
 def _table_bytes(directory: dict[str, Any]) -> int:
     count, columns, places = directory["count"], directory["columns"], directory["places"]
-    for mark, (path, field, dtype, shape) in zip(_MARKS, columns, strict=False):
+    for mark, (path, field, dtype, shape) in zip(MARK_COLUMNS, columns, strict=False):
         if [path, field, shape] != [mark, mark, []] or not _TEXT.fullmatch(dtype):
-            raise ValueError(f"the columns do not begin with texts for {', '.join(_MARKS)}")
+            raise ValueError(f"the columns do not begin with texts for {', '.join(MARK_COLUMNS)}")
     if columns[-1] != ["schema", "schema", "<i4", []] or (count and not directory["schemas"]):
         raise ValueError("the last column is not schema, or there are no schemas")
     chunks = -(-count // directory["chunk_rows"])
@@ -219,11 +222,7 @@ def read_seal(read: Callable[[int, int], bytes], size: int, name: str) -> Seal |
 
 
 class SealedFile:
-    """Random access to the verified bytes of a sealed file.
-
-    With ``verify=False`` the bytes come as they are, for salvaging: whoever asks compares the checksum of
-    each record instead.
-    """
+    """Random access to the verified bytes of a sealed file."""
 
     def __init__(
         self, path: Path, read: Callable[[int, int], bytes], seal: Seal, *, verify: bool = True
@@ -236,7 +235,7 @@ class SealedFile:
         self._whole: bytes | None = None
 
     @classmethod
-    def open(cls, path: Path, *, verify: bool = True) -> SealedFile | None:
+    def open(cls, path: Path) -> SealedFile | None:
         """Open a file for verified reading; None when it has no seal, OSError when it is not a file."""
         descriptor = open_regular(path)
 
@@ -251,7 +250,7 @@ class SealedFile:
                 os.close(descriptor)
         if seal is None:
             return None
-        file = cls(path, read, seal, verify=verify)
+        file = cls(path, read, seal)
         file._descriptor = descriptor
         return file
 
@@ -264,6 +263,10 @@ class SealedFile:
 
         seal = read_seal(read, len(data), name)
         return None if seal is None else cls(Path(name), read, seal)
+
+    def unverified(self) -> SealedFile:
+        """The same file, whose bytes come as they are: whoever asks compares the checksum of each record instead."""
+        return SealedFile(self.path, self._read, self.seal, verify=False)
 
     def verify(self, *, once: bool = False) -> None:
         """Read every block, whether anything asks for it or not; SealError names the first that is not what it was.
@@ -283,9 +286,16 @@ class SealedFile:
             drop_cache(self._descriptor)
 
     def read(self, offset: int, length: int) -> bytes:
-        """Verified bytes; SealError names the block that is not what it was."""
+        """Verified bytes; SealError names the block that is not what it was.
+
+        Where nothing is verified, what a damaged address outside the file leads to is zeros.
+        """
         if offset < 0 or length < 0 or offset + length > self.seal.length:
-            raise SealError(f"{self.path}: the directory points outside the file (byte {offset + length})")
+            if self._verify:
+                raise SealError(
+                    f"{self.path}: the directory points outside the file (byte {offset + length})"
+                )
+            return bytes(length)
         if self._whole is not None:
             return self._whole[offset : offset + length]
         if not self._verify:
@@ -297,6 +307,16 @@ class SealedFile:
         for at in range(start, stop, size):
             self._check(at, memoryview(data)[at - start : at - start + size])
         return data[offset - start : offset - start + length]
+
+    def read_parts(self, places: list[int], lengths: list[int]) -> list[Buffer]:
+        """Several parts of the file, in one read where they stand close together."""
+        start = min(places, default=0)
+        stop = max(map(sum, zip(places, lengths, strict=True)), default=0)
+        parts = zip(places, lengths, strict=True)
+        if stop > self.seal.length or stop - start > _LARGEST_SPAN:
+            return [self.read(at, length) for at, length in parts]
+        whole = memoryview(self.read(start, stop - start))
+        return [whole[at - start : at - start + length] for at, length in parts]
 
     def _check(self, at: int, block: memoryview) -> None:
         place = at // self.seal.block_size * _DIGEST_SIZE
@@ -325,9 +345,9 @@ def _read_fully(descriptor: int, length: int, offset: int) -> bytes:
     return b"".join(parts)
 
 
-def open_sealed(path: Path, *, verify: bool = True) -> SealedFile:
+def open_sealed(path: Path) -> SealedFile:
     """Open a file that must be sealed."""
-    file = SealedFile.open(path, verify=verify)
+    file = SealedFile.open(path)
     if file is None:
         raise SealError(f"{path}: the seal is missing")
     return file

@@ -46,21 +46,7 @@ MAXIMUM_SEGMENT = 1 << 30
 _numbers = itertools.count()
 
 
-@dataclass(frozen=True)
-class Image:
-    """A shard, ready to be written."""
-
-    data: bytes
-    keys: tuple[str, ...]
-    checksums: tuple[str, ...]
-
-
-def build_image(records: Iterable[Record]) -> Image:
-    """The sealed bytes of a shard with these records."""
-    return build_image_of(segments_of(records))
-
-
-def build_image_of(segments: Sequence[Segment]) -> Image:
+def build_image(segments: Sequence[Segment]) -> bytes:
     """The sealed bytes of a shard with these segments."""
     for segment in segments:
         if segment.rows.nbytes > MAXIMUM_SEGMENT:
@@ -77,10 +63,7 @@ def build_image_of(segments: Sequence[Segment]) -> Image:
         "published_ns": time.time_ns(),
         "segments": [_entry(segment, place) for segment, place in zip(segments, places, strict=True)],
     }
-    seal = seal_bytes(len(hdf5), block_digests(hdf5), directory)
-    keys = [key.decode() for segment in segments for key in segment.rows["key"].tolist()]
-    checksums = [text.decode() for segment in segments for text in segment.rows["checksum"].tolist()]
-    return Image(hdf5 + seal, tuple(keys), tuple(checksums))
+    return hdf5 + seal_bytes(len(hdf5), block_digests(hdf5), directory)
 
 
 def _hdf5_image(segments: Sequence[Segment]) -> tuple[bytes, list[int]]:
@@ -148,13 +131,18 @@ class ShardWriter:
 
     def publish(self, records: Iterable[Record]) -> Receipt:
         """Make a batch of records durable, in one shard; StorageError when the disk keeps refusing."""
-        image = build_image(records)
-        if not image.keys:
+        segments = segments_of(records)
+        keys, checksums = (
+            tuple(text.decode() for segment in segments for text in segment.rows[field].tolist())
+            for field in ("key", "checksum")
+        )
+        if not keys:
             raise ArgumentError("publish: there is no record to publish")
-        if len(set(image.keys)) != len(image.keys):
+        if len(set(keys)) != len(keys):
             raise ArgumentError("publish: a key occurs twice in one batch")
-        path = publish_bytes(self._files, self._retry, image.data, self._names, self._run.path)
-        return Receipt(path, image.keys, image.checksums, len(image.data))
+        data = build_image(segments)
+        path = publish_bytes(self._files, self._retry, data, self._names, self._run.path)
+        return Receipt(path, keys, checksums, len(data))
 
     @property
     def name(self) -> str:

@@ -24,15 +24,13 @@ from numpy.typing import NDArray
 from vindeby.errors import ArgumentError, StorageError
 from vindeby.store.format.file_format import SAMPLE, Content, FileFormat
 from vindeby.store.format.root import array_attributes
-from vindeby.store.format.rows import CHECKSUM_WIDTH, Schema, Segment, array_field, attribute_field
-from vindeby.store.format.seal import SealedFile, open_sealed
+from vindeby.store.format.rows import CHECKSUM_WIDTH, KINDS, Schema, Segment, array_field, attribute_field
+from vindeby.store.format.seal import MARK_COLUMNS, SealedFile, open_sealed
 
 if TYPE_CHECKING:
     import h5py
 
 CHUNK_ROWS = 1024
-_TYPES = {"int": "<i8", "float": "<f8", "bool": "|b1"}
-_MARKS = ("key", "fingerprint", "status", "checksum")
 _LARGEST_CHUNK = 1 << 30
 
 
@@ -76,9 +74,9 @@ def plan_columns(content: Content) -> list[Column]:
             before = largest.get((field, kind, len(shape)), shape)
             largest[field, kind, len(shape)] = tuple(map(max, shape, before))
     paths = column_paths(content.schemas)
-    columns = [Column(mark, mark, f"S{_width(content, mark)}", ()) for mark in _MARKS]
+    columns = [Column(mark, mark, f"S{_width(content, mark)}", ()) for mark in MARK_COLUMNS]
     for (field, kind, dimensions), padded in largest.items():
-        dtype = f"S{_width(content, field)}" if kind == "str" else _TYPES.get(kind, kind)
+        dtype = f"S{_width(content, field)}" if kind == "str" else KINDS.get(kind, kind)
         columns.append(Column(paths[field, kind, dimensions], field, dtype, padded))
     for column in columns:
         row = int(np.prod(column.shape, dtype=np.int64)) * np.dtype(column.dtype).itemsize
@@ -108,7 +106,7 @@ def column_paths(schemas: Sequence[Schema]) -> Paths:
 
 def own_columns(schemas: Sequence[Schema]) -> set[str]:
     """The path of every dataset of a table with these schemas."""
-    return {*_MARKS, _SCHEMA_COLUMN.path, *column_paths(schemas).values()}
+    return {*MARK_COLUMNS, _SCHEMA_COLUMN.path, *column_paths(schemas).values()}
 
 
 def runs(codes: NDArray[Any], *, in_order: bool) -> Iterator[tuple[int, Any]]:
@@ -190,7 +188,7 @@ def table_segment(
     schema: Schema, paths: Paths, columns: Mapping[str, NDArray[Any]], members: NDArray[np.intp]
 ) -> Segment:
     """Some rows of a table, of one schema, from the values of its columns by their paths."""
-    found = {mark: columns[mark] for mark in _MARKS}
+    found = {mark: columns[mark] for mark in MARK_COLUMNS}
     shapes: dict[str, tuple[int, ...]] = {}
     for field, kind, shape in _fields(schema):
         found[field], shapes[field] = columns[paths[field, kind, len(shape)]], shape
@@ -205,20 +203,16 @@ def table_segment(
 
 
 def _read_columns(file: SealedFile, number: int, first: int) -> dict[str, NDArray[Any]]:
-    """One chunk of the first columns, in one read where they stand together."""
+    """One chunk of the first columns."""
     directory = file.seal.directory
     columns = [Column(*entry) for entry in directory["columns"][:first]]
     count = min(directory["chunk_rows"], directory["count"] - number * directory["chunk_rows"])
     places = [places[number] for places in directory["places"][:first]]
     lengths = [count * np.dtype((column.dtype, tuple(column.shape))).itemsize for column in columns]
-    start, stop = min(places), max(map(sum, zip(places, lengths, strict=True)))
-    together = stop - start <= 2 * sum(lengths)
-    whole = memoryview(file.read(start, stop - start)) if together else memoryview(b"")
-    found = {}
-    for column, place, length in zip(columns, places, lengths, strict=True):
-        data = whole[place - start : place - start + length] if together else file.read(place, length)
-        found[column.path] = np.frombuffer(data, column.dtype).reshape(count, *column.shape)
-    return found
+    return {
+        column.path: np.frombuffer(data, column.dtype).reshape(count, *column.shape)
+        for column, data in zip(columns, file.read_parts(places, lengths), strict=True)
+    }
 
 
 def _new_dataset(file: h5py.File, column: Column, content: Content) -> h5py.Dataset:
@@ -256,7 +250,7 @@ def _chunks(content: Content, columns: list[Column]) -> Iterator[dict[str, NDArr
             some = segment.rows[start : start + taken]
             place = slice(filled, filled + taken)
             buffers["schema"][place] = content.schemas.index(segment.schema)
-            for mark in _MARKS:
+            for mark in MARK_COLUMNS:
                 buffers[mark][place] = some[mark]
             for field, kind, shape in _fields(segment.schema):
                 inner = tuple(slice(length) for length in shape)

@@ -10,7 +10,7 @@ import hashlib
 import json
 import platform
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -20,14 +20,14 @@ import h5py
 import numpy as np
 
 from vindeby._version import __version__
-from vindeby.printable import one_line
 from vindeby.store.disk.files import Files, Retry, publish_bytes
 from vindeby.store.disk.process import Identity
 from vindeby.store.disk.run_directory import RunDirectory, replace_text
 from vindeby.store.format.record import Record
-from vindeby.store.format.rows import checksum_of
+from vindeby.store.format.rows import batches, checksum_of, segments_of
 from vindeby.store.format.shard import build_image
 from vindeby.store.read.inspect import Finding
+from vindeby.text import one_line
 
 
 @dataclass
@@ -151,36 +151,23 @@ def write_audit(run: RunDirectory, report: MergeReport) -> Path:
     return path
 
 
-_MOST_BYTES = 1 << 26
+def keep_replaced(run: RunDirectory, records: Iterable[Record]) -> None:
+    """Put records into ``replaced/``, durably; no key occurs twice in a file."""
+    for batch in batches(records):
+        while batch:
+            first = {record.key: record for record in reversed(batch)}
+            _keep(run, list(first.values()))
+            batch = [record for record in batch if first[record.key] is not record]
 
 
-def keep_replaced(run: RunDirectory, records: Sequence[Record]) -> list[Path]:
-    """Put records into ``replaced/``, durably; the files that hold them."""
-    return [_keep(run, batch) for batch in _batches(records)]
-
-
-def _keep(run: RunDirectory, records: list[Record]) -> Path:
+def _keep(run: RunDirectory, records: list[Record]) -> None:
     digest = hashlib.sha256("".join(sorted(map(checksum_of, records))).encode()).hexdigest()[:12]
-    for path in run.replaced.glob(f"*-{digest}.h5"):
-        return path
+    if any(run.replaced.glob(f"*-{digest}.h5")):
+        return
     stamp, owner = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime()), Identity.current()
     target = run.replaced / f"{stamp}-{digest}.h5"
 
     def names() -> tuple[Path, Path]:
         return run.replaced / f".{target.name}.{owner.pid}-{owner.token}.tmp", target
 
-    return publish_bytes(Files(), Retry(), build_image(records).data, names, run.path.parent)
-
-
-def _batches(records: Sequence[Record]) -> Iterator[list[Record]]:
-    """By size, for large arrays; and so that no key occurs twice in a file."""
-    batch: dict[str, Record] = {}
-    size = 0
-    for record in records:
-        if record.key in batch or size > _MOST_BYTES:
-            yield list(batch.values())
-            batch, size = {}, 0
-        batch[record.key] = record
-        size += sum(array.nbytes for array in record.arrays.values())
-    if batch:
-        yield list(batch.values())
+    publish_bytes(Files(), Retry(), build_image(segments_of(records)), names, run.path.parent)

@@ -12,7 +12,7 @@ import json
 import os
 import shutil
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -48,68 +48,57 @@ class AdditionsError(DataError):
         )
 
 
-@dataclass(frozen=True)
-class CarryPlan:
-    """What is to be carried from the standing database, and what is not."""
-
-    source: Source | None = None
-    carried: tuple[Addition, ...] = ()
-    left: tuple[Addition, ...] = ()
-    """Additions to results that the new database does not hold."""
-
-
 def plan(
     sources: list[Source], kept: list[NDArray[np.bool_]], file_format: FileFormat, output: Path, *, drop: bool
-) -> CarryPlan:
-    """Decide what is carried; AdditionsError names what has no place in the new file."""
-    source = next((one for one in sources if one.entry.kind == "database"), None)
-    if source is None or not source.reading.additions:
-        return CarryPlan()
-    if drop:
-        return CarryPlan(source, (), tuple(source.reading.additions))
+) -> tuple[list[Addition], list[Addition]]:
+    """What is carried from the standing database, and what is left out: additions to results that are replaced.
+
+    AdditionsError names what has no place in the new file.
+    """
+    source = standing(sources)
+    additions = [] if source is None else source.reading.additions
+    if source is None or drop:
+        return [], list(additions)
     form = str(source.reading.root.get("layout", "classic"))
-    if form != file_format.name:
-        homeless = [one for one in source.reading.additions if one.owner]
-        if homeless:
-            reason = f"it has no place in the {file_format.name} format"
-            raise AdditionsError(output, [f"{one}: {reason}" for one in homeless])
+    homeless = [one for one in additions if one.owner and form != file_format.name]
+    if homeless:
+        reason = f"it has no place in the {file_format.name} format"
+        raise AdditionsError(output, [f"{one}: {reason}" for one in homeless])
     if form != "classic" or file_format.name != "classic":
-        return CarryPlan(source, tuple(source.reading.additions))
+        return list(additions), []
     taken = {key.decode(errors="replace") for key in source.keys[kept[sources.index(source)]].tolist()}
-    carried: list[Addition] = []
-    left: list[Addition] = []
-    for one in source.reading.additions:
-        (carried if not one.owner or one.record in taken else left).append(one)
-    return CarryPlan(source, tuple(carried), tuple(left))
+    carried = [one for one in additions if not one.owner or one.record in taken]
+    return carried, [one for one in additions if one.owner and one.record not in taken]
 
 
-def rows_when_added(sources: Sequence[Source]) -> list[int]:
+def standing(sources: Iterable[Source]) -> Source | None:
+    """The database that is about to be replaced, if there is one."""
+    return next((one for one in sources if one.entry.kind == "database"), None)
+
+
+def rows_when_added(source: Source | None) -> list[int]:
     """The numbers of rows of the standing table by which columns that others added to it are known."""
-    for source in sources:
-        if (
-            source.entry.kind == "database"
-            and source.reading.additions
-            and source.reading.root.get("layout") == "table"
-        ):
-            now = [] if source.entry.digest else [len(source.keys)]
-            return [*row_counts(source.reading.root), *now]
-    return []
+    if source is None or not source.reading.additions or source.reading.root.get("layout") != "table":
+        return []
+    return [*row_counts(source.reading.root), *([] if source.entry.digest else [len(source.keys)])]
 
 
-def carry_over(plan: CarryPlan, new: Path, output: Path, limits: Limits | None) -> Sequence[Addition]:
+def carry_over(
+    source: Source | None, carried: Sequence[Addition], new: Path, output: Path, limits: Limits | None
+) -> Sequence[Addition]:
     """Copy the additions into the new file, which is not sealed yet; those that were carried.
 
     A guarded child does it; it may be silent for as long as copying one large object takes.
     """
-    if plan.source is None or not plan.carried:
+    if source is None or not carried:
         return ()
-    old, limits = plan.source.path, limits or Limits()
+    old, limits = source.path, limits or Limits()
     patient = replace(limits, silence_s=limits.silence_s + old.stat().st_size / _SLOWEST_BYTES_PER_S)
     request = {
         "old": str(old),
         "new": str(new),
-        "additions": [one.to_json() for one in plan.carried],
-        "row_counts": rows_when_added([plan.source]),
+        "additions": [one.to_json() for one in carried],
+        "row_counts": rows_when_added(source),
     }
     with Guard(patient) as guard:
         try:
@@ -120,10 +109,10 @@ def carry_over(plan: CarryPlan, new: Path, output: Path, limits: Limits | None) 
     if kind != DONE:
         why = data.decode(errors="replace")
         _raise_if_full(new, why)
-        raise AdditionsError(output, [f"{listed(plan.carried)}: {why}"])
+        raise AdditionsError(output, [f"{listed(carried)}: {why}"])
     if refused := json.loads(data)["refused"]:
         raise AdditionsError(output, refused)
-    return plan.carried
+    return carried
 
 
 def _raise_if_full(new: Path, why: str) -> None:

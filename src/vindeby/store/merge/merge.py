@@ -36,13 +36,21 @@ from vindeby.store.disk.run_directory import RunDirectory, keep_old_file
 from vindeby.store.format.file_format import Content, FileFormat
 from vindeby.store.format.formats import file_format_named
 from vindeby.store.format.record import Attribute
-from vindeby.store.format.root import OWN_FIELDS, ArrayAttributes, description, listed, root_checksum, stated
+from vindeby.store.format.root import (
+    OWN_FIELDS,
+    Addition,
+    ArrayAttributes,
+    description,
+    listed,
+    root_checksum,
+    stated,
+)
 from vindeby.store.format.rows import Segment
 from vindeby.store.format.seal import FORMAT_VERSION, open_sealed
 from vindeby.store.merge.audit import MergeReport, keep_replaced, write_audit
-from vindeby.store.merge.carry_additions import CarryPlan, carry_over, plan, rows_when_added
+from vindeby.store.merge.carry_additions import carry_over, plan, rows_when_added, standing
 from vindeby.store.merge.sources import Selection, Source, folded, scan, select
-from vindeby.store.read.chunks import precedence
+from vindeby.store.read.database import precedence
 from vindeby.store.read.guard import Guard, Limits
 from vindeby.store.read.reading import iterate_sealed
 from vindeby.text import plural
@@ -165,13 +173,13 @@ class _Merge:
         if not sources:
             raise DataError(f"{self.run.output}: there is nothing to merge in {self.run.shards}")
         drop = self.options.additions == "drop"
-        carry_plan = plan(sources, selection.masks, file_format, self.run.output, drop=drop)
-        report.additions = [str(one) for one in carry_plan.carried]
-        report.additions_left = [str(one) for one in carry_plan.left]
+        carried, left = plan(sources, selection.masks, file_format, self.run.output, drop=drop)
+        report.additions = [str(one) for one in carried]
+        report.additions_left = [str(one) for one in left]
         try:
-            self._build(file_format, sources, selection, root, report, carry_plan)
+            self._build(file_format, sources, selection, root, report, carried)
             self.lock.confirm()
-            self._keep_old(sources, carry_plan)
+            self._keep_old(sources, left)
             keep_replaced(self.run, selection.replaced)
             self._audit(report, "verified; about to take its place")
             self._replace()
@@ -230,7 +238,7 @@ class _Merge:
         root.setdefault("total_configs", count)
         root.pop("root_checksum", None)
         schemas = {schema for source in sources for schema in source.schemas}
-        root[OWN_FIELDS] = description(root, schemas, rows_when_added(sources))
+        root[OWN_FIELDS] = description(root, schemas, rows_when_added(standing(sources)))
         return {**root, "root_checksum": root_checksum(root)}
 
     def _nothing_new(
@@ -239,13 +247,13 @@ class _Merge:
         selection: Selection,
         root: dict[str, Attribute],
     ) -> bool:
-        if not sources or sources[0].entry.kind != "database" or any(source.entry.bad for source in sources):
+        database = standing(sources)
+        if database is None or any(source.entry.bad for source in sources):
             return False
-        standing = sources[0].reading
-        fresh = any(mask.any() for mask in selection.masks[1:])
-        if fresh or standing.root != root or not standing.digest:
+        reading, fresh = database.reading, any(mask.any() for mask in selection.masks[1:])
+        if fresh or reading.root != root or not reading.digest:
             return False
-        if standing.additions and self.options.additions == "drop":
+        if reading.additions and self.options.additions == "drop":
             return False
         self.lock.confirm()
         keep_replaced(self.run, selection.replaced)
@@ -260,7 +268,7 @@ class _Merge:
         selection: Selection,
         root: dict[str, Attribute],
         report: MergeReport,
-        carry_plan: CarryPlan,
+        carried: Sequence[Addition],
     ) -> None:
         widths: dict[str, int] = {}
         for source in sources:
@@ -269,28 +277,30 @@ class _Merge:
         ordered = tuple(sorted({schema for source in sources for schema in source.schemas}))
         rows = _chosen(sources, selection)
         self.options.progress(f"writing {plural(selection.count, 'record')}")
-        if carry_plan.carried:
-            self.options.progress(f"carrying over {plural(len(carry_plan.carried), 'addition')} by others")
-        carry = partial(carry_over, carry_plan, self.temporary, self.run.output, self.options.limits)
+        if carried:
+            self.options.progress(f"carrying over {plural(len(carried), 'addition')} by others")
+        database, limits = standing(sources), self.options.limits
+        carry = partial(carry_over, database, carried, self.temporary, self.run.output, limits)
         file_format.write(self.temporary, Content(selection.count, ordered, widths, root, rows, carry))
         self.options.progress("verifying")
         report.digest = verify_new(self.temporary, selection.checksums(sources))
         file_format.look(self.temporary)
 
-    def _keep_old(self, sources: Sequence[Source], carry_plan: CarryPlan) -> None:
+    def _keep_old(self, sources: Sequence[Source], left: Sequence[Addition]) -> None:
         """Before it is replaced, a database that is damaged, not sealed, or holds what the new one lacks is kept."""
-        for source in sources:
-            if source.entry.kind != "database":
-                continue
-            if source.entry.bad:
-                why = "; ".join(str(finding) for finding in source.entry.findings)
-                source.entry.fate = f"copied to {self.run.put_in_quarantine(source.path, why, move=False)}"
-            elif not source.entry.digest:
-                why = "it has no seal: another program made it or wrote to it"
-                source.entry.fate = f"kept as {keep_old_file(self.run, why)}"
-            elif carry_plan.left:
-                why = f"it holds additions by others that were left out: {listed(carry_plan.left)}"
-                source.entry.fate = f"kept as {keep_old_file(self.run, why)}"
+        source = standing(sources)
+        if source is None:
+            return
+        entry = source.entry
+        if entry.bad:
+            why = "; ".join(str(finding) for finding in entry.findings)
+            entry.fate = f"copied to {self.run.put_in_quarantine(source.path, why, move=False)}"
+        elif not entry.digest:
+            why = "it has no seal: another program made it or wrote to it"
+            entry.fate = f"kept as {keep_old_file(self.run, why)}"
+        elif left:
+            why = f"it holds additions by others that were left out: {listed(left)}"
+            entry.fate = f"kept as {keep_old_file(self.run, why)}"
 
     def _replace(self) -> None:
         """The step that cannot be undone: only with the lock in hand and the old file as it was read."""

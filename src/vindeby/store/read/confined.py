@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from vindeby.store.format.record import Attribute
 from vindeby.store.format.rows import Segment, pieces
-from vindeby.store.format.shard import build_image_of
+from vindeby.store.format.shard import build_image
 from vindeby.store.read.inspect import SALVAGED, Finding, Verdict
 
 LIBRARY_ERRORS = (
@@ -43,8 +43,6 @@ def reason(error: BaseException) -> str:
 
 def plain(value: Any) -> Attribute:
     """An attribute as h5py gives it, as a plain value; anything but a scalar becomes JSON text."""
-    if isinstance(value, bytes):
-        return value.decode()
     if isinstance(value, h5py.Empty) and value.dtype.kind in "SO":
         return ""  # how PyTables writes a text of no length
     if isinstance(value, np.ndarray):
@@ -136,7 +134,7 @@ class Answer:
     def _send(self, segment: Segment, send: Send) -> None:
         for piece in pieces(segment, self.asked.batch_bytes):
             self.spend(piece.rows.nbytes)
-            send(build_image_of([Segment(piece.schema, piece.rows.copy())]).data)
+            send(build_image([Segment(piece.schema, piece.rows.copy())]))
 
     def close(self) -> list[dict[str, str]]:
         """The findings, and how many more there were."""
@@ -156,8 +154,6 @@ class UnusableError(Exception):
         super().__init__(detail)
         self.verdict = verdict
         self.detail = detail
-        self.group: h5py.Group | None = None
-        """The group of the record, where it was read to its end."""
 
 
 @contextlib.contextmanager

@@ -3,15 +3,17 @@
 Whatever is handed out was verified: the bytes against the seal of their file, the record against its own
 checksum. A damaged shard or database does not stop the rest from being read; what is wrong with it is in
 ``findings``, and asking for a record that is damaged, of which no other copy is right, raises ``DataError``.
-Which copy of a key counts is the same as in a merge (``index``).
+Which copy of a key counts is the same as in a merge (``precedence``).
 """
 
 from __future__ import annotations
 
 import contextlib
+from bisect import insort
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,15 +26,142 @@ from vindeby.store.format.record import Attribute, Record
 from vindeby.store.format.rows import Segment
 from vindeby.store.format.seal import SealedFile, SealError, directory_errors
 from vindeby.store.format.shard import read_segments
-from vindeby.store.read.chunks import Chunks, Index, Place, ReplacedError, precedence
 from vindeby.store.read.guard import Guard
 from vindeby.store.read.inspect import Finding, Verdict
-from vindeby.store.read.reading import chunk_count, read_any
+from vindeby.store.read.reading import chunk_count, read_any, read_chunk
 
 if TYPE_CHECKING:
     from vindeby.campaign import Campaign
 
-__all__ = ["Database", "ReplacedError", "open_database"]
+Precedence: TypeAlias = tuple[int, bool, int, str]
+_KINDS = ("database", "shard", "given file")
+
+
+def precedence(kind: str, published_ns: int, path: Path) -> Precedence:
+    """Sorts files by who is believed: the standing database, shards as they were published, then given files.
+
+    Given files are equal among themselves: they stay in the order in which they were given.
+    """
+    if kind != "shard":
+        return _KINDS.index(kind), False, 0, ""
+    return _KINDS.index(kind), published_ns <= 0, published_ns, str(path)
+
+
+@dataclass(frozen=True, order=True)
+class Place:
+    """Where a chunk of records is; the smaller of two is the one that counts."""
+
+    precedence: Precedence
+    chunk: int
+    path: Path
+
+
+_MOST_KEPT = 8
+_ROOM = 1 << 25
+"""Bytes of shards that were just read and are kept for whoever counts them."""
+
+
+class ReplacedError(DataError):
+    """Another file took the place of one that was being read; opening it again helps."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(f"{path}: it was changed while it was read; open it again")
+
+
+class Chunks:
+    """``memory`` holds what was read of unsealed files, ``digests`` the seal that each sealed one had.
+
+    What is wrong goes into ``findings``. Nothing here refers back to its owner or to itself: the command collects no
+    garbage, so that what is no longer used must be free at once.
+    """
+
+    def __init__(self, findings: dict[Path, list[Finding]]) -> None:
+        self.memory: dict[Path, list[Segment]] = {}
+        self.digests: dict[Path, str] = {}
+        self._findings = findings
+        self._open: SealedFile | None = None
+        self._just_read: dict[Place, list[Segment]] = {}
+        self._room = _ROOM
+        self._kept: dict[Place, list[Segment]] = {}
+
+    def note(self, path: Path, finding: Finding) -> None:
+        """Something is wrong with a file; each finding is kept once."""
+        known = self._findings.setdefault(path, [])
+        if finding not in known:
+            known.append(finding)
+
+    def find(self, place: Place, key: str) -> Segment | None:
+        """The record of this key in a chunk, as a segment of one row, not yet compared with its checksum."""
+        segments = self._kept.pop(place, None)
+        if segments is None:
+            segments = self.segments(place)
+        self._kept[place] = segments  # the last one is the one that was asked for last
+        if len(self._kept) > _MOST_KEPT:
+            del self._kept[next(iter(self._kept))]
+        for segment in segments:
+            for row in np.flatnonzero(segment.rows["key"] == key.encode()).tolist():
+                return segment.take(slice(row, row + 1))
+        return None
+
+    def segments(self, place: Place, fields: Collection[str] | None = None) -> list[Segment]:
+        """The records of a chunk, not yet compared with their checksums.
+
+        Of a file that is what was sealed, they may have only the ``fields`` that are named, if any are.
+        """
+        if place.path in self.memory:
+            return [self.memory[place.path][place.chunk]]
+        if fields is not None and place in self._just_read:
+            return self._drop(place)
+        file = self._file(place.path)
+        try:
+            return read_chunk(file, place.chunk, fields)
+        except SealError as error:
+            self.note(place.path, Finding(Verdict.CHECKSUM, str(error).split(": ", 1)[-1]))
+        try:
+            return read_chunk(file.unverified(), place.chunk)
+        except SealError as error:
+            self.note(place.path, Finding(Verdict.INCOMPLETE, str(error).split(": ", 1)[-1]))
+            return []
+
+    def keep(self, place: Place, segments: list[Segment]) -> None:
+        """Spare whoever counts another reading of a shard that was just read, as long as there is room for it."""
+        size = _bytes_of(segments)
+        if size <= self._room:
+            self._room -= size
+            self._just_read[place] = segments
+
+    def _drop(self, place: Place) -> list[Segment]:
+        segments = self._just_read.pop(place)
+        self._room += _bytes_of(segments)
+        return segments
+
+    def _file(self, path: Path) -> SealedFile:
+        """The file, which stays open until another one is asked for."""
+        if self._open is None or self._open.path != path:
+            self.close()
+            self._open = SealedFile.open(path)
+            if self._open is None or self._open.seal.digest != self.digests.get(path):
+                self.close()
+                raise ReplacedError(path)
+        return self._open
+
+    def forget(self, path: Path) -> None:
+        """Another file stands at this path now, or none."""
+        self.memory.pop(path, None)
+        for place in [place for place in self._just_read if place.path == path]:
+            self._drop(place)
+        self._kept.clear()
+        self.close()
+
+    def close(self) -> None:
+        """Close the file that is open."""
+        if self._open is not None:
+            self._open.close()
+            self._open = None
+
+
+def _bytes_of(segments: list[Segment]) -> int:
+    return sum(segment.rows.nbytes for segment in segments)
 
 
 class Database(Mapping[str, Record]):
@@ -48,7 +177,9 @@ class Database(Mapping[str, Record]):
         self.attributes: dict[str, Attribute] = {}
         self.findings: dict[Path, list[Finding]] = {}
         self.sealed = False
-        self._index = Index()
+        self._places: list[Place] = []
+        self._by_key: dict[str, list[Place]] = {}
+        """The places that have each key; the first is the one that counts."""
         self._known: dict[Path, tuple[int, int, int]] = {}
         self._chunks = Chunks(self.findings)
         self._handed_out: set[Place] = set()
@@ -63,7 +194,7 @@ class Database(Mapping[str, Record]):
 
     def refresh(self) -> int:
         """Look for what is new since the last time; how many records came. Known files are not read again."""
-        before = len(self._index)
+        before = len(self._by_key)
         with contextlib.nullcontext(self._guard) if self._guard is not None else Guard() as guard:
             while True:
                 self._add_new_output(guard)
@@ -74,7 +205,7 @@ class Database(Mapping[str, Record]):
                 # A merge that ended meanwhile has taken shards away before they were listed: then look again.
                 if self._known.get(self.path) == file_state(self.path):
                     break
-        return len(self._index) - before
+        return len(self._by_key) - before
 
     def _add_new_output(self, guard: Guard) -> None:
         state = file_state(self.path)
@@ -88,10 +219,18 @@ class Database(Mapping[str, Record]):
             self._known[self.path] = state
 
     def _forget(self, path: Path) -> None:
-        """Another file stands at this path now."""
+        """Another file stands at this path now; places of other files may now count for a key of it."""
         if path in self._known:
-            self._handed_out -= self._index.forget(path)
+            self._places = [place for place in self._places if place.path != path]
             self._handed_out = {place for place in self._handed_out if place.path != path}
+            for key, known in list(self._by_key.items()):
+                rest = [place for place in known if place.path != path]
+                if not rest:
+                    del self._by_key[key]
+                elif len(rest) < len(known):
+                    if rest[0] is not known[0]:
+                        self._handed_out.discard(rest[0])
+                    self._by_key[key] = rest
         self.findings.pop(path, None)
         self._chunks.forget(path)
 
@@ -109,25 +248,34 @@ class Database(Mapping[str, Record]):
             self._add_unsealed(path, guard)
             return
         directory = file.seal.directory
+        published_ns = int(directory.get("published_ns", 0))
         self._chunks.digests[path] = file.seal.digest
         with file:
             if directory["kind"] == "shard":
                 file.verify()
                 segments = read_segments(file)
                 keys = [np.concatenate([np.empty(0, "S1"), *(one.rows["key"] for one in segments)])]
-                self._chunks.keep(path, segments)
+                self._chunks.keep(self._place(path, 0, published_ns), segments)
             else:
                 read_keys = FILE_FORMATS[directory["layout"]].read_keys
                 with directory_errors(path):
                     keys = [read_keys(file, number) for number in range(chunk_count(file))]
         for number, names in enumerate(keys):
-            self._enter(path, number, names, int(directory.get("published_ns", 0)))
+            self._enter(self._place(path, number, published_ns), names)
         if path == self.path:
             self.attributes, self.sealed = dict(directory.get("root", {})), True
 
-    def _enter(self, path: Path, chunk: int, names: NDArray[np.bytes_], published_ns: int) -> None:
+    def _place(self, path: Path, chunk: int, published_ns: int) -> Place:
         kind = "database" if path == self.path else "shard"
-        self._index.enter(Place(precedence(kind, published_ns, path), chunk, path), names)
+        return Place(precedence(kind, published_ns, path), chunk, path)
+
+    def _enter(self, place: Place, names: NDArray[np.bytes_]) -> None:
+        """A chunk with these keys was found."""
+        self._places.append(place)
+        for name in names.tolist():
+            known = self._by_key.setdefault(name.decode(errors="replace"), [])
+            if place not in known:
+                insort(known, place)
 
     def _add_unsealed(self, path: Path, guard: Guard) -> None:
         """Nothing vouches for this file as a whole: keep what can be read and verified, in memory."""
@@ -138,20 +286,20 @@ class Database(Mapping[str, Record]):
             return
         self._chunks.memory[path] = reading.segments
         for number, segment in enumerate(reading.segments):
-            self._enter(path, number, segment.rows["key"], reading.published_ns)
+            self._enter(self._place(path, number, reading.published_ns), segment.rows["key"])
         if path == self.path:
             self.attributes, self.sealed = reading.root, False
             if not reading.segments and reading.findings and reading.findings[0].key == "":
                 raise DataError(f"{path}: {reading.findings[0]}; `vindeby salvage` may save what is in it")
 
     def __getitem__(self, key: str) -> Record:
-        place: Place | None = self._index[key]
+        place: Place | None = self._by_key[key][0]
         while place is not None:
             try:
                 record = self._record(place, key)
             except FileNotFoundError:
                 self._forget_missing()
-                place = self._index[key]
+                place = self._by_key[key][0]
                 record = self._record(place, key)
             if isinstance(record, Record):
                 return record
@@ -160,21 +308,21 @@ class Database(Mapping[str, Record]):
 
     def _record(self, place: Place, key: str) -> Record | Verdict:
         """The record there, or what is wrong with it."""
-        segment, row = self._chunks.rows(place).get(key, (None, 0))
-        if segment is None:
-            return Verdict.CHECKSUM
-        only = segment.take(slice(row, row + 1))
-        if not only.intact().all():
+        only = self._chunks.find(place, key)
+        if only is None or not only.intact().all():
             return Verdict.CHECKSUM
         return only.record(0) if only.marked().all() else Verdict.NOT_MARKED
 
-    def _demote(self, key: str, place: Place, why: Verdict) -> Place | None:
-        """The record there is not right; the next copy counts, if there is one."""
-        self._chunks.note(place.path, Finding(why, "", key))
-        better = self._index.demote(key, place)
-        if better is not None:
-            self._handed_out.discard(better)
-        return better
+    def _demote(self, key: str, place: Place, why: Verdict | None = None) -> Place | None:
+        """The record there is not right, or not to be counted; the next copy counts, if there is one."""
+        if why is not None:
+            self._chunks.note(place.path, Finding(why, "", key))
+        rest = [other for other in self._by_key[key] if other is not place]
+        if not rest:
+            return None
+        self._by_key[key] = rest
+        self._handed_out.discard(rest[0])
+        return rest[0]
 
     @property
     def digest(self) -> str:
@@ -187,32 +335,29 @@ class Database(Mapping[str, Record]):
         A result that was computed again stands in a shard until it is merged, behind the one that it replaces.
         """
         for key in keys:
-            for place in self._index.copies(key):
-                if len(self._index.copies(key)) > 1 and self._checksum(place, key) in invalid:
-                    better = self._index.demote(key, place)
-                    assert better is not None
-                    self._handed_out.discard(better)
+            for place in list(self._by_key.get(key, ())):
+                if len(self._by_key[key]) > 1 and self._checksum(place, key) in invalid:
+                    self._demote(key, place)
 
     def repeated_keys(self) -> list[str]:
         """The keys that several files have."""
-        return self._index.repeated()
+        return [key for key, known in self._by_key.items() if len(known) > 1]
 
     def checksum(self, key: str) -> str:
         """The checksum of the record that counts for a key; empty when there is none."""
-        place = self._index.get(key)
-        return "" if place is None else self._checksum(place, key)
+        return self._checksum(self._by_key[key][0], key) if key in self._by_key else ""
 
     def _checksum(self, place: Place, key: str) -> str:
         try:
-            segment, row = self._chunks.rows(place).get(key, (None, 0))
+            only = self._chunks.find(place, key)
         except FileNotFoundError:  # merged and deleted since it was listed
             return ""
-        return "" if segment is None else str(segment.rows["checksum"][row].decode(errors="replace"))
+        return "" if only is None else str(only.rows["checksum"][0].decode(errors="replace"))
 
     def copies(self, key: str) -> list[Record]:
         """Every valid record that stands under this key somewhere, the one that counts first."""
         found = []
-        for place in self._index.copies(key):
+        for place in self._by_key.get(key, ()):
             with contextlib.suppress(FileNotFoundError):  # merged and deleted since it was listed
                 found.append(self._record(place, key))
         return [record for record in found if isinstance(record, Record)]
@@ -228,13 +373,13 @@ class Database(Mapping[str, Record]):
         self.refresh()
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._index)
+        return iter(list(self._by_key))
 
     def __len__(self) -> int:
-        return len(self._index)
+        return len(self._by_key)
 
     def __contains__(self, key: object) -> bool:
-        return key in self._index
+        return key in self._by_key
 
     def segments(self, skip: Path | None = None) -> Iterator[Segment]:
         """Every record once, verified, in bulk; what is damaged is left out and noted in ``findings``.
@@ -242,7 +387,7 @@ class Database(Mapping[str, Record]):
         The records of the file ``skip`` are left out.
         """
         self._forget_missing()
-        return self._of_places(sorted(place for place in self._index.places if place.path != skip))
+        return self._of_places(sorted(place for place in self._places if place.path != skip))
 
     def new_segments(self, fields: Collection[str] | None = None) -> Iterator[Segment]:
         """As ``segments``, but only what came since this was last asked; all of a file that was replaced.
@@ -250,17 +395,17 @@ class Database(Mapping[str, Record]):
         Who names the ``fields`` that are needed counts quickly: others may be missing, and what a seal vouches for is
         not compared with its own checksum again.
         """
-        for place in sorted(place for place in self._index.places if place not in self._handed_out):
+        for place in sorted(place for place in self._places if place not in self._handed_out):
             yield from self._of_places([place], fields)
             self._handed_out.add(place)
 
     def _of_places(self, places: list[Place], fields: Collection[str] | None = None) -> Iterator[Segment]:
         needed = None if fields is None else {*fields, "status"}
         for place in places:
-            trusted = not self._chunks.doubtful(place.path) and place.path not in self.findings
+            trusted = place.path not in self._chunks.memory and place.path not in self.findings
             for segment in self._chunks.segments(place, needed if trusted else None):
                 keys = [key.decode(errors="replace") for key in segment.rows["key"].tolist()]
-                mine = np.array([self._index.get(key) is place for key in keys], bool)
+                mine = np.array([self._by_key.get(key, (None,))[0] is place for key in keys], bool)
                 for row in np.flatnonzero(mine & ~segment.marked()):
                     self._demote(keys[row], place, Verdict.NOT_MARKED)
                     mine[row] = False

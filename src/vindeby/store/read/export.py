@@ -13,7 +13,7 @@ import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -181,41 +181,22 @@ def campaign_in(text: str | None) -> Campaign | None:
         return None
 
 
-@dataclass(frozen=True)
-class Axis:
-    """Numbers along one dimension, and the name of each."""
+Axis: TypeAlias = dict[int, str]
+"""Numbers along one dimension, in order, and the name of each."""
 
-    numbers: NDArray[np.int64]
-    names: tuple[str, ...]
 
-    @classmethod
-    def of(cls, known: Sequence[str], found: NDArray[np.int64], prefix: str) -> Axis:
-        """Everything that a campaign names, then what only the results have."""
-        others = np.setdiff1d(found, np.arange(len(known)))
-        names = list(known)
-        for number in others.tolist():
-            name = f"{prefix}{number}"
-            while name in names:
-                name += "'"
-            names.append(name)
-        return cls(np.concatenate([np.arange(len(known)), others]).astype(np.int64), tuple(names))
-
-    def __len__(self) -> int:
-        return len(self.numbers)
-
-    def positions(self, numbers: NDArray[np.int64]) -> NDArray[np.intp]:
-        """Where these numbers are along the axis; all of them must be there."""
-        order = np.argsort(self.numbers)
-        return np.asarray(order[np.searchsorted(self.numbers[order], numbers)], np.intp)
+def _axis(known: Sequence[str], found: NDArray[np.int64], prefix: str) -> Axis:
+    """Everything that a campaign names, then what only the results have."""
+    others = np.setdiff1d(found, np.arange(len(known))).tolist()
+    return {**dict(enumerate(known)), **{number: f"{prefix}{number}" for number in others}}
 
 
 def axes_of(places: NDArray[np.int64], campaign: Campaign | None) -> tuple[Axis, Axis, Axis]:
     """Farms, types and seeds of a campaign and of these results (a row of three numbers each)."""
     farms, types, seeds = (np.unique(places[:, column]) for column in range(3))
     known = ((), (), ()) if campaign is None else (campaign.farm_names, campaign.type_names, campaign.seeds)
-    numbers = np.concatenate([np.array(known[2], np.int64), np.setdiff1d(seeds, known[2])]).astype(np.int64)
-    along_seeds = Axis(numbers, tuple(map(str, numbers.tolist())))
-    return Axis.of(known[0], farms, "farm"), Axis.of(known[1], types, "t"), along_seeds
+    along_seeds = dict.fromkeys([*known[2], *np.setdiff1d(seeds, known[2]).tolist()], "")
+    return _axis(known[0], farms, "farm"), _axis(known[1], types, "t"), along_seeds
 
 
 TASK = ("farm", "type", "seed")
@@ -261,12 +242,12 @@ def dataset_by_task(
     _add_attributes(variables, segments, grid)
     farms, types, seeds = grid.axes
     coordinates = {
-        "farm": ("farm", np.array(farms.names, np.str_)),
-        "type": ("type", np.array(types.names, np.str_)),
-        "seed": ("seed", seeds.numbers),
+        "farm": ("farm", np.array([*farms.values()], np.str_)),
+        "type": ("type", np.array([*types.values()], np.str_)),
+        "seed": ("seed", np.array([*seeds], np.int64)),
         "turbine": ("turbine", np.arange(variables["x"][1].shape[-1])),
-        "farm_idx": ("farm", farms.numbers),
-        "type_idx": ("type", types.numbers),
+        "farm_idx": ("farm", np.array([*farms], np.int64)),
+        "type_idx": ("type", np.array([*types], np.int64)),
     }
     # netCDF has no booleans among its attributes.
     attributes = {name: int(value) if isinstance(value, bool) else value for name, value in root.items()}
@@ -291,8 +272,12 @@ class _Grid:
         # Of two results of one task, the one whose key says so is shown.
         order = np.argsort(~canonical, kind="stable")
         order = order[placed[order]]
-        where = [axis.positions(places[order, column]) for column, axis in enumerate(axes)]
-        cells = np.ravel_multi_index(tuple(where), shape) if len(order) else np.empty(0, np.intp)
+        positions = [{number: place for place, number in enumerate(axis)} for axis in axes]
+        where = [
+            [one[number] for one, number in zip(positions, row, strict=True)]
+            for row in places[order].tolist()
+        ]
+        cells = np.ravel_multi_index(np.transpose(where), shape) if len(order) else np.empty(0, np.intp)
         cells, first = np.unique(cells, return_index=True)
         left_out = len(places) - len(cells)
         if left_out:
@@ -406,8 +391,8 @@ def data_frame(segments: Sequence[Segment], campaign: Campaign | None) -> Any:
     keys = np.array(texts(segments, "key"), object)
     data: dict[str, Any] = {
         "key": keys,
-        "farm": _names(farms, places[:, 0]),
-        "type": _names(types, places[:, 1]),
+        "farm": np.array([farms.get(number) for number in places[:, 0].tolist()], object),
+        "type": np.array([types.get(number) for number in places[:, 1].tolist()], object),
         "seed": _numbers(pd, places[:, 2]),
         "aep": number_column(segments, "aep"),
         "n_turbines": layout_sizes(segments),
@@ -434,11 +419,6 @@ def data_frame(segments: Sequence[Segment], campaign: Campaign | None) -> Any:
     frame = pd.DataFrame(data).iloc[order].reset_index(drop=True)
     frame.attrs["units"] = {"aep": "GWh/year", "seconds": "s"}
     return frame
-
-
-def _names(axis: Axis, numbers: NDArray[np.int64]) -> NDArray[Any]:
-    by_number = dict(zip(axis.numbers.tolist(), axis.names, strict=True))
-    return np.array([by_number.get(number) for number in numbers.tolist()], object)
 
 
 def _numbers(pd: Any, numbers: NDArray[np.int64]) -> Any:

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from vindeby.errors import DataError, InputError
 from vindeby.store.disk.files import refuse_special
 from vindeby.store.read.guard import DONE, FAILED, RESULT, Guard, GuardError
+from vindeby.store.read.inspect import SIGNATURE
 
 FloatArray = NDArray[np.float64]
-_SIGNATURE = b"\x89HDF\r\n\x1a\n"
 _CLASSIC = b"CDF"
 
 
@@ -70,7 +70,7 @@ def _refuse_other_formats(path: Path) -> None:
     refuse_special(path)
     try:
         with path.open("rb") as file:
-            start = file.read(len(_SIGNATURE))
+            start = file.read(len(SIGNATURE))
     except FileNotFoundError:
         raise InputError(f"{path}: no such file") from None
     except OSError as error:
@@ -80,7 +80,7 @@ def _refuse_other_formats(path: Path) -> None:
             f"{path}: is a classic netCDF-3 file; convert it to netCDF-4 first: nccopy -k nc4 OLD.nc NEW.nc, or "
             "xarray.open_dataset(OLD).to_netcdf(NEW, engine='h5netcdf')"
         )
-    if start != _SIGNATURE:
+    if start != SIGNATURE:
         raise InputError(f"{path}: is neither netCDF-4 nor HDF5; is it the right file?")
 
 

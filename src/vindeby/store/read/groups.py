@@ -19,7 +19,7 @@ from vindeby.errors import VindebyError
 from vindeby.store.format.record import RESERVED, SUCCESS, Attribute, Record
 from vindeby.store.format.root import MARKS, Addition, array_attributes, described, own_record
 from vindeby.store.format.rows import CHECKSUM_WIDTH, segments_of
-from vindeby.store.format.shard import build_image_of
+from vindeby.store.format.shard import build_image
 from vindeby.store.read.additions import dataset_additions
 from vindeby.store.read.confined import (
     LIBRARY_ERRORS,
@@ -73,6 +73,7 @@ class GroupReader:
         for name in self._names(file, later):
             progress(name)
             self._answer.spend(len(name))
+            group = None
             try:
                 group = file if self._rooted else self._group(file, name)
                 if group is None:
@@ -85,9 +86,8 @@ class GroupReader:
                 continue
             except UnusableError as error:
                 self._answer.note(error.verdict, error.detail, name or self._rooted)
-                if error.group is None:
+                if group is None:
                     continue
-                group = error.group
             except VindebyError as error:
                 self._answer.note(Verdict.FOREIGN, str(error), name or self._rooted)
             except LIBRARY_ERRORS as error:
@@ -129,14 +129,7 @@ class GroupReader:
             return
 
     def _record(self, name: str, group: h5py.Group) -> Record:
-        """One group as a record; UnusableError says why not, with the group where it was read to the end."""
-        try:
-            return self._usable_record(name, group)
-        except UnusableError as error:
-            error.group = group
-            raise
-
-    def _usable_record(self, name: str, group: h5py.Group) -> Record:
+        """One group as a record; UnusableError says why not."""
         if len(group) == 0:
             raise UnusableError(Verdict.INCOMPLETE, "the group has no dataset")
         attributes, marks = self._attributes(group)
@@ -175,7 +168,7 @@ class GroupReader:
         """What the group holds, with the checksum that it states and does not meet."""
         (segment,) = segments_of([record])
         segment.rows["checksum"] = stated.encode(errors="replace")[:CHECKSUM_WIDTH]
-        self._answer.doubtful(build_image_of([segment]).data)
+        self._answer.doubtful(build_image([segment]))
 
     def _add(self, additions: Iterator[Addition]) -> None:
         for addition in additions:

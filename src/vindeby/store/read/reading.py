@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 from vindeby.store.format.formats import FILE_FORMATS
 from vindeby.store.format.record import Attribute
@@ -54,6 +54,15 @@ class Reading:
     streamed: Path | None = None
     """The sealed file from which the records are read each time that they are asked for."""
 
+    in_memory: ClassVar[bool] = True
+
+    def take(self, segment: Segment) -> None:
+        """Keep records that are right; a salvage keeps them elsewhere."""
+        self.segments.append(segment)
+
+    def doubt(self, segment: Segment) -> None:
+        """Records that do not meet their checksum: only a salvage keeps them."""
+
     def iterate(self) -> Iterator[Segment]:
         """The records, whether they are kept in memory or not; each time in the same order.
 
@@ -62,8 +71,8 @@ class Reading:
         yield from self.segments
         if self.streamed is None:
             return
-        with self.noting(self.streamed), open_sealed(self.streamed, verify=False) as file:
-            for segment in iterate_sealed(file):
+        with self.noting(self.streamed), open_sealed(self.streamed) as file:
+            for segment in iterate_sealed(file.unverified()):
                 marked = segment.marked()
                 yield segment if marked.all() else segment.take(marked)
 
@@ -83,14 +92,6 @@ class Reading:
             yield
         except SealError as error:
             self.findings.append(Finding(Verdict.CHECKSUM, _detail(error, path)))
-
-
-@dataclass(frozen=True)
-class Sinks:
-    """Where records go as they are read, for who cannot keep a file's records in memory; and damaged ones."""
-
-    segment: Sink
-    doubtful: Sink
 
 
 def iterate_sealed(file: SealedFile) -> Iterator[Segment]:
@@ -118,58 +119,51 @@ def read_any(path: Path, guard: Guard, sink: Sink | None = None) -> Reading:
 
     With a ``sink``, which takes each segment, nothing of a sound sealed file is kept in memory.
     """
+    reading = Reading()
     try:
         file = SealedFile.open(path)
     except FileNotFoundError:
-        return Reading(findings=[Finding(Verdict.MISSING)])
+        reading.findings.append(Finding(Verdict.MISSING))
     except SealError as error:
-        reading = read_unsealed(path, guard)
+        _read_unsealed(path, guard, reading)
         reading.findings.insert(0, Finding(Verdict.CHECKSUM, _detail(error, path)))
     except OSError as error:
-        return Reading(findings=[Finding(Verdict.CANNOT_OPEN, error.strerror or str(error))])
+        reading.findings.append(Finding(Verdict.CANNOT_OPEN, error.strerror or str(error)))
     else:
         if file is None:
-            reading = read_unsealed(path, guard)
+            _read_unsealed(path, guard, reading)
         else:
             with file:
-                reading = read_sealed(file, sink=sink)
+                read_sealed(file, reading, sink)
     if sink is not None:
         for segment in reading.segments:
             sink(segment)
     return reading
 
 
-def read_sealed(file: SealedFile, sinks: Sinks | None = None, sink: Sink | None = None) -> Reading:
+def read_sealed(file: SealedFile, reading: Reading, sink: Sink | None = None) -> None:
     """Everything in a sealed file; when it is damaged, every record whose own checksum still holds.
 
     A ``sink`` takes the segments of a sound file only, which are then not kept; it compares each with its checksum.
     """
     directory = file.seal.directory
-    reading = Reading(
-        root=dict(directory.get("root", {})),
-        digest=file.seal.digest,
-        published_ns=int(directory.get("published_ns", 0)),
-        sealed=True,
-        additions=[Addition.from_json(entry) for entry in directory.get("additions", ())],
-    )
-    sinks = sinks or Sinks(reading.segments.append, lambda _: None)
+    reading.root = dict(directory.get("root", {}))
+    reading.digest, reading.sealed = file.seal.digest, True
+    reading.published_ns = int(directory.get("published_ns", 0))
+    reading.additions = [Addition.from_json(entry) for entry in directory.get("additions", ())]
     try:
         file.verify(once=sink is not None)
     except SealError as error:
         reading.findings.append(Finding(Verdict.CHECKSUM, _detail(error, file.path)))
-        unverified = SealedFile.open(file.path, verify=False)
-        if unverified is not None:
-            with unverified:
-                _take_intact(unverified, reading, sinks)
-        return reading
+        _take_intact(file.unverified(), reading)
+        return
     reading.streamed = None if sink is None else file.path
     with reading.noting(file.path):
         for segment in iterate_sealed(file):
-            (sink or sinks.segment)(reading.marked(segment))
-    return reading
+            (sink or reading.take)(reading.marked(segment))
 
 
-def _take_intact(file: SealedFile, reading: Reading, sinks: Sinks) -> None:
+def _take_intact(file: SealedFile, reading: Reading) -> None:
     """Every record that can be made out and meets its checksum; what cannot be is a finding."""
     for number in range(chunk_count(file)):
         try:
@@ -184,24 +178,24 @@ def _take_intact(file: SealedFile, reading: Reading, sinks: Sinks) -> None:
             for key in segment.rows["key"][~intact].tolist():
                 reading.findings.append(Finding(Verdict.CHECKSUM, "", key.decode(errors="replace")))
             if not intact.all():
-                sinks.doubtful(segment.take(~intact))
+                reading.doubt(segment.take(~intact))
             right = reading.marked(segment.take(intact))
             if len(right):
-                sinks.segment(right)
+                reading.take(right)
 
 
-def read_unsealed(path: Path, guard: Guard) -> Reading:
+def _read_unsealed(path: Path, guard: Guard, reading: Reading) -> None:
     """A file without a seal: first from outside, then through the library in a guarded child."""
     finding = inspect(path)
     if finding is not None:
-        return Reading(findings=[finding])
-    reading = read_guarded(path, guard, real_size=path.stat().st_size, origin=origin_of_file(path))
+        reading.findings.append(finding)
+        return
+    read_guarded(path, guard, reading, real_size=path.stat().st_size, origin=origin_of_file(path))
     reading.lost_its_seal = "root_checksum" in reading.root
     _separate_root(reading)
     _drop_incomplete(reading)
     if not reading.segments and not reading.findings:
         reading.findings.append(Finding(Verdict.NO_RESULTS))
-    return reading
 
 
 def _separate_root(reading: Reading) -> None:
@@ -243,24 +237,18 @@ def _drop_incomplete(reading: Reading) -> None:
 
 
 def read_guarded(
-    path: Path,
-    guard: Guard,
-    *,
-    real_size: int,
-    sinks: Sinks | None = None,
-    deadline: float | None = None,
-    **how: Any,
-) -> Reading:
+    path: Path, guard: Guard, reading: Reading, *, real_size: int, deadline: float | None = None, **how: Any
+) -> None:
     """Read through the HDF5 library; a record that kills the child is left out and the rest is read again.
 
-    ``how`` are further fields of ``Asked``, such as ``rooted``, ``naming``, ``origin`` and ``needed``. Without
-    ``sinks`` the records are kept in memory, as many bytes of them as the limits allow. It ends at ``deadline`` (of
+    ``how`` are further fields of ``Asked``, such as ``rooted``, ``naming``, ``origin`` and ``needed``. A reading that
+    is kept in memory takes as many bytes as the limits allow for that. It ends at ``deadline`` (of
     ``time.monotonic``), or when the limits say.
     """
-    reading, limits = Reading(), guard.limits
+    limits = guard.limits
     allowed = limits.result_bytes(real_size)
-    if sinks is None:
-        sinks, allowed = Sinks(reading.segments.append, lambda _: None), min(allowed, limits.kept_bytes)
+    if reading.in_memory:
+        allowed = min(allowed, limits.kept_bytes)
     request = {
         "path": str(path),
         "real_size": real_size,
@@ -281,7 +269,7 @@ def read_guarded(
                 if received > 2 * allowed + _SLACK:
                     crashes.append(Finding(Verdict.IMPLAUSIBLE, "it gives too much for its size"))
                     break
-                sent += _take_answer(kind, data, path, reading, sinks)
+                sent += _take_answer(kind, data, path, reading)
             break
         except GuardError as error:
             crashes.append(Finding(error.finding.verdict, error.finding.detail, error.doing))
@@ -299,26 +287,25 @@ def read_guarded(
             crashes.append(Finding(Verdict.CRASHED, f"what the child sent makes no sense: {error}"))
             break
     reading.findings += crashes
-    return reading
 
 
-def _take_answer(kind: bytes, data: bytes, path: Path, reading: Reading, sinks: Sinks) -> list[str]:
+def _take_answer(kind: bytes, data: bytes, path: Path, reading: Reading) -> list[str]:
     """One message of the child; the keys of the records in it that are right."""
     keys: list[str] = []
     if kind in {RESULT, DOUBTFUL}:
         image = SealedFile.of_bytes(data, f"{path} (guarded)")
         for segment in [] if image is None else read_segments(image):
             if kind == DOUBTFUL:
-                sinks.doubtful(segment)
+                reading.doubt(segment)
                 continue
             keys += [key.decode(errors="replace") for key in segment.rows["key"].tolist()]
             right = reading.marked(segment)
             if len(right):
-                sinks.segment(right)
+                reading.take(right)
     elif kind == DONE:
         answer = json.loads(data)
         root, inner = answer["root"], {"schemas", "kind"}
-        reading.root = {name: root[name] for name in root if name not in inner}
+        reading.root = {name: root[name] for name in root if name not in inner} | reading.root
         reading.inexact = [name for name in answer["inexact"] if name not in inner]
         reading.additions = [Addition.from_json(entry) for entry in answer["additions"]]
         reading.findings += [

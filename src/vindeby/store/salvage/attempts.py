@@ -8,15 +8,25 @@ way a record is reached: when it states a checksum and does not meet it, it is n
 
 from __future__ import annotations
 
+import hashlib
 import mmap
+import os
 import re
 import shutil
 import struct
+import tempfile
 import time
-from collections.abc import Collection, Iterator, Sequence
+import weakref
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
+import h5py
+import numpy as np
+
+from vindeby.store.disk.files import CarefulFile, force_file
+from vindeby.store.format.record import Record
+from vindeby.store.format.rows import Schema, Segment, array_field, attribute_field
 from vindeby.store.format.seal import SealedFile, SealError
 from vindeby.store.read.guard import TOO_LONG, Guard
 from vindeby.store.read.inspect import (
@@ -29,8 +39,200 @@ from vindeby.store.read.inspect import (
     patched_superblock,
     read_superblock,
 )
-from vindeby.store.read.reading import read_guarded, read_sealed
-from vindeby.store.salvage.saved import Saved, Spool
+from vindeby.store.read.reading import Reading, read_guarded, read_sealed
+
+
+class Saved(Reading):
+    """What one file gave, by which means, and what is wrong with it; the records are in the spool."""
+
+    in_memory: ClassVar[bool] = False
+
+    def __init__(self, path: Path, spool: Spool) -> None:
+        super().__init__()
+        self.path, self.spool, self.size = path, spool, 0
+        self.means: dict[str, int] = {}
+        self.by = ""
+        """How the file is being read."""
+        self.only_new = False
+        """Leave out records whose content is known under another key."""
+        self.doubtful: list[Place] = []
+        self.taken_bytes = 0
+        self.records = Found(spool)
+        self._contents: set[bytes] = set()
+
+    @property
+    def damaged(self) -> bool:
+        """Is something wrong with the file as a whole?"""
+        return any(not finding.key for finding in self.findings)
+
+    def take(self, segment: Segment) -> None:
+        """A record is saved only when it meets its checksum, whoever vouches for its bytes."""
+        intact = segment.intact()
+        if not intact.all():
+            damaged = segment.take(~intact)
+            keys = [key.decode(errors="replace") for key in damaged.rows["key"].tolist()]
+            self.findings += [Finding(Verdict.CHECKSUM, "", key) for key in keys]
+            self.doubt(damaged)
+            segment = segment.take(intact)
+        part = self.spool.add(segment) if len(segment) else 0
+        self.taken_bytes += segment.rows.nbytes
+        for row, record in enumerate(segment.records()):
+            content = _content(record)
+            if self.only_new and content in self._contents:
+                continue
+            self._contents.add(content)
+            if self.records.put(record.key, (part, row)):
+                self.means[self.by] = self.means.get(self.by, 0) + 1
+
+    def doubt(self, segment: Segment) -> None:
+        """Keep damaged records for who asks for them."""
+        self.taken_bytes += segment.rows.nbytes
+        part = self.spool.add(segment)
+        self.doubtful += [(part, row) for row in range(len(segment))]
+
+    def settle(self) -> None:
+        """Forget complaints about records that were saved in another way, and those that are made twice."""
+        self.findings = list(
+            dict.fromkeys(finding for finding in self.findings if finding.key not in self.records)
+        )
+
+
+def _content(record: Record) -> bytes:
+    digest = hashlib.sha256(repr([*record.attributes.items()]).encode(errors="replace"))
+    for name, value in record.arrays.items():
+        digest.update(repr((name, value.dtype.str, value.shape)).encode())
+        digest.update(value.tobytes())
+    return digest.digest()
+
+
+Place: TypeAlias = tuple[int, int]
+"""Which segment of a spool, and which row of it."""
+
+
+class Spool:
+    """A temporary file of rows; it is gone when it is closed, or with the process."""
+
+    def __init__(self, folder: Path) -> None:
+        self._descriptor, name = tempfile.mkstemp(dir=folder)
+        Path(name).unlink()
+        self._close = weakref.finalize(self, os.close, self._descriptor)
+        self._parts: list[tuple[Schema, np.dtype[Any], int]] = []
+        self._end = 0
+
+    def add(self, segment: Segment) -> int:
+        """Keep the rows of a segment; its number."""
+        data = np.ascontiguousarray(segment.rows).tobytes()
+        view = memoryview(data)
+        at = self._end
+        while view:
+            done = os.pwrite(self._descriptor, view, at)
+            view, at = view[done:], at + done
+        self._parts.append((segment.schema, segment.rows.dtype, self._end))
+        self._end = at
+        return len(self._parts) - 1
+
+    def schema(self, place: Place) -> Schema:
+        """What the record there has."""
+        return self._parts[place[0]][0]
+
+    def row(self, place: Place) -> Segment:
+        """One row, as a segment."""
+        schema, dtype, start = self._parts[place[0]]
+        data = os.pread(self._descriptor, dtype.itemsize, start + place[1] * dtype.itemsize)
+        return Segment(schema, np.frombuffer(data, dtype))
+
+    def close(self) -> None:
+        """Delete it."""
+        self._close()
+
+
+class Found(Mapping[str, Record]):
+    """The records that were found in one file, by key; each is read when it is asked for."""
+
+    def __init__(self, spool: Spool) -> None:
+        self._spool = spool
+        self._places: dict[str, Place] = {}
+
+    def put(self, key: str, place: Place) -> bool:
+        """Remember where a record is, unless its key is known; was it not?"""
+        return self._places.setdefault(key, place) is place
+
+    def drop(self, key: str) -> None:
+        """Forget a record."""
+        del self._places[key]
+
+    def schema(self, key: str) -> Schema:
+        """What the record has, without reading it."""
+        return self._spool.schema(self._places[key])
+
+    def __getitem__(self, key: str) -> Record:
+        return self._spool.row(self._places[key]).record(0)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._places)
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+
+DOUBTFUL = "doubtful"
+
+
+def write_doubtful(path: Path, files: Sequence[Saved]) -> int:
+    """Write what is doubtful in these files, if anything is; how many records."""
+    count = 0
+    if not any(saved.doubtful for saved in files):
+        return count
+    try:
+        with CarefulFile(path) as target:
+            with h5py.File(target, "w") as file:
+                file.attrs["kind"] = "vindeby doubtful records"
+                file.attrs["note"] = (
+                    "each of these records states a checksum that it does not meet: do not use as results"
+                )
+                for source, row in _rows(files):
+                    _write(file, source, row)
+                    count += 1
+            target.check()
+        force_file(path)
+    except BaseException:
+        path.unlink(missing_ok=True)
+        raise
+    return count
+
+
+def _rows(files: Sequence[Saved]) -> Iterator[tuple[Path, Segment]]:
+    for saved in files:
+        for place in saved.doubtful:
+            yield saved.path, saved.spool.row(place)
+
+
+def _write(file: h5py.File, source: Path, segment: Segment) -> None:
+    row: Any = segment.rows[0]
+    key = _text(row["key"]).replace("/", "_").replace("\0", "") or "nameless"
+    name, number = key, 1
+    while name in file or name in {".", ".."}:
+        number += 1
+        name = f"{key} ({number})"
+    group = file.create_group(name)
+    for item, _ in segment.schema.attributes:
+        value = row[attribute_field(item)].item()
+        group.attrs[item] = _text(value) if isinstance(value, bytes) else value
+    for item, dtype, shape in segment.schema.arrays:
+        if 0 in shape:
+            group.create_dataset(item, shape, dtype)
+        else:
+            group.create_dataset(item, data=row[array_field(item)])
+    group.attrs["status"] = DOUBTFUL
+    group.attrs["stated_checksum"] = _text(row["checksum"])
+    group.attrs["stated_fingerprint"] = _text(row["fingerprint"])
+    group.attrs["source"] = str(source)
+    group.attrs["reason"] = "checksum mismatch"
+
+
+def _text(value: bytes) -> str:
+    return value.decode(errors="replace").replace("\0", "")
+
 
 _HEAD = 4096
 _MOST_USELESS = 4096
@@ -66,7 +268,8 @@ def rescue(
         return saved
     if sealed is not None:
         with sealed:
-            saved.note(read_sealed(sealed, saved.sinks("by its seal")))
+            saved.by = "by its seal"
+            read_sealed(sealed, saved)
         saved.settle()
         return saved
     finding = inspect(path)
@@ -102,27 +305,28 @@ class _Copy:
 
     def read_by_name(self, *, damaged: bool) -> tuple[bool, set[int]]:
         """The groups that have names; whether there may be others, and where those are that were read."""
-        means = "as it is"
+        saved = self.saved
+        saved.by = "as it is"
         if damaged and self.block is None:
             return True, set()
         if damaged and self.block is not None:
             self._patch(patched_superblock(self.head, self.block, end=self.end))
-            means = "with its write flags cleared"
-            if self.end > self.saved.size:
-                means = "filled up to its recorded end"
+            saved.by = "with its write flags cleared"
+            if self.end > saved.size:
+                saved.by = "filled up to its recorded end"
                 with self.path.open("r+b") as file:
-                    file.seek(self.saved.size)
-                    file.write(b"\xff" * min(_MARKED, self.end - self.saved.size))
-        reading = read_guarded(self.path, self.guard, sinks=self.saved.sinks(means), **self.how)
-        self.saved.note(reading)
-        if reading.form in {"shard", "table"}:
+                    file.seek(saved.size)
+                    file.write(b"\xff" * min(_MARKED, self.end - saved.size))
+        before = len(saved.findings)
+        read_guarded(self.path, self.guard, saved, **self.how)
+        if saved.form in {"shard", "table"}:
             return False, set()  # its records are rows: a group in it is never one
-        return damaged or bool(reading.findings), set(reading.visited)
+        return damaged or len(saved.findings) > before, set(saved.visited)
 
     def read_orphans(self, naming: str, visited: set[int]) -> None:
         """Each group in the bytes that was not read by its name, as the root group of the copy."""
         saved, limits = self.saved, self.guard.limits
-        how = {"sinks": saved.sinks("group by group", only_new=True), "naming": naming, **self.how}
+        saved.by, saved.only_new = "group by group", True
         useless = crashes = 0
         allowed, deadline = limits.result_bytes(saved.size), time.monotonic() + limits.seconds(saved.size)
         for address in self._addresses(visited):
@@ -130,12 +334,13 @@ class _Copy:
                 self._patch(patched_superblock(self.head, self.block, end=self.end, root=address))
             else:
                 self._patch(_plain_superblock(saved.size, address))
-            before = len(saved.records)
-            fallback = f"unnamed_{saved.path.stem}_{address}"
-            reading = read_guarded(self.path, self.guard, rooted=fallback, deadline=deadline, **how)
-            saved.findings += [one for one in reading.findings if one.verdict is Verdict.CHECKSUM]
-            crashes += any(one.verdict in {Verdict.CRASHED, Verdict.HUNG} for one in reading.findings)
-            useless = 0 if len(saved.records) > before else useless + 1
+            records, known = len(saved.records), len(saved.findings)
+            how = {"rooted": f"unnamed_{saved.path.stem}_{address}", "naming": naming, **self.how}
+            read_guarded(self.path, self.guard, saved, deadline=deadline, **how)
+            new = saved.findings[known:]
+            saved.findings[known:] = [one for one in new if one.verdict is Verdict.CHECKSUM]
+            crashes += any(one.verdict in {Verdict.CRASHED, Verdict.HUNG} for one in new)
+            useless = 0 if len(saved.records) > records else useless + 1
             reasons = {
                 TOO_LONG: time.monotonic() > deadline,
                 f"{useless} groups in a row hold no record": useless > _MOST_USELESS,

@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any
 
 from vindeby.errors import ArgumentError, InputError
-from vindeby.printable import one_line
 from vindeby.store.disk.files import check_output, refuse_special, storage_error
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.format.record import Attribute
@@ -29,9 +28,8 @@ from vindeby.store.merge.sources import same_result
 from vindeby.store.read.guard import Guard, Limits
 from vindeby.store.read.inspect import ORIGIN, Finding, Verdict
 from vindeby.store.read.reading import usual_names
-from vindeby.store.salvage.attempts import rescue
-from vindeby.store.salvage.saved import Saved, Spool, write_doubtful
-from vindeby.text import plural
+from vindeby.store.salvage.attempts import Saved, Spool, rescue, write_doubtful
+from vindeby.text import one_line, plural
 
 _SUFFIXES = {".h5", ".hdf5", ".he5", ".nc", ".tmp"}
 

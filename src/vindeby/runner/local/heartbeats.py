@@ -1,0 +1,108 @@
+"""Heartbeats in shared memory: what each worker of this machine is on, also after its death.
+
+Every worker has a slot, a row of numbers in a shared file without a name, in memory that outlives it. A worker notes
+there each task that it begins and ends; when it dies, the coordinator reads which task it was on. A number is written
+and read in one piece, as NumPy does it (``struct`` would fill it with zeros first).
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+import tempfile
+import time
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+_ROW = np.dtype([("task", "i8"), ("started", "i8"), ("beat", "i8"), ("log", "i8"), ("note", "S192")])
+_NO_TASK = -1
+
+
+@dataclass(frozen=True)
+class WorkerStatus:
+    """What a slot shows: times are of the monotonic clock, which all processes of a machine share.
+
+    ``started_s`` is 0 while the worker is still setting up for the task.
+    """
+
+    task: int | None
+    started_s: float
+    beat_s: float
+    log_offset: int
+    note: bytes
+    """What the task says of itself."""
+
+
+class Heartbeats:
+    """The shared file; the descriptor may be handed to other processes."""
+
+    def __init__(self, descriptor: int, slots: int) -> None:
+        self.descriptor = descriptor
+        memory = mmap.mmap(descriptor, max(1, slots) * _ROW.itemsize)
+        self._rows: NDArray[np.void] = np.frombuffer(memory, _ROW)
+
+    @classmethod
+    def create(cls, slots: int) -> Heartbeats:
+        """New ones, in memory where the system has files in memory, so that a full disk does not matter."""
+        if hasattr(os, "memfd_create"):
+            descriptor = os.memfd_create("vindeby-heartbeats")
+        else:
+            with tempfile.TemporaryFile() as file:
+                descriptor = os.dup(file.fileno())
+        os.ftruncate(descriptor, max(1, slots) * _ROW.itemsize)
+        return cls(descriptor, slots)
+
+    def slot(self, number: int) -> Slot:
+        """A slot to write to."""
+        return Slot(self._rows[number])
+
+    def look(self, number: int) -> WorkerStatus:
+        """What a slot shows now."""
+        task, started, beat, log, note = self._rows[number].item()
+        return WorkerStatus(None if task == _NO_TASK else task, started / 1e9, beat / 1e9, log, note)
+
+    def close(self) -> None:
+        """Close the file; the memory goes with the last slot that is in use."""
+        os.close(self.descriptor)
+
+
+class Slot:
+    """The row of one worker."""
+
+    def __init__(self, row: np.void) -> None:
+        self._row = row
+
+    def clear(self) -> None:
+        """Nobody sits here yet."""
+        self.end()
+        self.beat()
+
+    def begin(self, task: int, log_offset: int) -> None:
+        """The worker turns to a task; the task's number is written last, when the rest is true of it."""
+        self._row["started"] = 0
+        self._row["note"] = b""
+        self._row["beat"] = time.monotonic_ns()
+        self._row["log"] = log_offset
+        self._row["task"] = task
+
+    def start_clock(self) -> None:
+        """What the task shares with others is set up: from now on its time counts."""
+        self._row["started"] = time.monotonic_ns()
+
+    def note(self, text: bytes) -> None:
+        """What the task says of itself; a text that is too long is left out."""
+        self._row["note"] = text if len(text) <= _ROW["note"].itemsize else b""
+
+    def stop_clock(self) -> None:
+        """The task is over, although the slot still names it."""
+        self._row["started"] = 0
+
+    def end(self) -> None:
+        """The worker is on no task."""
+        self._row["task"] = _NO_TASK
+
+    def beat(self) -> None:
+        """The worker is alive."""
+        self._row["beat"] = time.monotonic_ns()
