@@ -273,7 +273,7 @@ def _layer_name(path: Path, named: Named, what: str) -> str:
 
 
 def _features(path: Path, layer: str | None, named: Named) -> Layer:
-    read = partial(_pyogrio("pyogrio.raw").read, path, layer=layer, max_features=MOST_FEATURES + 1)
+    read = partial(_pyogrio().raw.read, path, layer=layer, max_features=MOST_FEATURES + 1)
     notes = []
     try:
         with warnings.catch_warnings():
@@ -310,5 +310,5 @@ def _plain(value: Any) -> Any:
     return None if isinstance(plain, float) and plain != plain else plain
 
 
-def _pyogrio(module: str = "pyogrio") -> Any:
-    return library(module, "geo", "a geographic file that is not GeoJSON")
+def _pyogrio() -> Any:
+    return library("pyogrio", "geo", "a geographic file that is not GeoJSON")
