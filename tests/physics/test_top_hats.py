@@ -79,7 +79,7 @@ def test_a_thrust_above_1_counts_as_1_in_momentum_theory() -> None:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"induction": "mom1d"}, "induction must be one of 'madsen', 'momentum', not 'mom1d'"),
+        ({"induction": "mom1d"}, "induction must be 'madsen' or 'momentum', not 'mom1d'"),
         ({"rotor": "center"}, "rotor must be 'overlap' or 'centre', not 'center'"),
     ],
 )

@@ -15,10 +15,8 @@ from typing import Any, NamedTuple, Self
 import numba
 import numpy as np
 import pytest
-from numba.core.compiler import CompilerBase, DefaultPassBuilder
 
 from vindeby.wake.compiling.code_digest import Walk, digest_of
-from vindeby.wake.compiling.compiled import fixed_copy
 
 SOURCE = '''
 import math
@@ -151,21 +149,6 @@ def test_attributes_of_a_users_module_and_of_its_submodules_are_followed() -> No
     assert text_of(function) != before
 
 
-def test_numbers_assigned_to_a_library_are_followed_in_its_submodules_too(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    source = (
-        "import numba\nimport numpy as np\n@numba.njit\ndef deficit(x):\n"
-        "    return x * np.my_factor + np.linalg.my_shift"
-    )
-    seen = set()
-    for factor, shift in ((1.0, 1.0), (2.0, 1.0), (2.0, 3.0)):
-        monkeypatch.setattr(np, "my_factor", factor, raising=False)
-        monkeypatch.setattr(np.linalg, "my_shift", shift, raising=False)
-        seen.add(text_of(loaded(source)))
-    assert len(seen) == 3
-
-
 class Exactly(tuple[int, ...]):
     """A tuple that is made of two numbers, not of a tuple."""
 
@@ -183,32 +166,6 @@ def test_tuples_of_classes_of_their_own_are_described_and_stay_what_they_are() -
     copy = Walk().value(Pair(1.0, (2,)))
     assert type(copy) is Pair
     assert copy == (1.0, (2,))
-
-
-def test_a_container_that_holds_itself_is_unknown() -> None:
-    parts: list[Any] = [1]
-    parts.append((parts,))
-    assert [id(value) for value in digest_of(parts).unknown] == [id(parts)]
-    named: dict[str, Any] = {}
-    named.update(itself=named)
-    assert [id(value) for value in digest_of(named).unknown] == [id(named)]
-    twice = [1, 2]
-    assert text_of([twice, twice])  # it is met again, but not inside itself
-
-
-def test_another_pipeline_of_numba_changes_the_digest_and_is_passed_on() -> None:
-    class Pipeline(CompilerBase):  # type: ignore[misc]
-        def define_pipelines(self) -> list[Any]:
-            return [DefaultPassBuilder.define_nopython_pipeline(self.state)]
-
-    function = numba.njit(pipeline_class=Pipeline)(lambda x: x + 1.0)
-    found = digest_of(function)
-    assert found.unknown == (Pipeline,)
-    assert found.text != text_of(numba.njit(lambda x: x + 1.0))
-    copy, unknown = fixed_copy(function, "this-process-1")
-    assert copy._compiler.pipeline_class is Pipeline
-    assert unknown == (Pipeline,)
-    assert copy(1.0) == 2.0
 
 
 def test_a_users_file_with_the_name_of_a_standard_module_is_not_taken_for_it(

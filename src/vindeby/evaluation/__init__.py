@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from vindeby.lazy import names_on_demand
 
 if TYPE_CHECKING:
     from vindeby.evaluation.as_campaign import study_dataset as study_dataset
     from vindeby.evaluation.running import evaluate as evaluate
 
-__all__ = ["evaluate", "study_dataset"]
-
-_HOMES = {"evaluate": "running", "study_dataset": "as_campaign"}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module 'vindeby.evaluation' has no attribute {name!r}")
-    return getattr(importlib.import_module(f"vindeby.evaluation.{_HOMES[name]}"), name)
+__getattr__, __all__ = names_on_demand(
+    __name__, {"vindeby.evaluation.as_campaign": "study_dataset", "vindeby.evaluation.running": "evaluate"}
+)

@@ -17,10 +17,9 @@ disturb each other.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -43,17 +42,11 @@ _STEPS_IN_A_BLOCK = 512
 _MOST_ENGINES = 64
 
 
-@dataclass(frozen=True)
-class Given:
+class Given(NamedTuple):
     """Of one layout in one period: AEP of each turbine (GWh, by the weights of the whole series), power by step (W)."""
 
     aep: FloatArray
     power: npt.NDArray[Any] | None = None
-
-    @property
-    def size(self) -> int:
-        """Bytes."""
-        return self.aep.nbytes + (0 if self.power is None else self.power.nbytes)
 
 
 class Energies:
@@ -159,9 +152,6 @@ def _tabulated(turbine: Turbine, description: Generic) -> Table:
     )
 
 
-_MOST_REMEMBERED_BYTES = 1 << 26
-
-
 class EvaluationMethod:
     """Evaluates the layouts of a database, for all farms and types of a study."""
 
@@ -193,15 +183,13 @@ class EvaluationMethod:
 
 
 class _Prepared:
-    """A farm with a type: evaluates its cases, and remembers what several of them need."""
+    """A farm with a type: evaluates its cases, and remembers the energies of a layout that all of them need."""
 
     def __init__(self, method: EvaluationMethod, cell: Cell, energies: Energies, around: Layout) -> None:
         self._method, self._cell, self._energies, self._around = method, cell, energies, around
         key = task_key(cell.farm_idx, cell.type_idx, "").removesuffix("_s")
         self._own = method.pinned[key]
-        self._free: dict[Pinned, float] = {}
-        self._remembered: dict[tuple[Pinned, int, int, frozenset[Pinned], bool], Given] = {}
-        self._bytes = 0
+        self._free_and_alone: dict[Pinned, tuple[float, float]] = {}
 
     def solve(self, task: Task) -> Result:
         """One case: a layout among a combination of neighbours."""
@@ -230,13 +218,11 @@ class _Prepared:
         )
 
     def _energies_of(self, own: Pinned, periods: Sequence[Period]) -> dict[str, Any]:
-        if own not in self._free:
-            self._free[own] = self._energies.free_gwh(self._method.stored.layout(own))
-        free, found = self._free[own], dict[str, Any]()
+        free, alone = self._without_neighbours(own)
+        found: dict[str, Any] = {}
         if self._method.internal != "off":
-            alone = self._one(own, Period(periods[0].first, periods[-1].last, ()), internal=True)
             found |= _named(self._whole(own, periods, internal=True), "")
-            found["aep_alone"] = float(alone.aep.sum())
+            found["aep_alone"] = alone
         if self._method.internal != "on":
             external = self._whole(own, periods, internal=False)
             found |= _named(external, "" if self._method.internal == "off" else "_external")
@@ -248,6 +234,16 @@ class _Prepared:
             found["loss_external"] = (found["aep_alone"] - found["aep"]) / free
         return found
 
+    def _without_neighbours(self, own: Pinned) -> tuple[float, float]:
+        """The energy of a layout without any wakes, and without those of the combination's neighbours (if needed)."""
+        if own not in self._free_and_alone:
+            free, alone = self._energies.free_gwh(self._method.stored.layout(own)), 0.0
+            if self._method.internal != "off":
+                whole = Period(0, self._energies.steps, ())
+                alone = float(self._one(own, whole, internal=True).aep.sum())
+            self._free_and_alone[own] = free, alone
+        return self._free_and_alone[own]
+
     def _whole(self, own: Pinned, periods: Sequence[Period], *, internal: bool) -> Given:
         """All periods together."""
         parts = [self._one(own, period, internal=internal) for period in periods]
@@ -256,23 +252,14 @@ class _Prepared:
         return Given(np.sum([part.aep for part in parts], axis=0), power)
 
     def _one(self, own: Pinned, period: Period, *, internal: bool) -> Given:
-        key = (own, period.first, period.last, frozenset(period.standing), internal)
-        if key in self._remembered:
-            return self._remembered[key]
         stored = self._method.stored
         # In the order of their keys, whatever that of the table: equal sets give equal bits.
         others = [stored.layout(one) for one in sorted(period.standing)]
         if len(self._around):
             others.append(self._around)
-        given = self._energies.among(
+        return self._energies.among(
             stored.layout(own), others, (period.first, period.last), internal=internal
         )
-        self._bytes += given.size
-        if self._bytes > _MOST_REMEMBERED_BYTES:
-            self._remembered.clear()
-            self._bytes = given.size
-        self._remembered[key] = given
-        return given
 
     def _numbered(self, layout: Layout) -> npt.NDArray[np.int64]:
         """The types of a mix by their numbers in the study's campaign."""

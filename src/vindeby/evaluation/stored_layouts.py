@@ -14,7 +14,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple, Self
@@ -82,13 +82,36 @@ def layout_in(record: Record) -> Layout:
     return Layout(*places, types.astype(np.int64))
 
 
-class StoredLayouts:
+class PinnedLayouts:
+    """Layouts that were chosen, each read once; what a worker uses."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._known: dict[Pinned, Layout] = {}
+
+    @cached_property
+    def database(self) -> Database:
+        """The database, opened when it is first needed."""
+        return Database(self.path)
+
+    def layout(self, pinned: Pinned) -> Layout:
+        """The layout; TaskError when the database no longer holds it as it was."""
+        if pinned not in self._known:
+            if self.database.checksum(pinned.key)[:_DIGITS] != pinned.checksum:
+                raise TaskError(
+                    f"{self.path}: {pinned.key} is not what it was when this evaluation began; "
+                    "run `vindeby evaluate` again, which says what has changed"
+                )
+            self._known[pinned] = layout_in(self.database[pinned.key])
+        return self._known[pinned]
+
+
+class StoredLayouts(PinnedLayouts):
     """The results of a database that can be evaluated."""
 
     def __init__(self, path: Path) -> None:
-        self._database = Database(path)
-        self.path, self.digest = path, self._database.digest
-        text = self._database.campaign_text
+        super().__init__(path)
+        self.digest, text = self.database.digest, self.database.campaign_text
         if text is None:
             raise InputError(
                 f"{path}: keeps no campaign that says what its results are; `vindeby adopt` gives it one"
@@ -102,73 +125,39 @@ class StoredLayouts:
         for cell in self.campaign.cells():
             self.cells.setdefault(cell.farm_idx, []).append(cell)
         self._judge = Judge(self.campaign)
-        self._known: dict[str, tuple[Pinned, Layout] | str] = {}
+        self._look_up = cache(self._verified)
 
     def pinned(self, cell: Cell, seed: int | str) -> Pinned:
         """The layout of a farm and type with this seed, or the best; DataError when it has no valid result."""
-        farm, type_ = self._names(cell)
+        types = [turbine.name for turbine in self.campaign.turbines]
+        farm, type_ = self.campaign.farms[cell.farm_idx].name, cell.label(types)
         if seed == "best":
             by_worth = self._by_worth.get((cell.farm_idx, cell.type_idx), ())
             for best in map(self._look_up, by_worth):
-                if not isinstance(best, str):
-                    return best[0]
+                if isinstance(best, Pinned):
+                    return best
             raise DataError(f"{self.path}: holds no valid result of farm {farm!r} with type {type_!r}")
         key = task_key(cell.farm_idx, cell.type_idx, seed)
         found = self._look_up(key)
-        if isinstance(found, str):
-            raise DataError(f"{self.path}: farm {farm!r} with type {type_!r} and seed {seed}: {key}: {found}")
-        return found[0]
-
-    def layout(self, pinned: Pinned) -> Layout:
-        """The layout that was chosen; it was verified then."""
-        found = self._look_up(pinned.key)
-        assert not isinstance(found, str)
-        return found[1]
+        if isinstance(found, Pinned):
+            return found
+        raise DataError(f"{self.path}: farm {farm!r} with type {type_!r} and seed {seed}: {key}: {found}")
 
     def close(self) -> None:
         """Close the database."""
-        self._database.close()
-
-    def _names(self, cell: Cell) -> tuple[str, str]:
-        types = [turbine.name for turbine in self.campaign.turbines]
-        return self.campaign.farms[cell.farm_idx].name, cell.label(types)
+        self.database.close()
 
     @cached_property
     def _by_worth(self) -> dict[tuple[int, int], list[str]]:
-        return keys_by_worth(self._database)
+        return keys_by_worth(self.database)
 
-    def _look_up(self, key: str) -> tuple[Pinned, Layout] | str:
+    def _verified(self, key: str) -> Pinned | str:
         """A result that is done, or why there is none."""
-        if key not in self._known:
-            self._known[key] = self._verified(key)
-        return self._known[key]
-
-    def _verified(self, key: str) -> tuple[Pinned, Layout] | str:
-        if wrong := self._judge.why_not_done(self._database, key):
+        if wrong := self._judge.why_not_done(self.database, key):
             return wrong
-        return Pinned(key, self._database.checksum(key)[:_DIGITS]), layout_in(self._database[key])
-
-
-class PinnedLayouts:
-    """What a worker reads: the layouts that were chosen, and nothing else, each once."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._database: Database | None = None
-        self._known: dict[Pinned, Layout] = {}
-
-    def layout(self, pinned: Pinned) -> Layout:
-        """The layout; TaskError when the database no longer holds it as it was."""
-        if pinned not in self._known:
-            if self._database is None:
-                self._database = Database(self._path)
-            if self._database.checksum(pinned.key)[:_DIGITS] != pinned.checksum:
-                raise TaskError(
-                    f"{self._path}: {pinned.key} is not what it was when this evaluation began; "
-                    "run `vindeby evaluate` again, which says what has changed"
-                )
-            self._known[pinned] = layout_in(self._database[pinned.key])
-        return self._known[pinned]
+        pinned = Pinned(key, self.database.checksum(key)[:_DIGITS])
+        self._known[pinned] = layout_in(self.database[key])
+        return pinned
 
 
 @dataclass(frozen=True)

@@ -70,7 +70,7 @@ TURBINE_FORMATS = {
 
 def read_site_file(path: Path, options: Options) -> FileContent:
     """A site file as the section ``site`` of a campaign; the option ``format`` names its format."""
-    return _read(SITE_FORMATS, path, options, _kind_of_csv)
+    return _read(SITE_FORMATS, path, options)
 
 
 def read_turbine_file(path: Path, options: Options) -> FileContent:
@@ -81,7 +81,7 @@ def read_turbine_file(path: Path, options: Options) -> FileContent:
             "is a table of curves, without rotor diameter and hub height",
             "write table: {file: ..., rotor_diameter_m: ..., hub_height_m: ...} instead",
         )
-    return _read(TURBINE_FORMATS, path, options, _kind_of_yaml)
+    return _read(TURBINE_FORMATS, path, options)
 
 
 def read_site(path: str | os.PathLike[str], **options: Any) -> wake.Site:
@@ -90,20 +90,16 @@ def read_site(path: str | os.PathLike[str], **options: Any) -> wake.Site:
     ``options`` are those that a campaign file has beside ``site: {file: ...}``, e.g. ``interpolation="linear"``,
     ``turbulence_intensity=0.06``, ``height=119.0``. A ``ForeignFileWarning`` says what was ignored or chosen.
     """
-    found = _content(read_site_file, Path(path), options)
-    return wind_of(_checked(Site, found.data, Path(path)))
+    return wind_of(_section(Site, read_site_file, Path(path), options))
 
 
 def read_turbine(path: str | os.PathLike[str], **options: Any) -> wake.Turbine:
     """A turbine from a file of another tool: WAsP's ``.wtg``, YAML of FLORIS, windIO and IEA Task 37."""
-    found = _content(read_turbine_file, Path(path), options)
-    return turbine_of(_checked(Turbine, {"name": Path(path).stem, **found.data}, Path(path)))
+    return turbine_of(_section(Turbine, read_turbine_file, Path(path), options, name=Path(path).stem))
 
 
-def _read(
-    formats: Mapping[str, FileFormat], path: Path, options: Options, kind: Callable[[Path, Options], str]
-) -> FileContent:
-    """Read a file; ``kind`` tells formats apart whose files have the same suffix."""
+def _read(formats: Mapping[str, FileFormat], path: Path, options: Options) -> FileContent:
+    """Read a file of the format that the options name, or that follows from its suffix or content."""
     refuse_unreachable(path)
     name = options.get("format")
     if name is None:
@@ -115,7 +111,7 @@ def _read(
                 f"is missing, and the name of the file, {path.name}, does not show it",
                 f"add format: ({', '.join(formats)}); the suffixes {suffixes} are known",
             )
-        name = kind(path, options) if len(fitting) > 1 else fitting[0]
+        name = _kind_of(path, options) if len(fitting) > 1 else fitting[0]
     elif not isinstance(name, str) or name not in formats:
         refuse_option("format", "is not known", f"known: {', '.join(formats)}", name)
     known = sorted(formats[name].options)
@@ -128,13 +124,10 @@ def _read(
     return formats[name].read(path, options)
 
 
-def _kind_of_csv(path: Path, options: Options) -> str:
-    """A rose has frequencies, a series has none."""
-    return "floris-rose" if has_frequency(path, options) else "time-series"
-
-
-def _kind_of_yaml(path: Path, _: Options) -> str:
-    """Whose turbine a YAML file holds, by its keys; without any of them it is taken for a turbine of FLORIS."""
+def _kind_of(path: Path, options: Options) -> str:
+    """By its content: a rose in CSV has frequencies; a turbine in YAML is of FLORIS unless its keys say otherwise."""
+    if suffix_of(path) == ".csv":
+        return "floris-rose" if has_frequency(path, options) else "time-series"
     keys = read_yaml(read_text(path), str(path), includes=True).data
     if not isinstance(keys, dict) or "power_thrust_table" in keys:
         return "floris-turbine"
@@ -142,9 +135,14 @@ def _kind_of_yaml(path: Path, _: Options) -> str:
     return next((kind for key, kind in kinds.items() if key in keys), "floris-turbine")
 
 
-def _content(
-    reader: Callable[[Path, Options], FileContent], path: Path, options: dict[str, Any]
-) -> FileContent:
+def _section(
+    model: type[_Section],
+    reader: Callable[[Path, Options], FileContent],
+    path: Path,
+    options: dict[str, Any],
+    **usual: str,
+) -> _Section:
+    """The checked content of a file, with what is ``usual`` where it says nothing; its notes become warnings."""
     try:
         found = reader(path, options)
     except CampaignError as error:
@@ -155,10 +153,7 @@ def _content(
         raise ArgumentError(f"{path}: {problem.field} {problem.message}{shown}; {problem.remedy}") from None
     for note in found.notes:
         warnings.warn(f"{path.name}: {note}", ForeignFileWarning, stacklevel=3)
-    return found
-
-
-def _checked(model: type[_Section], data: dict[str, Any], path: Path) -> _Section:
+    data = {**usual, **found.data}
     try:
         return model.model_validate(data)
     except ValidationError as error:

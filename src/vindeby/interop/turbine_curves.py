@@ -24,39 +24,24 @@ class Points(NamedTuple):
 
 
 def curve_points(turbine: Turbine) -> Points:
-    """The points of both curves; a jump is two points at neighbouring floating-point numbers."""
-    speeds: list[FloatArray] = []
-    starts = turbine.start
-    for number, start in enumerate(starts):
-        if number + 1 == len(starts):
-            speeds.append(np.array([start]))
-            continue
-        end = float(starts[number + 1])
-        inside = np.array([start])
-        if np.any(turbine.power[number, 2:] != 0.0):
-            count = max(2, round((end - start) / STEP) + 1)
-            inside = np.linspace(start, end, count)[:-1]
-        last = np.nextafter(end, -np.inf)
-        speeds.append(np.append(inside, last) if _jumps(turbine, last, end) and last > inside[-1] else inside)
-    speed = np.concatenate(speeds)
+    """The points of both curves; a jump is two points at neighbouring floating-point numbers.
+
+    The point at 0 m/s is left out where the first values hold down to there anyway.
+    """
+    start = turbine.start
+    ends = np.stack([np.nextafter(start[1:], -np.inf), start[1:]])
+    power, thrust = turbine.power_at(ends), turbine.thrust_coefficient_at(ends)
+    scale = np.maximum(power.max(axis=0), 1.0)
+    jumps = (np.abs(power[1] - power[0]) > 1e-9 * scale) | (np.abs(thrust[1] - thrust[0]) > 1e-9)
+    speeds = [start, ends[0][jumps]]
+    for piece in np.flatnonzero(turbine.power[:-1, 2:].any(axis=1)):
+        width = start[piece + 1] - start[piece]
+        count = max(2, round(width / STEP) + 1)
+        speeds.append(np.linspace(start[piece], start[piece + 1], count)[:-1])
+    speed = np.unique(np.concatenate(speeds))
     points = Points(speed, turbine.power_at(speed), turbine.thrust_coefficient_at(speed))
-    return _without_first_constant(points)
-
-
-def _jumps(turbine: Turbine, below: float, at: float) -> bool:
-    power, thrust = turbine.power_at([below, at]), turbine.thrust_coefficient_at([below, at])
-    scale = max(float(power.max()), 1.0)
-    return bool(abs(power[1] - power[0]) > 1e-9 * scale or abs(thrust[1] - thrust[0]) > 1e-9)
-
-
-def _without_first_constant(points: Points) -> Points:
-    """Without the point at 0 m/s where the first values hold down to there anyway."""
-    same = (
-        len(points.speed) > 1
-        and points.power_w[0] == points.power_w[1]
-        and points.thrust[0] == points.thrust[1]
-    )
-    return Points(*(column[1:] for column in points)) if same else points
+    first_holds = len(speed) > 1 and all(column[0] == column[1] for column in points[1:])
+    return Points(*(column[1:] for column in points)) if first_holds else points
 
 
 HIGHEST = 100.0

@@ -68,10 +68,9 @@ def read_floris_turbine(path: Path, _: Options) -> FileContent:
             "has curves that depend on more than wind speed (multi_dimensional_cp_ct)",
             "write a file with the curves of one condition",
         )
-    speeds = _floris_speeds(curves)
-    powers = with_value_outside(_floris_curve(curves, "power", speeds), 0.0)
-    thrusts = limited(_floris_curve(curves, "thrust_coefficient", speeds), _CT_LIMITS)
-    thrusts = with_value_outside(thrusts, _CT_LIMITS[0])
+    powers, thrusts = _floris_curves(curves)
+    powers = with_value_outside(powers, 0.0)
+    thrusts = with_value_outside(limited(thrusts, _CT_LIMITS), _CT_LIMITS[0])
     table = {
         "rotor_diameter_m": root.need("rotor_diameter", "give it in metres").positive(),
         "hub_height_m": root.need("hub_height", "give it in metres").positive(),
@@ -86,33 +85,26 @@ def read_floris_turbine(path: Path, _: Options) -> FileContent:
     return FileContent({"table": table, **name}, "floris-turbine", _floris_notes(root, curves))
 
 
-def _floris_speeds(curves: Node) -> list[float]:
-    """The wind speeds of the table, which increase."""
-    node, speeds = _floris_column(curves, "wind_speed")
-    if len(speeds) < 2:
-        node.refuse("must be a list of two numbers or more", "give the wind speeds of the curves")
-    for entry, (before, speed) in zip(node.entries()[1:], itertools.pairwise(speeds), strict=True):
-        if speed <= before:
-            entry.refuse(f"must increase, but the entry before is {before:g}", "sort the table", speed)
-    return speeds
-
-
-def _floris_curve(curves: Node, name: str, speeds: list[float]) -> Points:
-    """A curve over wind speed."""
-    node, values = _floris_column(curves, name)
-    if len(values) != len(speeds):
-        node.refuse(f"has {len(values)} entries, but wind_speed has {len(speeds)}", "give one for each")
-    return list(zip(speeds, values, strict=True))
-
-
-def _floris_column(curves: Node, name: str) -> tuple[Node, list[float]]:
-    """A list of numbers of 0 or more, and where it stands."""
-    node = curves.need(name, "give a list of numbers")
-    values = node.numbers()
-    for entry, value in zip(node.entries(), values, strict=True):
-        if value < 0.0:
-            entry.refuse("must not be below 0", "correct it", value)
-    return node, values
+def _floris_curves(curves: Node) -> list[Points]:
+    """Power and thrust coefficient over wind speeds, which increase; all are 0 or more."""
+    speeds: list[float] = []
+    found = []
+    for name in ("wind_speed", "power", "thrust_coefficient"):
+        node = curves.need(name, "give a list of numbers")
+        values = node.numbers()
+        speeds = speeds or values
+        if len(speeds) < 2:
+            node.refuse("must be a list of two numbers or more", "give the wind speeds of the curves")
+        for index, (entry, value) in enumerate(zip(node.entries(), values, strict=True)):
+            if value < 0.0:
+                entry.refuse("must not be below 0", "correct it", value)
+            if values is speeds and index and value <= speeds[index - 1]:
+                before = f"must increase, but the entry before is {speeds[index - 1]:g}"
+                entry.refuse(before, "sort the table", value)
+        if len(values) != len(speeds):
+            node.refuse(f"has {len(values)} entries, but wind_speed has {len(speeds)}", "give one for each")
+        found.append(list(zip(speeds, values, strict=True)))
+    return found[1:]
 
 
 def _floris_notes(root: Node, curves: Node) -> tuple[str, ...]:
@@ -267,8 +259,6 @@ def _points(path: Path, table: Element) -> tuple[FloatArray, ...]:
     falling = np.flatnonzero(np.diff(columns[0]) <= 0.0)
     if len(falling):
         refuse(path, f"has wind speeds that do not increase at point {falling[0] + 2}", "sort the table")
-    if columns.min() < 0.0:
-        refuse(path, "has negative numbers in its table", "correct them")
     return tuple(columns)
 
 

@@ -25,10 +25,7 @@ from vindeby.wake.loops.wind import Wind
 from vindeby.wake.loops.wind_access import (
     FreeWind,
     free_wind_at,
-    lowest_turbulence,
     map_wind,
-    refuse_locality,
-    refuse_unknown_slopes,
     wind_and_locality,
 )
 from vindeby.wake.models import WakeModel, model_named
@@ -117,11 +114,7 @@ class WindFarm:
         self.model = (wake if isinstance(wake, WakeModel) else model_named(wake)).with_fixed_code()
         self.states = self.site.states(directions, speeds)
         self.wind, self.locality = wind_and_locality(self.site, self.states, self.turbines)
-        refuse_locality(self.model, self.locality)
-        if self.model.needs_turbulence and lowest_turbulence(self.wind) <= 0:
-            raise ArgumentError(
-                f"wake model {self.model.name} needs a turbulence intensity above 0 in every wind state"
-            )
+        self._refuse_undefined_wind()
         self.threads = threads
         self.neighbours = neighbours
         self.machines = machines_of(self.turbines)
@@ -163,7 +156,12 @@ class WindFarm:
         self, x: npt.ArrayLike, y: npt.ArrayLike, types: npt.ArrayLike = 0
     ) -> tuple[float, FloatArray, FloatArray]:
         """AEP in GWh, and its derivatives with every x and every y in GWh per metre."""
-        refuse_unknown_slopes(self.model, self.wind)
+        has_slope = self.model.added_turbulence is None or self.model.added_turbulence_free_slope is not None
+        if self._local_turbulence() is not None and not has_slope:
+            raise ArgumentError(
+                f"wake model {self.model.name!r} has no added_turbulence_free_slope, which gradients need where "
+                "turbulence differs from place to place; give the model one, or search without gradients"
+            )
         if self.model.superposition == "cumulative":
             raise ArgumentError(
                 f"wake model {self.model.name} has no gradient; use random-search or annealing, or another wake model"
@@ -341,6 +339,28 @@ class WindFarm:
         kept = Kept(column, np.zeros((1, counted, len(column))), speed)
         self._run(self._loops.by_state(states), layout, counted, wind, kept=kept)
         return kept.values.reshape((counted, *states.shape))
+
+    def _local_turbulence(self) -> FloatArray | None:
+        """The turbulence intensity on the grid of the local wind, where it differs from place to place."""
+        local = isinstance(self.wind, LocalWind) and self.wind.grid.turbulence.size > 0
+        return self.wind.grid.turbulence if local else None  # type: ignore[union-attr]
+
+    def _refuse_undefined_wind(self) -> None:
+        """Refuse wind for which the wake model does not say what becomes of wakes."""
+        model, local = self.model, self._local_turbulence()
+        if self.locality != "uniform" and model.superposition == "cumulative":
+            raise ArgumentError(
+                f"wake model {model.name} is defined only for wind that is the same all over the farm; "
+                "use another one"
+            )
+        if self.locality == "turned" and model.blockage is not None:
+            raise ArgumentError(
+                "blockage is not defined for wakes that follow the turned wind; leave one of them out"
+            )
+        if model.needs_turbulence and np.min(self.wind.turbulence if local is None else local) <= 0:
+            raise ArgumentError(
+                f"wake model {model.name} needs a turbulence intensity above 0 in every wind state"
+            )
 
     def _hand_out(self, array: FloatArray) -> FloatArray:
         if self.states.step is not None:

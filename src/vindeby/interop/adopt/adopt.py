@@ -133,10 +133,6 @@ _BATCH = 100
 """Records that are published together: what is computed for more of them would be lost when the process is killed."""
 
 
-def _silent(_: str) -> None:
-    """Nobody listens."""
-
-
 def adopt(
     paths: Sequence[Path | str],
     output: Path | str,
@@ -144,7 +140,7 @@ def adopt(
     *,
     options: Options | None = None,
     take_over: bool = False,
-    say: Callable[[str], None] = _silent,
+    say: Callable[[str], None] = lambda _: None,
 ) -> AdoptReport:
     """Make the results of another script, in these files and folders, results of a run of this campaign.
 
@@ -184,12 +180,21 @@ class _Adoption:
                 files = list(read_all(paths, Path(folder), spool, guard))
             self._move_foreign_output(files)
             refuse_another_campaign(self._run, self._campaign)
-            text = self._campaign.dumps()
-            self._run.freeze_campaign(text)
-            state = self._what_is_there()
-            self._publish(files, state)
-        self._merge(state)
-        self._find_missing()
+            self._run.freeze_campaign(self._campaign.dumps())
+            space = TaskSpace(self._campaign)
+            state = self._what_is_there(space)
+            open_keys = {space.key(number) for number in state.todo}
+            writer = ShardWriter(self._run, files=LeasedFiles(self._lock.path, self._lock.token))
+            for batch in batches(self._adopted(files, open_keys), most=_BATCH):
+                writer.publish(batch)
+                if self._report.adopted >= 10 * _BATCH:
+                    self._say(f"{self._report.adopted:,} results adopted")
+        if self._run.shard_names() or self._run.output.exists():
+            how = MergeOptions(wait_s=600.0, progress=self._say, confirm=self._lock.confirm)
+            merge(self._run, merge_options(self._campaign, how, invalid=state.verdicts.invalid.keys()))
+        self._report.missing = missing_results(self._run, self._campaign)
+        answered = self._campaign.fingerprints().keys() - {entry.key for entry in self._report.missing}
+        self._report.unanswered = sum(one.key not in answered for one in self._report.left_out)
         self._report.keep(self._run)
         return self._report
 
@@ -209,11 +214,9 @@ class _Adoption:
         self._lock.confirm()
         self._say(f"{output} is of another program; it is kept as {set_aside(self._run)}")
 
-    def _what_is_there(self) -> ResumeState:
-        again = Again(failed=True)
-        state = compare_with_disk(
-            self._run, TaskSpace(self._campaign), Judge(self._campaign), part=None, again=again
-        )
+    def _what_is_there(self, space: TaskSpace) -> ResumeState:
+        judge, again = Judge(self._campaign), Again(failed=True)
+        state = compare_with_disk(self._run, space, judge, part=None, again=again)
         if state.bad:
             raise DataError(
                 f"{self._run.output}: {len(state.bad)} files of the run are bad; nothing was adopted:",
@@ -221,15 +224,6 @@ class _Adoption:
                 f"`vindeby merge {self._run.output} --on-bad skip` leaves them out; then adopt again",
             )
         return state
-
-    def _publish(self, files: Sequence[tuple[FileReport, Saved]], state: ResumeState) -> None:
-        space = TaskSpace(self._campaign)
-        open_keys = {space.key(number) for number in state.todo}
-        writer = ShardWriter(self._run, files=LeasedFiles(self._lock.path, self._lock.token))
-        for batch in batches(self._adopted(files, open_keys), most=_BATCH):
-            writer.publish(batch)
-            if self._report.adopted >= 10 * _BATCH:
-                self._say(f"{self._report.adopted:,} results adopted")
 
     def _adopted(self, files: Sequence[tuple[FileReport, Saved]], open_keys: set[str]) -> Iterator[Record]:
         for report, saved in files:
@@ -271,15 +265,3 @@ class _Adoption:
             reason = f"another layout than the one adopted from {first}"
             self._report.conflicts.append(LeftOut(report.path, group, key, reason))
         return None
-
-    def _merge(self, state: ResumeState) -> None:
-        if not self._run.shard_names() and not self._run.output.exists():
-            return
-        how = MergeOptions(wait_s=600.0, progress=self._say, confirm=self._lock.confirm)
-        merge(self._run, merge_options(self._campaign, how, invalid=state.verdicts.invalid.keys()))
-
-    def _find_missing(self) -> None:
-        self._report.missing = missing_results(self._run, self._campaign)
-        lacking = {entry.key for entry in self._report.missing}
-        answered = self._campaign.fingerprints().keys() - lacking
-        self._report.unanswered = sum(one.key not in answered for one in self._report.left_out)

@@ -65,7 +65,7 @@ class Examiner:
         numbers = parse_key(record.key)
         if numbers is None:
             said = [record.attributes.get(name) for name in _NUMBERS]
-            whole = [int(one) for one in said if isinstance(one, int | float) and _is_a_number_from_0(one)]
+            whole = [int(one) for one in said if isinstance(one, int | float) and _is_index(one)]
             numbers = (whole[0], whole[1], whole[2]) if len(whole) == len(said) else None
         return "" if numbers is None else task_key(*numbers)
 
@@ -96,7 +96,14 @@ class Examiner:
         attributes = self._attributes(key, cell, record, {**provenance, **change}, layout.shape[-1])
         arrays = {**{name: value for name, value in record.arrays.items() if name != "aep"}, "layout": layout}
         placed = Record(key, "", arrays, attributes)
-        self._refuse_bad_layout(placed)
+        if wrong := self._judge.why_not(self._energy(placed, _SMALL_GWH)):
+            turned = layout[::-1] if layout.ndim == 2 and len(layout) == 2 else None
+            if turned is None or self._options.exchange_xy:
+                raise RefusedError(wrong)
+            if self._judge.why_not(self._energy(placed, _SMALL_GWH, layout=turned)):
+                raise RefusedError(wrong)
+            hint = "with x and y exchanged it would be right: --exchange-xy"
+            raise RefusedError(f"{wrong}; {hint}", doubtful=True)
         return self._with_energy(placed, stored_gwh)
 
     def _layout(self, record: Record, cell: Cell) -> tuple[NDArray[np.float64], dict[str, Attribute]]:
@@ -128,19 +135,6 @@ class Examiner:
             if name not in record.arrays and name != "aep"
         }
         return {**every, **stated, **numbers, **more}
-
-    def _refuse_bad_layout(self, placed: Record) -> None:
-        wrong = self._judge.why_not(self._energy(placed, _SMALL_GWH))
-        if not wrong:
-            return
-        layout = placed.arrays["layout"]
-        if layout.ndim == 2 and len(layout) == 2 and not self._options.exchange_xy:
-            exchanged = self._energy(placed, _SMALL_GWH, layout=layout[::-1])
-            if not self._judge.why_not(exchanged):
-                raise RefusedError(
-                    f"{wrong}; with x and y exchanged it would be right: --exchange-xy", doubtful=True
-                )
-        raise RefusedError(wrong)
 
     def _with_energy(self, placed: Record, stored_gwh: float | None) -> Record:
         if self._own_function:  # only that function knows how it counts energy
@@ -191,7 +185,7 @@ class Examiner:
         return record
 
 
-def _is_a_number_from_0(value: float) -> bool:
+def _is_index(value: float) -> bool:
     return math.isfinite(value) and value == int(value) >= 0
 
 

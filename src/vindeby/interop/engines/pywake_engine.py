@@ -81,6 +81,8 @@ class PyWake:
 
         x, y, types = layout
         many, total, slopes = len(x), 0.0, np.zeros(2 * len(x))
+        # Where probabilities differ from place to place, they have slopes, too.
+        own_probabilities = self._local is not None and self._local.grid.has_weibull
         for part, arguments in self._calls(states):
             weights = states.probability[part].reshape(_shape(1, arguments))
 
@@ -88,7 +90,7 @@ class PyWake:
                 found = self._model(
                     places[:many], places[many:], type=types, return_simulationResult=False, **arguments
                 )
-                own = found[4].P_ilk[:counted] if self._has_own_probabilities else weights
+                own = found[4].P_ilk[:counted] if own_probabilities else weights
                 return (found[2][:counted] * own).sum()
 
             with AutogradNumpy():
@@ -96,11 +98,6 @@ class PyWake:
             total, slopes = total + float(value), slopes + np.asarray(slope)
         refuse_nan(self.title, slopes)
         return total, slopes[:many], slopes[many:]
-
-    @property
-    def _has_own_probabilities(self) -> bool:
-        """Whether probabilities differ from place to place; then they have slopes, too."""
-        return self._local is not None and self._local.grid.has_weibull
 
     def _calls(self, states: WindStates) -> Iterator[tuple[slice, dict[str, Any]]]:
         """Which states a call of the model computes, and the wind that it is called with."""

@@ -19,7 +19,6 @@ from vindeby.errors import ArgumentError, DataError, ShortfallError
 from vindeby.results.result_set import ResultSet
 from vindeby.store.format.record import Attribute
 from vindeby.store.format.rows import Segment, array_field
-from vindeby.store.read.export import turbines_in
 
 Place = tuple[int, int, int]
 """Farm, type and seed."""
@@ -254,18 +253,17 @@ def _result(
     key: str, place: Place, aep_gwh: float, record: Segment, cells: Mapping[tuple[int, int], Cell]
 ) -> Result:
     """What the turbines of a record are; ``record`` holds nothing else."""
-    count, cell = turbines_in(record) or 0, cells.get(place[:2])
-    layout = record.rows[array_field("layout")][0] if count else np.empty((2, 0))
-    zones = _per_turbine(record, "zone", count)
-    if zones is None and cell is not None and cell.zones and sum(cell.zones) == count:
-        zones = [zone for zone, number in enumerate(cell.zones) for _ in range(number)]
-    types = _per_turbine(record, "types", count) or [place[1]] * count
-    return Result(key, place, aep_gwh, np.asarray(layout, np.float64), types, zones)
-
-
-def _per_turbine(record: Segment, name: str, count: int) -> list[int] | None:
-    """An array that has a whole number for each turbine; None where there is none."""
-    column = array_field(name)
-    if column not in (record.rows.dtype.names or ()) or record.rows[column].shape[1:] != (count,):
-        return None
-    return [int(number) for number in record.rows[column][0].tolist()]
+    names = [name for name, _, shape in record.schema.arrays if 0 not in shape]
+    arrays = {name: record.rows[array_field(name)][0] for name in names}
+    layout, cell = arrays.get("layout"), cells.get(place[:2])
+    if layout is None or layout.ndim != 2 or len(layout) != 2:
+        layout = np.empty((2, 0))
+    count = layout.shape[1]
+    zones, types = arrays.get("zone"), arrays.get("types")
+    own_zones = None if zones is None or zones.shape != (count,) else [int(zone) for zone in zones]
+    if own_zones is None and cell is not None and cell.zones and sum(cell.zones) == count:
+        own_zones = [zone for zone, number in enumerate(cell.zones) for _ in range(number)]
+    own_types = (
+        [place[1]] * count if types is None or types.shape != (count,) else [int(kind) for kind in types]
+    )
+    return Result(key, place, aep_gwh, np.asarray(layout, np.float64), own_types, own_zones)

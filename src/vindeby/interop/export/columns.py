@@ -40,16 +40,19 @@ UNITS = {
 """Of the columns that have one."""
 
 
-def table_columns(chosen: Chosen, rows: str) -> dict[str, NDArray[Any]]:
-    """The columns of a table whose rows are ``turbines`` or ``results``."""
-    if rows == "results":
-        return result_columns(chosen)
-    if without := chosen.without_layouts():
+def write(path: Path, file_format: str, chosen: Chosen, rows: str) -> None:
+    """Write a table as ``csv`` or ``parquet`` whose rows are ``turbines`` or ``results``."""
+    without = chosen.without_layouts()
+    if rows == "turbines" and without:
         chosen.notes.append(
             f"{len(without):,} of the results have no turbines, and so no row in the table; --rows results writes a "
             "row for each result"
         )
-    return turbine_columns(chosen)
+    columns = turbine_columns(chosen) if rows == "turbines" else result_columns(chosen)
+    if file_format == "csv":
+        write_csv(path, columns)
+    else:
+        write_parquet(path, columns, chosen)
 
 
 def result_columns(chosen: Chosen) -> dict[str, NDArray[Any]]:
@@ -152,8 +155,8 @@ def write_csv(path: Path, columns: dict[str, NDArray[Any]]) -> None:
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(columns)
-        rows = zip(*(plain_values(name, column) for name, column in columns.items()), strict=True)
-        writer.writerows(map(_field, row) for row in rows)
+        fields = (map(_field, plain_values(name, column)) for name, column in columns.items())
+        writer.writerows(zip(*fields, strict=True))
 
 
 def _field(value: Any) -> Any:
@@ -177,13 +180,8 @@ def write_parquet(path: Path, columns: Mapping[str, NDArray[Any]], chosen: Chose
     parquet = library("pyarrow.parquet", "interop", "export --to parquet")
     fields, arrays = [], []
     for name, column in columns.items():
-        values: Any = column
-        if column.dtype.kind in "OU":
-            values = pyarrow.array([str(text) for text in column.tolist()], pyarrow.string())
-        elif name == "zone":
-            values = pyarrow.array(column, mask=column < 0)
-        else:
-            values = pyarrow.array(column)
+        kind = pyarrow.string() if column.dtype.kind in "OU" else None
+        values = pyarrow.array(column, kind, mask=column < 0 if name == "zone" else None)
         unit = {"units": UNITS[name]} if name in UNITS else None
         fields.append(pyarrow.field(name, values.type, metadata=unit))
         arrays.append(values)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -60,48 +59,37 @@ def export(
         raise ArgumentError(f"--rows: {options.rows!r} is not known; use one of {', '.join(ROWS)}")
     target = path or results.path.with_suffix(FORMATS[file_format])
     chosen = choose(results, selection or Selection())
-    write = _writer(file_format, chosen, options)
     if file_format in FOLDERS:
-        with new_folder(
-            target,
-            replace=options.force,
-            database=results.path,
-            replaceable=partial(is_marked, file_format=file_format),
-        ) as folder:
-            write(folder)
+        replaceable = partial(is_marked, file_format=file_format)
+        place = new_folder(target, replace=options.force, database=results.path, replaceable=replaceable)
     else:
-        with new_file(target, replace=options.force, database=results.path) as file:
-            write(file)
+        place = new_file(target, replace=options.force, database=results.path)
+    with place as temporary:
+        _write(temporary, file_format, chosen, options)
     return Exported(target, file_format, chosen)
 
 
-def _writer(file_format: str, chosen: Chosen, options: Options) -> Callable[[Path], None]:
-    """A function that writes the results to a path; only the module of the format is loaded."""
+def _write(path: Path, file_format: str, chosen: Chosen, options: Options) -> None:
+    """Write the results to a path; only the module of the format is loaded."""
     crs = options.crs or getattr(chosen.campaign, "crs", None)
     match file_format:
         case "netcdf" | "zarr":
-            from vindeby.interop.export.gridded import dataset, write_netcdf, write_zarr
+            from vindeby.interop.export import gridded
 
-            data = dataset(chosen, crs)
-            if file_format == "netcdf":
-                return partial(write_netcdf, data=data)
-            return partial(write_zarr, data=data, chosen=chosen)
+            gridded.write(path, file_format, chosen, crs)
         case "parquet" | "csv":
-            from vindeby.interop.export.columns import table_columns, write_csv, write_parquet
+            from vindeby.interop.export import columns
 
-            columns = table_columns(chosen, options.rows)
-            if file_format == "csv":
-                return partial(write_csv, columns=columns)
-            return partial(write_parquet, columns=columns, chosen=chosen)
+            columns.write(path, file_format, chosen, options.rows)
         case "geojson":
             from vindeby.interop.export.geojson import write_geojson
 
-            return partial(write_geojson, chosen=chosen, crs=crs)
+            write_geojson(path, chosen, crs)
         case "windio":
             from vindeby.interop.export.windio import write_windio
 
-            return partial(write_windio, chosen=chosen, crs=crs)
+            write_windio(path, chosen, crs)
         case _:
             from vindeby.interop.export.floris import write_floris
 
-            return partial(write_floris, chosen=chosen)
+            write_floris(path, chosen)

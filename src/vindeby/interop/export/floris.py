@@ -5,7 +5,6 @@ One result makes one folder with everything. Several make one folder per key; tu
 
 from __future__ import annotations
 
-import csv
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ from vindeby.campaign import Campaign
 from vindeby.campaign.reading.yaml_text import Include
 from vindeby.campaign.sections.wake_model import WakeModel
 from vindeby.interop.export.chosen import Chosen, Result
+from vindeby.interop.export.columns import write_csv
 from vindeby.interop.export.folders import result_folder, write_mark, write_turbines, write_yaml
 from vindeby.interop.turbine_curves import floris_turbine
 from vindeby.units import AIR_DENSITY_KG_M3
@@ -31,23 +31,29 @@ _SAME = ("bastankhah-2016", "cumulative-curl")
 """FLORIS computes these as they are here, where it takes the wind at the middle of a rotor."""
 
 
-def grid_points(model: WakeModel) -> int:
-    """How many points FLORIS takes across a rotor."""
-    return 1 if model.chosen[0] in _SAME else 3
-
-
 def wakes(model: WakeModel) -> tuple[dict[str, Any], list[str]]:
     """The part of the input, and what a reader must know: FLORIS' wakes are not the campaign's to the last digit."""
-    velocity, parameters, turbulence = _velocity(model)
-    key = model.chosen[0]
-    notes = []
-    if velocity is None:
-        velocity, parameters, turbulence = "gauss", _GAUSS, "crespo_hernandez"
-        notes.append(
-            f"FLORIS has no wake model like {key}: the input uses its own gauss, with its own parameters, so that wake "
-            "losses differ"
-        )
-    elif key not in _SAME:
+    key, given = model.chosen
+    turbulence, notes = "none", []
+    parameters: dict[str, Any]
+    match key:
+        case "jensen":
+            velocity, parameters = "jensen", {"we": given.k}
+        case "nygaard-2022":
+            velocity, parameters = "turboparkgauss", {"A": given.a, "include_mirror_wake": True}
+        case "bastankhah-2016":
+            velocity = "gauss"
+            parameters = {name: getattr(given, name) for name in ("alpha", "beta", "ka", "kb")}
+        case "cumulative-curl":
+            velocity, parameters = "cc", {"a_s": given.ka, "b_s": given.kb, **_CURL}
+            turbulence = "none" if given.turbulence == "none" else "crespo_hernandez"
+        case _:
+            velocity, parameters, turbulence = "gauss", _GAUSS, "crespo_hernandez"
+            notes.append(
+                f"FLORIS has no wake model like {key}: the input uses its own gauss, with its own parameters, so that "
+                "wake losses differ"
+            )
+    if key in ("jensen", "nygaard-2022"):
         notes.append(
             f"the input uses FLORIS' model {velocity} for {key}; wake losses are not exactly the same"
         )
@@ -68,23 +74,6 @@ def wakes(model: WakeModel) -> tuple[dict[str, Any], list[str]]:
         "wake_velocity_parameters": {velocity: parameters},
         "wake_turbulence_parameters": {"crespo_hernandez": _CRESPO_HERNANDEZ},
     }, notes
-
-
-def _velocity(model: WakeModel) -> tuple[str | None, dict[str, Any], str]:
-    """The name of FLORIS' model, its parameters, and its turbulence model; no name where there is none."""
-    key, given = model.chosen
-    match key:
-        case "jensen":
-            return "jensen", {"we": given.k}, "none"
-        case "nygaard-2022":
-            return "turboparkgauss", {"A": given.a, "include_mirror_wake": True}, "none"
-        case "bastankhah-2016":
-            parameters = {name: getattr(given, name) for name in ("alpha", "beta", "ka", "kb")}
-            return "gauss", parameters, "none"
-        case "cumulative-curl":
-            turbulence = "none" if given.turbulence == "none" else "crespo_hernandez"
-            return "cc", {"a_s": given.ka, "b_s": given.kb, **_CURL}, turbulence
-    return None, {}, "none"
 
 
 MODEL = "floris.yaml"
@@ -163,14 +152,12 @@ def _calm(states: wake.WindStates, campaign: Campaign, is_rose: bool) -> list[tu
 
 def _write_wind(path: Path, states: wake.WindStates, calm: list[tuple[float, ...]]) -> None:
     """The wind state by state, with the columns that FLORIS' readers look for; steps in their own order."""
+    names = ("wind_directions", "wind_speeds", "turbulence_intensities", "freq_val")
     direction = np.repeat(states.direction, np.diff(states.first))
     order = np.arange(len(direction)) if states.step is None else np.argsort(states.step)
-    columns = (direction, states.speed, states.turbulence, states.probability)
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(["wind_directions", "wind_speeds", "turbulence_intensities", "freq_val"])
-        writer.writerows(map(repr, row) for row in calm)
-        writer.writerows(zip(*(map(repr, column[order].tolist()) for column in columns), strict=True))
+    rows = np.column_stack([direction, states.speed, states.turbulence, states.probability])[order]
+    whole = np.concatenate([np.reshape(calm, (-1, len(names))), rows])
+    write_csv(path, dict(zip(names, whole.T, strict=True)))
 
 
 _FIXED = {
@@ -183,29 +170,25 @@ _FIXED = {
 
 
 def _model(campaign: Campaign, result: Result, above: str, states: wake.WindStates) -> dict[str, Any]:
-    """What is of one result in its model."""
+    """What is of one result in its model, with the wind that occurs most often, so that it runs as it is."""
     x, y = result.layout.tolist()
     # FLORIS refuses a type that it reads twice: the same object again is a reference in the file.
     files = {kind: Include(f"{above}turbine_t{kind}.yaml") for kind in set(result.types)}
     types = result.types[:1] if len(files) == 1 else result.types
-    return {
-        "name": f"{campaign.name}, {result.key}",
-        "solver": {"type": "turbine_grid", "turbine_grid_points": grid_points(campaign.wake)},
-        "farm": {"layout_x": x, "layout_y": y, "turbine_type": [files[kind] for kind in types]},
-        "flow_field": _most_frequent(states, campaign.turbines[result.types[0]].hub_height_m),
-    }
-
-
-def _most_frequent(states: wake.WindStates, height: float) -> dict[str, Any]:
-    """The state that occurs most often, so that the model runs as it is; the rest is in the CSV file."""
     most = int(np.argmax(states.probability))
     direction = states.direction[int(np.searchsorted(states.first, most, side="right")) - 1]
+    points = 1 if campaign.wake.chosen[0] in _SAME else 3
     return {
-        "air_density": AIR_DENSITY_KG_M3,
-        "reference_wind_height": height,
-        "turbulence_intensities": [float(states.turbulence[most])],
-        "wind_directions": [float(direction)],
-        "wind_shear": 0.0,
-        "wind_speeds": [float(states.speed[most])],
-        "wind_veer": 0.0,
+        "name": f"{campaign.name}, {result.key}",
+        "solver": {"type": "turbine_grid", "turbine_grid_points": points},
+        "farm": {"layout_x": x, "layout_y": y, "turbine_type": [files[kind] for kind in types]},
+        "flow_field": {
+            "air_density": AIR_DENSITY_KG_M3,
+            "reference_wind_height": campaign.turbines[result.types[0]].hub_height_m,
+            "turbulence_intensities": [float(states.turbulence[most])],
+            "wind_directions": [float(direction)],
+            "wind_shear": 0.0,
+            "wind_speeds": [float(states.speed[most])],
+            "wind_veer": 0.0,
+        },
     }

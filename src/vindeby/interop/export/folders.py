@@ -19,32 +19,17 @@ _Base: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 
 
 class _Dumper(_Base):  # type: ignore[misc]
-    """Lists of numbers on few lines, exact numbers that YAML 1.1 and 1.2 both read as numbers, no references.
-
-    Only the same ``Include`` object twice is written as a reference, so that a reader has the same data twice.
-    """
+    """Without references, except for the same ``Include`` object twice, so that a reader has the same data twice."""
 
     def ignore_aliases(self, data: Any) -> bool:
         return not isinstance(data, Include)
 
 
-def _float(dumper: _Dumper, value: float) -> Any:
-    text = repr(value)
-    if "e" in text and "." not in text:
-        text = text.replace("e", ".0e")  # 1e-05 is a text in YAML 1.1
-    return dumper.represent_scalar("tag:yaml.org,2002:float", text)
-
-
-def _include(dumper: _Dumper, value: Include) -> Any:
-    return dumper.represent_scalar("!include", value.file)
-
-
-_Dumper.add_representer(float, _float)
-_Dumper.add_representer(Include, _include)
+_Dumper.add_representer(Include, lambda dumper, value: dumper.represent_scalar("!include", value.file))
 
 
 def write_yaml(path: Path, data: Any) -> None:
-    """Write plain data, in the order in which it is given."""
+    """Write plain data, in the order in which it is given, lists of numbers on few lines."""
     text = yaml.dump(
         data, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=110, default_flow_style=None
     )
@@ -85,16 +70,9 @@ def write_mark(folder: Path, file_format: str, chosen: Chosen, **more: Any) -> N
 
 
 def is_marked(folder: Path, file_format: str) -> bool:
-    """Whether a folder is an earlier export of this format; older ones of Zarr say so in their attributes only."""
-    if file_format == "zarr" and str(_mapping(folder / ".zattrs").get("source")).startswith("vindeby "):
-        return True
-    return bool(_mapping(folder / NAME).get("format") == file_format)
-
-
-def _mapping(path: Path) -> dict[str, Any]:
-    """What a JSON file holds; nothing where it does not hold a mapping."""
+    """Whether a folder is an earlier export of this format."""
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
+        data = json.loads((folder / NAME).read_text(encoding="utf-8"))
     except (OSError, ValueError):
-        return {}
-    return data if isinstance(data, dict) else {}
+        return False
+    return isinstance(data, dict) and data.get("format") == file_format

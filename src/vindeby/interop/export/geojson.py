@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 import shapely
-from numpy.typing import NDArray
 from shapely.geometry.base import BaseGeometry
 
 from vindeby._version import __version__
@@ -25,8 +24,6 @@ from vindeby.interop.export.chosen import Chosen
 from vindeby.interop.export.columns import plain_values, turbine_columns
 from vindeby.interop.geo.crs import Projection
 
-_DIGITS = 9
-"""Of degrees: a tenth of a millimetre."""
 _LOCAL_NOTE = (
     "coordinates are metres in a local system, not longitude and latitude: this is not valid by RFC 7946, and a map "
     "shows it in the wrong place"
@@ -101,7 +98,7 @@ def _neighbours(
 ) -> Iterator[dict[str, Any]]:
     standing = neighbours_of(campaign, farm_idx)
     places = np.array([(one.x, one.y) for one in standing], np.float64).reshape(-1, 2)
-    for one, place in zip(standing, _degrees(places, where), strict=True):
+    for one, place in zip(standing, where.degrees(places).tolist(), strict=True):
         properties = {
             "kind": "neighbour",
             **named,
@@ -118,8 +115,8 @@ def _neighbours(
 def _turbines(chosen: Chosen, where: Projection) -> Iterator[dict[str, Any]]:
     columns = turbine_columns(chosen)
     places = np.column_stack([columns["x_m"], columns["y_m"]])
-    degrees = where.degrees(places) if len(places) else places
-    if len(places) and not where.covers(degrees):
+    degrees = where.degrees(places)
+    if not where.covers(degrees):
         lon, lat = degrees[0]
         chosen.notes.append(
             f"turbines lie outside the area that {where.name} is made for (the first at longitude {lon:.4f}, latitude "
@@ -127,7 +124,7 @@ def _turbines(chosen: Chosen, where: Projection) -> Iterator[dict[str, Any]]:
         )
     names = list(columns)
     rows = zip(*(plain_values(name, columns[name]) for name in names), strict=True)
-    for row, place in zip(rows, _rounded(degrees, where), strict=True):
+    for row, place in zip(rows, degrees.tolist(), strict=True):
         properties = {"kind": "turbine", **dict(zip(names, row, strict=True))}
         yield _feature({"type": "Point", "coordinates": place}, properties)
 
@@ -135,27 +132,12 @@ def _turbines(chosen: Chosen, where: Projection) -> Iterator[dict[str, Any]]:
 def _area(shape: BaseGeometry, where: Projection) -> dict[str, Any]:
     """A polygon or several, outer rings counter-clockwise, as RFC 7946 asks."""
     parts = [
-        [_ring(ring, where) for ring in (part.exterior, *part.interiors)]
+        [where.ring(shapely.get_coordinates(ring)).tolist() for ring in (part.exterior, *part.interiors)]
         for part in map(shapely.geometry.polygon.orient, shapely.get_parts(shape))
     ]
     if len(parts) == 1:
         return {"type": "Polygon", "coordinates": parts[0]}
     return {"type": "MultiPolygon", "coordinates": parts}
-
-
-def _ring(ring: Any, where: Projection) -> list[list[float]]:
-    points = _rounded(where.ring(np.array(ring.coords, np.float64)[:, :2]), where)
-    points[-1] = points[0]
-    return points
-
-
-def _degrees(places: NDArray[np.float64], where: Projection) -> list[list[float]]:
-    return _rounded(where.degrees(places), where) if len(places) else []
-
-
-def _rounded(places: NDArray[np.float64], where: Projection) -> list[list[float]]:
-    shown: list[list[float]] = (places if where.is_local else np.round(places, _DIGITS)).tolist()
-    return shown
 
 
 def _feature(geometry: dict[str, Any], properties: dict[str, Any]) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import inspect
+import itertools
 from pathlib import Path
 from typing import Any
 
@@ -36,8 +37,7 @@ def dataset(chosen: Chosen, crs: str | None) -> Any:
     data = dataset_by_task(chosen.segments, chosen.campaign, root)
     data = data.drop_vars([name for name in ("types", "zone") if name in data])
     data = data.rename({name: f"record_{name}" for name in _ADDED if name in data.variables})
-    _add_status(data, chosen)
-    _add_turbines(data, chosen)
+    _add_status_and_turbines(data, chosen)
     _add_names(data, chosen)
     for name, standard in _STANDARD_NAMES.items():
         data[name].attrs["standard_name"] = standard
@@ -59,42 +59,27 @@ def dataset(chosen: Chosen, crs: str | None) -> Any:
     return data
 
 
-def _places(data: Any) -> dict[tuple[int, int, int], tuple[int, int, int]]:
-    """Where in the arrays a farm, type and seed stands."""
-    farms, types, seeds = (data[name].values.tolist() for name in ("farm_idx", "type_idx", "seed"))
-    return {
-        (farm, kind, seed): (i, j, k)
-        for i, farm in enumerate(farms)
-        for j, kind in enumerate(types)
-        for k, seed in enumerate(seeds)
-    }
-
-
-def _add_status(data: Any, chosen: Chosen) -> None:
-    status = np.full(tuple(data.sizes[name] for name in TASK), NOT_ASKED, np.int8)
-    places = _places(data)
+def _add_status_and_turbines(data: Any, chosen: Chosen) -> None:
+    """Whether each result is there; the type and the zone of its turbines, -1 where there is none."""
+    axes = [data[name].values.tolist() for name in ("farm_idx", "type_idx", "seed")]
+    places = dict(zip(itertools.product(*axes), np.ndindex(*map(len, axes)), strict=True))
+    shape = tuple(data.sizes[name] for name in _PER_TURBINE)
+    status = np.full(shape[:-1], NOT_ASKED, np.int8)
+    kinds, zones = np.full(shape, -1, np.int16), np.full(shape, -1, np.int16)
     for place in chosen.missing.values():
         status[places[place]] = MISSING
     for result in chosen.results:
-        status[places[result.place]] = DONE
-    attributes = {
+        here = places[result.place]
+        status[here] = DONE
+        kinds[here][: len(result.types)] = result.types
+        if result.zones is not None:
+            zones[here][: len(result.zones)] = result.zones
+    flags = {
         "long_name": "whether there is a valid result",
         "flag_values": np.array([NOT_ASKED, MISSING, DONE], np.int8),
         "flag_meanings": "not_asked missing done",
     }
-    data["status"] = (TASK, status, attributes)
-
-
-def _add_turbines(data: Any, chosen: Chosen) -> None:
-    """The type and the zone of every turbine; -1 where there is no turbine, or no zone."""
-    shape = tuple(data.sizes[name] for name in _PER_TURBINE)
-    kinds, zones = np.full(shape, -1, np.int16), np.full(shape, -1, np.int16)
-    places = _places(data)
-    for result in chosen.results:
-        here = places[result.place]
-        kinds[here][: len(result.types)] = result.types
-        if result.zones is not None:
-            zones[here][: len(result.zones)] = result.zones
+    data["status"] = (TASK, status, flags)
     unknown = {"_FillValue": np.int16(-1)}
     about = {"long_name": "turbine type of each turbine, by its number along turbine_type", "units": "1"}
     data["turbine_type_idx"] = (_PER_TURBINE, kinds, about, unknown)
@@ -145,8 +130,17 @@ def _only_chosen(data: Any, chosen: Chosen) -> Any:
 _ENGINES = {"netCDF4": "netcdf4", "h5netcdf": "h5netcdf"}
 
 
-def write_netcdf(path: Path, data: Any) -> None:
-    """Write a dataset as one netCDF-4 file."""
+def write(path: Path, file_format: str, chosen: Chosen, crs: str | None) -> None:
+    """Write the results as one netCDF-4 file, or as a Zarr folder with consolidated metadata."""
+    data = dataset(chosen, crs)
+    if file_format == "zarr":
+        library("zarr", "interop", "export --to zarr")
+        # xarray has another name for the option where it knows only the library zarr 2.
+        known = inspect.signature(data.to_zarr).parameters
+        option = "zarr_format" if "zarr_format" in known else "zarr_version"
+        data.to_zarr(path, mode="w", consolidated=True, **{option: 2})
+        write_mark(path, "zarr", chosen)
+        return
     found = [engine for name, engine in _ENGINES.items() if importlib.util.find_spec(name) is not None]
     if not found:
         library("netCDF4", "interop", "export --to netcdf")
@@ -156,13 +150,3 @@ def write_netcdf(path: Path, data: Any) -> None:
         raise StorageError(
             f"{path.parent}: cannot write: {error}; make room there, or choose another place with -o"
         ) from None
-
-
-def write_zarr(path: Path, data: Any, chosen: Chosen) -> None:
-    """Write a dataset as a folder with consolidated metadata."""
-    library("zarr", "interop", "export --to zarr")
-    # xarray has another name for the option where it knows only the library zarr 2.
-    known = inspect.signature(data.to_zarr).parameters
-    option = "zarr_format" if "zarr_format" in known else "zarr_version"
-    data.to_zarr(path, mode="w", consolidated=True, **{option: 2})
-    write_mark(path, "zarr", chosen)

@@ -6,20 +6,19 @@ types, areas) stand once, above them.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import shapely
 from numpy.typing import NDArray
-from shapely.geometry.base import BaseGeometry
 
 from vindeby import wake
 from vindeby.assembly.wind import site_of, turbine_of
 from vindeby.campaign import Campaign
 from vindeby.campaign.reading.yaml_text import Include
-from vindeby.campaign.sections.boundary import Boundary, Circle, Exclusion
-from vindeby.campaign.sections.farm import Farm
+from vindeby.campaign.sections.boundary import Boundary, Exclusion
 from vindeby.campaign.sections.turbines import Turbine
 from vindeby.campaign.sections.values import SUM_TOLERANCE
 from vindeby.campaign.sections.wake_model import WakeModel
@@ -37,41 +36,29 @@ _INDUCTION = {"madsen": "Madsen", "momentum": "1D"}
 
 def analysis(model: WakeModel) -> tuple[dict[str, Any] | None, list[str]]:
     """The words, or None where windIO has none for this model; and what they leave out."""
-    found, notes = _wakes(model)
-    if found is None:
-        return None, notes
-    if model.blockage is not None:
-        found["blockage_model"] = {"name": "SelfSimilarityDeficit2020"}
-    return found, notes
-
-
-def _wakes(model: WakeModel) -> tuple[dict[str, Any] | None, list[str]]:
     key, given = model.chosen
+    blockage = {} if model.blockage is None else {"blockage_model": {"name": "SelfSimilarityDeficit2020"}}
+    notes: list[str] = []
     match key:
         case "nygaard-2022":
             words = {**_deficit("TurbOPark", slope=given.a, ceps=0.25, use_effective_ws=False), **_SQUARES}
-            return {**words, "axial_induction_model": "1D"}, [
-                "windIO cannot describe the mirrored wakes and the rotor average of nygaard-2022"
-            ]
+            words["axial_induction_model"] = "1D"
+            notes = ["windIO cannot describe the mirrored wakes and the rotor average of nygaard-2022"]
         case "jensen":
             words = {**_deficit("Jensen", constant=given.k, use_effective_ws=False), **_SQUARES}
-            return {**words, "axial_induction_model": _INDUCTION[given.induction]}, []
+            words["axial_induction_model"] = _INDUCTION[given.induction]
         case "bastankhah-2014":
-            return {
-                **_deficit("Bastankhah2014", constant=given.k, ceps=0.2, use_effective_ws=True),
-                **_LINEAR,
-            }, []
+            deficit = _deficit("Bastankhah2014", constant=given.k, ceps=0.2, use_effective_ws=True)
+            words = {**deficit, **_LINEAR}
         case "niayifar-2016":
-            words = {
-                **_deficit("Bastankhah2014", given.a0, given.a1, ceps=0.2, use_effective_ws=True),
-                **_LINEAR,
-            }
-            return {**words, "turbulence_model": {"name": "CrespoHernandez"}}, []
+            deficit = _deficit("Bastankhah2014", given.a0, given.a1, ceps=0.2, use_effective_ws=True)
+            words = {**deficit, **_LINEAR, "turbulence_model": {"name": "CrespoHernandez"}}
         case "bastankhah-2016":
-            words = _deficit("Bastankhah2016", given.ka, given.kb, use_effective_ws=False)
+            words = {**_deficit("Bastankhah2016", given.ka, given.kb, use_effective_ws=False), **_SQUARES}
             words["wind_deficit_model"]["wake_expansion_coefficient"]["free_stream_ti"] = True
-            return {**words, **_SQUARES}, []
-    return None, [f"windIO cannot describe the wake model {key}: the file does not name one"]
+        case _:
+            return None, [f"windIO cannot describe the wake model {key}: the file does not name one"]
+    return {**words, **blockage}, notes
 
 
 def _deficit(name: str, slope: float = 0.0, constant: float | None = None, **more: Any) -> dict[str, Any]:
@@ -84,56 +71,19 @@ def _deficit(name: str, slope: float = 0.0, constant: float | None = None, **mor
     return {"wind_deficit_model": {"name": name, "wake_expansion_coefficient": expansion, **more}}
 
 
-def site_areas(farm: Farm, crs: str | None) -> tuple[dict[str, Any], list[str]]:
-    """The areas of a farm, or of all its zones; and what a reader must know of them."""
-    boundaries = [farm.boundary] if farm.zones is None else [zone.boundary for zone in farm.zones]
-    notes = []
-    if len(boundaries) == 1 and boundaries[0].circle is not None:
-        areas: dict[str, Any] = {"boundaries": {"circle": _circle(boundaries[0].circle, crs)}}
-    else:
-        rings = [ring for boundary in boundaries for ring in _rings(boundary)]
-        areas = {"boundaries": {"polygons": [_polygon(ring, crs) for ring in rings]}}
-    holes = [hole for boundary in boundaries for hole in boundary.exclusions]
-    if holes:
-        areas["exclusions"] = _exclusions(holes, crs)
-    if holes and "polygons" in areas["exclusions"]:
-        notes.append(
-            "windIO 2.1 forbids every key in the polygons of exclusions, x and y too, when it validates strictly; "
-            "a file with them passes windIO.validate(..., restrictive=False)"
-        )
-    if farm.zones is not None:
-        notes.append(
-            f"farm {farm.name!r} has zones, which windIO does not have: their areas are its polygons"
-        )
-    return areas, notes
-
-
-def _rings(boundary: Boundary) -> list[Any]:
-    if boundary.circle is None:
-        return list(boundary.rings)
-    return [tuple(_outline(boundary.circle.shape()))]
-
-
-def _outline(shape: BaseGeometry) -> list[tuple[float, float]]:
-    (part,) = shapely.get_parts(shape)
-    return [(float(x), float(y)) for x, y in part.exterior.coords[:-1]]
-
-
-def _exclusions(holes: list[Exclusion], crs: str | None) -> dict[str, Any]:
+def _areas(given: Sequence[Boundary | Exclusion], crs: dict[str, str]) -> dict[str, Any]:
     """One circle as such; several, or polygons beside them, as polygons, since windIO has one or the other."""
-    if len(holes) == 1 and holes[0].circle is not None:
-        return {"circle": _circle(holes[0].circle, crs)}
-    return {"polygons": [_polygon(_outline(hole.shape()), crs) for hole in holes]}
-
-
-def _polygon(ring: Any, crs: str | None) -> dict[str, Any]:
-    x, y = np.array(ring, np.float64).T.tolist()
-    return {"x": x, "y": y, **({"crs": crs} if crs else {})}
-
-
-def _circle(circle: Circle, crs: str | None) -> dict[str, Any]:
-    x, y = circle.center
-    return {"center": {"x": x, "y": y, **({"crs": crs} if crs else {})}, "radius": circle.radius_m}
+    if len(given) == 1 and (circle := given[0].circle) is not None:
+        x, y = circle.center
+        return {"circle": {"center": {"x": x, "y": y, **crs}, "radius": circle.radius_m}}
+    rings: list[Any] = []
+    for one in given:
+        if one.circle is not None:
+            rings.append(shapely.get_coordinates(one.circle.shape())[:-1])
+        else:
+            rings += one.rings if isinstance(one, Boundary) else [one.polygon]
+    columns = (np.array(ring, np.float64).T.tolist() for ring in rings)
+    return {"polygons": [{"x": x, "y": y, **crs} for x, y in columns]}
 
 
 _LARGEST_TABLE = 1_000_000
@@ -144,7 +94,10 @@ def resource(chosen: Chosen, campaign: Campaign) -> tuple[dict[str, Any], dict[s
     site = site_of(campaign)
     if isinstance(site, wake.TimeSeriesSite):
         wind, bins = _steps(chosen, campaign, site)
-    elif isinstance(site, wake.WeibullSite) and not _has_own_directions(site.turbulence_intensity):
+    elif (
+        isinstance(site, wake.WeibullSite)
+        and getattr(site.turbulence_intensity, "wind_directions", None) is None
+    ):
         wind, bins = _weibull(chosen, site)
     else:
         wind, bins = _table(chosen, site.states())
@@ -160,10 +113,6 @@ def _runs(directions: NDArray[np.float64], speeds: NDArray[np.float64]) -> dict[
         "directions_run": {"specific_values": directions.tolist()},
         "wind_speeds_run": {"specific_values": speeds.tolist()},
     }
-
-
-def _has_own_directions(turbulence: Any) -> bool:
-    return isinstance(turbulence, wake.TurbulenceTable) and turbulence.wind_directions is not None
 
 
 def _weibull(chosen: Chosen, site: wake.WeibullSite) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -251,7 +200,7 @@ SYSTEM = "wind_energy_system.yaml"
 def write_windio(path: Path, chosen: Chosen, crs: str | None) -> None:
     """Write the folder."""
     campaign = chosen.needs_uniform_wind("export --to windio")
-    system = None if crs in (None, "local") else Projection(str(crs)).proj_string()
+    system = {} if crs in (None, "local") else {"crs": Projection(str(crs)).proj_string()}
     wind, runs = resource(chosen, campaign)
     write_yaml(path / "energy_resource.yaml", wind)
     wakes, notes = analysis(campaign.wake)
@@ -269,29 +218,43 @@ def write_windio(path: Path, chosen: Chosen, crs: str | None) -> None:
     write_mark(path, "windio", chosen)
 
 
-def _write_site(path: Path, chosen: Chosen, campaign: Campaign, farm_idx: int, crs: str | None) -> None:
-    farm = campaign.farms[farm_idx]
-    areas, notes = site_areas(farm, crs)
+def _write_site(path: Path, chosen: Chosen, campaign: Campaign, farm_idx: int, crs: dict[str, str]) -> None:
+    """Write the areas of a farm, or of all its zones; the notes say what a reader must know of them."""
+    farm, notes = campaign.farms[farm_idx], []
+    boundaries = [farm.boundary] if farm.zones is None else [zone.boundary for zone in farm.zones]
+    holes = [hole for boundary in boundaries for hole in boundary.exclusions]
+    site: dict[str, Any] = {"name": farm.name, "boundaries": _areas(boundaries, crs)}
+    if holes:
+        site["exclusions"] = _areas(holes, crs)
+    if "polygons" in site.get("exclusions", {}):
+        notes.append(
+            "windIO 2.1 forbids every key in the polygons of exclusions, x and y too, when it validates strictly; "
+            "a file with them passes windIO.validate(..., restrictive=False)"
+        )
+    if farm.zones is not None:
+        notes.append(
+            f"farm {farm.name!r} has zones, which windIO does not have: their areas are its polygons"
+        )
     if campaign.neighbours or farm.neighbours:
         notes.append(
             f"the turbines that stand around farm {farm.name!r} are not in the files, so that other tools compute more "
             "energy"
         )
     chosen.notes.extend(note for note in notes if note not in chosen.notes)
-    site = {"name": farm.name, **areas, "energy_resource": Include("energy_resource.yaml")}
+    site["energy_resource"] = Include("energy_resource.yaml")
     write_yaml(path / f"site_farm{farm_idx}.yaml", site)
 
 
-def _write_result(folder: Path, above: str, campaign: Campaign, result: Result, crs: str | None) -> None:
+def _write_result(folder: Path, above: str, campaign: Campaign, result: Result, crs: dict[str, str]) -> None:
     """Write the system of one result; ``above`` leads to what results share."""
     farm_idx, types = result.place[0], sorted(set(result.types))
     x, y = result.layout.tolist()
-    coordinates = {"x": x, "y": y, **({"crs": crs} if crs else {})}
-    farm: dict[str, Any] = {"name": campaign.farms[farm_idx].name, "layouts": [{"coordinates": coordinates}]}
+    layout: dict[str, Any] = {"coordinates": {"x": x, "y": y, **crs}}
+    farm: dict[str, Any] = {"name": campaign.farms[farm_idx].name, "layouts": [layout]}
     if len(types) == 1:
         farm["turbines"] = Include(f"{above}turbine_t{types[0]}.yaml")
     else:
-        farm["layouts"][0]["turbine_types"] = result.types
+        layout["turbine_types"] = result.types
         farm["turbine_types"] = {kind: Include(f"{above}turbine_t{kind}.yaml") for kind in types}
     write_yaml(folder / "wind_farm.yaml", farm)
     system = {

@@ -5,7 +5,7 @@ Everything is read before anything is projected, because the system is chosen fr
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -34,16 +34,16 @@ from vindeby.interop.geo.crs import (
     chosen_crs,
     crs_from_text,
     crs_of,
-    degrees_of,
+    degrees_apart,
     extent_of,
     local_frame,
-    looks_swapped,
     name_of,
     projected,
     projected_ring,
     refuse_unsuitable,
     refuse_what_is_not_degrees,
     same_crs,
+    to_degrees,
 )
 from vindeby.interop.geo.features import Feature, Layer, Named, area_of, farms_of, points_of, put_types
 from vindeby.interop.geo.vector_files import read_layer
@@ -56,6 +56,8 @@ LEAST_CONVERGENCE_DEG = 0.01
 """Grid north this near to true north is taken for it."""
 _DECIMALS = 4
 _INACCURATE_M = 1.5
+_FAR_DEGREES = 10.0
+_NEAR_DEGREES = 3.0
 _AREA_KEYS = ("file", "layer", "feature", "crs", "edges")
 _POSITION_KEYS = ("file", "layer", "feature", "crs", "name", "type", "turbines")
 Vertices = list[list[float]]
@@ -93,16 +95,15 @@ class _Reading:
         self.in_metres: list[DataPath] = []
         """What the campaign gives in metres by other means."""
         self.notes: list[str] = []
-        self._layers: dict[tuple[str, str, str], Layer] = {}
+        self._layers: dict[tuple[str, str, str], tuple[Layer, CRS]] = {}
 
     def put_all(self) -> None:
         """Read everything, choose the system, then put everything where it belongs."""
         farms = self.document.data.get("farms")
         if isinstance(farms, dict):
-            self._take_farms(Named(self.document, farms, ("farms",), self.folder))
-        else:
-            for holder, at in boundary_holders(self.document.data):
-                self._take_boundary(holder, at)
+            self._list_farms(Named(self.document, farms, ("farms",), self.folder))
+        for holder, at in boundary_holders(self.document.data):
+            self._take_boundary(holder, at)
         for group, at in neighbour_groups(self.document.data):
             self._take_positions(group, at)
         self._refuse_swapped()
@@ -115,35 +116,29 @@ class _Reading:
         notes.append(note if crs.to_authority() is None else f"{note} ({crs.name})")
         self.document.notes += [*dict.fromkeys(self.notes), *notes, *self._turn_wind(crs, extent)]
 
-    def _take_farms(self, named: Named) -> None:
+    def _list_farms(self, named: Named) -> None:
+        """Replace ``farms: {file: ...}`` by a farm for each feature, whose boundary names the feature."""
         if not is_geographic(named.data["file"], self.folder):
             named.refuse_key(
                 "file", "is not a geographic file", f"a farm of each feature needs {', '.join(SUFFIXES)}"
             )
-        layer, crs = self._layer(named)
-        entries = farms_of(named, layer)
-        self.document.data["farms"] = [entry for entry, _ in entries]
-        for index, (entry, feature) in enumerate(entries):
-            at: DataPath = ("farms", index, "boundary")
-            self.document.origins[at[:2]] = Origin(str(named.path))
-            own = Named(self.document, named.data, at, self.folder)
-            self._add(own, crs, [feature], area_of([feature], own), partial(_put_boundary, entry, []))
+        self.document.data["farms"] = farms_of(named, self._layer(named)[0])
+        for index in range(len(self.document.data["farms"])):
+            self.document.origins["farms", index] = Origin(str(named.path))
 
     def _take_boundary(self, holder: dict[str, Any], at: DataPath) -> None:
         """The boundary of a farm or zone, and what is excluded from it."""
         boundary = holder.get("boundary")
+        if boundary is None:
+            return
         inline: list[Any] = []
         if isinstance(boundary, dict) and "exclusions" in boundary:
             inline = self._take_exclusions(boundary, at)
         if not isinstance(boundary, dict) or not is_geographic(boundary.get("file"), self.folder):
-            if boundary is not None:
-                self.in_metres.append(at)
+            self.in_metres.append(at)
             return
         named = Named(self.document, boundary, at, self.folder)
-        named.refuse_other_keys((*_AREA_KEYS, "exclusions"))
-        layer, crs = self._layer(named)
-        features = layer.choose(named)
-        self._add(named, crs, features, area_of(features, named), partial(_put_boundary, holder, inline))
+        self._add(named, (*_AREA_KEYS, "exclusions"), partial(_put_boundary, holder, inline))
 
     def _take_exclusions(self, boundary: dict[str, Any], at: DataPath) -> list[Any]:
         """Take those that stand in files out of the list, which they come back to as polygons; returns the list."""
@@ -160,54 +155,59 @@ class _Reading:
         if files:
             boundary["exclusions"] = inline
         for named in files:
-            self._take_exclusion(named, inline)
+            self._add(named, _AREA_KEYS, partial(_put_exclusion, named, inline), every=True)
         return inline
-
-    def _take_exclusion(self, named: Named, inline: list[Any]) -> None:
-        named.refuse_other_keys(_AREA_KEYS)
-        layer, crs = self._layer(named)
-        features = layer.choose(named) if "feature" in named.data else layer.features
-        area = area_of(features, named)
-        if any(len(polygon.interiors) for polygon in area.geoms):
-            named.refuse("an exclusion has a hole", "fill it, or draw the exclusion in two parts")
-        self._add(named, crs, features, area, partial(_put_exclusion, inline))
 
     def _take_positions(self, group: dict[str, Any], at: DataPath) -> None:
         if not is_geographic(group.get("file"), self.folder):
             self.in_metres.append(at)
             return
         named = Named(self.document, group, at, self.folder)
-        named.refuse_other_keys(_POSITION_KEYS)
-        layer, crs = self._layer(named)
-        features = layer.choose(named) if "feature" in group else layer.features
-        points = points_of(features, named)
+        put = partial(_put_positions, named)
+        layer, features = self._add(named, _POSITION_KEYS, put, points_of, every=True)
         if "type" not in group:
             put_types(layer, features, named, type_names(self.document.data, group))
-        self._add(named, crs, features, points, partial(_put_positions, named))
 
     def _add(
-        self, named: Named, crs: CRS, features: list[Feature], geometry: Any, put: Callable[..., None]
-    ) -> None:
+        self,
+        named: Named,
+        known: tuple[str, ...],
+        put: Callable[..., None],
+        geometry_of: Callable[[Sequence[Feature], Named], Any] = area_of,
+        *,
+        every: bool = False,
+    ) -> tuple[Layer, list[Feature]]:
+        """Read the features that an entry means; with ``every``, all of the file where it does not say which."""
+        named.refuse_other_keys(known)
+        layer, crs = self._layer(named)
+        features = layer.features if every and "feature" not in named.data else layer.choose(named)
+        geometry = geometry_of(features, named)
         if crs.is_geographic:
             refuse_what_is_not_degrees(features, named)
-        degrees = degrees_of(shapely.get_coordinates(geometry), crs)
+        degrees = projected(shapely.get_coordinates(geometry), to_degrees(crs))
         self.pieces.append(_Piece(named, crs, geometry, put, degrees))
+        return layer, features
 
     def _layer(self, named: Named) -> tuple[Layer, CRS]:
         """The features of a file, read once however many farms name it, and their system."""
         asked = (str(named.path), str(named.data.get("layer")), str(named.data.get("crs")))
         if asked not in self._layers:
-            self._layers[asked] = read_layer(named)
-            self.notes += self._layers[asked].notes
-        layer = self._layers[asked]
-        crs, notes = crs_of(layer.crs, named)
-        self.notes += notes
-        return layer, crs
+            layer = read_layer(named)
+            crs, notes = crs_of(layer.crs, named)
+            self._layers[asked] = layer, crs
+            heights = [f"{named.path.name}: heights are ignored"] if layer.has_heights else []
+            self.notes += [*layer.notes, *heights, *notes]
+        return self._layers[asked]
 
     def _refuse_swapped(self) -> None:
-        for piece in self.pieces:
-            others = [other.degrees for other in self.pieces if other is not piece]
-            if others and piece.crs.is_geographic and looks_swapped(piece.degrees, others):
+        """Refuse what would lie near most of the rest only with longitude and latitude the other way round."""
+        middles = np.array([np.median(piece.degrees, axis=0) for piece in self.pieces])
+        for index, piece in enumerate(self.pieces):
+            others = np.delete(middles, index, axis=0)
+            is_far = degrees_apart(middles[index], others) > _FAR_DEGREES
+            votes = is_far & (degrees_apart(middles[index][::-1], others) < _NEAR_DEGREES)
+            may_be_latitudes = piece.crs.is_geographic and np.abs(piece.degrees).max() <= 90.0
+            if may_be_latitudes and 2 * votes.sum() > len(others):
                 piece.named.refuse(
                     "lies far from the rest of the campaign, and beside it with longitude and latitude swapped",
                     "write longitude before latitude in every file",
@@ -245,9 +245,12 @@ class _Reading:
             points = shapely.get_coordinates(piece.geometry)
             piece.put((points if transformer is None else projected(points, transformer)).tolist())
         else:
-            rings = [self._ring(ring, transformer, named) for ring in _outer_first(piece.geometry)]
-            outer = len(piece.geometry.geoms)
-            piece.put(rings[:outer], rings[outer:])
+            parts = piece.geometry.geoms
+            holes = [hole for part in parts for hole in part.interiors]
+            rings = [
+                self._ring(ring, transformer, named) for ring in (*(part.exterior for part in parts), *holes)
+            ]
+            piece.put(rings[: len(parts)], rings[len(parts) :])
             added = sum(map(len, rings)) + len(rings) - int(shapely.get_num_coordinates(piece.geometry))
             if added > 0:
                 note += f"; edges kept to {TOLERANCE_M:g} m by {plural(added, 'added point')}"
@@ -291,12 +294,6 @@ class _Reading:
         return [f"{note} at the middle; wind directions are relative to true north and are turned by that"]
 
 
-def _outer_first(area: shapely.MultiPolygon) -> list[Any]:
-    """The rings of an area: those around its parts, then those around holes."""
-    holes = [hole for part in area.geoms for hole in part.interiors]
-    return [*(part.exterior for part in area.geoms), *holes]
-
-
 def _put_boundary(
     holder: dict[str, Any], inline: list[Any], rings: list[Vertices], holes: list[Vertices]
 ) -> None:
@@ -305,7 +302,9 @@ def _put_boundary(
     holder["boundary"] = {**outer, "exclusions": inline} if inline else outer
 
 
-def _put_exclusion(inline: list[Any], rings: list[Vertices], _: list[Vertices]) -> None:
+def _put_exclusion(named: Named, inline: list[Any], rings: list[Vertices], holes: list[Vertices]) -> None:
+    if holes:
+        named.refuse("an exclusion has a hole", "fill it, or draw the exclusion in two parts")
     inline += [{"polygon": ring} for ring in rings]
 
 

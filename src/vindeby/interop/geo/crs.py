@@ -72,10 +72,13 @@ def crs_of(said: CRS | None, named: Named) -> tuple[CRS, list[str]]:
         named.refuse_key("crs", "is not a known coordinate reference system", "write e.g. EPSG:25831")
     without_prj = "has no .prj, and so " if named.path.suffix.lower() in (".shp", ".zip") else ""
     missing = f"{without_prj}names no coordinate reference system"
-    if said is not None and not _is_on_earth(said):
-        missing = f"its system, {said.name}, has a datum that is not known"
-        notes = [f"{named.path.name}: {missing}; crs: {name_of(stated)} is used"] if stated else []
-        said = None
+    if said is not None:
+        try:
+            to_degrees(said)
+        except ArgumentError:
+            missing = f"its system, {said.name}, has a datum that is not known"
+            notes = [f"{named.path.name}: {missing}; crs: {name_of(stated)} is used"] if stated else []
+            said = None
     if said is not None and stated is not None and not same_crs(said, stated):
         named.refuse_key(
             "crs",
@@ -86,14 +89,6 @@ def crs_of(said: CRS | None, named: Named) -> tuple[CRS, list[str]]:
     if crs is None:
         named.refuse(missing, "say it with crs: EPSG:CODE beside file, if you know it")
     return crs, notes
-
-
-def _is_on_earth(crs: CRS) -> bool:
-    try:
-        to_degrees(crs)
-    except ArgumentError:
-        return False
-    return True
 
 
 def same_crs(one: CRS, other: CRS) -> bool:
@@ -269,11 +264,6 @@ class Extent(NamedTuple):
         return (longitude + 180.0) % 360.0 - 180.0, (self.south + self.north) / 2
 
 
-def degrees_of(points: FloatArray, crs: CRS) -> FloatArray:
-    """Points as longitude and latitude."""
-    return projected(points, to_degrees(crs))
-
-
 def refuse_what_is_not_degrees(features: Sequence[Feature], named: Named) -> None:
     """Refuse features of a file in longitude and latitude that have a position that cannot be that.
 
@@ -357,29 +347,15 @@ def refuse_unsuitable(crs: CRS, extent: Extent) -> None:
         raise ArgumentError(f"{message}; use the UTM zone there")
 
 
-_FAR_DEGREES = 10.0
-_NEAR_DEGREES = 3.0
-
-
-def looks_swapped(points: FloatArray, others: Sequence[FloatArray]) -> bool:
-    """Whether longitudes and latitudes would lie near most of the others only the other way round."""
-    if np.abs(points).max() > 90.0:  # the other way round they would not be latitudes
-        return False
-    middle = np.median(points, axis=0)
-    around = [np.median(other, axis=0) for other in others]
-    votes = [
-        _apart(middle, one) > _FAR_DEGREES and _apart(middle[::-1], one) < _NEAR_DEGREES for one in around
-    ]
-    return 2 * sum(votes) > len(votes)
-
-
-def _apart(one: FloatArray, other: FloatArray) -> float:
-    """Roughly, in degrees of a great circle."""
-    east = (one[0] - other[0] + 180.0) % 360.0 - 180.0
-    return float(np.hypot(east * np.cos(np.radians(other[1])), one[1] - other[1]))
+def degrees_apart(one: FloatArray, others: FloatArray) -> FloatArray:
+    """Roughly, in degrees of a great circle, how far a longitude and latitude is from each of others."""
+    east = (one[0] - others[:, 0] + 180.0) % 360.0 - 180.0
+    return np.hypot(east * np.cos(np.radians(others[:, 1])), one[1] - others[:, 1])
 
 
 _CLOSE_M = 1e-3
+_DIGITS = 9
+"""Of degrees: a tenth of a millimetre."""
 _STRAIGHT_DEGREES = 0.1 / 111_320.0
 """An edge that is straight in metres may lie 0.1 m from the straight line in degrees that stands for it."""
 
@@ -427,7 +403,7 @@ class Projection:
                 f"--crs: {self.name} has no place at x {places[bad[0], 0]:g} m, y {places[bad[0], 1]:g} m; is this the "
                 "system of the campaign's coordinates? --crs local writes metres as they are"
             )
-        return np.column_stack([longitude, latitude])
+        return np.round(np.column_stack([longitude, latitude]), _DIGITS)
 
     def covers(self, places: FloatArray) -> bool:
         """Whether degrees are inside the area that the system is made for, with a degree to spare."""
@@ -442,5 +418,5 @@ class Projection:
         """A closed ring in degrees, with points added where its edges would bend away from what they are in metres."""
         if self.is_local:
             return ring
-        dense = densified(ring[:-1], self._transformer, _STRAIGHT_DEGREES)
-        return self.degrees(np.concatenate([dense, ring[:1]]))
+        dense = self.degrees(densified(ring[:-1], self._transformer, _STRAIGHT_DEGREES))
+        return np.concatenate([dense, dense[:1]])

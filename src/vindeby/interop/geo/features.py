@@ -72,15 +72,24 @@ class Layer:
     features: list[Feature]
     crs: CRS | None
     """None where the file does not say it."""
+    has_heights: bool = False
     notes: list[str] = field(default_factory=list)
-    """What was done or ignored, in words."""
+    """What was done, in words."""
 
     def choose(self, named: Named) -> list[Feature]:
         """The features that ``feature:`` asks for: a number, a name, {FIELD: value}, or all."""
         wanted = named.data.get("feature")
-        if wanted is None:
-            return self._only(named)
-        if wanted == "all":
+        if wanted is None and len(self.features) != 1:
+            name_field = self.find_field("name")
+            names = [] if name_field is None else [one.properties.get(name_field) for one in self.features]
+            which = f" ({listed(names)})" if names else ""
+            named.refuse(
+                f"holds {plural(len(self.features), 'feature')}{which}; the campaign does not say which of them "
+                "is meant",
+                "add feature: its number counted from 0, its name, {FIELD: value}, or all; or make a farm of each "
+                "with farms: {file: ...}",
+            )
+        if wanted is None or wanted == "all":
             return self.features
         if isinstance(wanted, int) and not isinstance(wanted, bool):
             if not 0 <= wanted < len(self.features):
@@ -103,19 +112,6 @@ class Layer:
             message = f"{len(found)} features have this {name}"
             named.refuse_key("feature", message, "give the number of the feature instead, counted from 0")
         return found
-
-    def _only(self, named: Named) -> list[Feature]:
-        if len(self.features) != 1:
-            name_field = self.find_field("name")
-            names = [] if name_field is None else [one.properties.get(name_field) for one in self.features]
-            which = f" ({listed(names)})" if names else ""
-            named.refuse(
-                f"holds {plural(len(self.features), 'feature')}{which}; the campaign does not say which of them "
-                "is meant",
-                "add feature: its number counted from 0, its name, {FIELD: value}, or all; or make a farm of each "
-                "with farms: {file: ...}",
-            )
-        return self.features
 
     def fields(self) -> list[str]:
         """The names of all fields, sorted."""
@@ -213,8 +209,8 @@ _NAME_IT = "name it, list the farms that are wanted with features:, or say anoth
 _AMOUNTS = ("n_turbines", "capacity_mw")
 
 
-def farms_of(named: Named, layer: Layer) -> list[tuple[dict[str, Any], Feature]]:
-    """The farms as a campaign file has them, but for their boundaries, with the feature of each."""
+def farms_of(named: Named, layer: Layer) -> list[dict[str, Any]]:
+    """The farms as a campaign file has them, each with the number of its feature as boundary."""
     named.refuse_other_keys(_KEYS)
     asked = named.option("name")
     name_field = layer.find_field("name") if asked is None else layer.field_called(asked, named, "name")
@@ -224,13 +220,15 @@ def farms_of(named: Named, layer: Layer) -> list[tuple[dict[str, Any], Feature]]
         if isinstance(value := named.data.get(key), str)
     }
     same = {key: named.data[key] for key in (*_AMOUNTS, "mix") if key in named.data and key not in fields}
+    where = {key: named.data[key] for key in ("file", "layer", "crs", "edges") if key in named.data}
     entries = []
     for feature in _wanted(layer, name_field, named):
         name = _name(feature, name_field, named)
         if not name:
             named.refuse(f"feature {feature.number} has no {name_field}", _NAME_IT)
         amounts = {key: _amount(feature, amount_field, named) for key, amount_field in fields.items()}
-        entries.append(({"name": name, "boundary": None, **amounts, **same}, feature))
+        boundary = {**where, "feature": feature.number}
+        entries.append({"name": name, "boundary": boundary, **amounts, **same})
     return entries
 
 
@@ -255,21 +253,18 @@ def _wanted(layer: Layer, name_field: str | None, named: Named) -> list[Feature]
     if "features" not in named.data:
         return layer.features
     wanted = named.data["features"]
-    by_name: dict[str, list[Feature]] = {}
-    for feature in layer.features:
-        by_name.setdefault(_name(feature, name_field, named), []).append(feature)
-    by_name.pop("", None)
+    names = [_name(feature, name_field, named) for feature in layer.features]
     if not isinstance(wanted, list) or not wanted:
         named.refuse_key("features", "must be a list of names", "write e.g. [North, South]")
     for name in wanted:
-        if not isinstance(name, str) or name not in by_name:
-            named.refuse_key("features", f"no feature is called {name!r}", f"there are: {listed(by_name)}")
-        if len(by_name[name]) > 1:
-            message = f"{len(by_name[name])} features are called {name!r}"
-            named.refuse_key(
-                "features", message, "give the farm a boundary: {file: ..., feature: its number}"
-            )
-    return [by_name[name][0] for name in wanted]
+        if not name or name not in names:
+            known = listed(dict.fromkeys(filter(None, names)))
+            named.refuse_key("features", f"no feature is called {name!r}", f"there are: {known}")
+        if names.count(name) > 1:
+            message = f"{names.count(name)} features are called {name!r}"
+            remedy = "give the farm a boundary: {file: ..., feature: its number}"
+            named.refuse_key("features", message, remedy)
+    return [layer.features[names.index(name)] for name in wanted]
 
 
 def put_types(layer: Layer, features: Sequence[Feature], named: Named, known: Sequence[str]) -> None:

@@ -15,7 +15,6 @@ import re
 import tempfile
 import warnings
 import zipfile
-import zlib
 from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Any, NoReturn
@@ -24,23 +23,15 @@ import numpy as np
 import shapely
 from shapely.geometry.base import BaseGeometry
 
-from vindeby.errors import ArgumentError
+from vindeby.errors import CampaignError
+from vindeby.interop.common import library
 from vindeby.interop.geo.crs import LONGITUDE_LATITUDE, crs_from_text
 from vindeby.interop.geo.features import MOST_FEATURES, Feature, Layer, Named
 from vindeby.text import listed
 
 MAX_BYTES = 64_000_000
 """Of all files of one name together; and of what comes out of an archive."""
-_MOST_MEMBERS = 1000
-_UNREADABLE_ZIP = (
-    zipfile.BadZipFile,
-    zipfile.LargeZipFile,
-    zlib.error,
-    NotImplementedError,
-    EOFError,
-    OSError,
-    ValueError,
-)
+_ENCRYPTED = 0x1
 _TABLE = re.compile(r"a[0-9a-f]{8}\.gdb(?:table|tablx)")
 _SHAPEFILE_PARTS = (".shp", ".shx", ".dbf", ".prj", ".cpg")
 _SHAPEFILE_BEGINS = (9994).to_bytes(4, "big")
@@ -60,7 +51,7 @@ def read_layer(named: Named) -> Layer:
     """The features of a file, or of the layer of it that ``layer`` names."""
     match named.path.suffix.lower():
         case ".shp" | ".zip":
-            return _read_shapefile(named)
+            return _read_by_gdal(_shapefile(named), named)
         case ".gpkg":
             return _read_by_gdal({"area.gpkg": _geopackage(named)}, named, "a GeoPackage")
         case ".kml":
@@ -89,16 +80,8 @@ def _read_geojson(named: Named) -> Layer:
     if not isinstance(entries, list):
         named.refuse("has no list of features", _RIGHT_FILE)
     _refuse_counts(len(entries), named)
-    features: list[Feature] = []
     heights: list[Any] = []
-    for number, entry in enumerate(entries):
-        if not isinstance(entry, dict):
-            named.refuse(f"feature {number} is not a GeoJSON object", "correct it, or name another file")
-        feature = entry if entry.get("type") == "Feature" else {"geometry": entry}
-        properties = feature.get("properties") or {}
-        if not isinstance(properties, dict):
-            named.refuse(f"feature {number} has properties that are not a mapping", _RIGHT_FILE)
-        features.append(_geojson_feature(number, feature.get("geometry"), properties, heights))
+    features = [_geojson_feature(number, entry, heights, named) for number, entry in enumerate(entries)]
     crs = crs_from_text(LONGITUDE_LATITUDE) if named.option("crs") is None else None
     if (member := data.get("crs")) is not None:
         properties = member.get("properties") if isinstance(member, dict) else None
@@ -107,14 +90,20 @@ def _read_geojson(named: Named) -> Layer:
             named.refuse(
                 "its crs member names no known coordinate reference system", "write crs as EPSG:CODE"
             )
-    return Layer(features, crs, _about_heights(bool(heights), named))
+    return Layer(features, crs, bool(heights))
 
 
 def _no_constant(_: str) -> NoReturn:
     raise ValueError("NaN and Infinity are not JSON")
 
 
-def _geojson_feature(number: int, given: Any, properties: dict[str, Any], heights: list[Any]) -> Feature:
+def _geojson_feature(number: int, entry: Any, heights: list[Any], named: Named) -> Feature:
+    if not isinstance(entry, dict):
+        named.refuse(f"feature {number} is not a GeoJSON object", "correct it, or name another file")
+    feature = entry if entry.get("type") == "Feature" else {"geometry": entry}
+    given, properties = feature.get("geometry"), feature.get("properties") or {}
+    if not isinstance(properties, dict):
+        named.refuse(f"feature {number} has properties that are not a mapping", _RIGHT_FILE)
     if given is None:
         return Feature(number, None, properties)
     try:
@@ -153,33 +142,23 @@ def _positions(given: Any, heights: list[Any]) -> Any:
     return given[:2]
 
 
-def _about_heights(present: bool, named: Named) -> list[str]:
-    return [f"{named.path.name}: heights are ignored"] if present else []
-
-
-def _read_shapefile(named: Named) -> Layer:
-    """The features of a shapefile, by itself or in a .zip."""
-    zipped = named.path.suffix.lower() == ".zip"
-    if not zipped and "layer" in named.data:
+def _shapefile(named: Named) -> dict[str, bytes]:
+    """The parts of a shapefile, by itself or in a .zip."""
+    if named.path.suffix.lower() == ".zip":
+        parts = _zipped_parts(named)
+    elif "layer" in named.data:
         named.refuse_key("layer", "a shapefile has no layers", "remove it")
-    parts = _zipped_parts(named) if zipped else _shapefile_parts(named)
+    else:
+        paths = {".shp": named.path}
+        for beside in sorted(named.path.parent.glob("*")):
+            if beside.stem == named.path.stem and beside.suffix.lower() in _SHAPEFILE_PARTS:
+                paths.setdefault(beside.suffix.lower(), beside)
+        parts = _read_together(named, paths)
     if not parts.get(".shp", b"").startswith(_SHAPEFILE_BEGINS):
         named.refuse("is not a shapefile", _RIGHT_FILE)
     if ".shx" not in parts:
         named.refuse("its .shx is missing", "keep .shp, .shx, .dbf and .prj together")
-    with tempfile.TemporaryDirectory() as folder:
-        for suffix, content in parts.items():
-            (Path(folder) / f"area{suffix}").write_bytes(content)
-        return _features(Path(folder) / "area.shp", None, named)
-
-
-def _shapefile_parts(named: Named) -> dict[str, bytes]:
-    """The parts of a shapefile by their suffix, from its folder."""
-    stem, parts = named.path.stem, {".shp": named.path}
-    for beside in sorted(named.path.parent.glob("*")):
-        if beside.stem == stem and beside.suffix.lower() in _SHAPEFILE_PARTS:
-            parts.setdefault(beside.suffix.lower(), beside)
-    return _read_together(named, parts)
+    return {f"area{suffix}": parts[suffix] for suffix in _SHAPEFILE_PARTS if suffix in parts}
 
 
 def _read_together(named: Named, paths: dict[str, Path]) -> dict[str, bytes]:
@@ -196,22 +175,20 @@ def _zipped_parts(named: Named) -> dict[str, bytes]:
     content = named.content(MAX_BYTES)
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            members = _members(archive, named)
-            return {suffix: archive.read(one) for suffix, one in _one_shapefile(members, named).items()}
-    except _UNREADABLE_ZIP:
+            parts = _one_shapefile(_members(archive, named), named)
+            return {suffix: archive.read(one) for suffix, one in parts.items()}
+    except CampaignError:
+        raise
+    except Exception:  # noqa: BLE001  whatever zipfile raises, the file is not what it should be
         named.refuse("is not a zip file that can be read", "write the archive again")
-    except RuntimeError:  # what zipfile raises for a password
-        named.refuse("is encrypted", "write the archive without a password")
 
 
 def _members(archive: zipfile.ZipFile, named: Named) -> list[zipfile.ZipInfo]:
     """The files of an archive; what is read of each is at most the size that it states."""
     members = archive.infolist()
-    if len(members) > _MOST_MEMBERS:
-        named.refuse(
-            f"holds {len(members):,} files", f"a shapefile has about five; at most {_MOST_MEMBERS:,}"
-        )
     for member in members:
+        if member.flag_bits & _ENCRYPTED:
+            named.refuse("is encrypted", "write the archive without a password")
         path = PurePosixPath(member.filename.replace("\\", "/"))
         if path.is_absolute() or ".." in path.parts or ":" in "".join(path.parts[:1]):
             named.refuse("holds a file whose path leads out of the archive", "write the archive again")
@@ -263,24 +240,25 @@ def _kml(named: Named) -> bytes:
 def _geodatabase(named: Named) -> dict[str, bytes]:
     """The tables of a file geodatabase, which is a folder, by their paths."""
     tables = {f"area.gdb/{one.name}": one for one in named.path.glob("*") if _TABLE.fullmatch(one.name)}
-    if not tables or len(tables) > _MOST_MEMBERS:
+    if not tables:
         named.refuse("is not a file geodatabase: a folder of tables", _RIGHT_FILE)
     return _read_together(named, tables)
 
 
-def _read_by_gdal(parts: dict[str, bytes], named: Named, what: str) -> Layer:
+def _read_by_gdal(parts: dict[str, bytes], named: Named, what: str = "") -> Layer:
+    """The features of a copy of these files, the first of which GDAL opens; ``what`` it is if it has layers."""
     with tempfile.TemporaryDirectory() as folder:
         for name, content in parts.items():
             (Path(folder) / name).parent.mkdir(exist_ok=True)
             (Path(folder) / name).write_bytes(content)
         copy = Path(folder) / Path(next(iter(parts))).parts[0]
-        return _features(copy, _layer_name(copy, named, what), named)
+        return _features(copy, _layer_name(copy, named, what) if what else None, named)
 
 
 def _layer_name(path: Path, named: Named, what: str) -> str:
-    pyogrio = _pyogrio()
+    list_layers = _pyogrio().list_layers
     try:
-        layers = pyogrio.list_layers(path)
+        layers = list_layers(path)
     except Exception:  # noqa: BLE001  whatever GDAL raises, the file is not what it should be
         named.refuse(f"cannot be read as {what}", _WRITE_AGAIN)
     names = [str(name) for name, kind in layers if kind is not None]
@@ -295,7 +273,7 @@ def _layer_name(path: Path, named: Named, what: str) -> str:
 
 
 def _features(path: Path, layer: str | None, named: Named) -> Layer:
-    read = partial(_pyogrio().raw.read, path, layer=layer, max_features=MOST_FEATURES + 1)
+    read = partial(_pyogrio("pyogrio.raw").read, path, layer=layer, max_features=MOST_FEATURES + 1)
     notes = []
     try:
         with warnings.catch_warnings():
@@ -317,8 +295,7 @@ def _features(path: Path, layer: str | None, named: Named) -> Layer:
         )
         for number, shape in enumerate(shapes)
     ]
-    notes += _about_heights(bool(shapely.has_z(shapes).any()), named)
-    return Layer(features, crs_from_text(meta.get("crs") or ""), notes)
+    return Layer(features, crs_from_text(meta.get("crs") or ""), bool(shapely.has_z(shapes).any()), notes)
 
 
 def _refuse_counts(count: int, named: Named) -> None:
@@ -333,10 +310,5 @@ def _plain(value: Any) -> Any:
     return None if isinstance(plain, float) and plain != plain else plain
 
 
-def _pyogrio() -> Any:
-    try:
-        import pyogrio
-        import pyogrio.raw
-    except ImportError:
-        raise ArgumentError("files that are not GeoJSON need pyogrio: pip install 'vindeby[geo]'") from None
-    return pyogrio
+def _pyogrio(module: str = "pyogrio") -> Any:
+    return library(module, "geo", "a geographic file that is not GeoJSON")

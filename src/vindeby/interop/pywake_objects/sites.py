@@ -183,26 +183,15 @@ def _gridded(site: GriddedSite) -> XRSite:
         if getattr(grid, name) is not None:
             array = grid.over_all_axes(name)
             own = [axis for axis, length in zip(axes, array.shape, strict=True) if length > 1]
-            data = _with_axes(data, own, axes)
+            for axis in own:
+                if axis not in data.coords:
+                    data.coords[axis] = axes[axis]
+                elif not np.array_equal(data.coords[axis].values, axes[axis]):
+                    raise ArgumentError(
+                        f"the local wind is given for {len(axes[axis])} directions, the rose for {data.sizes[axis]} "
+                        "sectors: a PyWake site has one list of directions; give both for the same"
+                    )
             data[called] = (own, array.reshape([len(axes[axis]) for axis in own]))
-    way = {
-        "x": site.position_interpolation,
-        "y": site.position_interpolation,
-        "h": site.position_interpolation,
-        "wd": site.interpolation,
-        "ws": "linear",
-    }
+    way = dict.fromkeys("xyh", site.position_interpolation) | {"wd": site.interpolation, "ws": "linear"}
     distance = StraightDistance(wind_direction="WD_i" if site.turned_wakes else "wd")
     return _with_states(XRSite(data, interp_method=way, distance=distance), site)
-
-
-def _with_axes(data: xr.Dataset, own: list[str], axes: dict[str, Any]) -> xr.Dataset:
-    for axis in own:
-        if axis not in data.coords:
-            data.coords[axis] = axes[axis]
-        elif not np.array_equal(data.coords[axis].values, axes[axis]):
-            raise ArgumentError(
-                f"the local wind is given for {len(axes[axis])} directions, the rose for {data.sizes[axis]} sectors: a "
-                "PyWake site has one list of directions; give both for the same"
-            )
-    return data

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from py_wake.wind_turbines import WindTurbine, WindTurbines
 from py_wake.wind_turbines.power_ct_functions import (
     CubePowerSimpleCt,
@@ -19,6 +18,7 @@ from py_wake.wind_turbines.power_ct_functions import (
 )
 
 from vindeby.errors import ArgumentError
+from vindeby.interop.turbine_curves import curve_points
 from vindeby.units import w_to_mw
 from vindeby.wake import Turbine
 
@@ -101,44 +101,18 @@ def _of_pieces(size: dict[str, float], turbine: Turbine) -> dict[str, Any]:
             raise _refused(turbine.name, "its curve is cubic, with a thrust that is not constant")
         speeds = (float(start[1]), float(start[2]), float(np.nextafter(start[3], 0.0)))
         return {"cubic": _cubic(size, float(power[2, 0]), speeds, float(thrust[0, 0]))}
-    ends = np.nextafter(start[1:], 0.0)
-    points = np.unique(np.concatenate([start, ends]))
-    return {"table": _table(size, points, turbine.power_at(points), turbine.thrust_coefficient_at(points))}
-
-
-FloatArray = npt.NDArray[np.float64]
+    return {"table": _table(size, *curve_points(turbine))}
 
 
 def wind_turbines_of(turbines: Sequence[Turbine]) -> WindTurbines:
     """One ``WindTurbine``, or ``WindTurbines`` whose type numbers are the places in the list."""
-    curves = [_curves(turbine) for turbine in turbines]
-    if len(turbines) == 1:
-        one = turbines[0]
-        return WindTurbine(one.name, one.rotor_diameter_m, one.hub_height_m, curves[0])
-    return WindTurbines(
+    columns: list[list[Any]] = [
         [turbine.name for turbine in turbines],
         [turbine.rotor_diameter_m for turbine in turbines],
         [turbine.hub_height_m for turbine in turbines],
-        curves,
-    )
-
-
-def _curves(turbine: Turbine) -> PowerCtFunction:
-    """A table where straight lines joined at their ends are the whole curve; else the pieces themselves."""
-    if _is_a_table(turbine):
-        return PowerCtTabular(turbine.start, turbine.power[:, 0], "W", turbine.thrust[:, 0])
-    return PieceCurves(turbine)
-
-
-def _is_a_table(turbine: Turbine) -> bool:
-    if turbine.power[:, 2:].any() or len(turbine.start) < 2:
-        return False
-    width = np.diff(turbine.start)
-    for line in (turbine.power, turbine.thrust):
-        end = line[:-1, 0] + line[:-1, 1] * width
-        if not np.allclose(end, line[1:, 0], rtol=1e-12, atol=1e-12 * np.abs(line).max()):
-            return False
-    return True
+        [PieceCurves(turbine) for turbine in turbines],
+    ]
+    return WindTurbines(*columns) if len(turbines) > 1 else WindTurbine(*(one for (one,) in columns))
 
 
 class PieceCurves(PowerCtFunction):  # type: ignore[misc]  # PyWake has no types

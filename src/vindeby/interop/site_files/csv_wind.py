@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from vindeby.campaign.reading.columns import FREQUENCY, TIME, WEIGHT, WIND, named_columns
 from vindeby.campaign.reading.readers import FileContent
-from vindeby.campaign.reading.tables import NumberTable, TableReader
+from vindeby.campaign.reading.tables import TableReader
 from vindeby.campaign.reading.wind_files import time_series
 from vindeby.campaign.reading.yaml_text import not_used
 from vindeby.interop.common import Options, given_number, read_text, refuse_option
@@ -75,8 +75,17 @@ def read_floris_rose(path: Path, options: Options) -> FileContent:
     notes = (*reader.notes, summed, *not_used(reader.unused))
     direction, speed = np.array(table.columns["wind direction"]), np.array(table.columns["wind speed"])
     direction = np.where(direction == 360.0, 0.0, direction)
-    intensity = _rose_turbulence(table, options)
-    _refuse_twice(reader, table.lines, direction, speed, intensity)
+    column = table.columns.get("turbulence intensity")
+    turbulence(options, column)
+    intensity: Any = given_number(options, "turbulence_intensity") if column is None else np.array(column)
+    if column is not None and len(set(column)) == 1:
+        intensity = float(column[0])
+    rows: dict[tuple[float, ...], int] = {}
+    values = np.broadcast_to(intensity, direction.shape)
+    for line, *key in zip(table.lines, direction.tolist(), speed.tolist(), values.tolist(), strict=True):
+        first = rows.setdefault(tuple(key), line)
+        if first != line:
+            reader.refuse(line, f"is the same bin as line {first}", "keep one of them, or add them up")
     section = _rose_table(direction, speed, frequency / total, intensity)
     if section is not None:
         return FileContent({"table": section}, "floris-rose", notes)
@@ -87,33 +96,6 @@ def read_floris_rose(path: Path, options: Options) -> FileContent:
         "turbulence_intensity": intensity if isinstance(intensity, float) else intensity.tolist(),
     }
     return FileContent({"states": states}, "floris-rose", notes)
-
-
-def _rose_turbulence(table: NumberTable, options: Options) -> float | FloatArray:
-    """One number, or one for each row."""
-    column = table.columns.get("turbulence intensity")
-    turbulence(options, column)
-    if column is not None:
-        return float(column[0]) if len(set(column)) == 1 else np.array(column)
-    number = given_number(options, "turbulence_intensity")
-    assert number is not None, "the option or the column is there"
-    return number
-
-
-def _refuse_twice(
-    reader: TableReader,
-    lines: list[int],
-    direction: FloatArray,
-    speed: FloatArray,
-    intensity: float | FloatArray,
-) -> None:
-    rows: dict[tuple[float, ...], int] = {}
-    values = np.broadcast_to(intensity, direction.shape)
-    bins = zip(lines, direction.tolist(), speed.tolist(), values.tolist(), strict=True)
-    for line, *key in bins:
-        first = rows.setdefault(tuple(key), line)
-        if first != line:
-            reader.refuse(line, f"is the same bin as line {first}", "keep one of them, or add them up")
 
 
 def _rose_table(

@@ -8,6 +8,8 @@ keeps the interpolation in its objects, not in files.
 
 from __future__ import annotations
 
+import io
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +19,6 @@ import numpy.typing as npt
 from vindeby.campaign.reading.readers import FileContent
 from vindeby.campaign.reading.yaml_text import not_used, unused
 from vindeby.interop.common import Options, given_number, read_bytes, refuse, refuse_option
-from vindeby.interop.site_files.classic_netcdf import SIGNATURE, read_classic
 from vindeby.interop.site_files.options import WEIBULL as WEIBULL_OPTIONS
 from vindeby.interop.site_files.options import (
     given,
@@ -27,7 +28,7 @@ from vindeby.interop.site_files.options import (
     weibull_sectors,
 )
 from vindeby.interop.site_files.wasp import between, place_on
-from vindeby.store.read.gridded_file import GriddedFile, read_gridded_file
+from vindeby.store.read.gridded_file import MOST_NUMBERS, GriddedFile, read_gridded_file
 from vindeby.units import count_sectors, first_uneven
 
 FloatArray = npt.NDArray[np.float64]
@@ -82,7 +83,9 @@ def _variables(path: Path, file: GriddedFile, options: Options) -> Variables:
     arrays = _at_height(found, _by_pywakes_names(found, file.arrays), options)
     if "Turning" in arrays:
         axes, values = arrays["Turning"]
-        arrays["Turning"] = axes, _half_turns(values, single="Turning" in file.single_precision)
+        # Between -180 and 180, rounded as in PyWake, which computes this in the precision of the file.
+        kept = values.astype(np.float32) if "Turning" in file.single_precision else values
+        arrays["Turning"] = axes, np.asarray((kept + 180) % 360 - 180, np.float64)
     _take_axes(found, arrays)
     for name in _READ:
         if name in arrays:
@@ -92,8 +95,13 @@ def _variables(path: Path, file: GriddedFile, options: Options) -> Variables:
             found.notes.append(f"{name}, {what}, is ignored")
     known = {(name,) for name in (*_NAMES, *ORDER)}
     found.notes += not_used(unused(dict.fromkeys((*arrays, *file.others), True), known))
-    for name, axis in _OTHER_WIND.items():
-        _refuse_other_wind(found, arrays, name, axis)
+    # WS and WD replace the wind speed and direction in PyWake; only ones that change nothing are understood.
+    for name in [name for name in _OTHER_WIND if name in arrays]:
+        (axes, values), axis = arrays[name], _OTHER_WIND[name]
+        if axes != (axis,) or not np.array_equal(values, found.axes.get(axis, np.zeros(0))):
+            what = "wind speeds" if name == "WS" else "wind directions"
+            message = f"has {name}, which replaces the {what} of all states"
+            refuse(path, message, "give Speedup or Turning instead")
     return found
 
 
@@ -131,12 +139,6 @@ def _at_height(found: Variables, arrays: _Arrays, options: Options) -> _Arrays:
         rows = np.moveaxis(values, axes.index("h"), 0)[order]
         arrays[name] = tuple(axis for axis in axes if axis != "h"), between(rows, levels, at)
     return arrays
-
-
-def _half_turns(degrees: FloatArray, *, single: bool) -> FloatArray:
-    """Between -180 and 180, rounded as in PyWake, which computes this in the precision of the file."""
-    kept = degrees.astype(np.float32) if single else degrees
-    return np.asarray((kept + 180) % 360 - 180, np.float64)
 
 
 def _take_axes(found: Variables, arrays: _Arrays) -> None:
@@ -194,31 +196,12 @@ def _in_order(
             found.path, f"has {name} over ({', '.join(axes)})", "give x and y together, and h only with them"
         )
     if found.repeats_north and "wd" in by_position:
-        values = _without_360(found, name, values, by_position.index("wd"))
+        along = by_position.index("wd")
+        if not np.array_equal(np.take(values, 0, axis=along), np.take(values, -1, axis=along)):
+            message = f"has {name} that differs between 0 and 360 degrees, which are the same"
+            refuse(found.path, message, "correct it")
+        values = np.delete(values, -1, axis=along)
     return by_position, np.array(values, order="C")
-
-
-def _without_360(found: Variables, name: str, values: FloatArray, place: int) -> FloatArray:
-    first, last = np.take(values, 0, axis=place), np.take(values, -1, axis=place)
-    if not np.array_equal(first, last):
-        refuse(
-            found.path, f"has {name} that differs between 0 and 360 degrees, which are the same", "correct it"
-        )
-    return np.delete(values, -1, axis=place)
-
-
-def _refuse_other_wind(found: Variables, arrays: _Arrays, name: str, axis: str) -> None:
-    """WS and WD replace the wind speed and direction in PyWake; only ones that change nothing are understood."""
-    if name not in arrays:
-        return
-    axes, values = arrays[name]
-    own = found.axes.get(axis)
-    if axes == (axis,) and own is not None and np.array_equal(values, own):
-        return
-    what = "wind speeds" if name == "WS" else "wind directions"
-    refuse(
-        found.path, f"has {name}, which replaces the {what} of all states", "give Speedup or Turning instead"
-    )
 
 
 OPTIONS = WEIBULL_OPTIONS | {"turned_wakes", "height"}
@@ -232,20 +215,66 @@ LOCAL = {
     "TI": "turbulence_intensity",
 }
 _AXES = {"x": "x", "y": "y", "h": "height", "wd": "wind_directions"}
+_CONVERT = "convert it to netCDF-4: nccopy -k nc4 OLD.nc NEW.nc"
 _USUAL_SPEEDS = tuple(float(speed) for speed in range(3, 26))
 
 
 def read_xrsite(path: Path, options: Options) -> FileContent:
     """The site as a section of a campaign, with local wind where the file has grids."""
     names = (*_NAMES, *_OTHER_NAMES)
-    if path.is_file() and _is_classic(path):
-        return site_section(path, read_classic(path, read_bytes(path), names), options)
+    if path.is_file():
+        with path.open("rb") as file:
+            start = file.read(4)
+        if start.startswith(b"CDF"):
+            return site_section(path, _read_classic(path, start, names), options)
     return site_section(path, read_gridded_file(path, tuple(sorted({*map(str.lower, names)}))), options)
 
 
-def _is_classic(path: Path) -> bool:
-    with path.open("rb") as file:
-        return file.read(len(SIGNATURE)) == SIGNATURE
+class _ReadOnce(io.BytesIO):
+    """A file whose header cannot claim the same bytes for variable after variable, which would take all memory."""
+
+    def read(self, size: int | None = -1) -> bytes:
+        data = super().read(size)
+        self.taken = getattr(self, "taken", 0) + len(data)
+        if self.taken > 2 * len(self.getbuffer()):
+            raise ValueError("read more than there is")
+        return data
+
+
+def _read_classic(path: Path, start: bytes, wanted: Collection[str]) -> GriddedFile:
+    """The same from a classic netCDF file (netCDF-3), which HDF5 cannot read, but scipy; what is missing is NaN."""
+    if start.endswith(b"\x05"):
+        refuse(path, "is a classic netCDF file of the kind CDF-5 (64-bit data)", _CONVERT)
+    try:
+        from scipy.io import netcdf_file
+    except ImportError:
+        install = "install scipy: pip install 'vindeby[interop]'"
+        refuse(path, "is a classic netCDF file, which is read with scipy", f"{install}; or {_CONVERT}")
+    try:
+        variables = netcdf_file(_ReadOnce(read_bytes(path)), mmap=False, maskandscale=True).variables
+        found = [name for name in variables if name in wanted]
+        taken = sorted({*found, *(axis for name in found for axis in variables[name].dimensions)})
+        numbers = {
+            name: np.ma.filled(np.ma.asarray(variables[name][...], np.float64), np.nan)
+            for name in taken
+            if name in variables
+            and variables[name].data.dtype.kind in "iuf"
+            and variables[name].data.size <= MOST_NUMBERS
+        }
+    except Exception:  # noqa: BLE001  whatever scipy raises, the file is not what it should be
+        refuse(
+            path, "is a classic netCDF file whose content is damaged or incomplete", "write or copy it again"
+        )
+    for name in taken:
+        if name not in variables:
+            refuse(path, f"has an axis {name} without coordinates", "add a variable of this name")
+        if variables[name].data.size > MOST_NUMBERS:
+            refuse(path, f"has {name} of more than {MOST_NUMBERS:,} numbers", "crop it")
+        if name not in numbers:
+            refuse(path, f"has {name} that does not hold numbers", "correct it")
+    single = frozenset(name for name in taken if variables[name].data.dtype == ">f4")
+    arrays = {name: (tuple(variables[name].dimensions), numbers[name]) for name in taken}
+    return GriddedFile(arrays, single, tuple(name for name in variables if name not in taken))
 
 
 def site_section(path: Path, file: GriddedFile, options: Options) -> FileContent:

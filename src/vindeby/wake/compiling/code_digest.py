@@ -113,7 +113,6 @@ class Walk:
         self._unknown: list[object] = []
         self._hash = hashlib.sha256()
         self._met: dict[object, tuple[int, Any]] = {}
-        self._open: set[int] = set()  # the containers whose parts are being described
         self._alive: list[object] = []  # so that no object met takes the address of another
 
     def digest(self) -> CodeDigest:
@@ -136,10 +135,6 @@ class Walk:
         return value
 
     def _container(self, value: Any) -> Any:
-        if id(value) in self._open:  # it holds itself
-            self._refuse(value)
-            return value
-        self._open.add(id(value))
         if isinstance(value, dict):
             self._words("mapping", str(len(value)))
             parts = [self.value(item) for item in sorted(value.items(), key=repr)]
@@ -147,7 +142,6 @@ class Walk:
             fields = repr(getattr(value, "_fields", ()))
             self._words("sequence", type(value).__name__, fields, str(len(value)))
             parts = [self.value(part) for part in value]
-        self._open.discard(id(value))
         if type(value) in (tuple, list, dict):
             return type(value)(parts)
         return value._make(parts) if hasattr(value, "_make") else value  # of other classes nothing is known
@@ -206,18 +200,13 @@ class Walk:
         self._words("module", library or module.__name__)
         copy = ModuleType(module.__name__) if library is None else module
         self._met[key] = len(self._met), copy
-        for name in sorted(names):
+        for name in sorted(names) if library is None else ():
             try:
                 attribute = getattr(module, name)
             except Exception:  # noqa: BLE001, S112  the module's own __getattr__ can fail in any way
                 continue
-            if library is None:
-                self._words(name)
-                setattr(copy, name, self.value(attribute, names))
-            elif isinstance(attribute, int | float | complex | np.generic | ModuleType):
-                # A library's functions go by its version; its numbers could have been assigned to.
-                self._words(name)
-                self.value(attribute, names)
+            self._words(name)
+            setattr(copy, name, self.value(attribute, names))
         return copy
 
     def _dispatcher(self, dispatcher: Any) -> Any:
@@ -227,7 +216,6 @@ class Walk:
         self._words("compiled", _digest_of_code(function.__code__))
         self.value(dispatcher.targetoptions)
         self.value(dispatcher.locals)
-        self.value(dispatcher._compiler.pipeline_class)  # noqa: SLF001
         copy = _empty_copy(function)
         copy.__defaults__ = self.value(function.__defaults__)
         copy.__kwdefaults__ = self.value(function.__kwdefaults__)

@@ -48,7 +48,12 @@ THIS_PROCESS = "this-process-"
 # Fused multiply-add and the sign of zero are free to the compiler; anything that would let a NaN or an
 # infinity pass unnoticed is not. Division by zero gives infinity, as in NumPy, so that loops have no branch
 # for it.
-_OPTIONS: dict[str, Any] = {"nopython": True, "fastmath": {"contract", "nsz"}, "error_model": "numpy"}
+_OPTIONS: dict[str, Any] = {
+    "nopython": True,
+    "fastmath": {"contract", "nsz"},
+    "error_model": "numpy",
+    "_nrt": True,
+}
 
 LONGEST_WAIT_S = 120.0
 """The largest loop takes less than a minute on a free processor; its holder may be stopped for as long as it likes."""
@@ -56,19 +61,17 @@ LONGEST_WAIT_S = 120.0
 
 def scalar(function: Function) -> Function:
     """Compile a small function that loops call: a wake width, a deficit, an interpolation."""
-    return _in_forms(_named_by_closure(function), {"_nrt": True, **_OPTIONS}, follows_caller=True)
+    return _in_forms(_named_by_closure(function), _OPTIONS)
 
 
 def unfused(function: Function) -> Function:
     """Compile a small function that rounds after every operation, as NumPy does."""
-    options = {"_nrt": True, **_OPTIONS, "fastmath": False}
-    return _in_forms(_named_by_closure(function), options, follows_caller=True)
+    return _in_forms(_named_by_closure(function), _OPTIONS | {"fastmath": False})
 
 
 def inlined(function: Function) -> Function:
     """Compile a function that is part of a loop's body: it is put there whole, wherever it is called."""
-    options = {"_nrt": True, "forceinline": True, **_OPTIONS}
-    return _in_forms(_named_by_closure(function), options, follows_caller=True)
+    return _in_forms(_named_by_closure(function), _OPTIONS | {"forceinline": True})
 
 
 def uncounted(function: Function) -> Function:
@@ -77,7 +80,7 @@ def uncounted(function: Function) -> Function:
     Every view of an array is counted twice, at its beginning and its end, which can take longer than the work on it.
     The part must neither make nor return an array.
     """
-    return _in_forms(_named_by_closure(function), {"_nrt": False, **_OPTIONS}, follows_caller=False)
+    return _in_forms(_named_by_closure(function), _OPTIONS | {"_nrt": False}, follows_caller=False)
 
 
 def kernel(
@@ -93,7 +96,7 @@ def kernel(
     """
 
     def decorate(function: Function) -> Function:
-        options = {**_OPTIONS, "_nrt": counts_references, "forceinline": inline, "no_cfunc_wrapper": True}
+        options = _OPTIONS | {"_nrt": counts_references, "forceinline": inline, "no_cfunc_wrapper": True}
         dispatcher: Any = numba.jit(nogil=True, **options)(_named(function, identity))
         if THIS_PROCESS not in identity:
             _keep_on_disk(dispatcher, identity)
@@ -107,8 +110,7 @@ def fixed_copy(value: Any, identity: str) -> tuple[Any, tuple[object, ...]]:
     """Copies of compiled functions, named by ``identity``, and the unknown objects that they refer to."""
 
     def compile_copy(dispatcher: Any, function: Any) -> Any:
-        pipeline = dispatcher._compiler.pipeline_class  # noqa: SLF001  there is no public way to ask
-        options = {**dispatcher.targetoptions, "locals": dict(dispatcher.locals), "pipeline_class": pipeline}
+        options = {**dispatcher.targetoptions, "locals": dict(dispatcher.locals)}
         return _in_forms(_named(function, identity), options, follows_caller=False)
 
     walk = Walk(compile_copy)
@@ -116,16 +118,13 @@ def fixed_copy(value: Any, identity: str) -> tuple[Any, tuple[object, ...]]:
     return copy, walk.digest().unknown
 
 
-def _in_forms(function: Function, options: dict[str, Any], *, follows_caller: bool) -> Function:
+def _in_forms(function: Function, options: dict[str, Any], *, follows_caller: bool = True) -> Function:
     """Compile a function for Python and for loops; those that do not count references have a form of their own."""
-    for_loops = {
-        **options,
-        "no_cpython_wrapper": True,
-        "no_cfunc_wrapper": True,
-    }  # a call by Python would crash
+    # A call by Python of a form for loops would crash.
+    for_loops = options | {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
     from_python: Any = numba.jit(**options)(function)
     counting = numba.jit(**for_loops)(function)
-    uncounting = numba.jit(**{**for_loops, "_nrt": False})(function) if follows_caller else counting
+    uncounting = numba.jit(**for_loops | {"_nrt": False})(function) if follows_caller else counting
 
     def form(args: Any) -> Any:
         # Numba asks while it compiles a caller, whose options are then on top of its stack.
@@ -208,13 +207,6 @@ def compiling_alone(path: Path) -> Iterator[None]:
             os.close(descriptor)
 
 
-class _MachineCode(CompileResultCacheImpl):  # type: ignore[misc]
-    """What Numba makes of compiled code for a file, and back."""
-
-    def __init__(self) -> None:
-        """Without the place that Numba would choose for it."""
-
-
 class _Cache(NullCache):  # type: ignore[misc]
     """One function's machine code on disk; the interface is Numba's."""
 
@@ -254,7 +246,7 @@ class _Cache(NullCache):  # type: ignore[misc]
         try:
             with path.open("rb") as stream:
                 _refuse_untrusted(os.fstat(stream.fileno()))
-                return _MachineCode().rebuild(target_context, pickle.load(stream))  # noqa: S301
+                return CompileResultCacheImpl.rebuild(None, target_context, pickle.load(stream))  # noqa: S301
         except Exception:  # noqa: BLE001  a damaged file can fail in any way, and compiling is always right
             return None
 
@@ -263,7 +255,7 @@ class _Cache(NullCache):  # type: ignore[misc]
         path = self.path(sig)
         if path is None or cres.library.has_dynamic_globals:
             return
-        data = pickle.dumps(_MachineCode().reduce(cres))
+        data = pickle.dumps(CompileResultCacheImpl.reduce(None, cres))
         with suppress(OSError):
             handle, name = tempfile.mkstemp(dir=path.parent, prefix=".new-")
             try:

@@ -34,6 +34,10 @@ from vindeby.wake.loops.width_steps import (
     RADIUS,
     ROW,
     ROWS,
+    S0,
+    S1,
+    S2,
+    S3,
     STRENGTH,
     THRUST,
     TURBULENCE,
@@ -53,8 +57,6 @@ from vindeby.wake.loops.width_steps import (
     pass_by,
     place_turbines,
     put_numbers,
-    put_slopes,
-    slopes_at,
     whole_vectors,
     widths_of,
 )
@@ -334,7 +336,9 @@ def _make_prepare(model: WakeModel) -> Callable[..., None]:
         for k in range(states.speed.size):
             thrust = room[THRUST + k] = curves_at(machines, source, u[k])[1]
             put_numbers(room, k, numbers_of(constants, diameter, thrust, states.turbulence[k]), diameter)
-            put_slopes(room, k, slopes_of(constants, diameter, thrust, states.turbulence[k]))
+            room[S0 + k], room[S1 + k], room[S2 + k], room[S3 + k] = slopes_of(
+                constants, diameter, thrust, states.turbulence[k]
+            )
 
     return prepare
 
@@ -351,7 +355,7 @@ def _make_pair_slopes(model: WakeModel) -> Callable[..., None]:
         diameter = 2.0 * facing.radius[a]
         per_thrust = 0.125 * diameter * diameter
         for k in range(whole_vectors(states.speed.size)):
-            numbers, slopes = numbers_at(room, k), slopes_at(room, k)
+            numbers, slopes = numbers_at(room, k), (room[S0 + k], room[S1 + k], room[S2 + k], room[S3 + k])
             room[FAR + k], room[ASIDE + k], room[OF_THRUST + k], room[T + k] = square_slopes(
                 numbers, slopes, room[STRENGTH + k], per_thrust, far, aside, rise, heights, radius
             )

@@ -39,8 +39,7 @@ def make_cumulative_walk(model: WakeModel, settle: Callable[..., tuple[float, fl
     def downwind_walk(data, machines, turned, states, waked):
         n, count = turned.order.size, states.speed.size
         growth, start = np.empty((n, count)), np.empty((n, count))
-        slot = _slots(data, machines, turned, states)
-        depth = np.empty((slot.max() + 1, n, count))
+        depth = np.empty((n, n, count))
         in_the_way, before = np.empty(count), np.empty(n, np.int64)
         for a in range(n):
             clear(waked.summed[a])
@@ -60,40 +59,17 @@ def make_cumulative_walk(model: WakeModel, settle: Callable[..., tuple[float, fl
                 if far < 0.1 or abs(aside) >= 2.0 * reach(
                     data, far, diameter, machines.diameter[target], most_thrust, most_turbulence
                 ):
-                    if slot[a] >= 0:
-                        clear(depth[slot[a], b])
+                    clear(depth[a, b])
                     continue
                 clear(in_the_way)
                 for p in range(aligned):
                     m = before[p]
-                    _add_in_the_way(
-                        machines, turned, states, growth, start, depth[slot[m], b], m, a, b, in_the_way
-                    )
+                    _add_in_the_way(machines, turned, states, growth, start, depth[m, b], m, a, b, in_the_way)
                 _cast(data, machines, turned, states, waked, growth, start, in_the_way, a, b)
-                if slot[a] >= 0:
-                    for k in range(count):
-                        depth[slot[a], b, k] = in_the_way[k]
+                for k in range(count):
+                    depth[a, b, k] = in_the_way[k]
 
     return downwind_walk
-
-
-@scalar
-def _slots(data, machines, turned, states):
-    """For each turbine where its depths are kept, -1 if no later one can be on its line: widths are at most these."""
-    n = turned.order.size
-    slot = np.full(n, -1, np.int64)
-    kept = 0
-    widest = (data.constants[0] * 1.0 + data.constants[1]) / machines.diameter.min() * (
-        turned.along[n - 1] - turned.along[0]
-    ) + width_start(data, 1.0)
-    for m in range(n):
-        for a in range(m + 2, n):
-            aside = turned.across[a] - turned.across[m]
-            if aside * aside <= 2.0 * _FELT * widest * widest:
-                slot[m] = kept
-                kept += 1
-                break
-    return slot
 
 
 @scalar

@@ -12,7 +12,6 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from vindeby.errors import ArgumentError
 from vindeby.wake.compiling.compiled import inlined, kernel, scalar
 from vindeby.wake.loops.local_wind import LocalRows, LocalWind, fill_row, local_wind_of, new_rows
 from vindeby.wake.loops.superposition import Superposition, superposition_of_words
@@ -155,34 +154,6 @@ def wind_and_locality(
         return wind_of(states), "uniform"
     wind = local_wind_of(site, states, [turbine.hub_height_m for turbine in turbines])
     return wind, "turned" if site.turned_wakes else "local"
-
-
-def refuse_locality(model: WakeModel, locality: Locality) -> None:
-    """Refuse local wind for models that do not say what becomes of wakes in it."""
-    if locality != "uniform" and model.superposition == "cumulative":
-        raise ArgumentError(
-            f"wake model {model.name} is defined only for wind that is the same all over the farm; use another one"
-        )
-    if locality == "turned" and model.blockage is not None:
-        raise ArgumentError(
-            "blockage is not defined for wakes that follow the turned wind; leave one of them out"
-        )
-
-
-def lowest_turbulence(wind: Wind | LocalWind) -> float:
-    """The lowest turbulence intensity of the free wind anywhere."""
-    local = isinstance(wind, LocalWind) and wind.grid.turbulence.size > 0
-    return float(wind.grid.turbulence.min() if local else wind.turbulence.min())  # type: ignore[union-attr]
-
-
-def refuse_unknown_slopes(model: WakeModel, wind: Wind | LocalWind) -> None:
-    """Raise ArgumentError if a gradient would leave out how turbulence differs from place to place."""
-    local = isinstance(wind, LocalWind) and wind.grid.turbulence.size > 0
-    if local and model.added_turbulence is not None and model.added_turbulence_free_slope is None:
-        raise ArgumentError(
-            f"wake model {model.name!r} has no added_turbulence_free_slope, which gradients need where turbulence "
-            "differs from place to place; give the model one, or search without gradients"
-        )
 
 
 def free_wind_at(

@@ -20,7 +20,7 @@ from math import sqrt
 from vindeby.parameters import Bastankhah2016
 from vindeby.wake.compiling.compiled import scalar
 from vindeby.wake.models.contract import SIGMAS, ModelData, Pair, Slopes, WakeModel, without_slopes
-from vindeby.wake.models.gaussian import make_gaussian
+from vindeby.wake.models.gaussian import at_rotor_centre, make_gaussian
 
 _MOST_THRUST = 0.9999
 """Above it the start of the far wake is that of this thrust coefficient; its slope has no bound towards 1."""
@@ -68,14 +68,15 @@ def _width(
     )
 
 
-_behind_rotor = make_gaussian(_width)
+_behind_rotor = make_gaussian(_width, at_rotor_centre)["deficit_with_slopes"]
 
 
 @scalar
 def _deficit_with_slopes(data: ModelData, pair: Pair) -> Slopes:
     if pair.thrust <= 0.0:
         return 0.0, 0.0, 0.0, 0.0, 0.0
-    return _behind_rotor(data, pair)
+    slopes: Slopes = _behind_rotor(data, pair)
+    return slopes
 
 
 _deficit = without_slopes(_deficit_with_slopes)

@@ -109,6 +109,14 @@ class PairSquares(NamedTuple):
     square: Callable[..., float]
 
 
+_WORDS: dict[str, tuple[str | None, ...]] = {
+    "superposition": ("linear", "squares", "cumulative"),
+    "reference": ("free", "source"),
+    "free_wind_of": ("source", "target"),
+    "blockage": ("self-similar-2020", None),
+}
+
+
 @scalar
 def _adds_nothing(data: ModelData, pair: Pair, free_turbulence: float) -> float:
     return 0.0
@@ -171,11 +179,12 @@ class WakeModel:
     pair_squares: PairSquares | None = None
 
     def __post_init__(self) -> None:
-        _require_one_of(self.name, "superposition", self.superposition, ("linear", "squares", "cumulative"))
-        _require_one_of(self.name, "reference", self.reference, ("free", "source"))
-        _require_one_of(self.name, "free_wind_of", self.free_wind_of, ("source", "target"))
-        if self.blockage is not None:
-            _require_one_of(self.name, "blockage", self.blockage, ("self-similar-2020",))
+        for field, known in _WORDS.items():
+            if getattr(self, field) not in known:
+                raise ArgumentError(
+                    f"wake model {self.name!r}: {field} must be {' or '.join(repr(word) for word in known if word)}, "
+                    f"not {getattr(self, field)!r}"
+                )
         if (self.added_turbulence is None) != (self.added_turbulence_with_slopes is None):
             raise ArgumentError(
                 f"wake model {self.name!r}: added_turbulence and added_turbulence_with_slopes belong together; "
@@ -322,13 +331,6 @@ def wrong_slope(model: WakeModel) -> str:
 
 _FIXED: dict[str, tuple[Any, tuple[object, ...]]] = {}
 """By identity: the fields of a model with copies of its functions, and the unknown objects they refer to."""
-
-
-def _require_one_of(model: str, field: str, value: object, known: tuple[str, ...]) -> None:
-    if value not in known:
-        raise ArgumentError(
-            f"wake model {model!r}: {field} must be {' or '.join(map(repr, known))}, not {value!r}"
-        )
 
 
 Made = TypeVar("Made")

@@ -21,7 +21,6 @@ from __future__ import annotations
 from math import exp, gamma, nan, sqrt
 from typing import Literal
 
-from vindeby.errors import ArgumentError
 from vindeby.parameters import CumulativeCurl
 from vindeby.wake.compiling.compiled import scalar
 from vindeby.wake.models.contract import ModelData, Pair, Slopes, WakeModel
@@ -92,12 +91,11 @@ def cumulative_curl(
     turbulence: Literal["crespo-hernandez", "none"] = CumulativeCurl.turbulence,
 ) -> WakeModel:
     """FLORIS' ``cc`` without yaw; ``turbulence`` says what wakes add to the wind's."""
-    if turbulence not in ("crespo-hernandez", "none"):
-        raise ArgumentError(f"turbulence must be 'crespo-hernandez' or 'none', not {turbulence!r}")
-    added = 0.5 if turbulence == "crespo-hernandez" else 0.0
+    given = CumulativeCurl(ka, kb, turbulence)
+    added = 0.5 if given.turbulence == "crespo-hernandez" else 0.0
     return WakeModel(
         name="cumulative-curl",
-        constants=(ka, kb, 0.0563691592, 0.13290157, 3.11, -0.68, 2.41, added, 0.8, 0.1, -0.32),
+        constants=(given.ka, given.kb, 0.0563691592, 0.13290157, 3.11, -0.68, 2.41, added, 0.8, 0.1, -0.32),
         deficit=_deficit,
         deficit_with_slopes=_no_slopes,
         reach=_reach,

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import exp, sqrt
+from typing import Any
 
 from vindeby.parameters import Bastankhah2014, Iea37
 from vindeby.wake.compiling.compiled import inlined, scalar
@@ -29,6 +30,7 @@ from vindeby.wake.models.contract import (
     WakeModel,
     without_slopes,
 )
+from vindeby.wake.models.overlap import overlap
 
 LARGEST_Z = 60.0
 """Up to here the polynomial of ``exp_of_minus`` holds; exp(-60) is 9e-27."""
@@ -65,32 +67,73 @@ def initial_width(factor: float, limit: float, thrust: float) -> tuple[float, fl
     return width, slope
 
 
-def make_gaussian(width: Callable[..., tuple[float, float, float, float]]) -> Callable[..., Slopes]:
-    """The deficit at the rotor's centre, and its slopes.
+Profile = tuple[float, float, float, float]
+"""A deficit, its slopes with sigma and with crosswind, and the deficit as a share of that at the wake's centre.
+
+It follows from ``(data, pair, sigma, centre, centre_sigma)``: the width, the deficit at the centre and its slope.
+"""
+
+
+@inlined
+def at_rotor_centre(data: ModelData, pair: Pair, sigma: float, centre: float, centre_sigma: float) -> Profile:
+    """The Gaussian at the rotor's centre."""
+    off_square = pair.crosswind * pair.crosswind + pair.rise * pair.rise
+    profile = exp(-0.5 * off_square / (sigma * sigma))
+    deficit = centre * profile
+    with_sigma = centre_sigma * profile + deficit * off_square / (sigma * sigma * sigma)
+    return deficit, with_sigma, -deficit * pair.crosswind / (sigma * sigma), profile
+
+
+@inlined
+def over_rotor(data: ModelData, pair: Pair, sigma: float, centre: float, centre_sigma: float) -> Profile:
+    """The mean of the Gaussian over the rotor."""
+    per_sigma = 1.0 / sigma
+    rho = 0.5 * pair.rotor * per_sigma
+    off = sqrt(pair.crosswind * pair.crosswind + pair.rise * pair.rise)
+    share, share_rho, share_kappa = overlap(data.overlap, rho, off * per_sigma)
+    share_sigma = -(rho * share_rho + off * per_sigma * share_kappa) * per_sigma
+    with_crosswind = 0.0
+    if off > 0.0:
+        with_crosswind = centre * share_kappa * per_sigma * pair.crosswind / off
+    return centre * share, centre_sigma * share + centre * share_sigma, with_crosswind, share
+
+
+def make_gaussian(
+    width: Callable[..., tuple[float, float, float, float]],
+    profile: Callable[..., Profile],
+) -> dict[str, Any]:
+    """The functions of a Gaussian wake, by the names that ``WakeModel`` has for them.
 
     ``width(data, downwind, diameter, thrust, turbulence)``: sigma (m), and its slopes with downwind distance, thrust
-    and turbulence.
+    and turbulence. ``profile``: see ``Profile``. The wake ends at ``SIGMAS``, beyond the rotor's edge where the profile
+    is a mean over the rotor.
     """
+    of_radius = 0.0 if profile is at_rotor_centre else 0.5
 
     @scalar
     def deficit_with_slopes(data: ModelData, pair: Pair) -> Slopes:
         sigma, sigma_downwind, sigma_thrust, sigma_turbulence = width(
             data, pair.downwind, pair.diameter, pair.thrust, pair.turbulence
         )
-        off_square = pair.crosswind * pair.crosswind + pair.rise * pair.rise
-        profile = exp(-0.5 * off_square / (sigma * sigma))
         centre, centre_thrust, centre_sigma = centre_deficit(pair.thrust, pair.diameter, sigma)
-        deficit = centre * profile
-        with_sigma = centre_sigma * profile + deficit * off_square / (sigma * sigma * sigma)
+        deficit, with_sigma, with_crosswind, share = profile(data, pair, sigma, centre, centre_sigma)
         return (
             deficit,
             with_sigma * sigma_downwind,
-            -deficit * pair.crosswind / (sigma * sigma),
-            with_sigma * sigma_thrust + centre_thrust * profile,
+            with_crosswind,
+            with_sigma * sigma_thrust + centre_thrust * share,
             with_sigma * sigma_turbulence,
         )
 
-    return deficit_with_slopes
+    @scalar
+    def reach(
+        data: ModelData, downwind: float, diameter: float, rotor: float, thrust: float, turbulence: float
+    ) -> float:
+        return of_radius * rotor + SIGMAS * width(data, downwind, diameter, thrust, turbulence)[0]
+
+    # Inlined, what only the slopes need vanishes.
+    inside = inlined(deficit_with_slopes.py_func)  # type: ignore[attr-defined]
+    return {"deficit": without_slopes(inside), "deficit_with_slopes": deficit_with_slopes, "reach": reach}
 
 
 @scalar
@@ -110,30 +153,16 @@ def _iea37_width(
     return k * downwind + diameter / sqrt(8.0), k, 0.0, 0.0
 
 
-def _make_reach(width: Callable[..., tuple[float, float, float, float]]) -> Callable[..., float]:
-    @scalar
-    def reach(
-        data: ModelData, downwind: float, diameter: float, rotor: float, thrust: float, turbulence: float
-    ) -> float:
-        return SIGMAS * width(data, downwind, diameter, thrust, turbulence)[0]
-
-    return reach
-
-
-_bastankhah_slopes, _bastankhah_reach = make_gaussian(_bastankhah_width), _make_reach(_bastankhah_width)
-_bastankhah_deficit = without_slopes(_bastankhah_slopes)
-_iea37_slopes, _iea37_reach = make_gaussian(_iea37_width), _make_reach(_iea37_width)
-_iea37_deficit = without_slopes(_iea37_slopes)
+_BASTANKHAH = make_gaussian(_bastankhah_width, at_rotor_centre)
+_IEA37 = make_gaussian(_iea37_width, at_rotor_centre)
 
 
 def bastankhah_2014(k: float = Bastankhah2014.k) -> WakeModel:
     """The model of 2014; ``k`` is the growth of the wake's width per metre."""
     return WakeModel(
+        **_BASTANKHAH,
         name="bastankhah-2014",
         constants=(k, 0.2, 0.899),
-        deficit=_bastankhah_deficit,
-        deficit_with_slopes=_bastankhah_slopes,
-        reach=_bastankhah_reach,
         superposition="linear",
         reference="source",
         growth_constants=(0,),
@@ -187,11 +216,9 @@ def exp_of_minus(z: float) -> float:
 def iea37(k: float = Iea37.k) -> WakeModel:
     """The case studies' model; ``k`` is the growth of the wake's width per metre."""
     return WakeModel(
+        **_IEA37,
         name="iea37",
         constants=(k,),
-        deficit=_iea37_deficit,
-        deficit_with_slopes=_iea37_slopes,
-        reach=_iea37_reach,
         superposition="squares",
         reference="free",
         growth_constants=(0,),

@@ -17,9 +17,9 @@ from math import sqrt
 
 from vindeby.parameters import Niayifar2016
 from vindeby.wake.compiling.compiled import scalar
-from vindeby.wake.models.contract import SIGMAS, ModelData, Pair, Slopes, WakeModel, without_slopes
-from vindeby.wake.models.gaussian import centre_deficit, initial_width
-from vindeby.wake.models.overlap import covered_share, overlap
+from vindeby.wake.models.contract import ModelData, Pair, Slopes, WakeModel
+from vindeby.wake.models.gaussian import initial_width, make_gaussian, over_rotor
+from vindeby.wake.models.overlap import covered_share
 
 
 @scalar
@@ -31,33 +31,6 @@ def _width(
     growth = a0 * turbulence + a1
     eps, eps_slope = initial_width(factor, limit, thrust)
     return growth * downwind + eps * diameter, growth, eps_slope * diameter, a0 * downwind
-
-
-@scalar
-def _deficit_with_slopes(data: ModelData, pair: Pair) -> Slopes:
-    sigma, sigma_downwind, sigma_thrust, sigma_turbulence = _width(
-        data, pair.downwind, pair.diameter, pair.thrust, pair.turbulence
-    )
-    per_sigma = 1.0 / sigma
-    rho = 0.5 * pair.rotor * per_sigma
-    off = sqrt(pair.crosswind * pair.crosswind + pair.rise * pair.rise)
-    share, share_rho, share_kappa = overlap(data.overlap, rho, off * per_sigma)
-    centre, centre_thrust, centre_sigma = centre_deficit(pair.thrust, pair.diameter, sigma)
-    share_sigma = -(rho * share_rho + off * per_sigma * share_kappa) * per_sigma
-    with_sigma = centre_sigma * share + centre * share_sigma
-    with_crosswind = 0.0
-    if off > 0.0:
-        with_crosswind = centre * share_kappa * per_sigma * pair.crosswind / off
-    return (
-        centre * share,
-        with_sigma * sigma_downwind,
-        with_crosswind,
-        with_sigma * sigma_thrust + centre_thrust * share,
-        with_sigma * sigma_turbulence,
-    )
-
-
-_deficit = without_slopes(_deficit_with_slopes)
 
 
 @scalar
@@ -101,21 +74,15 @@ def _added_turbulence_free_slope(data: ModelData, pair: Pair, free_turbulence: f
     return 0.0325 * plus / free_turbulence
 
 
-@scalar
-def _reach(
-    data: ModelData, downwind: float, diameter: float, rotor: float, thrust: float, turbulence: float
-) -> float:
-    return 0.5 * rotor + SIGMAS * _width(data, downwind, diameter, thrust, turbulence)[0]
+_GAUSSIAN = make_gaussian(_width, over_rotor)
 
 
 def niayifar_2016(a0: float = Niayifar2016.a0, a1: float = Niayifar2016.a1) -> WakeModel:
     """The model of 2016; ``a0`` and ``a1`` are the slope and the constant of k(I)."""
     return WakeModel(
+        **_GAUSSIAN,
         name="niayifar-2016",
         constants=(a0, a1, 0.2, 0.899),
-        deficit=_deficit,
-        deficit_with_slopes=_deficit_with_slopes,
-        reach=_reach,
         superposition="linear",
         reference="source",
         averages_gaussian=True,

@@ -26,9 +26,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache
 from math import sqrt
-from typing import Any, get_args
+from typing import Any
 
-from vindeby.errors import ArgumentError
 from vindeby.parameters import Induction, Jensen, Rotor, Turbopark2020
 from vindeby.wake.compiling.compiled import scalar
 from vindeby.wake.models.contract import ModelData, Pair, Slopes, WakeModel, without_slopes
@@ -54,20 +53,14 @@ _INDUCTIONS: dict[str, Callable[[float], tuple[float, float]]] = {"madsen": indu
 
 @cache
 def make_top_hat(
-    radius_of: Callable[..., tuple[float, float, float, float]], induction: Induction, rotor: Rotor
+    radius_of: Callable[..., tuple[float, float, float, float]], given: Jensen | Turbopark2020
 ) -> dict[str, Any]:
     """The functions of a top hat, by the names that ``WakeModel`` has for them.
 
     ``radius_of(data, downwind, diameter, thrust, turbulence)``: the wake's radius, and its slopes with downwind
     distance, thrust and turbulence.
     """
-    if induction not in _INDUCTIONS:
-        raise ArgumentError(
-            f"induction must be one of {', '.join(map(repr, _INDUCTIONS))}, not {induction!r}"
-        )
-    if rotor not in get_args(Rotor):
-        raise ArgumentError(f"rotor must be 'overlap' or 'centre', not {rotor!r}")
-    induction_of, of_area = _INDUCTIONS[induction], rotor == "overlap"
+    induction_of, of_area = _INDUCTIONS[given.induction], given.rotor == "overlap"
 
     @scalar
     def deficit_with_slopes(data: ModelData, pair: Pair) -> Slopes:
@@ -123,10 +116,11 @@ def jensen(
 
     ``induction``: of Madsen or of momentum theory. ``rotor``: the share of its area in the wake, or its centre alone.
     """
+    given = Jensen(k, induction, rotor)
     return WakeModel(
-        **make_top_hat(_linear_radius, induction, rotor),
+        **make_top_hat(_linear_radius, given),
         name="jensen",
-        constants=(k,),
+        constants=(given.k,),
         superposition="squares",
         reference="free",
         growth_constants=(0,),
@@ -148,10 +142,11 @@ def turbopark_2020(
     rotor: Rotor = Turbopark2020.rotor,
 ) -> WakeModel:
     """The model of 2020; ``a`` is A, the wake expansion, ``induction`` and ``rotor`` are those of ``jensen``."""
+    given = Turbopark2020(a, induction, rotor)
     return WakeModel(
-        **make_top_hat(_turbulent_radius, induction, rotor),
+        **make_top_hat(_turbulent_radius, given),
         name="turbopark-2020",
-        constants=(a, 1.5, 0.8, 0.0, 0.96),
+        constants=(given.a, 1.5, 0.8, 0.0, 0.96),
         superposition="squares",
         reference="free",
         needs_turbulence=True,

@@ -172,16 +172,13 @@ class Turbine:
         # At cut-out itself the turbine still runs.
         start = np.array([0.0, cut_in, rated_speed, np.nextafter(cut_out, np.inf)])
         power = np.array([[0, 0, 0, 0], [0, 0, 0, steepness], [rated, 0, 0, 0], [0, 0, 0, 0]], np.float64)
-        size = (float(rotor_diameter_m), float(hub_height_m))
+        _refuse_unknown(name, outside)
         if thrust_wind_speed is None:
-            thrust = np.array([[float(np.asarray(thrust_coefficient)), 0.0]] * 4)
-            made = Turbine(name, *size, start, power, thrust)
-        else:
-            _refuse_unknown(name, outside)
-            points, values = np.array(thrust_wind_speed, np.float64), np.array(thrust_coefficient, np.float64)
-            _check_curve(name, "thrust_coefficient", points, values)
-            pieces = common_pieces(Curve(start, power), joined_points(points, values, outside, 1))
-            made = Turbine(name, *size, *pieces)
+            thrust_wind_speed, outside = [0.0], "hold"
+        points, values = (np.array(v, np.float64, ndmin=1) for v in (thrust_wind_speed, thrust_coefficient))
+        _check_curve(name, "thrust_coefficient", points, values)
+        pieces = common_pieces(Curve(start, power), joined_points(points, values, outside, 1))
+        made = Turbine(name, float(rotor_diameter_m), float(hub_height_m), *pieces)
         why = impossible_power(rotor_diameter_m, [(rated_speed, rated)])
         _refuse_power(name, why, "rated_power_mw in MW")
         return made
