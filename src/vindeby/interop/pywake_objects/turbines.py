@@ -106,7 +106,7 @@ def _of_pieces(size: dict[str, float], turbine: Turbine) -> dict[str, Any]:
 
 def wind_turbines_of(turbines: Sequence[Turbine]) -> WindTurbines:
     """One ``WindTurbine``, or ``WindTurbines`` whose type numbers are the places in the list."""
-    columns = [
+    columns: list[list[Any]] = [
         [turbine.name for turbine in turbines],
         [turbine.rotor_diameter_m for turbine in turbines],
         [turbine.hub_height_m for turbine in turbines],
