@@ -204,7 +204,7 @@ def free_area(campaign: Campaign, cell: Cell, area: BaseGeometry) -> BaseGeometr
     if not len(beside):
         return area
     radius = 0.5 * (cell.spacing_m + np.array(beside.spacing_m)[beside.types])
-    points = shapely.points(beside.x, beside.y)
+    points = np.asarray(shapely.points(beside.x, beside.y))
     near = (shapely.distance(area, points) < radius) & (radius > 0.0)
     discs = shapely.buffer(points[near], radius[near], quad_segs=_DISC_SEGMENTS)
     return area.difference(shapely.union_all(discs)) if near.any() else area

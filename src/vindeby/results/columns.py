@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from vindeby.assembly.stored_turbines import objective_gwh
 from vindeby.campaign import Campaign
 from vindeby.results.sources import ResultSource
 from vindeby.store.disk.files import file_state
@@ -127,9 +126,10 @@ class ResultColumns:
         for row in np.flatnonzero(unknown):
             farm_idx, type_idx, count = self.rows[["farm_idx", "type_idx", "n_turbines"]][row].tolist()
             if (farm_idx, type_idx) in chosen:
-                cell = chosen[farm_idx, type_idx]
-                worth = objective_gwh(campaign, cell, aep[row], count, None) if count > 0 else None
-                worths[row] = np.nan if worth is None else worth
+                worths[row] = np.nan
+                if count > 0 and not chosen[farm_idx, type_idx].mix:
+                    counts = {campaign.turbines[type_idx].name: count}
+                    worths[row] = campaign.objective.worth(float(aep[row]), counts)
         return worths
 
     @property

@@ -263,7 +263,7 @@ class Points(NamedTuple):
 
     def at(self, chosen: IntArray) -> Points:
         """Some of them."""
-        return self._make([*(values[chosen] for values in self[:-1]), self.vectors])
+        return Points._make([*(values[chosen] for values in self[:-1]), self.vectors])
 
 
 @final

@@ -120,7 +120,7 @@ def make_all_watts(model: WakeModel, one_type: bool) -> Callable[..., float]:
             if i >= counted:
                 watts[c], point[c] = 0.0, NOWHERE
             elif speed >= 0.0:
-                watts[c] = moves.only_weight[d] * curves_at(machines, t, speed * (1.0 - fraction[c]))[0]
+                watts[c] = moves.only_weight[d] * curves_at(machines, int(t), speed * (1.0 - fraction[c]))[0]
                 point[c] = NOWHERE
             else:
                 tables = True

@@ -36,7 +36,9 @@ LARGEST_T = 1.75
 _LARGEST_Z = 60.0
 _LAST = 10
 _TOP = 1.0 / ((_LAST + 1) * factorial(_LAST) ** 2)
-_FIRST = np.array([1.0 / (n * factorial(n - 1) ** 2) for n in range(1, _LAST + 1)])
+_C1, _C2, _C3, _C4, _C5, _C6, _C7, _C8, _C9, _C10 = (
+    1.0 / (n * factorial(n - 1) ** 2) for n in range(1, _LAST + 1)
+)
 _B1, _B2, _B3, _B4, _B5, _B6, _B7, _B8, _B9, _B10 = (1.0 / factorial(n) ** 2 for n in range(1, _LAST + 1))
 
 
@@ -72,12 +74,36 @@ def means(z: float, mirror_z: float, t: float) -> tuple[float, float, float, flo
     x, y = z * t, mirror_z * t
     h = e * _TOP * _after_last(t)
     a = b = h
-    c = d = 0.0
-    for above in range(_LAST):  # Horner's scheme for the sums, a and b, and for their slopes
-        n = _LAST - above
-        h = float(n) * t * h + e * _FIRST[n - 1]
-        c, d = c * x + a, d * y + b
-        a, b = a * x + h, b * y + h
+    h = 10.0 * t * h + e * _C10
+    c, d = a, b
+    a, b = a * x + h, b * y + h
+    h = 9.0 * t * h + e * _C9
+    c, d = c * x + a, d * y + b
+    a, b = a * x + h, b * y + h
+    h = 8.0 * t * h + e * _C8
+    c, d = c * x + a, d * y + b
+    a, b = a * x + h, b * y + h
+    h = 7.0 * t * h + e * _C7
+    c, d = c * x + a, d * y + b
+    a, b = a * x + h, b * y + h
+    h = 6.0 * t * h + e * _C6
+    c, d = c * x + a, d * y + b
+    a, b = a * x + h, b * y + h
+    h = 5.0 * t * h + e * _C5
+    c, d = c * x + a, d * y + b
+    a, b = a * x + h, b * y + h
+    h = 4.0 * t * h + e * _C4
+    c, d = c * x + a, d * y + b
+    a, b = a * x + h, b * y + h
+    h = 3.0 * t * h + e * _C3
+    c, d = c * x + a, d * y + b
+    a, b = a * x + h, b * y + h
+    h = 2.0 * t * h + e * _C2
+    c, d = c * x + a, d * y + b
+    a, b = a * x + h, b * y + h
+    h = t * h + e * _C1
+    c, d = c * x + a, d * y + b
+    a, b = a * x + h, b * y + h
     real, mirror = _exp_of_minus(z), _exp_of_minus(mirror_z)
     edge, mirror_edge = real * e * _bessel(x), mirror * e * _bessel(y)
     a, b = a * real, b * mirror
