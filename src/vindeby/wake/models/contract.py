@@ -257,7 +257,7 @@ class WakeModel:
         identity = self.identity
         if identity not in _FIXED:
             # Unknown objects are kept: another one at the same address would have the same identity.
-            _FIXED[identity] = fixed_copy(self._what_code_is_made_of(), identity)
+            _FIXED[identity] = fixed_copy(self._what_code_is_made_of())
         fixed = replace(self, **dict(_FIXED[identity][0]))
         fixed.__dict__["_identity"] = identity
         return fixed
