@@ -26,7 +26,7 @@ from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from types import CellType, CodeType, EllipsisType, FunctionType, ModuleType, NoneType
-from typing import Any, NamedTuple
+from typing import Any
 
 import numba
 import numpy as np
@@ -76,18 +76,11 @@ def _library_name(value: Any) -> str | None:
     return f"{library} {path}" if library is not None and found is value else None
 
 
-class CodeDigest(NamedTuple):
-    """``text`` is hexadecimal; if any objects are ``unknown``, it means nothing in another process."""
-
-    text: str
-    unknown: tuple[object, ...]
-
-
-def digest_of(value: object) -> CodeDigest:
-    """Digest a compiled function or any other value that compiled code refers to."""
+def digest_of(value: object) -> Walk:
+    """The walk through a compiled function or any other value that compiled code refers to: its digest is ``text``."""
     walk = Walk()
     walk.value(value)
-    return walk.digest()
+    return walk
 
 
 @cache  # it never changes, and is most of what there is to describe
@@ -101,28 +94,32 @@ class Walk:
     """One walk through all that a value refers to, in words that tell what each part is and where it ends.
 
     ``compile_copy(dispatcher, function)`` compiles the copy of a compiled function; without it none is copied.
+    ``unknown`` lists the objects that could not be described: if there are any, ``text`` means nothing elsewhere.
     """
 
     def __init__(self, compile_copy: Callable[[Any, FunctionType], Any] | None = None) -> None:
         self._compile_copy = compile_copy
-        self._unknown: list[object] = []
+        self.unknown: list[object] = []
         self._hash = hashlib.sha256()
         # By address: in which turn a function or module was met, its copy, and itself, so that it keeps its address.
         self._met: dict[object, tuple[int, Any, object]] = {}
 
-    def digest(self) -> CodeDigest:
-        """The digest of all values so far."""
-        return CodeDigest(self._hash.hexdigest(), tuple(self._unknown))
+    @property
+    def text(self) -> str:
+        """The digest of all values so far, hexadecimal."""
+        return self._hash.hexdigest()
 
     def value(self, value: Any, names: frozenset[str] = frozenset()) -> Any:
         """Describe a value; returns it, or a copy if it could change; ``names`` are the attributes read of a module."""
         if isinstance(value, ModuleType | Dispatcher):
             key = (id(value), names if isinstance(value, ModuleType) else None)
-            if key in self._met:
-                number, made, _ = self._met[key]
-                self._words("again", number)
-                return made
-            return self._module(value, names, key) if isinstance(value, ModuleType) else self._dispatcher(value, key)
+            if key not in self._met:
+                return (self._module if isinstance(value, ModuleType) else self._dispatcher)(
+                    value, names, key
+                )
+            number, made, _ = self._met[key]
+            self._words("again", number)
+            return made
         if isinstance(value, tuple | list | dict):
             return self._container(value)
         if type(value) is np.ndarray and not value.dtype.hasobject:
@@ -171,7 +168,7 @@ class Walk:
 
     def _refuse(self, value: object) -> None:
         self._words("unknown", id(value))
-        self._unknown.append(value)
+        self.unknown.append(value)
 
     def _words(self, *words: Any) -> None:
         self._hash.update(repr(words).encode())
@@ -190,7 +187,7 @@ class Walk:
             setattr(copy, name, self.value(attribute, names))
         return copy
 
-    def _dispatcher(self, dispatcher: Any, key: object) -> Any:
+    def _dispatcher(self, dispatcher: Any, _: frozenset[str], key: object) -> Any:
         function = dispatcher.py_func
         self._words("compiled", _digest_of_code(function.__code__))
         self.value(dispatcher.targetoptions)

@@ -108,7 +108,7 @@ def kernel(
     return decorate
 
 
-def fixed_copy(value: Any) -> tuple[Any, tuple[object, ...]]:
+def fixed_copy(value: Any) -> tuple[Any, list[object]]:
     """Copies of compiled functions, and the unknown objects that they refer to."""
 
     def compile_copy(dispatcher: Any, function: Any) -> Any:
@@ -117,7 +117,7 @@ def fixed_copy(value: Any) -> tuple[Any, tuple[object, ...]]:
 
     walk = Walk(compile_copy)
     copy = walk.value(value)
-    return copy, walk.digest().unknown
+    return copy, walk.unknown
 
 
 def _in_forms(function: Function, options: dict[str, Any], *, follows_caller: bool = True) -> Function:

@@ -244,8 +244,8 @@ class WakeModel:
         fixed: str | None = self.__dict__.get("_identity")
         if fixed is not None:
             return fixed
-        text, unknown = digest_of(self._what_code_is_made_of())
-        return f"{THIS_PROCESS}{text[:32]}" if unknown else text[:32]
+        found = digest_of(self._what_code_is_made_of())
+        return f"{THIS_PROCESS}{found.text[:32]}" if found.unknown else found.text[:32]
 
     def with_fixed_code(self) -> WakeModel:
         """This model with copies of its functions, on which later changes of what they refer to have no effect.
@@ -329,7 +329,7 @@ def wrong_slope(model: WakeModel) -> str:
     return ""
 
 
-_FIXED: dict[str, tuple[Any, tuple[object, ...]]] = {}
+_FIXED: dict[str, tuple[Any, list[object]]] = {}
 """By identity: the fields of a model with copies of its functions, and the unknown objects they refer to."""
 
 
