@@ -125,7 +125,7 @@ def _slope(problem: Problem, farm: WindFarm, limits: Limits, place: FloatArray, 
     return np.stack([east[: len(x)], north[: len(x)]])
 
 
-@kernel("stochastic gradient")
+@kernel()
 def _push_apart(rows: IntArray, normals: FloatArray, rooms: FloatArray, push: FloatArray) -> None:
     """Add how far (m) each turbine breaks each rule, in the direction that mends it."""
     for r in range(rooms.size):

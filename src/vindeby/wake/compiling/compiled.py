@@ -3,11 +3,10 @@
 **Cache.** Compiling takes seconds, so compiled code is kept on disk. Numba's own cache does not fit here: it looks only
 at the file a function stands in, so a loop would survive a change of the wake model it calls, and it cannot
 recognise a loop that was made for one model by a function (see ``direct``). This cache takes as key a digest
-of *all* code the machine code was made from (``code_digest``), the identity of the wake model, the versions, the
-processor and the argument types; one file per key, written beside and renamed. Loading such a file executes it, so the
-folder and the file must belong to this user or to root, and others must not be able to write to them. Whatever is wrong
-with the folder or a file in it (missing, read-only, full, damaged, writable by others), the answer is to compile again,
-never an error.
+of *all* code the machine code was made from (``code_digest``), the versions, the processor and the argument types; one
+file per key, written beside and renamed. Loading such a file executes it, so the folder and the file must belong to
+this user or to root, and others must not be able to write to them. Whatever is wrong with the folder or a file in it
+(missing, read-only, full, damaged, writable by others), the answer is to compile again, never an error.
 
 **Forms.** Numba compiles a function once for its argument types, in the manner of the loop that calls it first, and
 gives that to every loop. But a loop that counts references releases each array that a function returns to it, and a
@@ -43,9 +42,6 @@ from numba.core.targetconfig import ConfigStack
 from vindeby.wake.compiling.code_digest import Walk, digest_of
 
 Function = TypeVar("Function", bound=Callable[..., Any])
-
-THIS_PROCESS = "this-process-"
-"""Begins the identity of a model that cannot be described to another process: its code is not kept on disk."""
 
 # Fused multiply-add and the sign of zero are free to the compiler; anything that would let a NaN or an
 # infinity pass unnoticed is not. Division by zero gives infinity, as in NumPy, so that loops have no branch
@@ -85,23 +81,19 @@ def uncounted(function: Function) -> Function:
     return _in_forms(function, _OPTIONS | {"_nrt": False}, follows_caller=False)
 
 
-def kernel(
-    identity: str, *, counts_references: bool = True, inline: bool = False
-) -> Callable[[Function], Function]:
-    """Compile a loop and keep its machine code on disk.
+def kernel(*, counts_references: bool = True, inline: bool = False) -> Callable[[Function], Function]:
+    """Compile a loop and keep its machine code on disk, unless it refers to something that cannot be described.
 
-    The loop may be a closure over compiled functions: ``identity`` tells apart loops made by the same code
-    for different models, and must be the same in every process; with ``THIS_PROCESS`` in it, nothing is kept on
-    disk. A loop that makes no array can do without ``counts_references`` to those it is given, which costs time in
-    every small function that takes arrays. With ``inline`` it is put whole into loops that call it, which otherwise
-    hand over hundreds of numbers (several for each array) at every call.
+    The loop may be a closure over compiled functions. A loop that makes no array can do without
+    ``counts_references`` to those it is given, which costs time in every small function that takes arrays. With
+    ``inline`` it is put whole into loops that call it, which otherwise hand over hundreds of numbers (several for each
+    array) at every call.
     """
 
     def decorate(function: Function) -> Function:
         options = _OPTIONS | {"_nrt": counts_references, "forceinline": inline, "no_cfunc_wrapper": True}
-        dispatcher: Any = numba.jit(nogil=True, **options)(_named(function, identity))
-        if THIS_PROCESS not in identity:
-            _keep_on_disk(dispatcher)
+        dispatcher: Any = numba.jit(nogil=True, **options)(_named(function))
+        _keep_on_disk(dispatcher)
         compiled: Function = dispatcher
         return compiled
 
@@ -142,14 +134,14 @@ def _in_forms(function: Function, options: dict[str, Any], *, follows_caller: bo
     return compiled
 
 
-def _named(function: Function, identity: str = "") -> Function:
+def _named(function: Function) -> Function:
     """Give a function a name that no other has, in this process or in any other.
 
     Numba numbers the functions of a process and makes symbols of name and number. Machine code from disk was
     numbered by other processes: two functions could have the same symbol, and the one loaded first would stand for
     both.
     """
-    function.__qualname__ = f"{function.__qualname__}[{identity or uuid4().hex}]"
+    function.__qualname__ = f"{function.__qualname__}[{uuid4().hex}]"
     return function
 
 
@@ -217,7 +209,7 @@ def _made_from(dispatcher: Any) -> str | None:
     """All that a loop is compiled from; None if something in it cannot be described."""
     function, found = dispatcher.py_func, digest_of(dispatcher)
     versions = (numba.__version__, platform.python_version())
-    return None if found.unknown else repr((found.text, versions, function.__module__, function.__qualname__))
+    return None if found.unknown else repr((found.text, versions, function.__module__, function.__name__))
 
 
 def _path_for(dispatcher: Any, made_from: str | None, signature: Any) -> Path | None:

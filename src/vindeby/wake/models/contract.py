@@ -35,7 +35,7 @@ import numpy.typing as npt
 
 from vindeby.errors import ArgumentError
 from vindeby.wake.compiling.code_digest import digest_of
-from vindeby.wake.compiling.compiled import THIS_PROCESS, fixed_copy, scalar
+from vindeby.wake.compiling.compiled import fixed_copy, scalar
 from vindeby.wake.models.overlap import overlap_table
 
 FloatArray = npt.NDArray[np.float64]
@@ -235,7 +235,7 @@ class WakeModel:
 
     @property
     def identity(self) -> str:
-        """What tells the machine code made for this model from that made for others, in every process.
+        """What tells the loops made for this model from those made for others, the same in every process.
 
         It holds every field, and the code of every function that the model's functions call, with all values they
         refer to as they are now. The one exception is ``constants``: loops get them as data, so that one machine
@@ -328,6 +328,9 @@ def wrong_slope(model: WakeModel) -> str:
                     )
     return ""
 
+
+THIS_PROCESS = "this-process-"
+"""Begins the identity of a model that cannot be described to another process: its code is not kept on disk."""
 
 _FIXED: dict[str, tuple[Any, list[object]]] = {}
 """By identity: the fields of a model with copies of its functions, and the unknown objects they refer to."""
