@@ -173,7 +173,7 @@ class Walk:
     def _words(self, *words: Any) -> None:
         self._hash.update(repr(words).encode())
 
-    def _module(self, module: ModuleType, names: frozenset[str], key: object) -> ModuleType:
+    def _module(self, module: Any, names: frozenset[str], key: object) -> ModuleType:
         library = from_library(module.__name__)
         self._words("module", library or module.__name__)
         copy = ModuleType(module.__name__) if library is None else module
