@@ -19,12 +19,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from vindeby.assembly.done import Judge
+from vindeby.assembly.done import missing_results
 from vindeby.campaign import Campaign
 from vindeby.campaign.sections.run_options import SlurmOptions
 from vindeby.errors import BusyError
-from vindeby.runner.resume import Again, TaskSpace, compare_with_disk
 from vindeby.slurm_commands import in_queue
+from vindeby.store.disk.events import read_failures
 from vindeby.store.disk.files import read_bounded
 from vindeby.store.disk.run_directory import RunDirectory, replace_text
 from vindeby.text import as_ranges, parse_json
@@ -181,10 +181,13 @@ class Left:
 
 def what_is_left(run: RunDirectory, campaign: Campaign, parts: int, *, retry_failed: bool = False) -> Left:
     """Compare the campaign with what is there; tasks that failed for good count only with ``retry_failed``."""
-    again = Again(stale=True, failed=retry_failed)
-    state = compare_with_disk(run, TaskSpace(campaign), Judge(campaign), again=again)
-    by_part = Counter(number % parts + 1 for number in state.todo)  # as ``Part.holds`` shares tasks out
-    return Left(dict(sorted(by_part.items())), len(state.failed), state.asked)
+    expected = campaign.fingerprints()
+    failures = {key for key, task in read_failures(run).items() if expected.get(key) == task.fingerprint}
+    missing = {one.key for one in missing_results(run, campaign)}
+    given_up = set() if retry_failed else missing & failures
+    left = (number for number, key in enumerate(expected) if key in missing and key not in given_up)
+    by_part = Counter(number % parts + 1 for number in left)  # as ``vindeby run --part`` shares tasks out
+    return Left(dict(sorted(by_part.items())), len(given_up), len(expected))
 
 
 @dataclass(frozen=True)
