@@ -74,10 +74,6 @@ class Limits:
         x, y = place + origin
         return Layout(x, y, layout.types), kept
 
-    def broken(self, place: FloatArray) -> tuple[IntArray, FloatArray, FloatArray]:
-        """The rules that a layout breaks or just keeps: about which turbines, in which direction, and the room (m)."""
-        return self._rows(place, 0.0)
-
     def _rows(self, place: FloatArray, within: float) -> tuple[IntArray, FloatArray, FloatArray]:
         """Which turbines each rule is about (-1: none), its direction, and the room left (m)."""
         many = place.shape[1]
