@@ -237,11 +237,10 @@ class WakeModel:
     def identity(self) -> str:
         """What tells the loops made for this model from those made for others.
 
-        It is the same in every process, unless the functions refer to something that cannot be described.
-
         It holds every field, and the code of every function that the model's functions call, with all values they
         refer to as they are now. The one exception is ``constants``: loops get them as data, so that one machine
-        code serves a model whatever its numbers are.
+        code serves a model whatever its numbers are. It is the same in every process, unless the functions refer to
+        something that cannot be described.
         """
         fixed: str | None = self.__dict__.get("_identity")
         if fixed is not None:
