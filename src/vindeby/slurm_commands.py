@@ -52,11 +52,6 @@ def in_queue(jobs: Iterable[str]) -> dict[str, InQueue]:
     return {job: InQueue(job, state, reason) for job, state, reason in lines}
 
 
-def time_limit(job: str) -> str:
-    """The time that a job which waits or runs may take, as SLURM writes it, such as 12:00:00."""
-    return _command("squeue", "--noheader", "--format=%l", f"--jobs={job}").strip()
-
-
 def how_it_ended(job: str) -> str:
     """What SLURM says of a job that is over, as long as it remembers it: its state, reason and exit status."""
     fields = dict(

@@ -108,7 +108,7 @@ def run(
         _report_resume_state(resume_state, on_message, again)
         for message in other_engines(campaign, resume_state.engines):
             on_message(message)
-        summary = Summary(Path(output), len(space), resume_state, part=share, kept_invalid=keep_invalid)
+        summary = Summary(Path(output), len(space), resume_state, part=share)
         if resume_state.todo:
             work = _Work(space, directory, options, lock, on_message, check_physics=judge.usual)
             work.supervise(resume_state, summary, on_progress, pool, workers)
@@ -256,7 +256,7 @@ class _Work:
             finish = supervisor.run()
             if finish.outcome is Outcome.STOPPED and supervisor.time_is_up:
                 finish = self._time_is_up(log, supervisor, finish, time.monotonic() - began, plan.settled)
-            summary.done, summary.failed = supervisor.done, supervisor.failed
+            summary.done, summary.failed = plan.done, supervisor.failed
             log.write("run ended", outcome=finish.outcome.value, reason=finish.reason, done=summary.done)
         self.lock.confirm()
         _raise_for(finish, summary, directory)

@@ -139,11 +139,6 @@ class Supervisor:
                 self._pool.close()
         return self._finish
 
-    @property
-    def done(self) -> int:
-        """How many tasks were done."""
-        return self._plan.done
-
     def _turn(self, signals: list[str]) -> None:
         start_s = self._timers.run(blocking=False)
         look_s = max(0.0, self._looked + _LOOK_S - time.monotonic())

@@ -14,7 +14,6 @@ from typing import Any, TypeAlias
 
 from vindeby.campaign.sections.run_options import RunOptions, SlurmOptions
 from vindeby.errors import ArgumentError
-from vindeby.runner.cluster.dask_link import PACKAGES, here, mismatch
 from vindeby.runner.cluster.slurm_jobs import running
 from vindeby.runner.processes import usable_cores
 
@@ -33,8 +32,7 @@ def connected(
 ) -> Iterator[tuple[Any, NoJobsReason | None]]:
     """A client for what ``pool`` names, and its end where it was made here; ArgumentError when nothing answers.
 
-    Where jobs start its workers, also what is known of those. ArgumentError, too, when a worker that is there already
-    has other versions.
+    Where jobs start its workers, also what is known of those.
     """
     distributed, no_jobs_reason = _imported(), None
     with ExitStack() as stack:
@@ -60,11 +58,6 @@ def connected(
                     f"pool: {type(pool).__name__} is not a pool; give a distributed.Client, the address of a Dask "
                     f"scheduler, a scheduler file, or {LOCAL!r}"
                 )
-        ours = here()
-        versions = client.get_versions(packages=list(PACKAGES))["workers"]
-        found = (mismatch(address, there, ours) for address, there in versions.items() if there)
-        if problems := [*filter(None, found)]:
-            raise ArgumentError(*problems)
         yield client, no_jobs_reason
 
 

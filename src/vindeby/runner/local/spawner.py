@@ -34,10 +34,10 @@ PRELOADED = ("numpy", "h5py", "vindeby.campaign", "vindeby.store.format.shard", 
 class SpawnerProcess:
     """The loop: requests of the coordinator, and children that end."""
 
-    def __init__(self, control: Connection, heartbeats: int, count: int, method: str) -> None:
+    def __init__(self, control: Connection, heartbeats: int, method: str) -> None:
         self.control = control
-        self.heartbeats, self.count = heartbeats, count
-        """The descriptor of the heartbeats, and how many slots they have."""
+        self.heartbeats = heartbeats
+        """The descriptor of the heartbeats."""
         self.method = method
         self.slots: dict[int, int] = {}
         """By the number of each process, the slot of its worker."""
@@ -81,10 +81,8 @@ class SpawnerProcess:
             os.close(channel)
 
     def _spawn(self, slot: int, log: str, channel: int) -> int:
-        numbers = channel, self.heartbeats, slot, self.count
-        process = start_python(
-            "vindeby.runner.local.worker", sys.path, *numbers, log, pass_fds=(channel, self.heartbeats)
-        )
+        handed = channel, self.heartbeats
+        process = start_python("vindeby.runner.local.worker", sys.path, *handed, slot, log, pass_fds=handed)
         process.returncode = 0  # this object is done with it; ``_reap`` waits for the process itself
         return process.pid
 
@@ -106,7 +104,7 @@ class SpawnerProcess:
             self.control.close()
             from vindeby.runner.local.worker import work
 
-            status = work(channel, self.heartbeats, slot, self.count, log)
+            status = work(channel, self.heartbeats, slot, log)
         finally:
             os._exit(status)
 
@@ -171,9 +169,9 @@ def _children() -> set[int]:
 
 
 def main() -> None:
-    """Arguments: the search path; the descriptors of control and heartbeats, the number of slots; the start method."""
-    control, heartbeats, count = map(int, sys.argv[2:5])
-    SpawnerProcess(Connection(control), heartbeats, count, sys.argv[5]).run()
+    """Arguments: the search path; the descriptors of control and heartbeats; the start method."""
+    control, heartbeats = map(int, sys.argv[2:4])
+    SpawnerProcess(Connection(control), heartbeats, sys.argv[4]).run()
 
 
 ONE_THREAD = {
@@ -193,28 +191,22 @@ def _log(path: Path) -> IO[bytes]:
 class Spawner:
     """Speaks with one spawner; what that reports about workers is read from ``control``, by whoever uses this."""
 
-    def __init__(
-        self, heartbeats: int, slots: int, method: str, search_path: tuple[str, ...], log: Path
-    ) -> None:
-        self._heartbeats, self._slots = heartbeats, slots
-        self._method = method
-        self._search_path = search_path
-        self._log = log
+    def __init__(self, heartbeats: int, method: str, search_path: tuple[str, ...], log: Path) -> None:
+        self._heartbeats, self._method, self._search_path, self._log = heartbeats, method, search_path, log
         self._start()
 
     def _start(self) -> None:
         self.control, theirs = socket.socketpair()
         with theirs, _log(self._log) as log:
-            numbers = theirs.fileno(), self._heartbeats
+            handed = theirs.fileno(), self._heartbeats
             self._process = start_python(
                 "vindeby.runner.local.spawner",
                 self._search_path,
-                *numbers,
-                self._slots,
+                *handed,
                 self._method,
                 stdout=log,
                 stderr=log,
-                pass_fds=numbers,
+                pass_fds=handed,
                 env=os.environ | ONE_THREAD,
             )
         self._messages = Connection(os.dup(self.control.fileno()))

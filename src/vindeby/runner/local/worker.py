@@ -165,7 +165,7 @@ _SHORT_S = 0.25
 """Tasks shorter than this are asked for before the last ones are finished; a long one might better go elsewhere."""
 
 
-def work(channel: int, heartbeats: int, slot: int, slots: int, log: str) -> int:
+def work(channel: int, heartbeats: int, slot: int, log: str) -> int:
     """Be a worker, given the descriptors of its channel and of the heartbeats; its exit status."""
     die_with_parent()
     adopt_orphans()
@@ -173,7 +173,7 @@ def work(channel: int, heartbeats: int, slot: int, slots: int, log: str) -> int:
     for descriptor in (channel, heartbeats):
         os.set_inheritable(descriptor, False)
     output = Output(log)
-    row = Heartbeats(heartbeats, slots).slot(slot)
+    row = Heartbeats(heartbeats).slot(slot)
     worker = Worker(slot, Connection(channel), row, output)
     try:
         return worker.run()
@@ -183,8 +183,8 @@ def work(channel: int, heartbeats: int, slot: int, slots: int, log: str) -> int:
 
 def main() -> None:
     """The entry of a spawned worker; it leaves without waiting for threads that tasks left behind."""
-    channel, heartbeats, slot, slots = map(int, sys.argv[2:6])
-    os._exit(work(channel, heartbeats, slot, slots, sys.argv[6]))
+    channel, heartbeats, slot = map(int, sys.argv[2:5])
+    os._exit(work(channel, heartbeats, slot, sys.argv[5]))
 
 
 def _prefer_to_be_killed() -> None:
