@@ -48,6 +48,7 @@ from vindeby.runner.task_executor import (
     TaskExecutor,
     one_line,
 )
+from vindeby.store.format.record import Record
 
 KEPT_OF_A_TASK = 1 << 20
 """Bytes of output that are kept of one task."""
@@ -331,22 +332,22 @@ class Worker:
         self._stage = ""
         self.progress("set-up")
         attempt = self.executor.attempt(task)
-        spent = attempt.seconds
+        outcome, spent = attempt.outcome, attempt.seconds
         self._seconds = spent if self._seconds is None else 0.8 * self._seconds + 0.2 * spent
         self.output.end(size)
-        if attempt.failure is None:
+        if isinstance(outcome, Record):
             self.slot.end()
-            self.executor.publish(number, attempt)
+            self.publisher.add(number, outcome, spent)
             return
         self.output.key = task.key
         if attempt.in_doubt and not first and not trusted:
             # Its slot still names the task, by which the coordinator knows what to try in a fresh process.
             self.slot.stop_clock()
-            self._worn = f"{task.key} failed after others had run in this process: {attempt.failure}"
-            self.output.line(f"handed back, to be tried in a fresh process: {attempt.failure}")
+            self._worn = f"{task.key} failed after others had run in this process: {outcome}"
+            self.output.line(f"handed back, to be tried in a fresh process: {outcome}")
         else:
-            self.output.line(f"failed: {attempt.failure}")
-            self._report(Failed(self.number, number, attempt.failure))
+            self.output.line(f"failed: {outcome}")
+            self._report(Failed(self.number, number, outcome))
             self.slot.end()
         self.output.key = "-"
 
