@@ -107,9 +107,9 @@ def _interrupts_ignored() -> Iterator[None]:
 def _to_scheduler(distributed: Any, place: str, patience_s: float, stack: ExitStack) -> Any:
     """A client of a scheduler that runs already; it tries again for so long when it loses it."""
     if "://" in place:
-        given, address = {"address": place}, place
+        address = place
     elif Path(place).is_file():
-        given, address = {"scheduler_file": place}, _address_in(Path(place))
+        address = _address_in(Path(place))
     else:
         raise ArgumentError(
             f"--dask: {place!r} is neither an address such as tcp://host:8786 nor a scheduler file nor {LOCAL!r}"
@@ -122,9 +122,9 @@ def _to_scheduler(distributed: Any, place: str, patience_s: float, stack: ExitSt
             "write e.g. tcp://host:8786"
         ) from None
     try:
-        with distributed.Client(**given, timeout=_CONNECT_S, set_as_default=False):
+        with distributed.Client(address, timeout=_CONNECT_S, set_as_default=False):
             pass
-        return stack.enter_context(distributed.Client(**given, timeout=patience_s, set_as_default=False))
+        return stack.enter_context(distributed.Client(address, timeout=patience_s, set_as_default=False))
     except (OSError, ValueError, KeyError) as error:
         raise ArgumentError(
             f"--dask: no Dask scheduler answers at {place} ({type(error).__name__}: {error}); start one with "

@@ -19,12 +19,11 @@ import socket
 import subprocess
 import sys
 from multiprocessing.connection import Connection
-from multiprocessing.reduction import recv_handle, send_handle
 from pathlib import Path
 from types import FrameType
-from typing import IO, NoReturn
+from typing import NoReturn
 
-from vindeby.runner.processes import adopt_orphans, die_with_parent, oom_kills, start_python
+from vindeby.runner.processes import adopt_orphans, die_with_parent, oom_kills, open_log, start_python
 
 _LOOK_S = 0.02
 """How often it looks for workers that have ended."""
@@ -48,6 +47,7 @@ class SpawnerProcess:
         for order in self.orders:
             signal.signal(order, signal.SIG_IGN)
         signal.signal(signal.SIGTERM, _leave)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # where it is ignored, nobody learns how a child ended
         die_with_parent(signal.SIGTERM)
         adopt_orphans()
         try:
@@ -61,7 +61,11 @@ class SpawnerProcess:
     def _serve(self) -> None:
         what, slot, log = self.control.recv()
         if what == "start":
-            self._start(slot, log, recv_handle(self.control))
+            with socket.socket(fileno=os.dup(self.control.fileno())) as stream:
+                _, descriptors, _, _ = socket.recv_fds(stream, 1, 1)
+            if not descriptors:
+                raise EOFError
+            self._start(slot, log, descriptors[0])
         elif what == "kill":
             self._signal(slot, signal.SIGKILL)
         elif what == "dump":
@@ -180,14 +184,6 @@ ONE_THREAD = {
 """One thread for each worker: the cores are shared out among workers, not inside them."""
 
 
-def _log(path: Path) -> IO[bytes]:
-    """Where the spawner, and a worker that cannot even begin, complain; nowhere when the disk has no room."""
-    try:
-        return path.open("ab")
-    except OSError:
-        return Path(os.devnull).open("ab")
-
-
 class Spawner:
     """Speaks with one spawner; what that reports about workers is read from ``control``, by whoever uses this."""
 
@@ -197,7 +193,7 @@ class Spawner:
 
     def _start(self) -> None:
         self.control, theirs = socket.socketpair()
-        with theirs, _log(self._log) as log:
+        with theirs, os.fdopen(open_log(str(self._log)), "ab") as log:
             handed = theirs.fileno(), self._heartbeats
             self._process = start_python(
                 "vindeby.runner.local.spawner",
@@ -215,7 +211,7 @@ class Spawner:
         """Ask for a worker; ``channel`` is its end of the pipe, which is closed here."""
         with channel, contextlib.suppress(OSError):
             self._messages.send(("start", slot, str(log)))
-            send_handle(self._messages, channel.fileno(), self._process.pid)
+            socket.send_fds(self.control, [b"."], [channel.fileno()])
 
     def order(self, what: str, slot: int) -> None:
         """Ask that a worker and its process group be killed (``kill``), or that it log where it is (``dump``)."""

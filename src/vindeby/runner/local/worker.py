@@ -30,7 +30,14 @@ from pathlib import Path
 
 from vindeby.campaign import Task
 from vindeby.runner.local.heartbeats import Heartbeats, Slot
-from vindeby.runner.processes import adopt_orphans, die_with_parent, limit_data, memory_of, node_and_job
+from vindeby.runner.processes import (
+    adopt_orphans,
+    die_with_parent,
+    limit_data,
+    memory_of,
+    node_and_job,
+    open_log,
+)
 from vindeby.runner.protocol import (
     EndWorker,
     Failed,
@@ -64,7 +71,7 @@ class Output:
     def __init__(self, path: str) -> None:
         self.key = "-"
         self.name = Path(path).name
-        self._descriptor = _opened(path)
+        self._descriptor = open_log(path)
         os.dup2(self._descriptor, 1)
         os.dup2(self._descriptor, 2)
         sys.stdin = Path(os.devnull).open(encoding="utf-8")  # noqa: SIM115 - for as long as the process lives
@@ -109,14 +116,6 @@ class Output:
         stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
         with contextlib.suppress(OSError):
             os.write(self._descriptor, f"{stamp} {self.key} {text}\n".encode(errors="replace"))
-
-
-def _opened(path: str) -> int:
-    """The log, to append to; nowhere if the disk has no room for it."""
-    try:
-        return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
-    except OSError:
-        return os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC)
 
 
 class _Tagged(io.TextIOBase):
