@@ -8,7 +8,7 @@ checksums of the scan.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from vindeby.store.format.record import Record
 from vindeby.store.format.rows import Schema, Segment
 from vindeby.store.merge.audit import Conflict, FileEntry
+from vindeby.store.read.database import precedence
 from vindeby.store.read.guard import Guard
 from vindeby.store.read.inspect import Finding, Verdict
 from vindeby.store.read.reading import Reading, read_any
@@ -38,8 +39,16 @@ class Source:
     widths: dict[str, int]
 
 
-def scan(path: Path, kind: str, guard: Guard) -> Source:
-    """Read and verify a file; whatever is wrong with it is in the entry's findings."""
+def scan(
+    path: Path,
+    kind: str,
+    guard: Guard,
+    look: Callable[[Segment, NDArray[np.bool_]], None] | None = None,
+) -> Source:
+    """Read and verify a file; whatever is wrong with it is in the entry's findings.
+
+    ``look`` gets each segment, with which of its records meet their checksums.
+    """
     entry = FileEntry(str(path), kind)
     with contextlib.suppress(OSError):
         entry.size = path.stat().st_size
@@ -51,6 +60,8 @@ def scan(path: Path, kind: str, guard: Guard) -> Source:
         keys.append(segment.rows["key"].copy())
         checksums.append(segment.rows["checksum"].copy())
         intact.append(segment.intact())  # a seal vouches for the bytes, not for what was sealed
+        if look is not None:
+            look(segment, intact[-1])
         if not intact[-1].any():
             return
         schemas.add(segment.schema)
@@ -75,6 +86,11 @@ def scan(path: Path, kind: str, guard: Guard) -> Source:
     entry.digest, entry.found = reading.digest, int(source.intact.sum())
     entry.findings = list(reading.findings)
     return source
+
+
+def by_precedence(sources: Iterable[Source]) -> list[Source]:
+    """The order in which records count: the first of a key is kept."""
+    return sorted(sources, key=lambda one: precedence(one.entry.kind, one.reading.published_ns, one.path))
 
 
 @dataclass
