@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import Enum
 from pathlib import Path
 
 import numpy as np
@@ -174,15 +173,16 @@ def _settle(
             sources[number].checksums[row].decode() in invalid
             for number, row in ((one, one_row), (two, two_row))
         )
-        relation = relate(first, later, asked, bad)
-        if relation is Relation.SAME:
+        if bad[0] == bad[1] and same_result(first, later):
             entry.duplicates += 1
-        elif relation is Relation.LATER_ASKED:
+            continue
+        later_counts = _later_counts(first, later, asked, bad)
+        if later_counts:
             selection.masks[one][one_row], selection.masks[two][two_row] = False, True
             kept[later.key] = (two, two_row)
             sources[one].entry.superseded += 1
             selection.replaced.append(first)
-        elif relation is Relation.FIRST_ASKED:
+        elif later_counts is False:
             entry.superseded += 1
             selection.replaced.append(later)
         else:
@@ -203,27 +203,19 @@ def _pick(source: Source, rows: set[int]) -> list[tuple[int, Record]]:
     return picked
 
 
-class Relation(Enum):
-    """What two records under one key, the first published and a later one, are to each other."""
+def _later_counts(
+    first: Record, later: Record, asked: Mapping[str, str], invalid: tuple[bool, ...]
+) -> bool | None:
+    """Whether the later of two different records under one key counts; None where nothing decides that.
 
-    SAME = "the same result"
-    FIRST_ASKED = "only the first answers what is asked"
-    LATER_ASKED = "only the later one answers what is asked"
-    CONFLICT = "different content"
-
-
-def relate(
-    first: Record, later: Record, asked: Mapping[str, str], invalid: tuple[bool, ...] = (False, False)
-) -> Relation:
-    """Compare two records under one key; ``asked`` maps keys to fingerprints, ``invalid`` says it of each."""
+    ``asked`` maps keys to fingerprints, ``invalid`` says it of each record.
+    """
     if invalid[0] != invalid[1]:
-        return Relation.LATER_ASKED if invalid[0] else Relation.FIRST_ASKED
-    if same_result(first, later):
-        return Relation.SAME
+        return invalid[0]
     wanted = asked.get(first.key)
     if first.fingerprint != later.fingerprint and wanted in {first.fingerprint, later.fingerprint}:
-        return Relation.FIRST_ASKED if wanted == first.fingerprint else Relation.LATER_ASKED
-    return Relation.CONFLICT
+        return wanted == later.fingerprint
+    return None
 
 
 def same_result(one: Record, two: Record) -> bool:
