@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Self
 
-from pydantic import ValidationError, model_validator
+from pydantic import model_validator
 
 from vindeby.campaign.cells import cells_of
 from vindeby.campaign.fields import ABOUT_WIND, CampaignFields
 from vindeby.campaign.neighbours import neighbours_in_words
 from vindeby.campaign.reading import source
-from vindeby.campaign.reading.problems import explain
+from vindeby.campaign.reading.problems import checked
 from vindeby.campaign.reading.readers import readers
 from vindeby.campaign.reading.yaml_text import Document, Origin, write
 from vindeby.campaign.refusals import (
@@ -26,7 +26,6 @@ from vindeby.campaign.refusals import (
 from vindeby.campaign.sections.turbines import Turbine
 from vindeby.campaign.sections.values import PACKED
 from vindeby.campaign.tasks import Cell, Task
-from vindeby.errors import CampaignError
 from vindeby.notebook import heading, table
 from vindeby.text import plural
 
@@ -68,10 +67,7 @@ class Campaign(CampaignFields):
     @classmethod
     def _checked(cls, document: Document, overrides: Sequence[str]) -> Self:
         source.override(document, overrides)
-        try:
-            return cls.model_validate(document.data)
-        except ValidationError as error:
-            raise CampaignError(explain(cls, error, document)) from None
+        return checked(cls, document)
 
     @classmethod
     def from_data(cls, data: dict[str, Any]) -> Self:

@@ -137,33 +137,23 @@ class CampaignFields(Amount):
 
     def turbine_count(self, farm: Farm, turbine: Turbine) -> int:
         """How many turbines of this type stand in this farm; 0 where not even one fits the capacity."""
-        if farm.zones is not None:
-            return sum(farm.zone_counts(turbine.rated_power_mw))
         return self.level_of(farm).count(turbine.rated_power_mw)
 
     def level_of(self, farm: Farm) -> Amount:
-        """Where it is said how many turbines stand in a farm without zones."""
+        """Where it is said how many turbines stand in a farm."""
         return farm if farm.amount_is_said else self
-
-    def fewest_turbines(self, farm: Farm) -> int | None:
-        """Where the search chooses how many turbines stand in a farm, the fewest; None for a fixed number."""
-        chosen = self.level_of(farm).count_range
-        return None if chosen is None else chosen.fewest
 
     def mix_of(self, farm: Farm) -> tuple[tuple[int, int], ...] | None:
         """The types, by their numbers, that a farm mixes, and how many of each; None for a farm of one type.
 
         Where the search chooses how many, one of the mixes that are allowed.
         """
+        level = self.level_of(farm)
+        mix = self.in_order(level.fixed_mix())
         if ranges := self.mix_ranges_of(farm):
-            level = self.level_of(farm)
             shares = even_shares(ranges, level.count(1.0))
-            return tuple(
-                (kind, share)
-                for (kind, _), share in zip(self.in_order(level.fixed_mix()), shares, strict=True)
-            )
-        mix = farm.whole_mix() if farm.amount_is_said else self.fixed_mix() or None
-        return None if mix is None else self.in_order(mix)
+            return tuple((kind, share) for (kind, _), share in zip(mix, shares, strict=True))
+        return mix or None
 
     def mix_ranges_of(self, farm: Farm) -> tuple[tuple[int, int], ...]:
         """The fewest and the most of each type of a mix that the search chooses, in the order of ``mix_of``."""

@@ -416,31 +416,20 @@ def _month(row: TableLine, place: int | None) -> int | None:
         return None
 
 
-class TimeProblem(NamedTuple):
-    """Which entry is wrong, why, and what to do."""
-
-    entry: int
-    message: str
-    remedy: str
-
-
-def find_time_problem(times: Sequence[str]) -> TimeProblem | None:
-    """The first entry that is not a time or not after the one before; None where all are right."""
+def find_time_problem(times: Sequence[str]) -> tuple[int, str, str] | None:
+    """Of the first entry that is not a time or not after the one before: which, why, and what to do."""
     before: datetime | None = None
     for index, text in enumerate(times):
         try:
             moment = datetime.fromisoformat(text)
             disorder = before is not None and not moment > before
         except ValueError:
-            return TimeProblem(index, "is not a time", "write times like 2020-01-31T13:00")
+            return index, "is not a time", "write times like 2020-01-31T13:00"
         except TypeError:  # one has a time zone and the other has none
-            return TimeProblem(
-                index,
-                "differs from the one before in having a time zone",
-                "give it for all times or for none",
-            )
+            message = "differs from the one before in having a time zone"
+            return index, message, "give it for all times or for none"
         if disorder:
             remedy = "sort the steps; use UTC, since local times repeat an hour each autumn"
-            return TimeProblem(index, "is not after the one before", remedy)
+            return index, "is not after the one before", remedy
         before = moment
     return None
