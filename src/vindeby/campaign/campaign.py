@@ -85,14 +85,11 @@ class Campaign(CampaignFields):
         wake = self.wake.model_copy(update={given.key: given.with_code()})
         return self.model_copy(update={"wake": wake})
 
-    def to_data(self) -> dict[str, Any]:
-        """The campaign as plain data, complete: nothing in it refers to another file."""
-        return self._plain_data()
-
-    def _plain_data(self, context: dict[str, Any] | None = None) -> dict[str, Any]:
+    def to_data(self, *, packed: bool = False) -> dict[str, Any]:
+        """The campaign as plain data, complete: nothing in it refers to another file; long lists may be packed."""
         left_out = None if self.is_about_wind else {*ABOUT_WIND}
         data = self.model_dump(
-            mode="json", by_alias=True, exclude_none=True, exclude=left_out, context=context
+            mode="json", by_alias=True, exclude_none=True, exclude=left_out, context={PACKED: packed}
         )
         if self.seeds == tuple(range(len(self.seeds))):
             data["seeds"] = len(self.seeds)
@@ -100,7 +97,7 @@ class Campaign(CampaignFields):
 
     def dumps(self) -> str:
         """The campaign as YAML text that ``loads`` turns into an equal campaign."""
-        return write(self._plain_data({PACKED: True}))
+        return write(self.to_data(packed=True))
 
     def root_attributes(self) -> dict[str, str | int | float | bool]:
         """What a database says in its root attributes about the campaign it holds."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Annotated, Any
 
 from pydantic import (
@@ -11,6 +10,7 @@ from pydantic import (
     BeforeValidator,
     Field,
     Strict,
+    ValidationInfo,
     ValidatorFunctionWrapHandler,
     WrapValidator,
     field_validator,
@@ -43,34 +43,24 @@ def _count_is_a_range(value: Any) -> Any:
     return value
 
 
-@dataclass(frozen=True)
-class _LeftOut:
-    """Stands in the data for a field that is left out, with its empty value; it is not checked."""
-
-    empty: Any
+_LEFT_OUT = object()
+"""Stands in the data for a field that is left out, whose empty value is not checked."""
 
 
-def _unless_left_out(value: Any, check: ValidatorFunctionWrapHandler) -> Any:
-    return value.empty if isinstance(value, _LeftOut) else check(value)
+def _unless_left_out(value: Any, check: ValidatorFunctionWrapHandler, info: ValidationInfo) -> Any:
+    return _WITHOUT_WIND[str(info.field_name)] if value is _LEFT_OUT else check(value)
 
 
-_WITHOUT_WIND: Mapping[str, _LeftOut] = {
-    "farms": _LeftOut(()),
-    "turbines": _LeftOut(()),
-    "min_spacing": _LeftOut(Spacing.model_construct()),
-    "site": _LeftOut(Site.model_construct()),
-    "wake": _LeftOut(WakeModel.model_construct()),
+_WITHOUT_WIND: Mapping[str, Any] = {
+    "farms": (),
+    "turbines": (),
+    "min_spacing": Spacing.model_construct(),
+    "site": Site.model_construct(),
+    "wake": WakeModel.model_construct(),
 }
 """What a campaign about a function without wind has in place of these fields."""
 ABOUT_WIND = (*_WITHOUT_WIND, "n_turbines", "capacity_mw", "mix", "neighbours", "objective")
 """The keys of a campaign file that a campaign about a function without wind leaves out, all of them."""
-
-
-def fill_defaults(data: Any) -> Any:
-    """The data of a campaign; where its function needs no wind, with empty fields for everything about it."""
-    if not isinstance(data, dict) or data.keys() & set(ABOUT_WIND):
-        return data
-    return {**_WITHOUT_WIND, **data} if _says_what_it_returns(data.get("method")) else data
 
 
 def _says_what_it_returns(method: Any) -> bool:
@@ -168,7 +158,11 @@ class CampaignFields(Amount):
     @model_validator(mode="before")
     @classmethod
     def _wind_may_be_left_out(cls, data: Any) -> Any:
-        return fill_defaults(data)
+        """Where a function needs no wind, put in empty fields for everything about it."""
+        if not isinstance(data, dict) or data.keys() & set(ABOUT_WIND):
+            return data
+        empty = dict.fromkeys(_WITHOUT_WIND, _LEFT_OUT)
+        return {**empty, **data} if _says_what_it_returns(data.get("method")) else data
 
     @field_validator("seeds", mode="after")
     @classmethod

@@ -58,21 +58,14 @@ class Energies:
     built once for a period and a set of turbine types. Steps are worked off in blocks, so that memory does not grow
     with the length of a series.
 
-    ``without_internal`` says whether internal wakes will be switched off. ``power_type`` is that of the powers that are
-    kept; none are where it is None.
+    ``power_type`` is that of the powers that are kept; none are where it is None.
     """
 
     def __init__(
-        self,
-        campaign: Campaign,
-        turbines: Sequence[Turbine],
-        power_type: str | None = None,
-        *,
-        without_internal: bool = False,
+        self, campaign: Campaign, turbines: Sequence[Turbine], power_type: str | None = None
     ) -> None:
         self._turbines, self._types = [*map(turbine_of, turbines)], len(turbines)
-        if without_internal:
-            self._turbines += map(passive, self._turbines[:])
+        self._turbines += map(passive, self._turbines[:])
         self._campaign, self._power_type = campaign, power_type
         series = campaign.site.time_series
         self.steps = 0 if series is None else len(series.wind_speed)
@@ -151,8 +144,7 @@ class EvaluationMethod:
     def _surroundings(self, farm_idx: int) -> tuple[Energies, Layout]:
         """The engines, and the turbines that stand already by the campaign of the database."""
         beside = around(self.campaign, farm_idx, self.turbines)
-        switched_off = self.internal != "on"
-        energies = Energies(self.campaign, beside.turbines, self.power_type, without_internal=switched_off)
+        energies = Energies(self.campaign, beside.turbines, self.power_type)
         return energies, Layout(beside.x, beside.y, beside.types)
 
 
@@ -162,7 +154,7 @@ class _Prepared:
     def __init__(self, method: EvaluationMethod, cell: Cell, energies: Energies, around: Layout) -> None:
         self._method, self._cell, self._energies, self._around = method, cell, energies, around
         self._own = method.pinned[cell_key(cell.farm_idx, cell.type_idx)]
-        self._free_and_alone: dict[Pinned, tuple[float, float]] = {}
+        self._without_neighbours = cache(self._free_and_alone)
 
     def solve(self, task: Task) -> Result:
         """One case: a layout among a combination of neighbours."""
@@ -207,15 +199,13 @@ class _Prepared:
             found["loss_external"] = (found["aep_alone"] - found["aep"]) / free
         return found
 
-    def _without_neighbours(self, own: Pinned) -> tuple[float, float]:
+    def _free_and_alone(self, own: Pinned) -> tuple[float, float]:
         """The energy of a layout without any wakes, and without those of the combination's neighbours (if needed)."""
-        if own not in self._free_and_alone:
-            free, alone = self._energies.free_gwh(self._method.stored.layout(own)), 0.0
-            if self._method.internal != "off":
-                whole = Period(0, self._energies.steps, ())
-                alone = float(self._one(own, whole, internal=True).aep.sum())
-            self._free_and_alone[own] = free, alone
-        return self._free_and_alone[own]
+        free, alone = self._energies.free_gwh(self._method.stored.layout(own)), 0.0
+        if self._method.internal != "off":
+            whole = Period(0, self._energies.steps, ())
+            alone = float(self._one(own, whole, internal=True).aep.sum())
+        return free, alone
 
     def _whole(self, own: Pinned, periods: Sequence[Period], *, internal: bool) -> Given:
         """All periods together."""

@@ -16,7 +16,7 @@ from typing import Any
 
 from vindeby.campaign.reading.files import NamedFile, suffix_of
 from vindeby.campaign.reading.readers import readers
-from vindeby.campaign.reading.tables import TableLine, read_positions, read_vertices
+from vindeby.campaign.reading.tables import read_positions, read_vertices
 from vindeby.campaign.reading.yaml_text import MAX_BYTES, Document, Origin, field_name, read
 from vindeby.campaign.reading.yaml_text import Path as DataPath
 from vindeby.errors import CampaignError, Problem, VindebyError
@@ -68,13 +68,13 @@ def turbine_entries(data: Any) -> Iterator[tuple[dict[str, Any], DataPath]]:
 def _take_table(named: NamedFile, known: Sequence[str]) -> None:
     """Positions, and types where a column says them."""
     named.refuse_beside("file", ("positions", "source", "database", "key", "best"))
-    field = f"{named.field}.file"
-    places, types = read_positions(named.text(latin=True), str(named.path), field)
+    text, field = named.text(latin=True), f"{named.field}.file"
+    places, types = read_positions(text, str(named.path), field, known)
     if not places.data:
         named.refuse_key("file", "does not hold positions", "is it the right file?")
     if types is not None:
         named.refuse_beside("a column of types in the file", ("type",))
-        named.data["type"] = [_known_type(row, known, str(named.path), field) for row in types]
+        named.data["type"] = types
     named.put({"positions": places.data})
     named.data["source"] = named.path.name
     named.document.put((*named.at, "positions"), places)
@@ -110,15 +110,6 @@ def _take_stored(named: NamedFile) -> None:
     for name in ("key", "best"):
         data.pop(name, None)
     named.put(found)
-
-
-def _known_type(row: TableLine, known: Sequence[str], source: str, field: str) -> str:
-    name = row.cells[0] if row.cells else ""
-    if name not in known:
-        message = "names no type" if not name else "names a type that is not described"
-        remedy = f"known: {', '.join(known)}; describe others under turbines: of this entry"
-        raise CampaignError([Problem(source, field, message, None, remedy, row.line)]) from None
-    return name
 
 
 SUFFIXES = (".geojson", ".shp", ".zip", ".gpkg", ".kml", ".gdb")

@@ -298,13 +298,20 @@ def read_vertices(text: str, source: str, field: str) -> Document:
     return _in_metres(reader, rows, pair)
 
 
-def read_positions(text: str, source: str, field: str) -> tuple[Document, list[TableLine] | None]:
-    """Positions as ``read_vertices`` reads vertices; and, where a column has it, the type of each with its line."""
+def read_positions(
+    text: str, source: str, field: str, known: Sequence[str]
+) -> tuple[Document, list[str] | None]:
+    """Positions as ``read_vertices`` reads vertices; and, where a column has it, the type of each, a known one."""
     reader = TableReader(source, field)
     rows, names, pair = _position_rows(text, reader)
     document, column = _in_metres(reader, rows, pair), type_column(names, partial(reader.refuse, 1))
-    types = None if column is None else [TableLine(row.line, row.cells[column : column + 1]) for row in rows]
-    return document, types
+    if column is None:
+        return document, None
+    remedy = f"known: {', '.join(known)}; describe others under turbines: of this entry"
+    for row in rows:
+        if (name := row.cell(column)) not in known:
+            reader.refuse(row.line, "names a type that is not described" if name else "names no type", remedy)
+    return document, [row.cell(column) for row in rows]
 
 
 def _position_rows(text: str, reader: TableReader) -> tuple[list[TableLine], list[str], Pair]:
