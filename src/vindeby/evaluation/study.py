@@ -120,11 +120,9 @@ class Neighbours(OneOf):
     def _refuse_twice_in_a_combination(self) -> None:
         seen: set[tuple[str, str | None]] = set()
         for index, row in enumerate(self.table or ()):
-            wrong, remedy = (
-                f"combination {row.combination!r} lists it twice",
-                "list each farm once in a combination",
-            )
-            require((row.combination, row.farm) not in seen, wrong, remedy, "table", index, "farm")
+            wrong = f"combination {row.combination!r} lists it twice"
+            first = (row.combination, row.farm) not in seen
+            require(first, wrong, "list each farm once in a combination", "table", index, "farm")
             seen.add((row.combination, row.farm))
         empty = {name for name, farm in seen if farm is None}
         for index, row in enumerate(self.table or ()):
