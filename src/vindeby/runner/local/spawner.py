@@ -14,18 +14,20 @@ from __future__ import annotations
 import contextlib
 import importlib
 import os
-import selectors
 import signal
 import socket
 import subprocess
 import sys
 from multiprocessing.connection import Connection
+from multiprocessing.reduction import recv_handle, send_handle
 from pathlib import Path
 from types import FrameType
 from typing import IO, NoReturn
 
 from vindeby.runner.processes import adopt_orphans, die_with_parent, oom_kills, start_python
 
+_LOOK_S = 0.02
+"""How often it looks for workers that have ended."""
 PRELOADED = ("numpy", "h5py", "vindeby.campaign", "vindeby.store.format.shard", "vindeby.runner.local.worker")
 
 
@@ -39,51 +41,31 @@ class SpawnerProcess:
         self.method = method
         self.slots: dict[int, int] = {}
         """By the number of each process, the slot of its worker."""
-        self.wake, self._alarm = os.pipe()
         self.orders = signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGQUIT
 
     def run(self) -> None:
         """Serve until the coordinator is gone, then end everything."""
-        for descriptor in (self.wake, self._alarm):
-            os.set_blocking(descriptor, False)
-        signal.set_wakeup_fd(self._alarm, warn_on_full_buffer=False)
-        signal.signal(signal.SIGCHLD, _nothing)
         for order in self.orders:
             signal.signal(order, signal.SIG_IGN)
         signal.signal(signal.SIGTERM, _leave)
         die_with_parent(signal.SIGTERM)
         adopt_orphans()
         try:
-            with selectors.DefaultSelector() as selector:
-                selector.register(self.control, selectors.EVENT_READ)
-                selector.register(self.wake, selectors.EVENT_READ)
-                while True:
-                    self._turn(selector)
+            while True:
+                if self.control.poll(_LOOK_S):
+                    self._serve()
+                self._reap()
         except (EOFError, SystemExit, OSError):  # a message that is cut short is an OSError
             self._end_all()
-
-    def _turn(self, selector: selectors.BaseSelector) -> None:
-        for key, _ in selector.select():
-            if key.fd == self.wake:
-                with contextlib.suppress(BlockingIOError):
-                    os.read(self.wake, 4096)
-                self._reap()
-            else:
-                self._serve()
 
     def _serve(self) -> None:
         what, slot, log = self.control.recv()
         if what == "start":
-            with socket.socket(fileno=os.dup(self.control.fileno())) as stream:
-                _, descriptors, _, _ = socket.recv_fds(stream, 1, 1)
-            if not descriptors:
-                raise EOFError
-            self._start(slot, log, descriptors[0])
+            self._start(slot, log, recv_handle(self.control))
         elif what == "kill":
             self._signal(slot, signal.SIGKILL)
         elif what == "dump":
             self._signal(slot, signal.SIGUSR1, group=False)
-        self._reap()
 
     def _start(self, slot: int, log: str, channel: int) -> None:
         begin = self._fork if self.method == "forkserver" else self._spawn
@@ -118,13 +100,10 @@ class SpawnerProcess:
         """In the child: forget the spawner, then work; it never returns into the loop above."""
         status = 1
         try:
-            signal.set_wakeup_fd(-1)
-            for order in (*self.orders, signal.SIGCHLD):
+            for order in self.orders:
                 signal.signal(order, signal.SIG_DFL)
             os.setsid()
             self.control.close()
-            os.close(self.wake)
-            os.close(self._alarm)
             from vindeby.runner.local.worker import work
 
             status = work(channel, self.heartbeats, slot, self.count, log)
@@ -177,10 +156,6 @@ def _send_signal(pid: int, number: int, *, group: bool = True) -> None:
     for send in (os.killpg, os.kill) if group else (os.kill,):
         with contextlib.suppress(ProcessLookupError, PermissionError):
             send(pid, number)
-
-
-def _nothing(number: int, frame: FrameType | None) -> None:
-    """A handler that only wakes the loop."""
 
 
 def _leave(number: int, frame: FrameType | None) -> None:  # noqa: ARG001 - what a handler is given
@@ -248,7 +223,7 @@ class Spawner:
         """Ask for a worker; ``channel`` is its end of the pipe, which is closed here."""
         with channel, contextlib.suppress(OSError):
             self._messages.send(("start", slot, str(log)))
-            socket.send_fds(self.control, [b"."], [channel.fileno()])
+            send_handle(self._messages, channel.fileno(), self._process.pid)
 
     def order(self, what: str, slot: int) -> None:
         """Ask that a worker and its process group be killed (``kill``), or that it log where it is (``dump``)."""
