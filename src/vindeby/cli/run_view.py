@@ -126,21 +126,6 @@ def summary_text(summary: Summary, command: str) -> str:
     if summary.validation is not None and summary.validation.origins:
         lines.append(f"  {in_words(summary.validation.origins)}")
     lines += _failures(summary, one_line(command))
-    if summary.resume_state.stale:
-        lines.append(
-            f"  {len(summary.resume_state.stale):,} results are of an older version of the campaign; "
-            "--replace-stale computes them again"
-        )
-    if summary.resume_state.invalid and summary.kept_invalid:
-        lines.append(
-            f"  {len(summary.resume_state.invalid):,} invalid results were left (--keep-invalid); without it they are "
-            "computed again"
-        )
-    elif again := summary.resume_state.invalid.keys() - summary.all_failed.keys():
-        lines.append(
-            f"  {len(again):,} results were not valid and were computed again; those that they replace are kept in "
-            f"{one_line(str(summary.output))}.run/replaced/"
-        )
     if summary.validation is not None and summary.validation.issues:
         lines.append(f"  not valid: {len(summary.validation.issues):,} findings, the first of them:")
         lines += [f"    {issue}" for issue in summary.validation.issues[:_SHOWN_FAILURES]]

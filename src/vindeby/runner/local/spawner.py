@@ -19,12 +19,11 @@ import socket
 import subprocess
 import sys
 from multiprocessing.connection import Connection
-from multiprocessing.reduction import recv_handle, send_handle
 from pathlib import Path
 from types import FrameType
-from typing import IO, NoReturn
+from typing import NoReturn
 
-from vindeby.runner.processes import adopt_orphans, die_with_parent, oom_kills, start_python
+from vindeby.runner.processes import adopt_orphans, die_with_parent, oom_kills, open_log, start_python
 
 _LOOK_S = 0.02
 """How often it looks for workers that have ended."""
@@ -34,10 +33,10 @@ PRELOADED = ("numpy", "h5py", "vindeby.campaign", "vindeby.store.format.shard", 
 class SpawnerProcess:
     """The loop: requests of the coordinator, and children that end."""
 
-    def __init__(self, control: Connection, heartbeats: int, count: int, method: str) -> None:
+    def __init__(self, control: Connection, heartbeats: int, method: str) -> None:
         self.control = control
-        self.heartbeats, self.count = heartbeats, count
-        """The descriptor of the heartbeats, and how many slots they have."""
+        self.heartbeats = heartbeats
+        """The descriptor of the heartbeats."""
         self.method = method
         self.slots: dict[int, int] = {}
         """By the number of each process, the slot of its worker."""
@@ -48,6 +47,7 @@ class SpawnerProcess:
         for order in self.orders:
             signal.signal(order, signal.SIG_IGN)
         signal.signal(signal.SIGTERM, _leave)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # where it is ignored, nobody learns how a child ended
         die_with_parent(signal.SIGTERM)
         adopt_orphans()
         try:
@@ -61,7 +61,11 @@ class SpawnerProcess:
     def _serve(self) -> None:
         what, slot, log = self.control.recv()
         if what == "start":
-            self._start(slot, log, recv_handle(self.control))
+            with socket.socket(fileno=os.dup(self.control.fileno())) as stream:
+                _, descriptors, _, _ = socket.recv_fds(stream, 1, 1)
+            if not descriptors:
+                raise EOFError
+            self._start(slot, log, descriptors[0])
         elif what == "kill":
             self._signal(slot, signal.SIGKILL)
         elif what == "dump":
@@ -81,10 +85,8 @@ class SpawnerProcess:
             os.close(channel)
 
     def _spawn(self, slot: int, log: str, channel: int) -> int:
-        numbers = channel, self.heartbeats, slot, self.count
-        process = start_python(
-            "vindeby.runner.local.worker", sys.path, *numbers, log, pass_fds=(channel, self.heartbeats)
-        )
+        handed = channel, self.heartbeats
+        process = start_python("vindeby.runner.local.worker", sys.path, *handed, slot, log, pass_fds=handed)
         process.returncode = 0  # this object is done with it; ``_reap`` waits for the process itself
         return process.pid
 
@@ -106,7 +108,7 @@ class SpawnerProcess:
             self.control.close()
             from vindeby.runner.local.worker import work
 
-            status = work(channel, self.heartbeats, slot, self.count, log)
+            status = work(channel, self.heartbeats, slot, log)
         finally:
             os._exit(status)
 
@@ -171,9 +173,9 @@ def _children() -> set[int]:
 
 
 def main() -> None:
-    """Arguments: the search path; the descriptors of control and heartbeats, the number of slots; the start method."""
-    control, heartbeats, count = map(int, sys.argv[2:5])
-    SpawnerProcess(Connection(control), heartbeats, count, sys.argv[5]).run()
+    """Arguments: the search path; the descriptors of control and heartbeats; the start method."""
+    control, heartbeats = map(int, sys.argv[2:4])
+    SpawnerProcess(Connection(control), heartbeats, sys.argv[4]).run()
 
 
 ONE_THREAD = {
@@ -182,39 +184,25 @@ ONE_THREAD = {
 """One thread for each worker: the cores are shared out among workers, not inside them."""
 
 
-def _log(path: Path) -> IO[bytes]:
-    """Where the spawner, and a worker that cannot even begin, complain; nowhere when the disk has no room."""
-    try:
-        return path.open("ab")
-    except OSError:
-        return Path(os.devnull).open("ab")
-
-
 class Spawner:
     """Speaks with one spawner; what that reports about workers is read from ``control``, by whoever uses this."""
 
-    def __init__(
-        self, heartbeats: int, slots: int, method: str, search_path: tuple[str, ...], log: Path
-    ) -> None:
-        self._heartbeats, self._slots = heartbeats, slots
-        self._method = method
-        self._search_path = search_path
-        self._log = log
+    def __init__(self, heartbeats: int, method: str, search_path: tuple[str, ...], log: Path) -> None:
+        self._heartbeats, self._method, self._search_path, self._log = heartbeats, method, search_path, log
         self._start()
 
     def _start(self) -> None:
         self.control, theirs = socket.socketpair()
-        with theirs, _log(self._log) as log:
-            numbers = theirs.fileno(), self._heartbeats
+        with theirs, os.fdopen(open_log(str(self._log)), "ab") as log:
+            handed = theirs.fileno(), self._heartbeats
             self._process = start_python(
                 "vindeby.runner.local.spawner",
                 self._search_path,
-                *numbers,
-                self._slots,
+                *handed,
                 self._method,
                 stdout=log,
                 stderr=log,
-                pass_fds=numbers,
+                pass_fds=handed,
                 env=os.environ | ONE_THREAD,
             )
         self._messages = Connection(os.dup(self.control.fileno()))
@@ -223,7 +211,7 @@ class Spawner:
         """Ask for a worker; ``channel`` is its end of the pipe, which is closed here."""
         with channel, contextlib.suppress(OSError):
             self._messages.send(("start", slot, str(log)))
-            send_handle(self._messages, channel.fileno(), self._process.pid)
+            socket.send_fds(self.control, [b"."], [channel.fileno()])
 
     def order(self, what: str, slot: int) -> None:
         """Ask that a worker and its process group be killed (``kill``), or that it log where it is (``dump``)."""
