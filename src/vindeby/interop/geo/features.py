@@ -220,7 +220,9 @@ def farms_of(named: Named, layer: Layer) -> list[dict[str, Any]]:
         if isinstance(value := named.data.get(key), str)
     }
     same = {key: named.data[key] for key in (*_AMOUNTS, "mix") if key in named.data and key not in fields}
-    where = {key: named.data[key] for key in ("file", "layer", "crs", "edges") if key in named.data}
+    where: dict[str, Any] = {
+        key: named.data[key] for key in ("file", "layer", "crs", "edges") if key in named.data
+    }
     entries = []
     for feature in _wanted(layer, name_field, named):
         name = _name(feature, name_field, named)
