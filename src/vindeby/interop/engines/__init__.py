@@ -15,7 +15,7 @@ from vindeby.assembly.foreign_farm import Engine, ForeignFarm
 from vindeby.campaign.reading.code_files import imported
 from vindeby.campaign.sections.wake_model import FlorisEngine, PyWakeEngine
 from vindeby.errors import InputError, TaskError
-from vindeby.interop.common import library
+from vindeby.lazy import library
 from vindeby.wake import Neighbours, Site, Turbine
 
 

@@ -19,8 +19,8 @@ import numpy.typing as npt
 import shapely
 
 from vindeby.errors import ArgumentError
-from vindeby.interop.common import library
 from vindeby.interop.geo.features import Feature, Named
+from vindeby.lazy import library
 
 if TYPE_CHECKING:
     from pyproj import CRS, Transformer

@@ -37,7 +37,6 @@ FloatArray = npt.NDArray[np.float64]
 ORDER = ("x", "y", "h", "wd", "ws")
 _PYWAKE_ORDER = ("i", "x", "y", "h", "time", "wd", "ws")
 _READ = ("P", "Weibull_A", "Weibull_k", "Sector_frequency", "TI", "Speedup", "Turning")
-_IGNORED = {"TI_std": "the spread of the turbulence intensity", "Elevation": "the elevation of the ground"}
 _OTHER_WIND = {"WS": "ws", "WD": "wd"}
 _OTHER_NAMES = _OTHER_WIND | {
     "wind_speed": "ws", "wind_direction": "wd", "sector": "wd", "height": "h",
@@ -75,7 +74,7 @@ class Variables:
         return values if "wd" in own else np.repeat(values[None], len(self.axes.get("wd", [0])), axis=0)
 
 
-_NAMES = (*_READ, *_IGNORED, *_OTHER_WIND, "ws", "wd")
+_NAMES = (*_READ, *_OTHER_WIND, "ws", "wd")
 
 
 def _variables(path: Path, file: GriddedFile, options: Options) -> Variables:
@@ -91,9 +90,6 @@ def _variables(path: Path, file: GriddedFile, options: Options) -> Variables:
     for name in _READ:
         if name in arrays:
             found.arrays[name] = _in_order(found, name, *arrays[name])
-    for name, what in _IGNORED.items():
-        if name in arrays:
-            found.notes.append(f"{name}, {what}, is ignored")
     known = {(name,) for name in (*_NAMES, *ORDER)}
     found.notes += not_used(unused(dict.fromkeys((*arrays, *file.others), True), known))
     # WS and WD replace the wind speed and direction in PyWake; only ones that change nothing are understood.
