@@ -96,7 +96,7 @@ def test_a_boundary_that_cannot_be_used_is_refused_unless_another_is_given(
 def test_two_coordinate_systems_in_one_system(tmp_path: Path) -> None:
     data = changed(SYSTEM, f"{POLYGON}.crs", "EPSG:32631")
     data["wind_farm"]["layouts"][0]["coordinates"]["crs"] = "EPSG:25831"
-    assert "crs: differs from the coordinate system that stands elsewhere, EPSG:32631" in refusal(
+    assert "crs: differs from what is given elsewhere (the coordinate system is EPSG:32631;" in refusal(
         tmp_path, data
     )
 
