@@ -22,7 +22,7 @@ from typing import Any
 
 import energy_island
 
-from vindeby.layout import Auto, Gradient, Hopping, Lattice, Layout, Problem, Result, Search, SmartStart
+from vindeby.layout import Auto, Gradient, Lattice, Layout, Problem, RandomSearch, Result, Search, SmartStart
 
 START = SmartStart(energy_island.GRID_SIZE, energy_island.RANDOM_PCT)
 REGULAR = Lattice(trials=300)
@@ -56,7 +56,7 @@ def search(index: int, seconds: float, path: Path) -> None:
             found = new_search(question, seed, refine, portfolio)
             entry["seeds"] += 1
         else:
-            found = Hopping(1).run(question, entry["hops"], best_layout(entry))
+            found = RandomSearch(2000, wind="all").run(question, entry["hops"], best_layout(entry))
             entry["hops"] += 1
         if found.aep_gwh > entry["aep_gwh"] and question.is_feasible(found.layout):
             entry.update(aep_gwh=found.aep_gwh, x=found.layout.x.tolist(), y=found.layout.y.tolist())

@@ -14,7 +14,6 @@ from vindeby.layout import (
     Annealing,
     Auto,
     Gradient,
-    Hopping,
     Method,
     Problem,
     RandomSearch,
@@ -38,7 +37,6 @@ METHODS: dict[str, tuple[str, ...]] = {
     "smart-start, gradient": ("smart-start", "gradient"),
     "smart-start, random-search": ("smart-start", "random-search"),
     "smart-start, annealing": ("smart-start", "annealing"),
-    "smart-start, gradient, hopping": ("smart-start", "gradient", "hopping"),
     "auto": ("auto",),
 }
 """The steps of each, by name. Refinements are as long as the time allows."""
@@ -89,17 +87,15 @@ def _searched(steps: tuple[str, ...], problem: Problem, seed: int, end: float) -
 
 PROBES = {
     "gradient": (16, 500),
-    "hopping": (1, 1000),
     "random-search": (100, 10**9),
     "annealing": (100, 10**9),
 }
-"""Of each refinement: iterations, hops or trials of the short one, and the most of the long one."""
+"""Of each refinement: iterations or trials of the short one, and the most of the long one."""
 
 
 def _refined(name: str, count: int, problem: Problem, seed: int, start: Result) -> Result:
     methods: dict[str, Method] = {
         "gradient": Gradient(count),
-        "hopping": Hopping(count),
         "random-search": RandomSearch(count),
         "annealing": Annealing(count),
     }

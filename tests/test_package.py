@@ -24,8 +24,8 @@ PUBLIC = {
         "WindGrid",
     ),
     *("Boundary", "Layout", "Problem", "Result"),
-    *("Annealing", "Auto", "Gradient", "Hopping", "Lattice", "Method", "Pipeline"),
-    *("RandomSearch", "RandomStart", "SmartStart", "StochasticGradient"),
+    *("Annealing", "Auto", "Gradient", "Lattice", "Method", "Pipeline"),
+    *("RandomSearch", "RandomStart", "SmartStart"),
     *("VindebyError", "errors", "evaluate", "plots"),
 }
 

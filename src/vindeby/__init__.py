@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from vindeby.layout import Auto as Auto
     from vindeby.layout import Boundary as Boundary
     from vindeby.layout import Gradient as Gradient
-    from vindeby.layout import Hopping as Hopping
     from vindeby.layout import Lattice as Lattice
     from vindeby.layout import Layout as Layout
     from vindeby.layout import Method as Method
@@ -34,7 +33,6 @@ if TYPE_CHECKING:
     from vindeby.layout import RandomStart as RandomStart
     from vindeby.layout import Result as Result
     from vindeby.layout import SmartStart as SmartStart
-    from vindeby.layout import StochasticGradient as StochasticGradient
     from vindeby.results.result_set import ResultSet as ResultSet
     from vindeby.runner import Summary as Summary
     from vindeby.runner import run as run
@@ -64,8 +62,8 @@ __getattr__, _names = names_on_demand(
         "vindeby.campaign": "Campaign",
         "vindeby.errors": "VindebyError errors=",
         "vindeby.evaluation": "evaluate",
-        "vindeby.layout": "Annealing Auto Boundary Gradient Hopping Lattice Layout Method Pipeline Problem "
-        "RandomSearch RandomStart Result SmartStart StochasticGradient",
+        "vindeby.layout": "Annealing Auto Boundary Gradient Lattice Layout Method Pipeline Problem "
+        "RandomSearch RandomStart Result SmartStart",
         "vindeby.plots": "plots=",
         "vindeby.results.result_set": "ResultSet",
         "vindeby.runner": "Summary run",

@@ -14,6 +14,7 @@ import math
 import re
 import shlex
 import sys
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -64,13 +65,12 @@ class Job:
 
 def array_text(job: Job, parts: Iterable[int]) -> str:
     """The script of the parts; those that are named are its elements."""
-    elements = list(parts)
     notice_s = int(job.campaign.run.grace_s) + _NOTICE_S
     command = [*_vindeby(), "run", str(job.run.campaign_file), "-o", str(job.run.output), *job.options]
     lines = [
         "#!/bin/bash",
         f"# {job.campaign.name}: each element runs one part of the campaign. Written by vindeby slurm.",
-        *_directives(job, f"--job-name={_directive_word(job.name)}", f"--array={as_ranges(elements)}"),
+        *_directives(job, f"--job-name={_directive_word(job.name)}", f"--array={as_ranges(parts)}"),
         "#SBATCH --requeue",
         "#SBATCH --open-mode=append",
         f"# {notice_s} s before the time is up SLURM sends USR1 to this script.",
@@ -83,7 +83,6 @@ def array_text(job: Job, parts: Iterable[int]) -> str:
         "trap 'requeue=ended; [ -n \"$run\" ] && kill -TERM $run' TERM",
         "",
         *_surroundings(job),
-        *(_compile_once(job, elements[0]) if elements and _compiles(job.campaign) else []),
         f"part=$SLURM_ARRAY_TASK_ID/{job.parts}",
         'echo "$(date -Is) part $part on $(hostname), job $SLURM_JOB_ID, start ${SLURM_RESTART_COUNT:-0}"',
         "if [ $requeue = no ]; then",
@@ -171,27 +170,6 @@ def _surroundings(job: Job) -> list[str]:
     ]
 
 
-def _compile_once(job: Job, first: int) -> list[str]:
-    shards = shlex.quote(str(job.run.shards))
-    return [
-        f"# Element {first} compiles the wake model; the others wait for its first result, for five minutes at most,",
-        "# and use its machine code.",
-        f"if [ $SLURM_ARRAY_TASK_ID != {first} ] && [ ! -e {shlex.quote(str(job.run.output))} ]; then",
-        "  for _ in $(seq 100); do",
-        f"    [ -n \"$(find {shards} -name '*.h5' -print -quit 2>/dev/null)\" ] && break",
-        "    [ $requeue = no ] || break",
-        "    sleep 3",
-        "  done",
-        "fi",
-        "",
-    ]
-
-
-def _compiles(campaign: Campaign) -> bool:
-    """Does it use the wake engine, whose loops are compiled?"""
-    return all(step.chosen[0] != "call" for step in campaign.method)
-
-
 @dataclass(frozen=True)
 class Left:
     """What is left to do: for each part that misses something, how many tasks; and how many failed before."""
@@ -200,11 +178,6 @@ class Left:
     failed: int
     total: int
 
-    @property
-    def tasks(self) -> int:
-        """How many tasks are left in all."""
-        return sum(self.by_part.values())
-
 
 def what_is_left(run: RunDirectory, campaign: Campaign, parts: int, *, retry_failed: bool = False) -> Left:
     """Compare the campaign with what is there; tasks that failed for good count only with ``retry_failed``."""
@@ -212,11 +185,8 @@ def what_is_left(run: RunDirectory, campaign: Campaign, parts: int, *, retry_fai
     failures = {key for key, task in read_failures(run).items() if expected.get(key) == task.fingerprint}
     missing = {one.key for one in missing_results(run, campaign)}
     given_up = set() if retry_failed else missing & failures
-    by_part: dict[int, int] = {}
-    for number, key in enumerate(expected):
-        if key in missing and key not in given_up:
-            part = number % parts + 1  # as ``vindeby run --part`` shares tasks out
-            by_part[part] = by_part.get(part, 0) + 1
+    left = (number for number, key in enumerate(expected) if key in missing and key not in given_up)
+    by_part = Counter(number % parts + 1 for number in left)  # as ``vindeby run --part`` shares tasks out
     return Left(dict(sorted(by_part.items())), len(given_up), len(expected))
 
 

@@ -121,16 +121,6 @@ class Annealing(Parameters):
 
 
 @dataclass(frozen=True)
-class Hopping(Parameters):
-    """Moving a turbine somewhere else and refining from there, again and again; the best layout is kept."""
-
-    max_hops: Count = 100
-    """So many hops."""
-    places: Count = 40
-    """How many places are tried in each hop."""
-
-
-@dataclass(frozen=True)
 class Auto(Parameters):
     """A portfolio: starts race, the best are refined and moved, within CPU seconds or a number of evaluations."""
 
@@ -138,16 +128,6 @@ class Auto(Parameters):
     """CPU seconds per task."""
     evaluations: Count | None = None
     """Evaluations per task, instead of seconds."""
-
-
-@dataclass(frozen=True)
-class StochasticGradient(Parameters):
-    """Refinement along gradients of a few sampled directions, breaking the rules on its way; for dense farms."""
-
-    max_iterations: Count = 2000
-    """So many steps."""
-    samples: Count = 4
-    """Directions that are sampled in each step."""
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,6 @@ def cancel(jobs: Iterable[str]) -> None:
 class InQueue:
     """A job that waits or runs: its state such as PENDING, and why it is in that state."""
 
-    job: str
     state: str
     reason: str
 
@@ -49,12 +48,7 @@ def in_queue(jobs: Iterable[str]) -> dict[str, InQueue]:
             return found
         raise
     lines = (line.strip().split("|", 2) for line in listed.splitlines() if line.count("|") >= 2)
-    return {job: InQueue(job, state, reason) for job, state, reason in lines}
-
-
-def time_limit(job: str) -> str:
-    """The time that a job which waits or runs may take, as SLURM writes it, such as 12:00:00."""
-    return _command("squeue", "--noheader", "--format=%l", f"--jobs={job}").strip()
+    return {job: InQueue(state, reason) for job, state, reason in lines}
 
 
 def how_it_ended(job: str) -> str:

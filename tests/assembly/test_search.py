@@ -45,8 +45,6 @@ def test_the_search_of_a_campaign_finds_a_layout_that_passes_its_checks() -> Non
         ["random-start", {"annealing": {"max_evaluations": 50}}],
         [{"auto": {"evaluations": 100}}],
         ["random-start", {"auto": {"evaluations": 100}}],
-        ["random-start", {"hopping": {"max_hops": 1, "places": 3}}],
-        ["random-start", {"stochastic-gradient": {"max_iterations": 30, "samples": 2}}],
     ],
 )
 def test_every_step_of_a_campaign_is_a_search(steps: list[Any]) -> None:

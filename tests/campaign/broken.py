@@ -242,13 +242,6 @@ BROKEN: dict[str, Broken] = {
         "random-start",
         "lattice",
     ),
-    "stochastic-gradient without samples": _with(
-        "  - gradient\n",
-        "  - stochastic-gradient: {samples: 0}\n",
-        "method[1].stochastic-gradient.samples",
-        "at least 1",
-        "got 0",
-    ),
     "percentage of 130": _with("random_pct: 30", "random_pct: 130", "random_pct", "at most 100", "got 130"),
     "temperature of 0": _with(
         "  - gradient", "  - annealing: {temperature: 0}", "annealing.temperature", "greater than 0", "got 0"

@@ -72,19 +72,12 @@ BROKEN_WAKE_MODELS: dict[str, Broken] = {
         "got 'gradient'",
         "use random-search or annealing",
     ),
-    "hopping with a model that has none": _wake_and_method(
+    "gradient after annealing with a model that has none": _wake_and_method(
         "{cumulative-curl: {}, blockage: self-similar-2020}",
-        "method: [smart-start, annealing, hopping]\n",
+        "method: [smart-start, annealing, gradient]\n",
         "method[2]",
         "needs a gradient",
-        "got 'hopping'",
-    ),
-    "stochastic-gradient with a model that has none": _wake_and_method(
-        "cumulative-curl",
-        "method: [random-start, stochastic-gradient]\n",
-        "method[1]",
-        "needs a gradient",
-        "got 'stochastic-gradient'",
+        "got 'gradient'",
     ),
     "blockage without a year": _wake(
         "{jensen: {}, blockage: self-similar}", "wake.blockage", "'self-similar-2020'", "got 'self-similar'"

@@ -52,7 +52,6 @@ def keys(farms: str = "01", types: str = "01") -> set[str]:
         ("method.1", {"gradient": {"wind": "all"}}, keys()),
         ("method.1", {"gradient": {"memory": 0}}, keys()),
         ("method.1", {"gradient": {"memory": 11}}, keys()),
-        ("method.1", {"stochastic-gradient": {"samples": 3}}, keys()),
         (
             "method",
             ["random-start", {"smart-start": {"grid_size": 18, "random_pct": 30}}, "gradient"],

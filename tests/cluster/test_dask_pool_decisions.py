@@ -17,12 +17,9 @@ import pytest
 from tests.cluster.dask_machines import wait_until
 from tests.contracts.test_pools import setup_for, steered
 from tests.runner.campaigns import marked_processes
-from vindeby.campaign.sections.run_options import RunOptions
-from vindeby.errors import ArgumentError
-from vindeby.runner.cluster import connect, dask_pool
+from vindeby.runner.cluster import dask_pool
 from vindeby.runner.cluster.agent import Agent, Opened, Order, Report
-from vindeby.runner.cluster.connect import connected
-from vindeby.runner.cluster.dask_link import DaskLink, _Conversation, here, mismatch
+from vindeby.runner.cluster.dask_link import DaskLink, _Conversation, mismatch
 from vindeby.runner.cluster.dask_pool import DaskPool
 from vindeby.runner.protocol import (
     Inbox,
@@ -282,33 +279,6 @@ def test_other_versions_end_the_run_when_no_other_worker_may_still_answer(last: 
     assert [type(event) for event in bench.hear(refused)] == [PoolNote]
     (unusable,) = [event for event in bench.hear(last) if isinstance(event, MethodUnusable)]
     assert "NumPy is 1 there and 2 here" in unusable.reason
-
-
-def test_a_worker_with_other_versions_that_is_there_already_is_refused_before_work_begins(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    pytest.importorskip("distributed")
-    other = {"packages": {**here()["packages"], "numpy": "1.0"}}
-
-    class Client:
-        asynchronous = False
-
-        def __init__(self) -> None:
-            self.workers = {"tcp://a": here(), "tcp://b": other, "tcp://c": None}
-
-        def get_versions(self, **_: Any) -> dict[str, Any]:
-            return {"workers": self.workers}
-
-    monkeypatch.setattr(connect, "_imported", lambda: SimpleNamespace(Client=Client))
-    client = Client()
-    with (
-        pytest.raises(ArgumentError, match=r"Dask worker tcp://b has other versions: NumPy is 1\.0 there"),
-        connected(client, RunOptions(), None, tmp_path, lambda _: None),
-    ):
-        pytest.fail("work began")
-    del client.workers["tcp://b"]
-    with connected(client, RunOptions(), None, tmp_path, lambda _: None) as (found, _):
-        assert found is client
 
 
 def test_versions_are_compared_by_name() -> None:

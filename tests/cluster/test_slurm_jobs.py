@@ -63,7 +63,7 @@ def test_a_job_that_is_gone_and_a_refusal_to_take_another_are_each_said_once(
 ) -> None:
     slurm = Slurm(monkeypatch, 2, ShortfallError("sbatch refused: QOSMaxSubmitJobPerUserLimit"))
     monkeypatch.setattr(slurm_jobs, "_LOOK_S", 3600.0)  # the test looks
-    monkeypatch.setattr(slurm_jobs, "in_queue", lambda _: {"1": InQueue("1", "RUNNING", "None")})
+    monkeypatch.setattr(slurm_jobs, "in_queue", lambda _: {"1": InQueue("RUNNING", "None")})
     said: list[str] = []
     keeper = JobKeeper(Cluster(), 2, said.append, tmp_path)
     for _ in range(6):

@@ -262,7 +262,7 @@ class PoolContract:
             finish = supervisor.run()
         log.close()
         assert finish == protocol.Finish(protocol.Outcome.COMPLETE)
-        assert supervisor.done == 11
+        assert plan.done == 11
         assert {key: failure.kind for key, failure in supervisor.failed.items()} == {
             "farm0_t0_s3": Kind.EXCEPTION
         }

@@ -45,7 +45,7 @@ def test_turbines_without_internal_wakes_stand_as_if_each_were_alone(wake: str) 
     rng = np.random.default_rng(1)
     asked = Campaign.from_data({**campaign(2).to_data(), "site": series(12), "wake": wake})
     own, others = (Layout(rng.uniform(0, 1500, n), rng.uniform(0, 1500, n), np.arange(n) % 2) for n in (4, 6))
-    energies = Energies(asked, asked.turbines, "float64", without_internal=True)
+    energies = Energies(asked, asked.turbines, "float64")
     together = energies.among(own, [others], (0, 12), internal=False)
     for index in range(4):
         single = Layout(own.x[[index]], own.y[[index]], own.types[[index]])

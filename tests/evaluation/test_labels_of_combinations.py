@@ -12,13 +12,13 @@ from vindeby.evaluation.study import Study
 def test_a_label_that_cannot_be_printed_is_refused(label: str) -> None:
     table = [{"combination": label, "farm": "north"}]
     with pytest.raises(CampaignError, match=r"table\[0\].combination: is not a name of a combination"):
-        Study.from_data({"name": "study", "neighbours": {"table": table}})
+        Study.load({"name": "study", "neighbours": {"table": table}})
 
 
 @pytest.mark.parametrize("label", ["a b", 7, "æ, ø; å", "a" * 1000])
 def test_other_labels_are_taken(label: str | int) -> None:
     table = [{"combination": label, "farm": "north"}]
-    study, _ = Study.from_data({"name": "study", "neighbours": {"table": table}})
+    study, _ = Study.load({"name": "study", "neighbours": {"table": table}})
     assert study.neighbours is not None
     assert study.neighbours.table is not None
     assert study.neighbours.table[0].combination == str(label)

@@ -138,7 +138,7 @@ def test_farms_with_too_many_pairs_are_evaluated_as_a_whole(monkeypatch: pytest.
     assert not can_carry(farm, 2)
 
 
-@kernel("test_carried_moves")
+@kernel()
 def loss_of(estimates, source, target, east, north):  # type: ignore[no-untyped-def]
     return loss_at(estimates, source, target, east, north)  # type: ignore[no-untyped-call]
 

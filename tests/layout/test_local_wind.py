@@ -11,7 +11,7 @@ import pytest
 from tests.physics.gridded_sites import GRID_X, GRID_Y, SOUTH, WEST, Local, positions
 from tests.physics.oracle import needs_pywake, pywake_generic, pywake_model, simulate
 from vindeby.errors import ArgumentError
-from vindeby.layout import Boundary, Gradient, Hopping, Layout, Problem, RandomSearch, SmartStart
+from vindeby.layout import Boundary, Gradient, Layout, Problem, RandomSearch, SmartStart
 from vindeby.layout.moves.moving import mover_of
 from vindeby.units import mean_power_to_aep_gwh
 from vindeby.wake import GriddedSite, Turbine, UniformSite, WindFarm, WindGrid
@@ -97,9 +97,7 @@ def windy_corner() -> Problem:
     return Problem(of, AREA, 2, 500.0)
 
 
-@pytest.mark.parametrize(
-    "method", [Gradient(60), RandomSearch(400), Hopping(2, 5)], ids=["gradient", "random-search", "hopping"]
-)
+@pytest.mark.parametrize("method", [Gradient(60), RandomSearch(400)], ids=["gradient", "random-search"])
 def test_searches_go_where_the_wind_is(method: Any) -> None:
     problem = windy_corner()
     start = Layout.of([WEST + 700.0, WEST + 1600.0], [SOUTH + 900.0, SOUTH + 700.0])

@@ -17,7 +17,6 @@ from vindeby.layout import (
     Annealing,
     Auto,
     Gradient,
-    Hopping,
     InTurn,
     Lattice,
     Layout,
@@ -29,7 +28,6 @@ from vindeby.layout import (
     Result,
     Search,
     SmartStart,
-    StochasticGradient,
 )
 from vindeby.layout.problem import Report
 
@@ -43,9 +41,7 @@ METHODS: dict[str, Method] = {
     "gradient": Pipeline([RandomStart(), Gradient(25)]),
     "random-search": Pipeline([RandomStart(), RandomSearch(200)]),
     "annealing": Pipeline([RandomStart(), Annealing(500)]),
-    "hopping": Pipeline([RandomStart(), Hopping(2, 5)]),
     "auto": Auto(evaluations=300),
-    "stochastic-gradient": Pipeline([RandomStart(), StochasticGradient(40)]),
     "all": Pipeline([SmartStart(9, 20.0), Gradient(10), RandomSearch(100)]),
 }
 
@@ -143,8 +139,6 @@ def test_a_pipeline_keeps_what_its_steps_say_beside_the_layout() -> None:
 REPORTING = {
     "gradient": Gradient(25),
     "random-search": RandomSearch(200),
-    "hopping": Hopping(2, 5),
-    "stochastic-gradient": StochasticGradient(40),
     "auto": Auto(evaluations=300),
 }
 

@@ -1,4 +1,4 @@
-"""random-search, annealing, hopping, random-start: what one move changes, feasibility, chance from the seed alone."""
+"""random-search, annealing, random-start: what one move changes, feasibility, chance from the seed alone."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 from tests.layout.small_problems import PROBLEMS, circle, mixed
 from vindeby.errors import ArgumentError, TaskError
-from vindeby.layout import Annealing, Boundary, Hopping, Layout, Method, Problem, RandomSearch, RandomStart
+from vindeby.layout import Annealing, Boundary, Layout, Method, Problem, RandomSearch, RandomStart
 from vindeby.layout.area.limits import Limits
 from vindeby.layout.moves.carried_moves import carried_kernels
 from vindeby.layout.moves.carried_state import CarriedMoves, new_carried_moves
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.slow
 
 # Compiling the loops for a model takes long; these two put wakes together in different ways.
 MODELS = ("iea37", "bastankhah-2014", *(("jensen", "nygaard-2022") if os.environ.get("VINDEBY_FULL") else ()))
-SEARCHES: tuple[Method, ...] = (RandomSearch(150), Annealing(150), Hopping(2, 5))
+SEARCHES: tuple[Method, ...] = (RandomSearch(150), Annealing(150))
 
 
 def untabulated(problem: Problem) -> WindFarm:
@@ -261,8 +261,6 @@ def test_no_room_is_an_error_that_says_what_would_help() -> None:
         (lambda: Annealing(0), "max_evaluations"),
         (lambda: Annealing(5, 0.0), "temperature"),
         (lambda: Annealing(5, float("nan")), "temperature"),
-        (lambda: Hopping(0), "max_hops"),
-        (lambda: Hopping(5, 0), "places"),
     ],
 )
 def test_parameters_that_make_no_sense_are_refused(make: object, words: str) -> None:

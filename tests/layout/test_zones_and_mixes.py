@@ -24,7 +24,6 @@ from vindeby.layout import (
     Annealing,
     Boundary,
     Gradient,
-    Hopping,
     InTurn,
     Layout,
     Method,
@@ -56,7 +55,6 @@ def _methods(name: str) -> dict[str, Method]:
         "gradient": Pipeline([RandomStart(), Gradient(25)]),
         "random-search": Pipeline([RandomStart(), RandomSearch(400)]),
         "annealing": Pipeline([smart, Annealing(400)]),
-        "hopping": Pipeline([RandomStart(), Hopping(3, 5)]),
     }
     if name != "mix over zones":
         methods["in turn"] = InTurn([smart, Gradient(10), RandomSearch(100)], rounds=2)
@@ -141,7 +139,7 @@ def test_a_turbine_in_another_zone_is_refused() -> None:
 def test_one_zone_is_the_same_as_its_boundary_to_the_bit() -> None:
     plain = replace(three_zones(), boundary=Boundary([WEST]), n_turbines=5)
     zoned = replace(plain, boundary=Zones([Zone(Boundary([WEST]), 5)]))
-    method = Pipeline([_start("three zones"), Gradient(10), RandomSearch(100), Annealing(100), Hopping(2, 3)])
+    method = Pipeline([_start("three zones"), Gradient(10), RandomSearch(100), Annealing(100)])
     one, other = method.run(plain, 4), method.run(zoned, 4)
     assert one.x.tobytes() == other.x.tobytes()
     assert one.y.tobytes() == other.y.tobytes()

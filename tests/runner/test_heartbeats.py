@@ -11,7 +11,7 @@ from vindeby.runner.local.heartbeats import Heartbeats
 BEATING = """
 import sys
 from vindeby.runner.local.heartbeats import Heartbeats
-slot = Heartbeats(int(sys.argv[1]), 1).slot(0)
+slot = Heartbeats(int(sys.argv[1])).slot(0)
 for _ in range(60_000):
     slot.beat()
 """

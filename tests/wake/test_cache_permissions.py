@@ -45,11 +45,11 @@ import os
 from pathlib import Path
 from vindeby.wake.compiling.compiled import cache_folder, kernel
 
-@kernel("first")
+@kernel()
 def first(x):
     return x + 1.0
 
-@kernel("second")
+@kernel()
 def second(x):
     return x + 2.0
 

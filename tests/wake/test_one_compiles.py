@@ -79,7 +79,7 @@ def test_a_loop_that_cannot_be_compiled_lets_others_go_on(
     monkeypatch.setattr("vindeby.wake.compiling.compiled.cache_folder", lambda: tmp_path)
     monkeypatch.setattr(compiled, "LONGEST_WAIT_S", 0.2)
 
-    @kernel("wrong")
+    @kernel()
     def loop(number: float) -> object:
         return number.nothing  # type: ignore[attr-defined]
 

@@ -68,7 +68,7 @@ def test_a_part_that_counts_no_references_leaves_them_as_they_were() -> None:
         for k in range(array.size):
             out[0] += total(array[k:])
 
-    @kernel("this-process-test")
+    @kernel()
     def loop(out: FloatArray) -> None:
         for count in range(2, 5):
             array = np.ones(count)
@@ -109,11 +109,11 @@ def test_loops_take_a_function_without_what_only_python_needs(
     def twice(array: FloatArray) -> float:
         return 2.0 * float(array[0])
 
-    @kernel("this-process-wrappers")
+    @kernel()
     def loop(array: FloatArray) -> float:
         return float(twice(array))
 
     assert loop(np.array([3.0])) == 6.0
-    assert made == ["create_cpython_wrapper loop[this-process-wrappers]"]
+    assert [name.partition("[")[0] for name in made] == ["create_cpython_wrapper loop"]
     assert twice(np.array([3.0])) == 6.0  # Python has a form of its own
     assert loop(np.array([4.0])) == 8.0

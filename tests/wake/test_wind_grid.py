@@ -60,8 +60,8 @@ def test_a_direction_of_360_may_repeat_the_first() -> None:
     grid = WindGrid(X, Y, direction=[0.0, 180.0, 360.0], speedup=np.ones((3, 2, 3)), turning=[1.0, 2.0, 1.0])
     assert grid.direction is not None
     assert grid.direction.tolist() == [0.0, 180.0]
-    assert grid.over_all_axes("speedup").shape == (3, 2, 1, 2)
-    assert grid.over_all_axes("turning").shape == (1, 1, 1, 2)
+    assert grid.speedup.shape == (3, 2, 1, 2)
+    assert grid.turning.shape == (1, 1, 1, 2)
     assert repr(grid) == "<WindGrid: speedup, turning; 3 x 2 x 2 points, 0.3 km x 0.05 km>"
 
 

@@ -24,7 +24,7 @@ from vindeby.errors import DataError, InputError
 from vindeby.store.disk.run_directory import Invalid, RunDirectory, Verdicts, read_verdicts, write_verdicts
 from vindeby.store.format.record import Record
 from vindeby.store.format.rows import Segment, checksum_of
-from vindeby.store.missing import Holding, Missing, answers, find_missing
+from vindeby.store.missing import Missing, answers, find_missing
 from vindeby.store.read.database import Database
 from vindeby.store.validate import Check
 
@@ -83,10 +83,10 @@ class Judge:
             self._seen[checksum] = Invalid(record.key, checksum, why, record.fingerprint) if why else None
         return self._seen[checksum]
 
-    def look_at_copies(self, holding: Holding, keys: Iterable[str]) -> Iterator[Invalid]:
+    def look_at_copies(self, database: Database, keys: Iterable[str]) -> Iterator[Invalid]:
         """The same for every copy of these keys, whichever counts."""
         for key in keys:
-            for record in holding.copies(key):
+            for record in database.copies(key):
                 found = self._one(checksum_of(record), record)
                 if found is not None:
                     yield found

@@ -52,16 +52,15 @@ def refuse_another_campaign(run: RunDirectory, campaign: Campaign) -> None:
     text = run.campaign_text()
     if text == campaign.dumps() or not (run.output.exists() or run.shard_names()):
         return
-    if text is not None and _may_be_edited(text, campaign):
+    if text is None:
+        with _opened(run) as database:
+            text = database.campaign_text
+    former = None if text is None else _loaded(text)
+    # A text that cannot be read any more does not prove another campaign.
+    if text is not None and (former is None or is_edited(former, campaign)):
         return
     with _opened(run) as database:
-        kept = database.attributes.get("campaign")
-        if text is None and isinstance(kept, str):
-            text = kept
-            if _may_be_edited(text, campaign):
-                return
         have = fingerprints(database)
-    former = None if text is None else _loaded(text)
     unmarked = {""} if former is None else set[str]()
     if not have or any(have.get(key) in {asked, *unmarked} for key, asked in campaign.fingerprints().items()):
         return
@@ -98,12 +97,6 @@ def _loaded(text: str) -> Campaign | None:
         return Campaign.loads(text, "the campaign that is kept with the results")
     except CampaignError:
         return None
-
-
-def _may_be_edited(text: str, campaign: Campaign) -> bool:
-    """Is it, as far as is known, the same campaign? A text that cannot be read any more does not prove another."""
-    former = _loaded(text)
-    return former is None or is_edited(former, campaign)
 
 
 def is_edited(former: Campaign, campaign: Campaign) -> bool:

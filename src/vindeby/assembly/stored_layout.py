@@ -8,20 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from vindeby.assembly.done import Judge
 from vindeby.assembly.physics import layout_of
 from vindeby.assembly.stored_turbines import own_types, worth_of
 from vindeby.campaign import Campaign
-from vindeby.campaign.reading.readers import StoredLayout
 from vindeby.campaign.tasks import parse_key
 from vindeby.errors import DataError, InputError
 from vindeby.store.format.record import Record
 from vindeby.store.read.database import Database
 
 
-def read_stored_layout(path: Path, key: str | None, farm: str | None, type_: str | None) -> StoredLayout:
-    """The result of this key, or without one the best of a farm and type; both may be left out where there is one."""
+def read_stored_layout(path: Path, key: str | None, farm: str | None, type_: str | None) -> dict[str, Any]:
+    """A group of neighbours: the result of this key, or the best of a farm and type, which may be left out if alone."""
     with Database(path) as database:
         text = database.campaign_text
         campaign = None if text is None else Campaign.loads(text, f"{path} (campaign)")
@@ -67,17 +67,18 @@ def keys_by_worth(database: Database) -> dict[tuple[int, int], list[str]]:
     return {place: [key for _, key in sorted(entries)] for place, entries in found.items()}
 
 
-def _stored(path: Path, record: Record, campaign: Campaign | None) -> StoredLayout:
+def _stored(path: Path, record: Record, campaign: Campaign | None) -> dict[str, Any]:
     layout = layout_of(record)
     if layout is None:
         raise DataError(f"{path}: result {record.key} holds no layout")
     positions = [[float(x), float(y)] for x, y in zip(*layout, strict=True)]
+    plain = {"positions": positions, "source": f"{path.name} {record.key}"}
     numbers = parse_key(record.key)
     if campaign is None or numbers is None:
-        return StoredLayout(record.key, "", positions, None, None)
+        return plain
     farm_idx, type_idx, seed = numbers
     if farm_idx >= len(campaign.farms) or type_idx >= len(campaign.turbines):
-        return StoredLayout(record.key, "", positions, None, None)
+        return plain
     kinds, own = [type_idx], None
     cell = next((one for one in campaign.cells() if (one.farm_idx, one.type_idx) == numbers[:2]), None)
     if cell is not None and cell.mix:
@@ -89,4 +90,9 @@ def _stored(path: Path, record: Record, campaign: Campaign | None) -> StoredLayo
     what = f"{campaign.farms[farm_idx].name}, {'+'.join(names)}, seed {seed}"
     data = [turbine.model_dump(mode="json", by_alias=True, exclude_none=True) for turbine in turbines]
     each = names[0] if own is None else [names[kind] for kind in own]
-    return StoredLayout(record.key, what, positions, data, each)
+    return {
+        "positions": positions,
+        "source": f"{path.name} {record.key} ({what})",
+        "turbines": data,
+        "type": each,
+    }

@@ -226,18 +226,22 @@ def wind_farm(
     """
     indices = [types] if isinstance(types, int) else types
     beside = around(campaign, farm_idx, [campaign.turbines[index] for index in indices])
-    site, turbines = (
-        site_of(campaign, searched=searched),
-        [turbine_of(turbine) for turbine in beside.turbines],
-    )
+    site, turbines = site_of(campaign, searched=searched), [*map(turbine_of, beside.turbines)]
     neighbours = wake.Neighbours(beside.x, beside.y, beside.types) if len(beside) else None
     engine = campaign.wake.engine
     if engine is not None and not with_engine:
         return ForeignFarm(site, turbines, None, engine.title, neighbours=neighbours)
-    if engine is not None and campaign.wake.python is None:
-        made: wake.WindFarm = readers().engine_farm(engine, site, turbines, neighbours)
+    return farm_with(campaign.wake, site, turbines, neighbours)
+
+
+def farm_with(
+    model: WakeModel, site: wake.Site, turbines: list[wake.Turbine], neighbours: wake.Neighbours | None = None
+) -> wake.WindFarm:
+    """What a layout of these turbine types is worth, with wakes by the campaign's model or engine."""
+    if model.engine is not None and model.python is None:
+        made: wake.WindFarm = readers().engine_farm(model.engine, site, turbines, neighbours)
         return made
-    return wake.WindFarm(site, turbines, wake=wake_model_of(campaign.wake), neighbours=neighbours)
+    return wake.WindFarm(site, turbines, wake=wake_model_of(model), neighbours=neighbours)
 
 
 def wind_farm_of(campaign: Campaign, farm: str | int = 0, turbine: str | int = 0) -> wake.WindFarm:

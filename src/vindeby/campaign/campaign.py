@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Self
 
-from pydantic import ValidationError, model_validator
+from pydantic import model_validator
 
 from vindeby.campaign.cells import cells_of
 from vindeby.campaign.fields import ABOUT_WIND, CampaignFields
 from vindeby.campaign.neighbours import neighbours_in_words
 from vindeby.campaign.reading import source
-from vindeby.campaign.reading.problems import explain
+from vindeby.campaign.reading.problems import checked
 from vindeby.campaign.reading.readers import readers
 from vindeby.campaign.reading.yaml_text import Document, Origin, write
 from vindeby.campaign.refusals import (
@@ -26,7 +26,6 @@ from vindeby.campaign.refusals import (
 from vindeby.campaign.sections.turbines import Turbine
 from vindeby.campaign.sections.values import PACKED
 from vindeby.campaign.tasks import Cell, Task
-from vindeby.errors import CampaignError
 from vindeby.notebook import heading, table
 from vindeby.text import plural
 
@@ -68,10 +67,7 @@ class Campaign(CampaignFields):
     @classmethod
     def _checked(cls, document: Document, overrides: Sequence[str]) -> Self:
         source.override(document, overrides)
-        try:
-            return cls.model_validate(document.data)
-        except ValidationError as error:
-            raise CampaignError(explain(cls, error, document)) from None
+        return checked(cls, document)
 
     @classmethod
     def from_data(cls, data: dict[str, Any]) -> Self:
@@ -89,14 +85,11 @@ class Campaign(CampaignFields):
         wake = self.wake.model_copy(update={given.key: given.with_code()})
         return self.model_copy(update={"wake": wake})
 
-    def to_data(self) -> dict[str, Any]:
-        """The campaign as plain data, complete: nothing in it refers to another file."""
-        return self._plain_data()
-
-    def _plain_data(self, context: dict[str, Any] | None = None) -> dict[str, Any]:
+    def to_data(self, *, packed: bool = False) -> dict[str, Any]:
+        """The campaign as plain data, complete: nothing in it refers to another file; long lists may be packed."""
         left_out = None if self.is_about_wind else {*ABOUT_WIND}
         data = self.model_dump(
-            mode="json", by_alias=True, exclude_none=True, exclude=left_out, context=context
+            mode="json", by_alias=True, exclude_none=True, exclude=left_out, context={PACKED: packed}
         )
         if self.seeds == tuple(range(len(self.seeds))):
             data["seeds"] = len(self.seeds)
@@ -104,7 +97,7 @@ class Campaign(CampaignFields):
 
     def dumps(self) -> str:
         """The campaign as YAML text that ``loads`` turns into an equal campaign."""
-        return write(self._plain_data({PACKED: True}))
+        return write(self.to_data(packed=True))
 
     def root_attributes(self) -> dict[str, str | int | float | bool]:
         """What a database says in its root attributes about the campaign it holds."""

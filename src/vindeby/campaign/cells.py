@@ -70,7 +70,8 @@ def _cell(
     spacings = [campaign.min_spacing.in_metres(turbine.rotor_diameter_m) for turbine in turbines]
     zones = farm.zone_counts(turbines[0].rated_power_mw)
     zone_mixes = [campaign.in_order(zone.fixed_mix()) for zone in farm.zones or () if zone.mix is not None]
-    fewest, ranges = campaign.fewest_turbines(farm), campaign.mix_ranges_of(farm)
+    chosen, ranges = campaign.level_of(farm).count_range, campaign.mix_ranges_of(farm)
+    fewest = None if chosen is None else chosen.fewest
     decides: dict[str, Any] = {
         **place,
         "mixed": is_mixed,

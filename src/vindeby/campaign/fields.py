@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Annotated, Any
 
 from pydantic import (
@@ -11,6 +10,7 @@ from pydantic import (
     BeforeValidator,
     Field,
     Strict,
+    ValidationInfo,
     ValidatorFunctionWrapHandler,
     WrapValidator,
     field_validator,
@@ -43,34 +43,24 @@ def _count_is_a_range(value: Any) -> Any:
     return value
 
 
-@dataclass(frozen=True)
-class _LeftOut:
-    """Stands in the data for a field that is left out, with its empty value; it is not checked."""
-
-    empty: Any
+_LEFT_OUT = object()
+"""Stands in the data for a field that is left out, whose empty value is not checked."""
 
 
-def _unless_left_out(value: Any, check: ValidatorFunctionWrapHandler) -> Any:
-    return value.empty if isinstance(value, _LeftOut) else check(value)
+def _unless_left_out(value: Any, check: ValidatorFunctionWrapHandler, info: ValidationInfo) -> Any:
+    return _WITHOUT_WIND[str(info.field_name)] if value is _LEFT_OUT else check(value)
 
 
-_WITHOUT_WIND: Mapping[str, _LeftOut] = {
-    "farms": _LeftOut(()),
-    "turbines": _LeftOut(()),
-    "min_spacing": _LeftOut(Spacing.model_construct()),
-    "site": _LeftOut(Site.model_construct()),
-    "wake": _LeftOut(WakeModel.model_construct()),
+_WITHOUT_WIND: Mapping[str, Any] = {
+    "farms": (),
+    "turbines": (),
+    "min_spacing": Spacing.model_construct(),
+    "site": Site.model_construct(),
+    "wake": WakeModel.model_construct(),
 }
 """What a campaign about a function without wind has in place of these fields."""
 ABOUT_WIND = (*_WITHOUT_WIND, "n_turbines", "capacity_mw", "mix", "neighbours", "objective")
 """The keys of a campaign file that a campaign about a function without wind leaves out, all of them."""
-
-
-def fill_defaults(data: Any) -> Any:
-    """The data of a campaign; where its function needs no wind, with empty fields for everything about it."""
-    if not isinstance(data, dict) or data.keys() & set(ABOUT_WIND):
-        return data
-    return {**_WITHOUT_WIND, **data} if _says_what_it_returns(data.get("method")) else data
 
 
 def _says_what_it_returns(method: Any) -> bool:
@@ -137,33 +127,23 @@ class CampaignFields(Amount):
 
     def turbine_count(self, farm: Farm, turbine: Turbine) -> int:
         """How many turbines of this type stand in this farm; 0 where not even one fits the capacity."""
-        if farm.zones is not None:
-            return sum(farm.zone_counts(turbine.rated_power_mw))
         return self.level_of(farm).count(turbine.rated_power_mw)
 
     def level_of(self, farm: Farm) -> Amount:
-        """Where it is said how many turbines stand in a farm without zones."""
+        """Where it is said how many turbines stand in a farm."""
         return farm if farm.amount_is_said else self
-
-    def fewest_turbines(self, farm: Farm) -> int | None:
-        """Where the search chooses how many turbines stand in a farm, the fewest; None for a fixed number."""
-        chosen = self.level_of(farm).count_range
-        return None if chosen is None else chosen.fewest
 
     def mix_of(self, farm: Farm) -> tuple[tuple[int, int], ...] | None:
         """The types, by their numbers, that a farm mixes, and how many of each; None for a farm of one type.
 
         Where the search chooses how many, one of the mixes that are allowed.
         """
+        level = self.level_of(farm)
+        mix = self.in_order(level.fixed_mix())
         if ranges := self.mix_ranges_of(farm):
-            level = self.level_of(farm)
             shares = even_shares(ranges, level.count(1.0))
-            return tuple(
-                (kind, share)
-                for (kind, _), share in zip(self.in_order(level.fixed_mix()), shares, strict=True)
-            )
-        mix = farm.whole_mix() if farm.amount_is_said else self.fixed_mix() or None
-        return None if mix is None else self.in_order(mix)
+            return tuple((kind, share) for (kind, _), share in zip(mix, shares, strict=True))
+        return mix or None
 
     def mix_ranges_of(self, farm: Farm) -> tuple[tuple[int, int], ...]:
         """The fewest and the most of each type of a mix that the search chooses, in the order of ``mix_of``."""
@@ -178,7 +158,11 @@ class CampaignFields(Amount):
     @model_validator(mode="before")
     @classmethod
     def _wind_may_be_left_out(cls, data: Any) -> Any:
-        return fill_defaults(data)
+        """Where a function needs no wind, put in empty fields for everything about it."""
+        if not isinstance(data, dict) or data.keys() & set(ABOUT_WIND):
+            return data
+        empty = dict.fromkeys(_WITHOUT_WIND, _LEFT_OUT)
+        return {**empty, **data} if _says_what_it_returns(data.get("method")) else data
 
     @field_validator("seeds", mode="after")
     @classmethod

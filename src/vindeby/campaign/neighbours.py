@@ -42,12 +42,12 @@ def neighbours_of(campaign: CampaignFields, farm_idx: int) -> tuple[Standing, ..
     return tuple(one for _, group in groups for one in standing_in(group, campaign.turbines))
 
 
-def groups_of(campaign: CampaignFields, farm_idx: int) -> dict[str, list[Standing]]:
-    """The same by the label of their group, for pictures and reports."""
-    found: dict[str, list[Standing]] = {}
-    for one in neighbours_of(campaign, farm_idx):
-        found.setdefault(one.group.label, []).append(one)
-    return found
+def groups_of(campaign: CampaignFields, farm_idx: int) -> dict[str, npt.NDArray[np.float64]]:
+    """Their positions, x and y in metres, by the label of their group, for pictures and reports."""
+    found: dict[str, list[tuple[float, float]]] = {}
+    for _, group in groups_in(campaign, farm_idx):
+        found.setdefault(group.label, []).extend(group.positions)
+    return {label: np.array(positions).T for label, positions in found.items()}
 
 
 @dataclass(frozen=True)

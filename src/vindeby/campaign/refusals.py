@@ -21,7 +21,6 @@ from vindeby.campaign.sections.turbines import Turbine
 from vindeby.campaign.sections.values import refusal, require
 from vindeby.text import plural
 
-_NEED_A_GRADIENT = ("gradient", "hopping", "stochastic-gradient")
 SAME_PLACE_M = 0.01
 """Two turbines nearer than this are one that is listed twice."""
 
@@ -149,7 +148,7 @@ def refuse_unsuitable_wake_model(campaign: CampaignFields) -> None:
     model, local = campaign.wake, campaign.site.local
     for index, step in enumerate(campaign.method):
         wrong = f"needs a gradient, which the wake model {model.title} does not have"
-        has_it = not model.is_limited or step.chosen[0] not in _NEED_A_GRADIENT
+        has_it = not model.is_limited or step.chosen[0] != "gradient"
         require(has_it, wrong, "use random-search or annealing, or another wake model", "method", index)
     if local is None:
         return

@@ -214,9 +214,8 @@ def doubts_about_neighbours(campaign: Campaign, shapes: Sequence[BaseGeometry]) 
     """Neighbours inside a boundary, and coordinates that may be degrees."""
     for farm_idx, shape in enumerate(shapes):
         farm = campaign.farms[farm_idx]
-        for label, standing in groups_of(campaign, farm_idx).items():
-            x, y = np.array([(one.x, one.y) for one in standing]).T
-            inside = np.count_nonzero(shapely.contains_xy(shape, x, y))
+        for label, places in groups_of(campaign, farm_idx).items():
+            inside = np.count_nonzero(shapely.contains_xy(shape, *places))
             if inside:
                 stand = "neighbour stands" if inside == 1 else "neighbours stand"
                 yield (

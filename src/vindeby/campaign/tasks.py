@@ -105,9 +105,14 @@ def from_to(few: int, many: int) -> str:
     return str(many) if few == many else f"{few} to {many}"
 
 
+def cell_key(farm_idx: int | str, type_idx: int | str) -> str:
+    """How the keys of all tasks of a farm and type begin."""
+    return f"farm{farm_idx}_t{type_idx}"
+
+
 def task_key(farm_idx: int | str, type_idx: int | str, seed: int | str) -> str:
     """The name of a task's group in the database."""
-    return f"farm{farm_idx}_t{type_idx}_s{seed}"
+    return f"{cell_key(farm_idx, type_idx)}_s{seed}"
 
 
 _NUMBER = r"(\d{1,18})"  # not so many digits that they would not fit into 64 bits

@@ -22,11 +22,10 @@ def command(
     json_: JsonOption = False,
 ) -> None:
     """List the configurations that have no valid result, with the reason; exit 1 when there are any."""
-    from vindeby.assembly.done import Judge, judged, not_done
+    from vindeby.assembly.done import judged, not_done
     from vindeby.results.observer import history_of
-    from vindeby.results.sources import Folder, campaign_of, open_source
+    from vindeby.results.sources import campaign_of, open_source
     from vindeby.store.missing import as_csv, as_json, as_text, find_missing
-    from vindeby.store.read.database import Database
 
     formats = {"text": as_text, "csv": as_csv, "json": as_json}
     chosen = "json" if json_ else format
@@ -39,15 +38,9 @@ def command(
             f"{source.path}: no campaign is kept with these results; name it with --campaign FILE"
         )
     expected = asked.fingerprints()
-    invalid: dict[str, str] = {}
-    if isinstance(source, Database):
-        invalid = not_done(source, judged(source, asked))
-    elif isinstance(source, Folder):
-        invalid = {one.key: one.why for one in Judge(asked).look_at(source.segments())}
-        for (
-            path,
-            records,
-        ) in source.counts().items():  # the list of keys alone would not say why they are missing
+    invalid = not_done(source, judged(source, asked))
+    if source.path.is_dir():  # the list of keys alone would not say why they are missing
+        for path, records in source.counts().items():
             what = [plural(records, "record")] if records else []
             say(f"{path}: " + "; ".join([*what, *map(str, source.findings.get(path, []))]))
     history = history_of(source.run)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:  # only the command ``run`` loads the runner
     from vindeby.runner.summary import Summary
     from vindeby.runner.supervisor import Progress
 
-_REDRAW_S = 0.2
+_REDRAWS_PER_S = 5.0
 _SHOWN_WORKERS = 8
 _SHOWN_FAILURES = 10
 
@@ -49,29 +49,16 @@ def line_of(progress: Progress) -> str:
     return one_line(text)
 
 
-class Regularly:
-    """Shows a run at an interval, and when its last task is settled."""
-
-    def __init__(self, interval_s: float, show: Callable[[Progress], None]) -> None:
-        self._interval_s, self._show, self._last = interval_s, show, time.monotonic()
-
-    def __call__(self, progress: Progress) -> None:
-        """Show it, if it is time to."""
-        now = time.monotonic()
-        if now - self._last >= self._interval_s or not progress.left:
-            self._last = now
-            self._show(progress)
-
-
-def line_writer(stream: TextIO) -> Callable[[Progress], None]:
-    """For a log file: a function that writes a line; of the last ones, which say the same, only the first."""
-    said = ""
+def line_writer(stream: TextIO, interval_s: float) -> Callable[[Progress], None]:
+    """For a log file: a function that writes a line per interval, and one when the last task is settled."""
+    written_s, said = time.monotonic(), ""
 
     def write(progress: Progress) -> None:
-        nonlocal said
-        text = line_of(progress)
-        if progress.left or text.partition(" (")[0] != said:
-            said = text.partition(" (")[0]
+        nonlocal written_s, said
+        now, text = time.monotonic(), line_of(progress)
+        counts = text.partition(" (")[0]
+        if now - written_s >= interval_s if progress.left else counts != said:
+            written_s, said = now, counts
             stream.write(f"{time.strftime('%Y-%m-%d %H:%M:%S')} {text}\n")
             stream.flush()
 
@@ -104,11 +91,10 @@ def watching(*, quiet: bool, interval_s: float) -> Iterator[dict[str, Any]]:
     if quiet:
         yield {}
     elif sys.stderr.isatty():
-        with Live(console=Console(stderr=True), auto_refresh=False, transient=True) as live:
-            show = Regularly(_REDRAW_S, lambda progress: live.update(drawing(progress), refresh=True))
-            yield {"on_progress": show, "on_message": say}
+        with Live(console=Console(stderr=True), refresh_per_second=_REDRAWS_PER_S, transient=True) as live:
+            yield {"on_progress": lambda progress: live.update(drawing(progress)), "on_message": say}
     else:
-        yield {"on_progress": Regularly(interval_s, line_writer(sys.stderr)), "on_message": say}
+        yield {"on_progress": line_writer(sys.stderr, interval_s), "on_message": say}
 
 
 def end_with(summary: Summary, *, quiet: bool) -> None:
@@ -140,21 +126,6 @@ def summary_text(summary: Summary, command: str) -> str:
     if summary.validation is not None and summary.validation.origins:
         lines.append(f"  {in_words(summary.validation.origins)}")
     lines += _failures(summary, one_line(command))
-    if summary.resume_state.stale:
-        lines.append(
-            f"  {len(summary.resume_state.stale):,} results are of an older version of the campaign; "
-            "--replace-stale computes them again"
-        )
-    if summary.resume_state.invalid and summary.kept_invalid:
-        lines.append(
-            f"  {len(summary.resume_state.invalid):,} invalid results were left (--keep-invalid); without it they are "
-            "computed again"
-        )
-    elif again := summary.resume_state.invalid.keys() - summary.all_failed.keys():
-        lines.append(
-            f"  {len(again):,} results were not valid and were computed again; those that they replace are kept in "
-            f"{one_line(str(summary.output))}.run/replaced/"
-        )
     if summary.validation is not None and summary.validation.issues:
         lines.append(f"  not valid: {len(summary.validation.issues):,} findings, the first of them:")
         lines += [f"    {issue}" for issue in summary.validation.issues[:_SHOWN_FAILURES]]

@@ -59,10 +59,8 @@ def command(
         refuse_while_running(run)
     _write(job.array_script, array_text(job, left.by_part))
     _write(job.merge_script, merge_text(job))
-    echo(
-        f"{job.array_script}: {left.tasks:,} of {left.total:,} tasks are left, in parts {as_ranges(left.by_part)} "
-        f"of {parts}"
-    )
+    tasks = f"{sum(left.by_part.values()):,} of {left.total:,} tasks"
+    echo(f"{job.array_script}: {tasks} are left, in parts {as_ranges(left.by_part)} of {parts}")
     if submit:
         _submit(job)
     else:

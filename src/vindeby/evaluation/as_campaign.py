@@ -10,16 +10,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from pydantic import ValidationError
 
 from vindeby.campaign import Campaign
-from vindeby.campaign.reading.problems import explain
+from vindeby.campaign.reading.problems import checked
 from vindeby.campaign.reading.yaml_text import Document
 from vindeby.campaign.sections.method import Call
 from vindeby.campaign.sections.neighbours import NeighbourGroup
 from vindeby.campaign.sections.turbines import Turbine
-from vindeby.campaign.tasks import STUDY_ARRAYS, task_key
-from vindeby.errors import CampaignError, InputError
+from vindeby.campaign.tasks import STUDY_ARRAYS, cell_key
+from vindeby.errors import InputError
 from vindeby.evaluation.selection import Selection
 from vindeby.evaluation.stored_layouts import Case, Pinned, PinnedLayouts, StoredLayouts
 from vindeby.evaluation.study import Study
@@ -48,7 +47,7 @@ def campaign_of(study: Study, document: Document, stored: StoredLayouts, chosen:
         data["site"] |= {} if turn is None else {"grid_convergence_deg": turn} | data["site"]
     data.pop("objective", None)  # stored layouts have their counts and types
     data["method"] = {"call": {"function": FUNCTION}}
-    _checked(data, document)  # with all farms: neighbours stand there, too
+    checked(Campaign, Document(data, document.origins))  # with all farms: neighbours stand there, too
     data["farms"] = [data["farms"][index] for index in chosen.farms]
     data["turbines"] = [turbines[index] for index in chosen.types]
     for holder in (data, *data["farms"]):
@@ -56,7 +55,7 @@ def campaign_of(study: Study, document: Document, stored: StoredLayouts, chosen:
             _describe_types(group, turbines)
     data["seeds"] = len(chosen.cases)
     data["method"] = {"call": _call(study, stored, chosen, turbines)}
-    return _checked(data, document)
+    return checked(Campaign, Document(data, document.origins))
 
 
 def call_of(campaign: Campaign) -> Call | None:
@@ -87,7 +86,7 @@ def among_neighbours(campaign: Campaign, cell: tuple[int, int], case: Case, sour
     call = call_of(campaign)
     assert call is not None, "the case is of this campaign"
     parameters: Any = call.parameters
-    own = Pinned.parse(parameters["layouts"]["farm{}_t{}".format(*cell)][case.layout])
+    own = Pinned.parse(parameters["layouts"][cell_key(*cell)][case.layout])
     stored, groups = PinnedLayouts(source), []
     with Database(source) as database:
         farms = Campaign.loads(database.campaign_text or "", f"{source} (campaign)").farms
@@ -111,11 +110,11 @@ def _call(
     study: Study, stored: StoredLayouts, chosen: Selection, turbines: list[dict[str, Any]]
 ) -> dict[str, Any]:
     layouts = {
-        task_key(chosen.farms.index(farm), chosen.types.index(kind), ""): [str(one) for one in pinned]
+        cell_key(chosen.farms.index(farm), chosen.types.index(kind)): [*map(str, pinned)]
         for (farm, kind), pinned in chosen.layouts.items()
     }
     parameters: dict[str, Any] = {
-        "layouts": {key.removesuffix("_s"): pinned for key, pinned in layouts.items()},
+        "layouts": layouts,
         "turbines": turbines,
         "internal_wakes": study.internal_wakes,
         "output": study.output,
@@ -130,13 +129,6 @@ def _call(
     }
     cases = [case.dumps() for case in chosen.cases]
     return {"function": FUNCTION, "parameters": parameters, "cases": cases, "context": context}
-
-
-def _checked(data: dict[str, Any], document: Document) -> Campaign:
-    try:
-        return Campaign.model_validate(data)
-    except ValidationError as error:
-        raise CampaignError(explain(Campaign, error, Document(data, document.origins))) from None
 
 
 def _describe_types(group: dict[str, Any], turbines: list[dict[str, Any]]) -> None:

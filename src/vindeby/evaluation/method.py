@@ -17,23 +17,25 @@ disturb each other.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
+from dataclasses import replace
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from vindeby import wake
 from vindeby.assembly.energy import engine_name
-from vindeby.assembly.wind import turbine_of, wind_farm
+from vindeby.assembly.wind import farm_with, turbine_of, wind_of
 from vindeby.campaign import Campaign, Task
 from vindeby.campaign.neighbours import around
-from vindeby.campaign.sections.turbines import Cubic, Generic, Table, Turbine
-from vindeby.campaign.tasks import Cell, parse_key, task_key
+from vindeby.campaign.sections.turbines import Turbine
+from vindeby.campaign.tasks import Cell, cell_key, parse_key
 from vindeby.evaluation.as_campaign import call_of
 from vindeby.evaluation.stored_layouts import Case, Layout, Period, Pinned, PinnedLayouts, part_of, periods_of
 from vindeby.runner.methods.method_protocol import Result, Solve
-from vindeby.units import mean_power_to_aep_gwh, w_to_mw
+from vindeby.units import mean_power_to_aep_gwh
 from vindeby.wake import WindFarm
 
 FloatArray = npt.NDArray[np.float64]
@@ -56,24 +58,15 @@ class Energies:
     built once for a period and a set of turbine types. Steps are worked off in blocks, so that memory does not grow
     with the length of a series.
 
-    ``without_internal`` says whether internal wakes will be switched off. ``power_type`` is that of the powers that are
-    kept; none are where it is None.
+    ``power_type`` is that of the powers that are kept; none are where it is None.
     """
 
     def __init__(
-        self,
-        campaign: Campaign,
-        turbines: Sequence[Turbine],
-        power_type: str | None = None,
-        *,
-        without_internal: bool = False,
+        self, campaign: Campaign, turbines: Sequence[Turbine], power_type: str | None = None
     ) -> None:
-        everything = tuple(turbines)
-        if without_internal:
-            everything += tuple(passive(turbine) for turbine in turbines)
-        self._all = tuple(range(len(everything)))
-        self._campaign = campaign.model_copy(update={"turbines": everything, "neighbours": None})
-        self._types, self._power_type = len(turbines), power_type
+        self._turbines, self._types = [*map(turbine_of, turbines)], len(turbines)
+        self._turbines += map(passive, self._turbines[:])
+        self._campaign, self._power_type = campaign, power_type
         series = campaign.site.time_series
         self.steps = 0 if series is None else len(series.wind_speed)
         weights = np.ones(self.steps) if series is None or series.weight is None else np.array(series.weight)
@@ -89,18 +82,15 @@ class Energies:
             np.concatenate(parts)
             for parts in zip((own.x, own.y, own_types), *((o.x, o.y, o.types) for o in others), strict=True)
         )
+        engine, index = self._engine_for(types, period)
         if self.steps:
-            return self._by_step(self._engine(*period, self._all), (x, y, types), len(own), *period)
-        kinds, index = np.unique(types, return_inverse=True)  # tables of pairs are for few types
-        engine = self._engine(0, 0, tuple(kinds.tolist()))
+            return self._by_step(engine, (x, y, index), len(own), *period)
         return Given(engine.turbine_aep(x, y, index)[: len(own)])
 
     def free_gwh(self, own: Layout) -> float:
         """AEP if no turbine stood in a wake."""
-        if self.steps:
-            return self._engine(0, self.steps, self._all).free_aep_at(own.x, own.y, own.types)
-        kinds, index = np.unique(own.types, return_inverse=True)
-        return self._engine(0, 0, tuple(kinds.tolist())).free_aep_at(own.x, own.y, index)
+        engine, index = self._engine_for(own.types, (0, self.steps))
+        return engine.free_aep_at(own.x, own.y, index)
 
     def _by_step(
         self, engine: WindFarm, layout: tuple[FloatArray, FloatArray, Any], own: int, first: int, last: int
@@ -114,42 +104,21 @@ class Energies:
                 kept[:, steps] = power[:own]
         return Given(mean * mean_power_to_aep_gwh(1.0), kept)
 
+    def _engine_for(self, types: npt.NDArray[np.int64], period: tuple[int, int]) -> tuple[WindFarm, Any]:
+        """An engine that knows these types only, since tables of pairs are for few, and their numbers in it."""
+        kinds, index = np.unique(types, return_inverse=True)
+        return self._engine(*period, tuple(kinds.tolist())), index
+
     def _make_engine(self, first: int, last: int, kinds: tuple[int, ...]) -> WindFarm:
-        campaign = self._campaign
-        if self.steps:
-            campaign = campaign.model_copy(update={"site": part_of(campaign.site, first, last)})
-        return wind_farm(campaign, kinds)
+        site = self._campaign.site
+        wind = wind_of(part_of(site, first, last) if self.steps else site.stated)
+        return farm_with(self._campaign.wake, wind, [self._turbines[kind] for kind in kinds])
 
 
-def passive(turbine: Turbine) -> Turbine:
+def passive(turbine: wake.Turbine) -> wake.Turbine:
     """The same type without thrust."""
-    name, description = f"{turbine.name} without thrust", turbine.description
-    if isinstance(description, Table):
-        changed: dict[str, Any] = {
-            "table": description.model_copy(update={"ct": (0.0,) * len(description.ct)})
-        }
-    elif isinstance(description, Cubic):
-        update = {"ct": 0.0, "ct_wind_speed": None, "outside": "hold"}
-        changed = {"cubic": description.model_copy(update=update)}
-    else:
-        changed = {"generic": None, "table": _tabulated(turbine, description)}
-    return turbine.model_copy(
-        update={"name": name, **changed}
-    )  # unchecked: the name may be longer than any given
-
-
-def _tabulated(turbine: Turbine, description: Generic) -> Table:
-    """A generic type as the table that its curves are."""
-    curves = turbine_of(turbine)
-    power_w = curves.power[:, 0].tolist()
-    return Table(
-        rated_power_mw=description.rated_power_mw,
-        rotor_diameter_m=description.rotor_diameter_m,
-        hub_height_m=description.hub_height_m,
-        wind_speed=tuple(curves.start.tolist()),
-        power_kw=tuple(w_to_mw(watts) * 1e3 for watts in power_w),
-        ct=(0.0,) * len(power_w),
-    )
+    name = f"{turbine.name} without thrust"
+    return replace(turbine, name=name, thrust=np.zeros_like(turbine.thrust))
 
 
 class EvaluationMethod:
@@ -166,19 +135,16 @@ class EvaluationMethod:
         self.stored = PinnedLayouts(Path(context["source_database"]))
         self.turbines = [Turbine.model_validate(data) for data in parameters["turbines"]]
         self.power_type = str(parameters["power_type"]) if parameters["output"] == "power" else None
-        self._by_farm: dict[int, tuple[Energies, Layout]] = {}
+        self._around_farm = cache(self._surroundings)
 
     def prepare(self, cell: Cell) -> Solve:
         """The layouts of a farm and type, and what always stands around them."""
-        if cell.farm_idx not in self._by_farm:
-            self._by_farm[cell.farm_idx] = self._surroundings(cell.farm_idx)
-        return _Prepared(self, cell, *self._by_farm[cell.farm_idx]).solve
+        return _Prepared(self, cell, *self._around_farm(cell.farm_idx)).solve
 
     def _surroundings(self, farm_idx: int) -> tuple[Energies, Layout]:
         """The engines, and the turbines that stand already by the campaign of the database."""
         beside = around(self.campaign, farm_idx, self.turbines)
-        switched_off = self.internal != "on"
-        energies = Energies(self.campaign, beside.turbines, self.power_type, without_internal=switched_off)
+        energies = Energies(self.campaign, beside.turbines, self.power_type)
         return energies, Layout(beside.x, beside.y, beside.types)
 
 
@@ -187,9 +153,8 @@ class _Prepared:
 
     def __init__(self, method: EvaluationMethod, cell: Cell, energies: Energies, around: Layout) -> None:
         self._method, self._cell, self._energies, self._around = method, cell, energies, around
-        key = task_key(cell.farm_idx, cell.type_idx, "").removesuffix("_s")
-        self._own = method.pinned[key]
-        self._free_and_alone: dict[Pinned, tuple[float, float]] = {}
+        self._own = method.pinned[cell_key(cell.farm_idx, cell.type_idx)]
+        self._without_neighbours = cache(self._free_and_alone)
 
     def solve(self, task: Task) -> Result:
         """One case: a layout among a combination of neighbours."""
@@ -234,15 +199,13 @@ class _Prepared:
             found["loss_external"] = (found["aep_alone"] - found["aep"]) / free
         return found
 
-    def _without_neighbours(self, own: Pinned) -> tuple[float, float]:
+    def _free_and_alone(self, own: Pinned) -> tuple[float, float]:
         """The energy of a layout without any wakes, and without those of the combination's neighbours (if needed)."""
-        if own not in self._free_and_alone:
-            free, alone = self._energies.free_gwh(self._method.stored.layout(own)), 0.0
-            if self._method.internal != "off":
-                whole = Period(0, self._energies.steps, ())
-                alone = float(self._one(own, whole, internal=True).aep.sum())
-            self._free_and_alone[own] = free, alone
-        return self._free_and_alone[own]
+        free, alone = self._energies.free_gwh(self._method.stored.layout(own)), 0.0
+        if self._method.internal != "off":
+            whole = Period(0, self._energies.steps, ())
+            alone = float(self._one(own, whole, internal=True).aep.sum())
+        return free, alone
 
     def _whole(self, own: Pinned, periods: Sequence[Period], *, internal: bool) -> Given:
         """All periods together."""

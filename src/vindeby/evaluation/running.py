@@ -12,9 +12,10 @@ from typing import Any
 
 from vindeby.campaign import Campaign
 from vindeby.campaign.doubts import notes_about_files
+from vindeby.campaign.tasks import cell_key
 from vindeby.errors import ArgumentError, CampaignError, InputError
 from vindeby.evaluation.as_campaign import call_of, campaign_of, source_of
-from vindeby.evaluation.selection import Selector
+from vindeby.evaluation.selection import Selection
 from vindeby.evaluation.stored_layouts import Case, StoredLayouts
 from vindeby.evaluation.study import Study
 from vindeby.runner.running import run
@@ -74,12 +75,10 @@ def study_campaign(
     database: str | Path, study: str | Path | dict[str, Any], overrides: Sequence[str] = ()
 ) -> Campaign:
     """The campaign that evaluates a study: every case, with the layouts that are chosen now."""
-    read = Study.from_data if isinstance(study, dict) else Study.load
-    loaded, document = read(study, overrides)  # type: ignore[arg-type]
+    loaded, document = Study.load(study, overrides)
     stored = StoredLayouts(Path(database))
     try:
-        chosen = Selector(loaded, document, stored).select()
-        return campaign_of(loaded, document, stored, chosen)
+        return campaign_of(loaded, document, stored, Selection(loaded, document, stored))
     finally:
         stored.close()
 
@@ -114,9 +113,9 @@ def _layouts_of(campaign: Campaign) -> dict[str, list[str]]:
     types = [turbine.name for turbine in campaign.turbines]
     around = [one.pinned for text in call.cases or () for one in Case.loads(text).neighbours]
     own = {
-        f"{campaign.farms[cell.farm_idx].name} {cell.label(types)}": list(
-            layouts[f"farm{cell.farm_idx}_t{cell.type_idx}"]
-        )
+        f"{campaign.farms[cell.farm_idx].name} {cell.label(types)}": layouts[
+            cell_key(cell.farm_idx, cell.type_idx)
+        ]
         for cell in campaign.cells()
     }
     return own | {one.key: [str(one)] for one in around}

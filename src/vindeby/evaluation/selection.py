@@ -7,20 +7,17 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 from itertools import combinations as subsets_of
-from typing import NoReturn
 
 import numpy as np
 
-from vindeby.campaign.reading.problems import show
-from vindeby.campaign.reading.yaml_text import Document, Path, field_name
+from vindeby.campaign.reading.yaml_text import Document, Path
 from vindeby.campaign.refusals import SAME_PLACE_M
 from vindeby.campaign.sections.time_series import TimeSeries
 from vindeby.campaign.tasks import Cell
-from vindeby.errors import CampaignError, DataError, Problem
+from vindeby.errors import DataError
 from vindeby.evaluation.stored_layouts import Case, Neighbour, Pinned, StoredLayouts
 from vindeby.evaluation.study import Neighbours, Row, Study
 
@@ -49,72 +46,49 @@ def combinations_of(neighbours: Neighbours | None) -> list[tuple[str, list[tuple
     return [("+".join(row.farm for row, _ in some) or NOBODY, some) for some in chosen]
 
 
-@dataclass(frozen=True)
 class Selection:
-    """What a study means: farms and types by their numbers in the database, their layouts, and the cases."""
+    """What a study means: farms and types by their numbers in the database, their layouts, and the cases.
 
-    farms: tuple[int, ...]
-    types: tuple[int, ...]
-    layouts: dict[tuple[int, int], tuple[Pinned, ...]]
-    cases: tuple[Case, ...]
-
-
-class Selector:
-    """Finds what a study means in a database."""
+    CampaignError or DataError says what is wrong or missing.
+    """
 
     def __init__(self, study: Study, document: Document, stored: StoredLayouts) -> None:
-        self.study, self.document, self.stored = study, document, stored
-        self.farms = [farm.name for farm in stored.campaign.farms]
-        self.types = [turbine.name for turbine in stored.campaign.turbines]
-
-    def select(self) -> Selection:
-        """The selection; CampaignError or DataError says what is wrong or missing."""
+        self.study, self.stored, self._refuse = study, stored, document.refuse
+        self._farm_names = [farm.name for farm in stored.campaign.farms]
+        self._type_names = [turbine.name for turbine in stored.campaign.turbines]
         if self.study.output == "power" and self._series() is None:
-            self.refuse(
-                ("output",), "needs a time series", "power", "give site: time_series, or write output: aep"
-            )
-        farms = self._numbers("farms", self.study.layouts.farms, self.farms)
-        types = self._types(farms)
-        cells = [
-            cell for farm in farms for cell in self.stored.cells[farm] if cell.mix or cell.type_idx in types
-        ]
+            remedy = "give site: time_series, or write output: aep"
+            self._refuse(("output",), "needs a time series", remedy, "power")
+        self.farms = self._numbers("farms", self.study.layouts.farms, self._farm_names)
+        self.types = self._types(self.farms)
         seeds = self._seeds()
-        layouts = {
+        self.layouts = {
             (cell.farm_idx, cell.type_idx): tuple(self.stored.pinned(cell, seed) for seed in seeds)
-            for cell in cells
+            for farm in self.farms
+            for cell in self.stored.cells[farm]
+            if cell.mix or cell.type_idx in self.types
         }
-        cases = self._cases(len(seeds))
-        self._refuse_doubled(layouts, cases)
-        return Selection(tuple(farms), tuple(types), layouts, tuple(cases))
-
-    def refuse(self, at: Path, message: str, value: object, remedy: str) -> NoReturn:
-        """Raise with the place in the study file."""
-        origin = self.document.origin(at)
-        problem = Problem(origin.source, field_name(at), message, show(value), remedy, origin.line)
-        raise CampaignError([problem])
+        self.cases = self._cases(len(seeds))
+        self._refuse_doubled()
 
     def _numbers(self, key: str, given: Sequence[str] | None, known: Sequence[str]) -> list[int]:
         for index, name in enumerate(given or ()):
             if name not in known:
                 remedy = f"{self.stored.path.name} has: {', '.join(known)}"
-                self.refuse(("layouts", key, index), "is not in the database", name, remedy)
+                self._refuse(("layouts", key, index), "is not in the database", remedy, name)
             if name in (given or ())[:index]:
-                self.refuse(("layouts", key, index), "is listed twice", name, "list it once")
+                self._refuse(("layouts", key, index), "is listed twice", "list it once", name)
         return list(range(len(known))) if given is None else sorted(known.index(name) for name in given)
 
     def _types(self, farms: Sequence[int]) -> list[int]:
-        types = self._numbers("types", self.study.layouts.types, self.types)
+        types = self._numbers("types", self.study.layouts.types, self._type_names)
         mixed = [farm for farm in farms if self.stored.cells[farm][0].mix]
         if not mixed:
             return types
         needed = {kind for farm in mixed for kind, _ in self.stored.cells[farm][0].mix}
         if len(mixed) < len(farms) and not needed <= set(types):
-            self.refuse(
-                ("layouts",),
-                f"farm {self.farms[mixed[0]]!r} has a mix of types that are not all listed",
-                None,
-                "evaluate farms with a mix in a study of their own",
-            )
+            message = f"farm {self._farm_names[mixed[0]]!r} has a mix of types that are not all listed"
+            self._refuse(("layouts",), message, "evaluate farms with a mix in a study of their own")
         return sorted(needed | set(types)) if len(mixed) < len(farms) else sorted(needed)
 
     def _seeds(self) -> list[int | str]:
@@ -124,7 +98,7 @@ class Selector:
         for index, seed in enumerate(given):
             if seed not in self.stored.campaign.seeds:
                 remedy = f"its seeds are {_some(self.stored.campaign.seeds)}"
-                self.refuse(("layouts", "seeds", index), "is not a seed of the database", seed, remedy)
+                self._refuse(("layouts", "seeds", index), "is not a seed of the database", remedy, seed)
         return list(given)
 
     def _cases(self, layouts: int) -> list[Case]:
@@ -136,25 +110,24 @@ class Selector:
         return cases
 
     def _neighbour(self, row: Row, at: Path) -> Neighbour:
-        if row.farm not in self.farms:
-            remedy = f"{self.stored.path.name} has: {', '.join(self.farms)}"
-            self.refuse((*at, "farm"), "is not a farm of the database", row.farm, remedy)
-        cell = self._cell(self.stored.cells[self.farms.index(row.farm)], row.type, at)
+        if row.farm not in self._farm_names:
+            remedy = f"{self.stored.path.name} has: {', '.join(self._farm_names)}"
+            self._refuse((*at, "farm"), "is not a farm of the database", remedy, row.farm)
+        cell = self._cell(self.stored.cells[self._farm_names.index(row.farm)], row.type, at)
         first_step = 0 if row.since is None else self._first_step(row.since, (*at, "from"))
         try:
             return Neighbour(self.stored.pinned(cell, row.seed), row.since, first_step)
         except DataError as error:
-            self.refuse(
-                (*at, "seed"), str(error), row.seed, "name a result that is there, or run the campaign first"
-            )
+            remedy = "name a result that is there, or run the campaign first"
+            self._refuse((*at, "seed"), str(error), remedy, row.seed)
 
     def _cell(self, cells: Sequence[Cell], name: str | None, at: Path) -> Cell:
-        labels = [cell.label(self.types) for cell in cells]
+        labels = [cell.label(self._type_names) for cell in cells]
         if name is None and len(cells) == 1:
             return cells[0]
         if name not in labels:
             message = "is missing" if name is None else "is not a type of this farm"
-            self.refuse((*at, "type"), message, name, f"the farm has: {', '.join(labels)}")
+            self._refuse((*at, "type"), message, f"the farm has: {', '.join(labels)}", name)
         return cells[labels.index(name)]
 
     def _first_step(self, since: str, at: Path) -> int:
@@ -162,18 +135,14 @@ class Selector:
         series = self._series()
         times = None if series is None else series.times
         if series is None or times is None:
-            self.refuse(
-                at,
-                "needs a time series with times",
-                since,
-                "give site: time_series with times, or leave it out",
-            )
+            remedy = "give site: time_series with times, or leave it out"
+            self._refuse(at, "needs a time series with times", remedy, since)
         moment = datetime.fromisoformat(since)
         aware = [time.tzinfo is not None for time in (moment, self._times[0])]
         if aware[0] != aware[1]:
             what = "has a time zone, but the times of the series have none"
             other = "has no time zone, but the times of the series have one"
-            self.refuse(at, what if aware[0] else other, since, f"write it like {times[0]}")
+            self._refuse(at, what if aware[0] else other, f"write it like {times[0]}", since)
         return bisect_left(self._times, moment)
 
     @cached_property
@@ -184,13 +153,11 @@ class Selector:
     def _series(self) -> TimeSeries | None:
         return (self.study.site or self.stored.campaign.site).time_series
 
-    def _refuse_doubled(
-        self, layouts: dict[tuple[int, int], tuple[Pinned, ...]], cases: Sequence[Case]
-    ) -> None:
+    def _refuse_doubled(self) -> None:
         """Refuse layouts of two farms that overlap: a turbine cannot stand where another does."""
         seen: set[tuple[Pinned, Pinned]] = set()
-        own = [one for several in layouts.values() for one in several]
-        for case in cases:
+        own = [one for several in self.layouts.values() for one in several]
+        for case in self.cases:
             around = [one.pinned for one in case.neighbours]
             for index, one in enumerate(around):
                 for other in (*around[:index], *own):
@@ -205,7 +172,7 @@ class Selector:
             message = (
                 f"combination {combination!r}: {one.key} and {other.key} have turbines at the same place"
             )
-            self.refuse(("neighbours",), message, None, "let only one of these farms stand")
+            self._refuse(("neighbours",), message, "let only one of these farms stand")
 
 
 def _some(seeds: Sequence[int]) -> str:

@@ -153,11 +153,8 @@ class StoredLayouts(PinnedLayouts):
 
     def _verified(self, key: str) -> Pinned | str:
         """A result that is done, or why there is none."""
-        if wrong := self._judge.why_not_done(self.database, key):
-            return wrong
-        pinned = Pinned(key, self.database.checksum(key)[:_DIGITS])
-        self._known[pinned] = layout_in(self.database[key])
-        return pinned
+        wrong = self._judge.why_not_done(self.database, key)
+        return wrong or Pinned(key, self.database.checksum(key)[:_DIGITS])
 
 
 @dataclass(frozen=True)

@@ -13,18 +13,27 @@ from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, BeforeValidator, Field, Strict, ValidationError, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, Strict, model_validator
 
 from vindeby.campaign.reading import source
 from vindeby.campaign.reading.files import NamedFile
-from vindeby.campaign.reading.problems import explain
+from vindeby.campaign.reading.problems import checked
 from vindeby.campaign.reading.tables import Header, TableLine, TableReader
 from vindeby.campaign.reading.yaml_text import Document, Origin, write
 from vindeby.campaign.sections.run_options import RunOptions
 from vindeby.campaign.sections.site import Site
-from vindeby.campaign.sections.values import PACKED, Name, OneOf, Section, Text, refusal, require
+from vindeby.campaign.sections.values import (
+    PACKED,
+    Name,
+    OneOf,
+    Section,
+    Text,
+    one_is_a_list,
+    refusal,
+    require,
+)
 from vindeby.campaign.sections.wake_model import WakeModel
-from vindeby.errors import CampaignError, InputError
+from vindeby.errors import InputError
 
 MOST_IN_SUBSETS = 12
 MOST_COMBINATIONS = 1_000_000
@@ -32,36 +41,29 @@ _LONGEST_LABEL = 1_000
 
 
 def _seed(value: Any) -> int | str:
-    if value == "best":
-        return "best"
-    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise refusal("is not a seed", remedy="write best, or a whole number from 0 on", value=value)
-    return value
+    require(value == "best" or _is_seed(value), "is not a seed", "write best, or a whole number from 0 on")
+    found: int | str = value
+    return found
+
+
+def _is_seed(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
 
 def _date(text: str) -> str:
     try:
         datetime.fromisoformat(text)
     except ValueError:
-        raise refusal(
-            "is not a date", remedy="write it like 2015-01-31 or 2015-01-31T13:00", value=text
-        ) from None
+        remedy = "write it like 2015-01-31 or 2015-01-31T13:00"
+        raise refusal("is not a date", remedy=remedy) from None
     return text
 
 
 def _label(value: Any) -> str:
     text = str(value).strip()
-    if (
-        isinstance(value, bool)
-        or not isinstance(value, str | int)
-        or not 0 < len(text) <= _LONGEST_LABEL
-        or not text.isprintable()
-    ):
-        raise refusal(
-            "is not a name of a combination",
-            remedy=f"write a word or a number of at most {_LONGEST_LABEL:,} printable characters",
-            value=text[:40].encode("ascii", "backslashreplace").decode(),
-        )
+    is_name = isinstance(value, str | int) and not isinstance(value, bool) and text.isprintable()
+    remedy = f"write a word or a number of at most {_LONGEST_LABEL:,} printable characters"
+    require(is_name and 0 < len(text) <= _LONGEST_LABEL, "is not a name of a combination", remedy)
     return text
 
 
@@ -82,10 +84,8 @@ class TableRow(Row):
 
     @model_validator(mode="after")
     def _nothing_without_a_farm(self) -> Self:
-        if self.farm is None and (self.type is not None or self.since is not None or self.seed != "best"):
-            raise refusal(
-                "says a type, seed or date of no farm", remedy="name the farm", value=self.combination
-            )
+        is_empty = self.type is None and self.since is None and self.seed == "best"
+        require(self.farm is not None or is_empty, "says a type, seed or date of no farm", "name the farm")
         return self
 
 
@@ -105,62 +105,37 @@ class Neighbours(OneOf):
         for name in ("together", "one_by_one", "subsets"):
             rows: Sequence[Row] = getattr(self, name) or ()
             for index, row in enumerate(rows):
-                if row.farm in [other.farm for other in rows[:index]]:
-                    raise refusal(
-                        "is listed twice",
-                        remedy="list each farm once",
-                        at=(name, index, "farm"),
-                        value=row.farm,
-                    )
-                if name == "one_by_one" and row.since is not None:
-                    raise refusal(
-                        "has no meaning here: farms stand in the order of the list",
-                        remedy="leave it out, or use together, where each farm stands from its date on",
-                        at=(name, index, "from"),
-                        value=row.since,
-                    )
-        if self.subsets is not None and len(self.subsets) > MOST_IN_SUBSETS:
-            raise refusal(
-                f"{len(self.subsets)} farms have {2 ** len(self.subsets):,} subsets",
-                remedy=f"list at most {MOST_IN_SUBSETS}, or write the combinations as a table",
-                at=("subsets",),
-            )
+                first = row.farm not in [other.farm for other in rows[:index]]
+                require(first, "is listed twice", "list each farm once", name, index, "farm")
+                unused = name != "one_by_one" or row.since is None
+                wrong = "has no meaning here: farms stand in the order of the list"
+                remedy = "leave it out, or use together, where each farm stands from its date on"
+                require(unused, wrong, remedy, name, index, "from")
+        count = len(self.subsets or ())
+        remedy = f"list at most {MOST_IN_SUBSETS}, or write the combinations as a table"
+        require(count <= MOST_IN_SUBSETS, f"{count} farms have {2**count:,} subsets", remedy, "subsets")
         self._refuse_twice_in_a_combination()
         return self
 
     def _refuse_twice_in_a_combination(self) -> None:
         seen: set[tuple[str, str | None]] = set()
         for index, row in enumerate(self.table or ()):
-            if (row.combination, row.farm) in seen:
-                raise refusal(
-                    f"combination {row.combination!r} lists it twice",
-                    remedy="list each farm once in a combination",
-                    at=("table", index, "farm"),
-                    value=row.farm,
-                )
+            wrong = f"combination {row.combination!r} lists it twice"
+            first = (row.combination, row.farm) not in seen
+            require(first, wrong, "list each farm once in a combination", "table", index, "farm")
             seen.add((row.combination, row.farm))
         empty = {name for name, farm in seen if farm is None}
         for index, row in enumerate(self.table or ()):
-            if row.farm is not None and row.combination in empty:
-                raise refusal(
-                    f"combination {row.combination!r} has a row without a farm, in which nothing stands",
-                    remedy="remove one of them",
-                    at=("table", index, "combination"),
-                    value=row.combination,
-                )
+            wrong = f"combination {row.combination!r} has a row without a farm, in which nothing stands"
+            alone = row.farm is None or row.combination not in empty
+            require(alone, wrong, "remove one of them", "table", index, "combination")
 
 
 def no_neighbours(value: Any) -> Any:
     """``none`` is a word for no neighbours."""
-    if isinstance(value, str):
-        if value != "none":
-            raise refusal(
-                "is not known",
-                remedy="write none, or one of together, one_by_one, subsets, table",
-                value=value,
-            )
-        return None
-    return value
+    remedy = "write none, or one of together, one_by_one, subsets, table"
+    require(not isinstance(value, str) or value == "none", "is not known", remedy)
+    return None if value == "none" else value
 
 
 COLUMNS = ("combination", "farm", "type", "seed", "from")
@@ -220,34 +195,27 @@ def _row(reader: TableReader, names: list[str], given: TableLine) -> dict[str, A
 InternalWakes = Literal["on", "off", "both"]
 
 
-def _one_is_a_list(value: Any) -> Any:
-    return [value] if isinstance(value, str) else value
-
-
 def _seeds(value: Any) -> str | tuple[int, ...]:
     if value in ("best", "all"):
         return str(value)
-    values = [value] if isinstance(value, int) and not isinstance(value, bool) else value
-    if not isinstance(values, list | tuple) or not values:
-        raise refusal(
-            "does not name seeds", remedy="write best, all, a seed, or a list of seeds", value=value
-        )
-    for index, seed in enumerate(values):
-        if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
-            raise refusal("is not a seed", remedy="write a whole number from 0 on", at=(index,), value=seed)
-        if seed in values[:index]:
-            raise refusal("a seed is listed twice", remedy="list each seed once", at=(index,), value=seed)
-    return tuple(values)
+    if _is_seed(value):
+        return (value,)
+    is_list = isinstance(value, list | tuple) and len(value) > 0
+    require(is_list, "does not name seeds", "write best, all, a seed from 0 on, or a list of seeds")
+    for index, seed in enumerate(value):
+        require(_is_seed(seed), "is not a seed", "write a whole number from 0 on", index)
+        require(seed not in value[:index], "a seed is listed twice", "list each seed once", index)
+    return tuple(value)
 
 
 def _wakes(value: Any) -> Any:
     names = {True: "on", False: "off", "both": "both", "on": "on", "off": "off"}
-    if not isinstance(value, bool | str) or value not in names:
-        raise refusal("is not known", remedy="write true, false or both", value=value)
+    is_known = isinstance(value, bool | str) and value in names
+    require(is_known, "is not known", "write true, false or both")
     return names[value]
 
 
-Names = Annotated[tuple[Name, ...], BeforeValidator(_one_is_a_list), Field(min_length=1)]
+Names = Annotated[tuple[Name, ...], BeforeValidator(one_is_a_list), Field(min_length=1)]
 
 
 class Layouts(Section):
@@ -273,26 +241,19 @@ class Study(Section):
     run: RunOptions = RunOptions()
 
     @classmethod
-    def load(cls, path: str | Path, overrides: Sequence[str] = ()) -> tuple[Self, Document]:
-        """Read a study file, with overrides such as ``"output=power"``; also where each value was written."""
-        if not Path(path).is_file():
-            raise InputError(f"{path}: there is no such study file; --with names a YAML file")
-        document = source.load_study(Path(path))
-        return cls.from_document(with_combination_file(document, Path(path).parent), overrides)
+    def load(cls, study: str | Path | dict[str, Any], overrides: Sequence[str] = ()) -> tuple[Self, Document]:
+        """Read a study file, or its content as plain data, with overrides such as ``"output=power"``.
 
-    @classmethod
-    def from_data(cls, data: dict[str, Any], overrides: Sequence[str] = ()) -> tuple[Self, Document]:
-        """Make a study of plain data, as a study file has it."""
-        return cls.from_document(Document(data, {(): Origin("study")}), overrides)
-
-    @classmethod
-    def from_document(cls, document: Document, overrides: Sequence[str] = ()) -> tuple[Self, Document]:
-        """Check data that was read, with overrides put in."""
+        The document says where each value was written.
+        """
+        if isinstance(study, dict):
+            document = Document(study, {(): Origin("study")})
+        elif Path(study).is_file():
+            document = with_combination_file(source.load_study(Path(study)), Path(study).parent)
+        else:
+            raise InputError(f"{study}: there is no such study file; --with names a YAML file")
         source.override(document, overrides)
-        try:
-            return cls.model_validate(document.data), document
-        except ValidationError as error:
-            raise CampaignError(explain(cls, error, document)) from None
+        return checked(cls, document), document
 
     @model_validator(mode="after")
     def _power_type_needs_powers(self) -> Self:

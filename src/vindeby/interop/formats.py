@@ -13,12 +13,12 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 
 from vindeby import wake
 from vindeby.assembly.wind import turbine_of, wind_of
 from vindeby.campaign.reading.files import suffix_of
-from vindeby.campaign.reading.problems import explain
+from vindeby.campaign.reading.problems import checked
 from vindeby.campaign.reading.readers import FileContent
 from vindeby.campaign.reading.yaml_text import Document, Origin
 from vindeby.campaign.reading.yaml_text import read as read_yaml
@@ -154,7 +154,4 @@ def _section(
     for note in found.notes:
         warnings.warn(f"{path.name}: {note}", ForeignFileWarning, stacklevel=3)
     data = {**usual, **found.data}
-    try:
-        return model.model_validate(data)
-    except ValidationError as error:
-        raise CampaignError(explain(model, error, Document(data, {(): Origin(str(path))}))) from None
+    return checked(model, Document(data, {(): Origin(str(path))}))

@@ -13,13 +13,11 @@ from vindeby.layout.method import Method, Pipeline, Result, Search, Status
 from vindeby.layout.methods.annealing import Annealing
 from vindeby.layout.methods.auto import Auto
 from vindeby.layout.methods.gradient import Gradient
-from vindeby.layout.methods.hopping import Hopping
 from vindeby.layout.methods.in_turn import InTurn
 from vindeby.layout.methods.lattice import Lattice
 from vindeby.layout.methods.random_search import RandomSearch
 from vindeby.layout.methods.random_start import RandomStart
 from vindeby.layout.methods.smart_start import SmartStart
-from vindeby.layout.methods.stochastic_gradient import StochasticGradient
 from vindeby.layout.problem import Layout, Problem
 
 __all__ = [
@@ -29,7 +27,6 @@ __all__ = [
     "Choice",
     "CountSearch",
     "Gradient",
-    "Hopping",
     "InTurn",
     "Lattice",
     "Layout",
@@ -44,7 +41,6 @@ __all__ = [
     "Search",
     "SmartStart",
     "Status",
-    "StochasticGradient",
     "Zone",
     "Zones",
 ]

@@ -18,7 +18,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vindeby.campaign import Campaign
-from vindeby.results.sources import ResultSource
 from vindeby.store.disk.files import file_state
 from vindeby.store.disk.run_directory import Verdicts, read_verdicts
 from vindeby.store.format.rows import CHECKSUM_WIDTH, Segment, array_field, attribute_field
@@ -51,7 +50,7 @@ class ResultColumns:
     (``leave_out``).
     """
 
-    def __init__(self, source: ResultSource) -> None:
+    def __init__(self, source: Database) -> None:
         self.source = source
         self._parts: list[NDArray[Any]] = []
         self._rows: NDArray[Any] | None = None
@@ -87,12 +86,11 @@ class ResultColumns:
         if state != self._state:
             self._state, self._known = state, read_verdicts(source.run, self._text)
         known = self._known
-        if isinstance(source, Database) and known.invalid:
+        if known.invalid:
             source.pass_over(known.invalid, known.by_key.keys() & set(source.repeated_keys()))
             self.take_new()
         self.leave_out(known.invalid)
-        covered = isinstance(source, Database) and known.covers(source.digest)
-        if not covered and self.foreign and self._checked != self.version:
+        if not known.covers(source.digest) and self.foreign and self._checked != self.version:
             if self._judge is None:
                 from vindeby.assembly.done import Judge  # may load Numba: only here
 

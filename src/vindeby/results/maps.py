@@ -122,8 +122,7 @@ def neighbour_groups(campaign: Campaign | None, farm_idx: int) -> dict[str, Floa
     """The positions of every neighbour, x and y in metres, by the label of its group; none without a campaign."""
     if campaign is None or not has_neighbours(campaign, farm_idx):
         return {}
-    groups = groups_of(campaign, farm_idx)
-    return {label: np.array([(one.x, one.y) for one in standing]).T for label, standing in groups.items()}
+    return groups_of(campaign, farm_idx)
 
 
 def neighbour_places(campaign: Campaign | None, farm_idx: int) -> FloatArray:

@@ -29,7 +29,7 @@ from vindeby.results.snapshot import (
     WorkerState,
     guessed,
 )
-from vindeby.results.sources import Folder, GivenCampaign, campaign_of, open_source
+from vindeby.results.sources import GivenCampaign, campaign_of, open_source
 from vindeby.store.disk.events import CUT_SHORT, SET_ASIDE, EventTail, FailedTask, Odd, failed_task, read_now
 from vindeby.store.disk.process import Identity
 from vindeby.store.disk.run_directory import RunDirectory
@@ -267,7 +267,7 @@ class Observer:
         left = None if total is None else total - done - count[TaskState.FAILED]
         estimates = [one.eta_s for one in coordinators if one.alive]
         kind = "campaign" if self.run.path.exists() else "database"
-        if isinstance(self.source, Folder):
+        if self.path.is_dir():
             kind = "folder"
         return Snapshot(
             path=str(self.path),

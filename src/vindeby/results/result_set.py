@@ -21,7 +21,6 @@ from vindeby.results.maps import layout_in
 from vindeby.results.snapshot import Expected
 from vindeby.results.sources import (
     GivenCampaign,
-    ResultSource,
     campaign_of,
     farm_of,
     has_neighbours,
@@ -41,7 +40,7 @@ class ResultSet:
     """What can be seen of a database; everything is worked out when it is first asked for."""
 
     def __init__(self, path: Path | str, *, campaign: GivenCampaign = None) -> None:
-        self.source: ResultSource = open_source(path)
+        self.source = open_source(path)
         self.path, self.run = self.source.path, self.source.run
         self.results = ResultColumns(self.source)
         self.campaign: Campaign | None = campaign_of(self.run, campaign, self.source.campaign_text)

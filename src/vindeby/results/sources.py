@@ -7,7 +7,6 @@ read once is not read again until its file changes.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
@@ -16,15 +15,12 @@ from vindeby.campaign import Campaign
 from vindeby.campaign.sections.farm import Farm
 from vindeby.campaign.sections.turbines import Turbine
 from vindeby.errors import ArgumentError, DataError, InputError
-from vindeby.store.disk.files import file_state
-from vindeby.store.disk.run_directory import RunDirectory, hdf5_files
-from vindeby.store.format.record import Attribute, Record
-from vindeby.store.format.rows import Segment
+from vindeby.store.disk.run_directory import RunDirectory
+from vindeby.store.format.record import Attribute
 from vindeby.store.format.seal import FORMAT_VERSION
 from vindeby.store.read.database import Database
 from vindeby.store.read.guard import Guard
-from vindeby.store.read.inspect import Finding
-from vindeby.store.read.reading import Reading, read_any
+from vindeby.store.read.reading import read_any
 
 
 @dataclass(frozen=True)
@@ -90,12 +86,10 @@ def kept_campaign(path: Path) -> Attribute | None:
         return read_any(path, guard).root.get("campaign")
 
 
-def open_source(path: Path | str) -> ResultSource:
+def open_source(path: Path | str) -> Database:
     """Whatever stands at ``path``: a database, a run in progress, a folder of worker files."""
     path = named_output(path)
-    if path.is_dir():
-        return Folder(path)
-    database = Database(path)
+    database = Database(path, folder=path.is_dir())
     version = database.attributes.get("format_version", FORMAT_VERSION)
     if isinstance(version, int) and version > FORMAT_VERSION:
         raise InputError(
@@ -103,85 +97,3 @@ def open_source(path: Path | str) -> ResultSource:
             "install the newer one"
         )
     return database
-
-
-class Folder:
-    """The files of a folder, each read as far as it can be; the first one that has a key counts."""
-
-    def __init__(self, path: Path) -> None:
-        self.path, self.run = path, RunDirectory(path)
-        self.attributes: dict[str, Attribute] = {}
-        self.findings: dict[Path, list[Finding]] = {}
-        self._readings: dict[Path, tuple[object, Reading]] = {}
-        self._index: dict[str, tuple[Path, Segment, int]] = {}
-        self._is_new = False
-        self.refresh()
-        if not self._readings:
-            raise InputError(
-                f"{path}: this folder holds no HDF5 files; name a database, or a folder of worker files"
-            )
-
-    def refresh(self) -> int:
-        """Read the files that are new or have changed; how many records came."""
-        before, changed = len(self._index), False
-        with Guard() as guard:
-            for path in hdf5_files(self.path):
-                state = file_state(path)
-                if state is not None and self._readings.get(path, (None,))[0] != state:
-                    self._readings[path] = state, read_any(path, guard)
-                    changed = True
-        if changed:
-            self._combine()
-        return len(self._index) - before
-
-    def _combine(self) -> None:
-        self._index, self._is_new = {}, True
-        for path, (_, reading) in sorted(self._readings.items()):
-            self.attributes = {**reading.root, **self.attributes}
-            for segment in reading.segments:
-                for row, key in enumerate(segment.rows["key"].tolist()):
-                    self._index.setdefault(key.decode(errors="replace"), (path, segment, row))
-        findings = {path: reading.findings for path, (_, reading) in self._readings.items()}
-        self.findings = {path: found for path, found in findings.items() if found}
-
-    def new_segments(self, fields: Collection[str] | None = None) -> Iterator[Segment]:  # noqa: ARG002 - as others
-        """Every record once, if a file was read since this was last asked."""
-        is_new, self._is_new = self._is_new, False
-        return self.segments() if is_new else iter(())
-
-    def segments(self) -> Iterator[Segment]:
-        """Every record once."""
-        rows: dict[int, tuple[Segment, list[int]]] = {}
-        for _, segment, row in self._index.values():
-            rows.setdefault(id(segment), (segment, []))[1].append(row)
-        for segment, mine in rows.values():
-            yield segment.take(mine)
-
-    def counts(self) -> dict[Path, int]:
-        """How many records each file gives."""
-        return {
-            path: sum(map(len, reading.segments)) for path, (_, reading) in sorted(self._readings.items())
-        }
-
-    def copies(self, key: str) -> list[Record]:
-        """The record that counts; a folder is not asked for others."""
-        return [self[key]] if key in self._index else []
-
-    def __contains__(self, key: object) -> bool:
-        return key in self._index
-
-    def __getitem__(self, key: str) -> Record:
-        path, segment, row = self._index[key]
-        if not segment.take(slice(row, row + 1)).intact().all():
-            raise DataError(f"{path}: record {key}: checksum mismatch")
-        return segment.record(row)
-
-    @property
-    def campaign_text(self) -> str | None:
-        """The campaign that one of the files carries."""
-        text = self.attributes.get("campaign")
-        return text if isinstance(text, str) else None
-
-
-ResultSource: TypeAlias = Database | Folder
-"""Results that may grow while they are looked at."""

@@ -11,10 +11,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from vindeby.errors import VindebyError
 from vindeby.runner.protocol import Failure, Kind
 from vindeby.runner.resume import TaskSpace
-from vindeby.slurm_commands import time_limit
 from vindeby.store.disk.events import EventLog, event_files, read_events
 from vindeby.store.disk.run_directory import RunDirectory
 
@@ -51,18 +49,17 @@ def record_time_up(
     now["settled"] += len(too_long)
     log.write(OUT_OF_TIME, durable=True, job=job, **now)
     fruitless = len(ends) >= STARTS and not any(one["settled"] for one in ends[-STARTS:])
-    allowed = _of_the_job(job) if too_long or fruitless else ""
     failures = {
         number: Failure(
             Kind.JOB_TIME,
             f"cut short in {STARTS} starts of job {job} because the job's time was up, the last time after "
-            f"{cut[number]:,.0f} s{allowed}",
+            f"{cut[number]:,.0f} s",
         )
         for number in too_long
     }
     reason = (
         f"job {job} ran out of time in {STARTS} starts in a row without finishing a task, the last time after "
-        f"{seconds:,.0f} s{allowed}; give jobs more time: run the same vindeby slurm command again with a longer --time"
+        f"{seconds:,.0f} s; give jobs more time: run the same vindeby slurm command again with a longer --time"
     )
     return failures, reason if fruitless else ""
 
@@ -83,12 +80,3 @@ def _had_most_of_the_time(key: str, end: Mapping[str, Any]) -> bool:
     return any(
         one["task"] == key and one["seconds"] >= _MOST_OF_THE_TIME * end["seconds"] for one in end["cut"]
     )
-
-
-def _of_the_job(job: str) -> str:
-    """The time that SLURM allows the job, where it says so."""
-    try:
-        allowed = time_limit(job)
-    except VindebyError:
-        return ""
-    return f" of a job of {allowed}" if allowed else ""

@@ -79,6 +79,14 @@ def limit_data(limit: int | None) -> None:
         resource.setrlimit(resource.RLIMIT_DATA, (wanted, hard))
 
 
+def open_log(path: str) -> int:
+    """The descriptor of a log, to append to; nowhere if the disk has no room for it."""
+    try:
+        return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
+    except OSError:
+        return os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC)
+
+
 def end_of_log(log: Path, size: int, since: int = 0) -> str:
     """The last bytes of a log as text, of what was written after ``since``; empty where it cannot be read."""
     try:

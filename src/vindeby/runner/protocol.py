@@ -81,14 +81,11 @@ def how_it_ended(status: int) -> str:
     """The end of a process in words; ``status`` is negative for a signal, as ``subprocess`` has it."""
     if status >= 0:
         return f"the process ended itself with status {status} (os._exit, or exit() in a library)"
-    number = -status
     try:
-        name = signal.Signals(number).name
+        name = signal.Signals(-status).name
     except ValueError:
-        name = f"signal {number}"
-    meaning = {"SIGSEGV": " (invalid memory access)", "SIGBUS": " (invalid memory access)"}
-    meaning |= {"SIGABRT": " (abort)", "SIGFPE": " (arithmetic error)", "SIGILL": " (illegal instruction)"}
-    return f"the process was killed by {name}{meaning.get(name, '')}"
+        name = f"signal {-status}"
+    return f"the process was killed by {name} ({signal.strsignal(-status)})"
 
 
 class Outcome(Enum):

@@ -46,8 +46,6 @@ MOST_WAITING = 20_000
 _FIRST_FLUSH_S = 0.05
 _DISK_RETRY_S = 2.0
 _SHORT_RETRY_S = 0.1
-_LAST_TRIES = 5
-"""How often the rest is tried at the end, where descriptors are short."""
 
 
 class Publisher:
@@ -121,7 +119,6 @@ class Publisher:
         return not self._waiting
 
     def _run(self) -> None:
-        tries = _LAST_TRIES
         while True:
             with self._change:
                 self._change.wait_for(lambda: self._waiting or self._closed)
@@ -134,10 +131,8 @@ class Publisher:
                 self._busy = False
                 self._waiting = left + self._waiting
                 self._change.notify_all()
-                if closed or self._closed:
-                    tries -= 1
-                    if not self._waiting or (left and (self.trouble or not tries)):
-                        return
+                if self._closed and (not self._waiting or (left and (self.trouble or closed))):
+                    return
                 if left:
                     self._change.wait(_DISK_RETRY_S if self.trouble else _SHORT_RETRY_S)
             self._interval_s = min(self._flush_s, 2.0 * self._interval_s)

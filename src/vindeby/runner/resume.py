@@ -58,11 +58,6 @@ class TaskSpace:
         cell, seed = divmod(number, len(self.seeds))
         return task_key(self.cells[cell].farm_idx, self.cells[cell].type_idx, self.seeds[seed])
 
-    def tasks(self) -> Iterator[Task]:
-        """Every task, in order."""
-        for cell in self.cells:
-            yield from cell.tasks(self.seeds)
-
     def groups(self, numbers: Iterator[int]) -> list[list[int]]:
         """Numbers, sorted into their cells."""
         groups: list[list[int]] = [[] for _ in self.cells]

@@ -108,7 +108,7 @@ def run(
         _report_resume_state(resume_state, on_message, again)
         for message in other_engines(campaign, resume_state.engines):
             on_message(message)
-        summary = Summary(Path(output), len(space), resume_state, part=share, kept_invalid=keep_invalid)
+        summary = Summary(Path(output), len(space), resume_state, part=share)
         if resume_state.todo:
             work = _Work(space, directory, options, lock, on_message, check_physics=judge.usual)
             work.supervise(resume_state, summary, on_progress, pool, workers)
@@ -243,8 +243,20 @@ class _Work:
             pool: WorkerPool
             if elsewhere is None:
                 pool = LocalPool(directory, setup, slots)
-            else:
-                pool = stack.enter_context(_dask_pool(elsewhere, workers, setup, options, self.say))
+            else:  # what this loads, a run on this machine does not need
+                from vindeby.runner.cluster.connect import connected
+                from vindeby.runner.cluster.dask_pool import DaskPool
+
+                link = connected(elsewhere, options, workers, directory.logs, self.say)
+                client, no_jobs_reason = stack.enter_context(link)
+                pool = DaskPool(
+                    setup,
+                    client,
+                    most=workers,
+                    patience_s=options.wait_for_workers_s,
+                    no_jobs_reason=no_jobs_reason,
+                    say=self.say,
+                )
             merging: Callable[[int], None] = _silent
             if options.merge_every_s is not None:
                 merger = PeriodicMerger(directory, options.merge_every_s, log, self.say, self.lock)
@@ -256,7 +268,7 @@ class _Work:
             finish = supervisor.run()
             if finish.outcome is Outcome.STOPPED and supervisor.time_is_up:
                 finish = self._time_is_up(log, supervisor, finish, time.monotonic() - began, plan.settled)
-            summary.done, summary.failed = supervisor.done, supervisor.failed
+            summary.done, summary.failed = plan.done, supervisor.failed
             log.write("run ended", outcome=finish.outcome.value, reason=finish.reason, done=summary.done)
         self.lock.confirm()
         _raise_for(finish, summary, directory)
@@ -270,26 +282,6 @@ class _Work:
         for task, failure in tasks.items():
             supervisor.set_aside(task, failure, STARTS)
         return Finish(Outcome.WORKERS, reason) if reason else finish
-
-
-@contextmanager
-def _dask_pool(
-    where: object, workers: int | None, setup: Setup, options: RunOptions, say: Callable[[str], None]
-) -> Iterator[WorkerPool]:
-    """Connect to a Dask cluster; what this loads, a run on this machine does not need."""
-    from vindeby.runner.cluster.connect import connected
-    from vindeby.runner.cluster.dask_pool import DaskPool
-
-    logs = RunDirectory(Path(setup.output)).logs
-    with connected(where, options, workers, logs, say) as (client, no_jobs_reason):
-        yield DaskPool(
-            setup,
-            client,
-            most=workers,
-            patience_s=options.wait_for_workers_s,
-            no_jobs_reason=no_jobs_reason,
-            say=say,
-        )
 
 
 def _raise_for(finish: Finish, summary: Summary, directory: RunDirectory) -> None:

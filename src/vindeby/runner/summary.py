@@ -35,8 +35,6 @@ class Summary:
     """Tasks that failed in this run for good, with the reason of each."""
     seconds: float = 0.0
     part: Part | None = None
-    kept_invalid: bool = False
-    """Whether invalid results were left as they are, because the caller said so."""
     merged: MergeReport | None = None
     validation: ValidationReport | None = None
     aep_by_farm: dict[str, tuple[float, float]] = field(default_factory=dict)

@@ -74,22 +74,6 @@ def time_left(left: int, rate: float, workers: Sequence[WorkerView]) -> float | 
 Watcher: TypeAlias = Callable[[Progress], None]
 
 
-class Rate:
-    """Tasks per second over the last minute."""
-
-    def __init__(self) -> None:
-        self._points = deque([(time.monotonic(), 0)])
-
-    def at(self, settled: int) -> float:
-        """The rate, given how many are settled now."""
-        now = time.monotonic()
-        self._points.append((now, settled))
-        while len(self._points) > 2 and now - self._points[0][0] > _WINDOW_S:
-            self._points.popleft()
-        (then, before), span = self._points[0], now - self._points[0][0]
-        return (settled - before) / span if span > 0.0 and now > then else 0.0
-
-
 _LOOK_S = 0.1
 _SHOW_S = 1.0
 
@@ -113,7 +97,8 @@ class Supervisor:
         self._standing = standing
         self._meanwhile = meanwhile
         self._timers = sched.scheduler(time.monotonic)
-        self._rate = Rate()
+        self._points = deque([(time.monotonic(), 0)])
+        """When how many tasks were settled, over the last minute."""
         self._trouble = ""
         self._finish: Finish | None = None
         self.failed: dict[str, Failure] = {}
@@ -138,11 +123,6 @@ class Supervisor:
             finally:
                 self._pool.close()
         return self._finish
-
-    @property
-    def done(self) -> int:
-        """How many tasks were done."""
-        return self._plan.done
 
     def _turn(self, signals: list[str]) -> None:
         start_s = self._timers.run(blocking=False)
@@ -256,9 +236,18 @@ class Supervisor:
         self._meanwhile(self._plan.done)
         self._report(tuple(views), now)
 
+    def _rate(self) -> float:
+        """Tasks per second over the last minute."""
+        now, settled = time.monotonic(), self._plan.settled
+        self._points.append((now, settled))
+        while len(self._points) > 2 and now - self._points[0][0] > _WINDOW_S:
+            self._points.popleft()
+        then, before = self._points[0]
+        return (settled - before) / (now - then) if now > then else 0.0
+
     def _report(self, views: tuple[WorkerView, ...] = (), now: float = float("inf")) -> None:
         if now - self._shown >= _SHOW_S:
-            self._speed = self._rate.at(self._plan.settled)
+            self._speed = self._rate()
         progress = Progress(
             total=self._standing.asked,
             done=self._standing.done + self._plan.done,

@@ -64,12 +64,11 @@ class Setup:
 
 @dataclass(frozen=True)
 class Attempt:
-    """What came of a task: a record, or a failure."""
+    """What came of a task."""
 
-    record: Record | None
+    outcome: Record | Failure
     seconds: float
     """Of the solver alone, or until the failure."""
-    failure: Failure | None = None
     in_doubt: bool = False
     """It raised an error that may be due to what tasks before it did to the process."""
 
@@ -117,26 +116,20 @@ class TaskExecutor:
     def execute(self, number: int, task: Task) -> Failure | None:
         """One task, whatever comes of it: hand its result to the publisher, or report its failure."""
         attempt = self.attempt(task)
-        if attempt.failure is not None:
-            self._report(Failed(self._worker, number, attempt.failure))
-        self.publish(number, attempt)
-        return attempt.failure
+        if isinstance(attempt.outcome, Record):
+            self.publisher.add(number, attempt.outcome, attempt.seconds)
+            return None
+        self._report(Failed(self._worker, number, attempt.outcome))
+        return attempt.outcome
 
     def attempt(self, task: Task) -> Attempt:
         """Solve and check a task, and report nothing; whatever it raises becomes a failure."""
         began = time.perf_counter()
         try:
-            record, seconds = self._solve(task)
+            return Attempt(*self._solve(task))
         except BaseException as error:  # noqa: BLE001 - a task may raise anything, SystemExit too
-            return Attempt(
-                None, time.perf_counter() - began, failure_of(error), not isinstance(error, VindebyError)
-            )
-        return Attempt(record, seconds)
-
-    def publish(self, number: int, attempt: Attempt) -> None:
-        """Hand over the record of an attempt, if it has one; it becomes durable soon."""
-        if attempt.record is not None:
-            self.publisher.add(number, attempt.record, attempt.seconds)
+            in_doubt = not isinstance(error, VindebyError)
+            return Attempt(failure_of(error), time.perf_counter() - began, in_doubt)
 
     def close(self) -> bool:
         """Publish the rest; whether everything is durable."""

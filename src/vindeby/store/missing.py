@@ -14,15 +14,11 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from enum import Enum
-from pathlib import Path
-from typing import Protocol
 
-from vindeby.store.format.record import Record
-from vindeby.store.format.rows import Segment
-from vindeby.store.read.inspect import Finding
+from vindeby.store.read.database import Database
 from vindeby.text import one_line
 
 
@@ -54,20 +50,8 @@ class Missing:
         return "\t".join(one_line(part) for part in (self.key, self.reason, self.detail) if part)
 
 
-class Holding(Protocol):
-    """Where records are: a database with its run directory, or a folder of files."""
-
-    findings: dict[Path, list[Finding]]
-
-    def segments(self) -> Iterator[Segment]:
-        """Every record once, verified."""
-
-    def copies(self, key: str) -> list[Record]:
-        """Every valid record under this key, the one that counts first."""
-
-
 def find_missing(
-    database: Holding | None,
+    database: Database | None,
     expected: Mapping[str, str],
     failed: Mapping[str, str] | None = None,
     started: Mapping[str, str] | None = None,
@@ -103,12 +87,12 @@ def find_missing(
     return missing
 
 
-def has_answer(database: Holding, key: str, fingerprint: str) -> bool:
+def has_answer(database: Database, key: str, fingerprint: str) -> bool:
     """Is there a valid record for what is asked, though another one under its key was published first?"""
     return any(copy.fingerprint == fingerprint for copy in database.copies(key))
 
 
-def fingerprints(database: Holding) -> dict[str, str]:
+def fingerprints(database: Database) -> dict[str, str]:
     """The fingerprint of every record that is there and intact."""
     found: dict[str, str] = {}
     for segment in database.segments():
@@ -118,7 +102,7 @@ def fingerprints(database: Holding) -> dict[str, str]:
     return found
 
 
-def _invalid(database: Holding) -> dict[str, str]:
+def _invalid(database: Database) -> dict[str, str]:
     return {
         finding.key: f"{path.name}: {finding.verdict.value}"
         for path, findings in database.findings.items()

@@ -3,7 +3,8 @@
 The store checks what it can know: seals, checksums, success marks, keys that occur twice, totals in the root
 against what is there, expected keys. Whether a record is *possible* is for those who know what it means: a
 ``Check`` is called with every record and says what is wrong with it. What is expected and has no record that is
-whole, marked, possible and an answer is missing, and ``missing`` says why.
+whole, marked, possible and an answer is missing, and ``missing`` says why. Which record of several under one key
+counts is decided as in a merge (``merge.sources``).
 
 A folder of files that other programs left is validated as it stands: what each file is, and what is in it.
 """
@@ -12,24 +13,26 @@ from __future__ import annotations
 
 import contextlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
 
 from vindeby.errors import DataError, InputError
 from vindeby.store.disk.files import refuse_special
 from vindeby.store.disk.run_directory import Invalid, RunDirectory, Verdicts, hdf5_files
 from vindeby.store.format.record import Attribute, Record
 from vindeby.store.format.root import Addition, listed, root_is_intact
-from vindeby.store.format.rows import Segment, checksum_of
-from vindeby.store.merge.sources import Relation, relate
+from vindeby.store.format.rows import Segment
+from vindeby.store.merge.sources import Source, by_precedence, scan, select
 from vindeby.store.missing import Missing, Reason, answers
-from vindeby.store.read.database import Database
 from vindeby.store.read.guard import Guard, Limits
 from vindeby.store.read.inspect import Finding, Verdict, count_origins, in_words
-from vindeby.store.read.reading import Reading, read_any
+from vindeby.store.read.reading import Reading
 from vindeby.text import one_line, plural
 
 Check: TypeAlias = Callable[[Record], Iterable[str]]
@@ -148,13 +151,11 @@ class _Validation:
         self.path = self.run.output if isinstance(path, RunDirectory) else Path(path)
         self.expected, self.checks, self.limits = expected, checks, limits
         self.report = ValidationReport(str(self.path))
-        self.fingerprints: dict[str, str] = {}
-        self.checksums: dict[str, str] = {}
-        self.doubtful: dict[str, Path] = {}
-        self.root: Mapping[str, Attribute] = {}
+        self.sources: list[Source] = []
+        self.stale: set[str] = set()
+        """Checksums of records that do not answer what is expected under their key."""
         self.shards: list[Path] = []
         self._additions: list[Addition] = []
-        self.possible: set[str] = set()
 
     def do(self) -> ValidationReport:
         shards = self.shards = self.run.shard_paths()
@@ -165,14 +166,12 @@ class _Validation:
         refuse_special(self.path)
         with Guard(self.limits) as guard:
             if self.path.exists():
-                self._file(self.path, guard, "database")
-                self._root()
+                self._database(self._file(self.path, guard, "database").reading)
             for shard in shards:
                 self._file(shard, guard, "shard")
-            self._copies(guard)
+        self._select()
         if shards and self.path.exists():
             self.report.notes.append(f"{len(shards)} shards are not merged yet; `vindeby merge {self.path}`")
-        self._expected()
         self._notes()
         return self.report
 
@@ -189,48 +188,41 @@ class _Validation:
         """Every file of a folder by itself; nothing is known about the folder as a whole."""
         with Guard(self.limits) as guard:
             for path in hdf5_files(self.path):
-                records, issues = self.report.records, len(self.report.issues)
-                self._file(path, guard, "file")
-                findings = [issue for issue in self.report.issues[issues:] if not issue.key]
-                entry = FileContent(
-                    str(path),
-                    path.stat().st_size,
-                    self.report.records - records,
-                    tuple(issue.what for issue in findings),
-                )
-                self.report.contents.append(entry)
+                records = self.report.records
+                entry = self._file(path, guard, "given file").entry
+                findings = tuple(str(finding) for finding in entry.findings if not finding.key)
+                content = FileContent(str(path), entry.size, self.report.records - records, findings)
+                self.report.contents.append(content)
         if not self.report.contents:
             raise InputError(
                 f"{self.path}: this folder holds no HDF5 files; name a database, or a folder of worker files"
             )
-        for key, path in self.doubtful.items():
-            self._issue(path, key, "occurs twice with different content")
         self.report.notes.append(
             f"a folder of worker files: `vindeby salvage {self.path} -o OUT.h5 --campaign CAMPAIGN` saves what "
             "can be saved, also from damaged files; `vindeby run CAMPAIGN -o OUT.h5` computes the rest"
         )
-        self._expected()
+        self._select()
         return self.report
 
     def _issue(self, path: Path, key: str, what: str) -> None:
         self.report.issues.append(Issue(str(path), key, what))
 
-    def _file(self, path: Path, guard: Guard, kind: str) -> None:
+    def _file(self, path: Path, guard: Guard, kind: str) -> Source:
         """One file; FileNotFoundError for a shard that is gone."""
         self.report.files += 1
-        reading = read_any(path, guard, partial(self._segment, path))
-        if kind == "shard" and Finding(Verdict.MISSING) in reading.findings:
+        source = scan(path, kind, guard, partial(self._segment, path))
+        if kind == "shard" and Finding(Verdict.MISSING) in source.entry.findings:
             raise FileNotFoundError(path)
-        if kind == "shard" and not reading.sealed and not reading.findings:
-            reading.findings.append(
-                Finding(Verdict.CHECKSUM, "the seal that every shard ends with is missing")
-            )
-        for finding in reading.findings:
+        for finding in source.entry.findings:
             self._issue(path, finding.key, str(Finding(finding.verdict, finding.detail)))
-        if kind == "database":
-            self.root, self._additions = reading.root, reading.additions
-            self.report.sealed, self.report.digest = reading.streamed is not None, reading.digest
-            self._unsealed(reading)
+        self.sources.append(source)
+        return source
+
+    def _database(self, reading: Reading) -> None:
+        self._additions = reading.additions
+        self.report.sealed, self.report.digest = reading.streamed is not None, reading.digest
+        self._unsealed(reading)
+        self._root(reading.root)
 
     def _unsealed(self, reading: Reading) -> None:
         if reading.lost_its_seal:
@@ -243,59 +235,49 @@ class _Validation:
                 "no seal and no checksums: made by another program, values taken as they are"
             )
 
-    def _segment(self, path: Path, segment: Segment) -> None:
-        """Check every record; those are results that are whole, marked, possible, and an answer."""
+    def _segment(self, path: Path, segment: Segment, intact: NDArray[np.bool_]) -> None:
+        """Check every record that is whole: is it possible, and an answer?"""
         self.report.records += len(segment)
         self.report.origins += count_origins(segment)
+        segment = segment.take(intact)
         records = segment.records() if self.checks else iter([None] * len(segment))
         columns = [
             [text.decode(errors="replace") for text in segment.rows[name].tolist()]
             for name in ("key", "fingerprint", "checksum")
         ]
-        found = zip(records, segment.intact().tolist(), *columns, strict=True)
-        for record, intact, key, fingerprint, checksum in found:
-            if self.checksums.setdefault(key, checksum) != checksum:
-                self.doubtful[key] = path
-            self.fingerprints.setdefault(key, fingerprint)
+        for record, key, fingerprint, checksum in zip(records, *columns, strict=True):
             wrong = [] if record is None else [what for check in self.checks for what in check(record)]
-            for what in [*wrong, *([] if intact else [Verdict.CHECKSUM.value])]:
+            for what in wrong:
                 self._issue(path, key, what)
-            if intact and wrong:
+            if wrong:
                 self.report.invalid.append(Invalid(key, checksum, "; ".join(wrong), fingerprint))
-            elif intact and answers(fingerprint, (self.expected or {}).get(key, fingerprint)):
-                self.possible.add(key)
+            if not answers(fingerprint, (self.expected or {}).get(key, fingerprint)):
+                self.stale.add(checksum)
 
-    def _copies(self, guard: Guard) -> None:
-        """Keys that occur again with another checksum: a merge must be able to tell which record to keep."""
-        if not self.doubtful:
-            return
-        asked = self.expected or {}
-        damaged = {issue.key for issue in self.report.issues}
+    def _select(self) -> None:
+        """Which records a merge would keep: it must be able to tell, and what is expected must be among them."""
+        sources = by_precedence(self.sources)
         invalid = {one.checksum for one in self.report.invalid}
-        with Database(self.path, guard) as database:
-            for key, path in self.doubtful.items():
-                copies = database.copies(key)
-                bad = [checksum_of(copy) in invalid for copy in copies]
-                relations = {
-                    relate(copies[0], other, asked, (bad[0], wrong))
-                    for other, wrong in zip(copies[1:], bad[1:], strict=True)
-                }
-                twice_in_one_file = not relations and key not in damaged
-                if Relation.CONFLICT in relations or twice_in_one_file:
-                    self._issue(path, key, "occurs twice with different content")
-                if Relation.LATER_ASKED in relations and key in asked and not all(bad):
-                    self.fingerprints[key] = asked[key]
+        selection = select(sources, self.expected, invalid)
+        for key, refused in {one.key: one.refused for one in selection.conflicts}.items():
+            self._issue(Path(refused), key, "occurs twice with different content")
+        kept = {
+            key.decode(errors="replace"): checksum.decode(errors="replace")
+            for source, mask in zip(sources, selection.masks, strict=True)
+            for key, checksum in zip(source.keys[mask].tolist(), source.checksums[mask].tolist(), strict=True)
+        }
+        self._expected(kept, invalid)
 
-    def _root(self) -> None:
+    def _root(self, root: Mapping[str, Attribute]) -> None:
         """The root attributes against themselves and against what is there."""
-        if not root_is_intact(self.root):
+        if not root_is_intact(root):
             self._issue(self.path, "", "checksum mismatch in the root attributes")
-        count = self.root.get("successful_configs")
+        count = root.get("successful_configs")
         if isinstance(count, int) and count != self.report.records:
             self._issue(
                 self.path, "", f"successful_configs is {count}, but {self.report.records} records are there"
             )
-        total = self.root.get("total_configs")
+        total = root.get("total_configs")
         if self.expected is not None and isinstance(total, int) and total != len(self.expected):
             what = f"total_configs is {total}, but the campaign has {len(self.expected)}"
             if self.shards:
@@ -303,20 +285,19 @@ class _Validation:
             else:
                 self._issue(self.path, "", what)
 
-    def _expected(self) -> None:
+    def _expected(self, kept: Mapping[str, str], invalid: Collection[str]) -> None:
+        """What is expected and not among the checksums of the records that are kept, by key."""
         if self.expected is None:
             return
-        have = self.fingerprints
         bad = {issue.key: issue.what for issue in self.report.issues if issue.key}
-        for key, fingerprint in self.expected.items():
-            if key not in have:
-                reason = Reason.INVALID if key in bad else Reason.ABSENT
-                self.report.missing.append(Missing(key, reason.value, bad.get(key, "")))
-            elif not answers(have[key], fingerprint):
+        for key in self.expected:
+            checksum = kept.get(key)
+            if checksum in self.stale:
                 self.report.missing.append(Missing(key, Reason.STALE.value))
-            elif key not in self.possible:
-                self.report.missing.append(Missing(key, Reason.INVALID.value, bad.get(key, "")))
-        unknown = [key for key in have if key not in self.expected]
+            elif checksum is None or checksum in invalid:
+                reason = Reason.INVALID if checksum or key in bad else Reason.ABSENT
+                self.report.missing.append(Missing(key, reason.value, bad.get(key, "")))
+        unknown = [key for key in kept if key not in self.expected]
         if unknown:
             shown = ", ".join(unknown[:5]) + (", ..." if len(unknown) > 5 else "")
             self.report.notes.append(f"{len(unknown)} records are not part of the campaign: {shown}")

@@ -222,7 +222,10 @@ class WindFarm:
         """The wind at every turbine in every wind state if there were no wakes; axes as in ``power``."""
         px, py, type_index = self._checked_layout(x, y, types)
         free = free_wind_at(self.wind, self.states.direction, px, py, type_index)
-        return FreeWind(*(self._hand_out(array) for array in free))
+        if self.states.step is not None:
+            in_time = np.argsort(self.states.step)
+            free = FreeWind(*(array[:, in_time] for array in free))
+        return FreeWind(*(array.reshape((len(px), *self.states.shape)) for array in free))
 
     def wind_near(self, origin: Sequence[float] | FloatArray) -> Wind | LocalWind:
         """The wind for compiled loops whose positions are relative to this origin (x, y)."""
@@ -299,17 +302,10 @@ class WindFarm:
         x, y, type_index = layout
         out, out_x, out_y = (np.zeros((call.blocks, count)) for count in (counted, slopes, slopes))
         if counted:
-            middle = self._middle(x, y)
-            near = wind_near(wind, middle)
-            arguments = (
-                call.data,
-                self.machines,
-                call.pairs,
-                call.per_block,
-                near,
-                x - middle[0],
-                y - middle[1],
-            )
+            # Map coordinates are millions of metres; near zero, turning them loses no digits.
+            east, north = 0.5 * (x.min() + x.max()), 0.5 * (y.min() + y.max())
+            near = wind_near(wind, (east, north))
+            arguments = (call.data, self.machines, call.pairs, call.per_block, near, x - east, y - north)
             found = (out, out_x, out_y, kept)
             shares = min(self.threads, call.blocks)
             edges = [round(share * call.blocks / shares) for share in range(shares + 1)]
@@ -362,13 +358,6 @@ class WindFarm:
                 f"wake model {model.name} needs a turbulence intensity above 0 in every wind state"
             )
 
-    def _hand_out(self, array: FloatArray) -> FloatArray:
-        if self.states.step is not None:
-            in_time = np.empty_like(array)
-            in_time[:, self.states.step] = array
-            array = in_time
-        return array.reshape((len(array), *self.states.shape))
-
     def _refuse_impossible_places(self, x: npt.ArrayLike, y: npt.ArrayLike) -> None:
         # Of few numbers, lists are faster than arrays.
         east, north = (np.array(v, np.float64, ndmin=1).tolist() for v in (x, y))
@@ -386,11 +375,6 @@ class WindFarm:
                 f"all {len(places)} turbines stand within {extent:.3g} m, less than the radius of a rotor, "
                 f"{radius:g} m; give x and y in metres, not in degrees or kilometres"
             )
-
-    @staticmethod
-    def _middle(x: FloatArray, y: FloatArray) -> tuple[float, float]:
-        # Map coordinates are millions of metres; near zero, turning them loses no digits.
-        return 0.5 * (x.min() + x.max()), 0.5 * (y.min() + y.max())
 
     def _layout(
         self, x: npt.ArrayLike, y: npt.ArrayLike, types: npt.ArrayLike

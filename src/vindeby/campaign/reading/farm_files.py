@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from vindeby.campaign.reading.files import NamedFile, suffix_of
-from vindeby.campaign.reading.readers import StoredLayout, readers
-from vindeby.campaign.reading.tables import TableLine, read_positions, read_vertices
+from vindeby.campaign.reading.readers import readers
+from vindeby.campaign.reading.tables import read_positions, read_vertices
 from vindeby.campaign.reading.yaml_text import MAX_BYTES, Document, Origin, field_name, read
 from vindeby.campaign.reading.yaml_text import Path as DataPath
 from vindeby.errors import CampaignError, Problem, VindebyError
@@ -35,51 +35,49 @@ def with_neighbour_files(document: Document, folder: Path) -> Document:
     return document
 
 
+def _entries(holder: Any, key: str, *, may_be_one: bool = False) -> Iterator[tuple[dict[str, Any], DataPath]]:
+    """The mappings in a list, each with its path; or the one mapping that may be written instead of a list."""
+    given = holder.get(key)
+    if may_be_one and isinstance(given, dict):
+        yield given, (key,)
+    for index, entry in enumerate(given if isinstance(given, list) else []):
+        if isinstance(entry, dict):
+            yield entry, (key, index)
+
+
 def neighbour_groups(data: Any) -> Iterator[tuple[dict[str, Any], DataPath]]:
     """Every group of neighbours, wherever it is written, with its path."""
-    farms = data.get("farms")
-    holders: list[tuple[Any, DataPath]] = [(data, ())]
-    holders += [
-        (farm, ("farms", index)) for index, farm in enumerate(farms if isinstance(farms, list) else [])
-    ]
-    for holder, at in holders:
-        given = holder.get("neighbours") if isinstance(holder, dict) else None
-        if isinstance(given, dict):
-            yield given, (*at, "neighbours")
-        for index, group in enumerate(given if isinstance(given, list) else []):
-            if isinstance(group, dict):
-                yield group, (*at, "neighbours", index)
+    for holder, at in [(data, ()), *_entries(data, "farms")]:
+        for group, inside in _entries(holder, "neighbours", may_be_one=True):
+            yield group, (*at, *inside)
 
 
 def type_names(data: Any, group: dict[str, Any]) -> list[str]:
     """The names of the types that a table may use."""
-    lists = (group.get("turbines"), data.get("turbines"))
-    entries = [entry for one in lists if isinstance(one, list) for entry in one if isinstance(entry, dict)]
-    return [entry["name"] for entry in entries if isinstance(entry.get("name"), str)]
+    names = [entry.get("name") for holder in (group, data) for entry, _ in _entries(holder, "turbines")]
+    return [name for name in names if isinstance(name, str)]
 
 
 def turbine_entries(data: Any) -> Iterator[tuple[dict[str, Any], DataPath]]:
     """Every turbine type of the campaign and of its neighbours, with its path."""
-    for holder, place in [(data, ()), *neighbour_groups(data)]:
-        for index, turbine in _entries(holder, "turbines"):
-            yield turbine, (*place, "turbines", index)
+    for holder, at in [(data, ()), *neighbour_groups(data)]:
+        for turbine, inside in _entries(holder, "turbines"):
+            yield turbine, (*at, *inside)
 
 
 def _take_table(named: NamedFile, known: Sequence[str]) -> None:
     """Positions, and types where a column says them."""
     named.refuse_beside("file", ("positions", "source", "database", "key", "best"))
-    field = f"{named.field}.file"
-    places, types = read_positions(named.text(latin=True), str(named.path), field)
+    text, field = named.text(latin=True), f"{named.field}.file"
+    places, types = read_positions(text, str(named.path), field, known)
     if not places.data:
         named.refuse_key("file", "does not hold positions", "is it the right file?")
     if types is not None:
         named.refuse_beside("a column of types in the file", ("type",))
-        named.data["type"] = [_known_type(row, known, str(named.path), field) for row in types]
+        named.data["type"] = types
     named.put({"positions": places.data})
     named.data["source"] = named.path.name
-    named.document.origins.update(
-        {(*named.at, "positions", *inside): place for inside, place in places.origins.items()}
-    )
+    named.document.put((*named.at, "positions"), places)
 
 
 def _take_stored(named: NamedFile) -> None:
@@ -99,31 +97,19 @@ def _take_stored(named: NamedFile) -> None:
     ):
         named.refuse_key("best", "does not say of which farm", "write best: {farm: NAME, type: NAME}")
     try:
-        found: StoredLayout = readers().stored_layout(path, key, wanted.get("farm"), wanted.get("type"))
+        found = readers().stored_layout(path, key, wanted.get("farm"), wanted.get("type"))
     except VindebyError as error:
         wrong = "database" if not path.exists() else "best" if key is None else "key"
         named.refuse_key(wrong, str(error), "check the path" if wrong == "database" else "name what it has")
-    values: dict[str, Any] = {"positions": found.positions}
-    if found.turbines is not None:
+    if "turbines" in found:
         named.refuse_beside("a database that knows its turbines", ("type", "turbines"))
-        values |= {"turbines": found.turbines, "type": found.type}
     elif "type" not in data:
         named.refuse_key(
             "database", "keeps no campaign, so the turbine is not known", "give its type as well"
         )
     for name in ("key", "best"):
         data.pop(name, None)
-    named.put(values)
-    data["source"] = f"{path.name} {found.key} ({found.what})" if found.what else f"{path.name} {found.key}"
-
-
-def _known_type(row: TableLine, known: Sequence[str], source: str, field: str) -> str:
-    name = row.cells[0] if row.cells else ""
-    if name not in known:
-        message = "names no type" if not name else "names a type that is not described"
-        remedy = f"known: {', '.join(known)}; describe others under turbines: of this entry"
-        raise CampaignError([Problem(source, field, message, None, remedy, row.line)]) from None
-    return name
+    named.put(found)
 
 
 SUFFIXES = (".geojson", ".shp", ".zip", ".gpkg", ".kml", ".gdb")
@@ -155,26 +141,15 @@ def is_geographic(name: Any, folder: Path) -> bool:
 
 def boundary_holders(data: dict[str, Any]) -> Iterator[tuple[dict[str, Any], DataPath]]:
     """Every farm and every zone, with the path of its boundary."""
-    for index, farm in _entries(data, "farms"):
-        yield farm, ("farms", index, "boundary")
-        for number, zone in _entries(farm, "zones"):
-            yield zone, ("farms", index, "zones", number, "boundary")
-
-
-def _entries(holder: dict[str, Any], key: str) -> Iterator[tuple[int, dict[str, Any]]]:
-    listed = holder.get(key)
-    for index, entry in enumerate(listed if isinstance(listed, list) else []):
-        if isinstance(entry, dict):
-            yield index, entry
+    for farm, at in _entries(data, "farms"):
+        yield farm, (*at, "boundary")
+        for zone, inside in _entries(farm, "zones"):
+            yield zone, (*at, *inside, "boundary")
 
 
 def exclusion_files(boundary: dict[str, Any]) -> Iterator[tuple[dict[str, Any], DataPath]]:
     """The exclusions of a boundary that may stand in files, with their path from the boundary on."""
-    given = boundary.get("exclusions")
-    if isinstance(given, dict):
-        yield given, ("exclusions",)
-    for index, entry in _entries(boundary, "exclusions"):
-        yield entry, ("exclusions", index)
+    return _entries(boundary, "exclusions", may_be_one=True)
 
 
 def _is_geojson(path: Path) -> bool:
@@ -205,7 +180,7 @@ def with_boundary_files(document: Document, folder: Path) -> Document:
         text = named.text(latin=is_table)
         inner = read_vertices(text, str(named.path), named.field) if is_table else _read_areas(text, named)
         holder["boundary"] = inner.data
-        document.origins.update({(*at, *inside): place for inside, place in inner.origins.items()})
+        document.put(at, inner)
     return document
 
 

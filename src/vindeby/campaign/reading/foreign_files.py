@@ -14,7 +14,7 @@ from typing import Any
 from vindeby.campaign.reading.farm_files import turbine_entries
 from vindeby.campaign.reading.files import NamedFile, UnreadableError
 from vindeby.campaign.reading.readers import FileContent, readers
-from vindeby.campaign.reading.yaml_text import Document, Origin, field_name, not_used, read
+from vindeby.campaign.reading.yaml_text import Document, field_name, not_used, read
 from vindeby.campaign.reading.yaml_text import Path as DataPath
 from vindeby.campaign.sections.wake_model import is_labelled_4, replaced_part
 from vindeby.errors import CampaignError, Problem, VindebyError
@@ -85,7 +85,5 @@ def with_engine_file(document: Document, folder: Path) -> Document:
     wake["floris"] = {"configuration": content.data}
     if not is_labelled_4(version := content.data.get("floris_version", "v4")):
         document.notes.append(f"{path.name}: floris_version is {version}; it is read as version 4")
-    document.origins[("wake", "floris", "configuration")] = Origin(str(path), 1)
-    for inside, place in content.origins.items():
-        document.origins[("wake", "floris", "configuration", *inside)] = place
+    document.put(("wake", "floris", "configuration"), content)
     return document

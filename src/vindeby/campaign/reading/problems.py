@@ -5,12 +5,14 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
-from typing import Any, get_args, get_origin
+from typing import Any, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 
 from vindeby.campaign.reading.yaml_text import Document, Path, field_name
-from vindeby.errors import Problem
+from vindeby.errors import CampaignError, Problem
+
+_Model = TypeVar("_Model", bound=BaseModel)
 
 _WORDS: dict[str, tuple[str | None, str]] = {
     "missing": ("is missing", "add it"),
@@ -46,11 +48,14 @@ _UNION_TAGS = ("number", "table", "list", "rows", "range")
 """Steps of a location that only say which form of a value was meant."""
 
 
-def explain(model: type[BaseModel], error: ValidationError, document: Document) -> list[Problem]:
-    """One problem for each thing that is wrong, in the order of the file."""
-    details = [dict(detail) for detail in error.errors(include_url=False)]
+def checked(model: type[_Model], document: Document) -> _Model:
+    """The model of a document's data; CampaignError has a problem for each thing that is wrong, in order of lines."""
+    try:
+        return model.model_validate(document.data)
+    except ValidationError as error:
+        details = [dict(detail) for detail in error.errors(include_url=False)]
     problems = {_problem(model, detail, document): None for detail in details if not _follows(detail)}
-    return sorted(problems, key=lambda problem: problem.line or 0)
+    raise CampaignError(sorted(problems, key=lambda problem: problem.line or 0))
 
 
 def _follows(detail: dict[str, Any]) -> bool:

@@ -9,17 +9,6 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 
-class StoredLayout(NamedTuple):
-    """A layout that a database holds: positions in metres, and turbine types as a campaign file describes them."""
-
-    key: str
-    what: str
-    """Farm, type and seed, in words."""
-    positions: list[list[float]]
-    turbines: list[dict[str, Any]] | None
-    type: str | list[str] | None
-
-
 class FileContent(NamedTuple):
     """A section of a campaign, as plain data, that a file of another tool was turned into."""
 

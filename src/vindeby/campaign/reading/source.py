@@ -62,10 +62,8 @@ def from_text(text: str, name: str) -> Document:
     return document
 
 
-def _refused(
-    source: str, message: str, remedy: str, field: str = "", value: str | None = None
-) -> CampaignError:
-    return CampaignError([Problem(source, field, message, value, remedy)])
+def _refused(source: str, message: str, remedy: str) -> CampaignError:
+    return CampaignError([Problem(source, "", message, None, remedy)])
 
 
 def override(document: Document, assignments: Sequence[str]) -> None:

@@ -298,13 +298,20 @@ def read_vertices(text: str, source: str, field: str) -> Document:
     return _in_metres(reader, rows, pair)
 
 
-def read_positions(text: str, source: str, field: str) -> tuple[Document, list[TableLine] | None]:
-    """Positions as ``read_vertices`` reads vertices; and, where a column has it, the type of each with its line."""
+def read_positions(
+    text: str, source: str, field: str, known: Sequence[str]
+) -> tuple[Document, list[str] | None]:
+    """Positions as ``read_vertices`` reads vertices; and, where a column has it, the type of each, a known one."""
     reader = TableReader(source, field)
     rows, names, pair = _position_rows(text, reader)
     document, column = _in_metres(reader, rows, pair), type_column(names, partial(reader.refuse, 1))
-    types = None if column is None else [TableLine(row.line, row.cells[column : column + 1]) for row in rows]
-    return document, types
+    if column is None:
+        return document, None
+    remedy = f"known: {', '.join(known)}; describe others under turbines: of this entry"
+    for row in rows:
+        if (name := row.cell(column)) not in known:
+            reader.refuse(row.line, "names a type that is not described" if name else "names no type", remedy)
+    return document, [row.cell(column) for row in rows]
 
 
 def _position_rows(text: str, reader: TableReader) -> tuple[list[TableLine], list[str], Pair]:
@@ -416,31 +423,20 @@ def _month(row: TableLine, place: int | None) -> int | None:
         return None
 
 
-class TimeProblem(NamedTuple):
-    """Which entry is wrong, why, and what to do."""
-
-    entry: int
-    message: str
-    remedy: str
-
-
-def find_time_problem(times: Sequence[str]) -> TimeProblem | None:
-    """The first entry that is not a time or not after the one before; None where all are right."""
+def find_time_problem(times: Sequence[str]) -> tuple[int, str, str] | None:
+    """Of the first entry that is not a time or not after the one before: which, why, and what to do."""
     before: datetime | None = None
     for index, text in enumerate(times):
         try:
             moment = datetime.fromisoformat(text)
             disorder = before is not None and not moment > before
         except ValueError:
-            return TimeProblem(index, "is not a time", "write times like 2020-01-31T13:00")
+            return index, "is not a time", "write times like 2020-01-31T13:00"
         except TypeError:  # one has a time zone and the other has none
-            return TimeProblem(
-                index,
-                "differs from the one before in having a time zone",
-                "give it for all times or for none",
-            )
+            message = "differs from the one before in having a time zone"
+            return index, message, "give it for all times or for none"
         if disorder:
             remedy = "sort the steps; use UTC, since local times repeat an hour each autumn"
-            return TimeProblem(index, "is not after the one before", remedy)
+            return index, "is not after the one before", remedy
         before = moment
     return None

@@ -87,7 +87,8 @@ def time_series(text: str, reader: TableReader) -> dict[str, Any]:
     if table.times is not None:
         data["times"] = table.times
         if problem := find_time_problem(table.times):
-            reader.refuse(table.lines[problem.entry], f"the time {problem.message}", problem.remedy)
+            entry, message, remedy = problem
+            reader.refuse(table.lines[entry], f"the time {message}", remedy)
     return data
 
 

@@ -71,6 +71,10 @@ class Document:
             path = path[:-1]
         return self.origins.get(path, Origin("campaign"))
 
+    def put(self, path: Path, inner: Document) -> None:
+        """Remember where the parts of another document come from, whose data is now at ``path``."""
+        self.origins.update({(*path, *inside): place for inside, place in inner.origins.items()})
+
     def refuse(self, path: Path, message: str, remedy: str, value: object = None) -> NoReturn:
         """Raise for what is written at ``path``; text and numbers are shown."""
         origin = self.origin(path)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal, Self
 
@@ -311,17 +312,16 @@ class Farm(Amount):
         """How many turbines stand in each zone; empty for a farm without zones."""
         return tuple(zone.count(rated_power_mw) for zone in self.zones or ())
 
-    def whole_mix(self) -> dict[str, int] | None:
-        """How many of each type the farm has in all, where it says that; of the zones, their sum."""
-        if self.mix is not None:
-            return self.fixed_mix()
-        if not self.zones or self.zones[0].mix is None:
-            return None
-        total: dict[str, int] = {}
-        for zone in self.zones:
-            for name, count in zone.fixed_mix().items():
-                total[name] = total.get(name, 0) + count
-        return total
+    def count(self, rated_power_mw: float) -> int:
+        """How many turbines of this power stand in the farm, in all of its zones."""
+        return sum(self.zone_counts(rated_power_mw)) if self.zones else super().count(rated_power_mw)
+
+    def fixed_mix(self) -> dict[str, int]:
+        """How many of each type the farm has in all; of zones that say it, their sum."""
+        total = Counter(super().fixed_mix())
+        for zone in self.zones or ():
+            total.update(zone.fixed_mix())
+        return dict(total)
 
     @model_validator(mode="after")
     def _a_boundary_or_zones(self) -> Self:

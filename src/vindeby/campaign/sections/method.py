@@ -100,9 +100,7 @@ class Step(NamedOneOf):
     gradient: parameters.Gradient | None = None
     random_search: parameters.RandomSearch | None = Field(None, alias="random-search")
     annealing: parameters.Annealing | None = None
-    hopping: parameters.Hopping | None = None
     auto: Annotated[parameters.Auto, BeforeValidator(_one_budget)] | None = None
-    stochastic_gradient: parameters.StochasticGradient | None = Field(None, alias="stochastic-gradient")
     call: Call | None = None
 
     def identity(self) -> dict[str, Any]:

@@ -171,9 +171,9 @@ class TimeSeries(_StateByState):
         weighted = self.weight is None or sum(self.weight) > 0.0
         require(weighted, "the weights are all 0", "give some step a weight", "weight")
         if self.times is not None and (problem := find_time_problem(self.times)):
-            wrong = f"entry {problem.entry} {problem.message}"
-            shown = self.times[problem.entry]
-            raise refusal(wrong, remedy=problem.remedy, at=("times", problem.entry), value=shown)
+            entry, why, remedy = problem
+            shown = self.times[entry]
+            raise refusal(f"entry {entry} {why}", remedy=remedy, at=("times", entry), value=shown)
         return self
 
 

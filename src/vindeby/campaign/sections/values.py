@@ -86,10 +86,9 @@ class OneOf(Section):
     @model_validator(mode="after")
     def _exactly_one(self) -> Self:
         given = [key for name, key in self.alternative_keys().items() if getattr(self, name) is not None]
-        if len(given) != 1:
-            keys = ", ".join(self.alternative_keys().values())
-            wrong = f"gives {' and '.join(given)}, which exclude each other" if given else "is missing"
-            raise refusal(wrong, remedy=f"give exactly one of: {keys}")
+        keys = ", ".join(self.alternative_keys().values())
+        wrong = f"gives {' and '.join(given)}, which exclude each other" if given else "is missing"
+        require(len(given) == 1, wrong, f"give exactly one of: {keys}")
         return self
 
 
@@ -185,11 +184,8 @@ def evenly_around(directions: tuple[float, ...], *inner: str, remedy: str = _FRO
     """
     sectors, index = count_sectors(directions), first_uneven(directions)
     if index is not None:
-        raise refusal(
-            f"with {sectors} sectors, sector {index} must be at {index * 360.0 / sectors:g} degrees",
-            remedy=remedy,
-            at=(index, *inner),
-        )
+        wrong = f"with {sectors} sectors, sector {index} must be at {index * 360.0 / sectors:g} degrees"
+        raise refusal(wrong, remedy=remedy, at=(index, *inner))
     return directions
 
 

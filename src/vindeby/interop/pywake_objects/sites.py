@@ -181,7 +181,7 @@ def _gridded(site: GriddedSite) -> XRSite:
     axes: dict[str, Any] = {"x": grid.x, "y": grid.y, "h": grid.height, "wd": grid.direction}
     for called, name in LOCAL.items():
         if getattr(grid, name) is not None:
-            array = grid.over_all_axes(name)
+            array = getattr(grid, name)
             own = [axis for axis, length in zip(axes, array.shape, strict=True) if length > 1]
             for axis in own:
                 if axis not in data.coords:

@@ -81,9 +81,8 @@ def read_series(found: Quantities, notes: Notes) -> dict[str, Any]:
         notes.ignored.append("time: numbers, not times; the steps are taken in their order")
     else:
         if problem := find_time_problem(found.times):
-            found.node.need("time").refuse(
-                f"entry {problem.entry} {problem.message}", problem.remedy, found.times[problem.entry]
-            )
+            entry, why, remedy = problem
+            found.node.need("time").refuse(f"entry {entry} {why}", remedy, found.times[entry])
         series["times"] = found.times
         period = f", {found.times[0]} to {found.times[-1]}"
     if (operating := found.by_name.get("operating")) is not None:

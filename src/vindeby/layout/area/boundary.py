@@ -184,7 +184,7 @@ def signed_distance(edges, discs, inverted, px, py):
     return value
 
 
-@kernel("boundary")
+@kernel()
 def _signed_distances(edges, discs, inverted, x, y, out) -> None:
     for p in range(x.size):
         out[p] = signed_distance(edges, discs, inverted, x[p], y[p])
@@ -265,7 +265,7 @@ ROOM_M = -1.0
 """Pairs with more room to spare than this are not looked for."""
 
 
-@kernel("spacing")
+@kernel()
 def worst_pair(x: FloatArray, y: FloatArray, need: FloatArray, movable: int) -> float:
     """The largest shortfall (m) of the distance of a pair below the mean of what its two need.
 

@@ -74,10 +74,6 @@ class Limits:
         x, y = place + origin
         return Layout(x, y, layout.types), kept
 
-    def broken(self, place: FloatArray) -> tuple[IntArray, FloatArray, FloatArray]:
-        """The rules that a layout breaks or just keeps: about which turbines, in which direction, and the room (m)."""
-        return self._rows(place, 0.0)
-
     def _rows(self, place: FloatArray, within: float) -> tuple[IntArray, FloatArray, FloatArray]:
         """Which turbines each rule is about (-1: none), its direction, and the room left (m)."""
         many = place.shape[1]
@@ -146,7 +142,7 @@ def _edge_rows(edges, inverted, corners, px, py, within, i, count, rows, normals
     return count
 
 
-@kernel("limits")
+@kernel()
 def _gather(areas, corners, zone, place, need, movable, within, rows, normals, rooms):
     """Fill in the rows as far as there is space; returns how many there are."""
     count, reach = 0, need.max() + 2.0 * within
@@ -185,7 +181,7 @@ def _gather(areas, corners, zone, place, need, movable, within, rows, normals, r
     return count
 
 
-@kernel("limits")
+@kernel()
 def _project(rows, normals, rooms, step, exact, sweeps):
     """Hildreth's method: change ``step`` into the nearest that keeps to all rows (but for ``exact``)."""
     weight = np.zeros(rooms.size)
@@ -212,7 +208,7 @@ def _project(rows, normals, rooms, step, exact, sweeps):
             break
 
 
-@kernel("limits")
+@kernel()
 def _shorten(step, most):
     """Shorten the moves of turbines that are longer than ``most``."""
     for i in range(step.shape[1]):

@@ -16,9 +16,6 @@ matters least to power and losses is left out first, then the next; the lowest a
 
 **Time series.** A long one is first counted into a rose of whole degrees and whole metres per second, with its mean
 turbulence; a short one stays as it is.
-
-**Samples.** Groups of a few directions, spread over the rose, each direction in one group: the energies of all groups
-add up to that of the farm.
 """
 
 from __future__ import annotations
@@ -212,36 +209,3 @@ def _shares(speed: FloatArray, power: FloatArray, kept: list[int]) -> FloatArray
         part = min(1.0, max(0.0, float(part)))
         shares[k, after - 1], shares[k, after] = 1.0 - part, part
     return shares
-
-
-MOST_GROUPS = 90
-
-
-def groups_of_directions(many: int, samples: int) -> list[IntArray]:
-    """Which of ``many`` directions belong to each group; more than ``samples`` where there would be too many groups."""
-    count = min(-(-many // samples), MOST_GROUPS)
-    return [np.arange(group, many, count) for group in range(count)]
-
-
-def sampled_farms(farm: WindFarm, samples: int, model: WakeModel) -> list[WindFarm]:
-    """The farm with another wake model, once for each group of about ``samples`` directions."""
-    return [
-        with_wind(farm, _only(farm.states, group), model)
-        for group in groups_of_directions(len(farm.states.direction), samples)
-    ]
-
-
-def _only(states: WindStates, directions: IntArray) -> WindStates:
-    """The wind states of these directions, with the probabilities that they have among all."""
-    counts = np.diff(states.first)[directions]
-    chosen = np.concatenate([np.arange(states.first[d], states.first[d + 1]) for d in directions])
-    several = states.step is None and len(set(counts.tolist())) == 1
-    return WindStates(
-        states.direction[directions],
-        np.cumsum([0, *counts.tolist()]),
-        states.speed[chosen],
-        states.probability[chosen],
-        states.turbulence[chosen],
-        (len(directions), int(counts[0])) if several else (len(chosen),),
-        None if states.step is None else np.arange(len(chosen)),
-    )

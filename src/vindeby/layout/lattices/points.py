@@ -177,7 +177,7 @@ def _rows(box, vectors, east, north):
     return floor(least), ceil(most)
 
 
-@kernel("lattice points")
+@kernel()
 def list_points(room, vectors, east, north, counts, x, y, whole):
     """Count the points of each zone; note as many as there is space for, with zone, row and column.
 
@@ -219,7 +219,7 @@ def _has_enough(room, vectors, east, north, counts, wanted, pitch):
     return True
 
 
-@kernel("lattice points")
+@kernel()
 def widest(room, vectors, east, north, counts, wanted, least, guess, most):
     """The pitch from ``least`` to ``most``, searched from a guess; 0 if none was found. ``vectors`` are of pitch 1."""
     low = max(least, min(guess, most))

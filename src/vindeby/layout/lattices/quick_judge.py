@@ -211,7 +211,7 @@ def quick_energy(model: WakeModel) -> Callable[..., None]:  # noqa: C901  a loop
                 left = max(here - grid.wake[o], 0.0)
                 out[i] -= power_left(table, taken(left)) - power_left(table, taken(here))
 
-    @kernel(model.identity, counts_references=False)
+    @kernel(counts_references=False)
     def quick(data, diameter, height, wind, vectors, grid, felt, losses, out):
         out[:] = 0.0
         grid.summed[:] = 0.0
@@ -249,7 +249,7 @@ def shape_power(model: WakeModel) -> Callable[..., None]:
     list_felt, superposition = make_list_felt(model), superposition_of(model)
     term, taken = superposition.term, superposition.taken
 
-    @kernel(model.identity, counts_references=False)
+    @kernel(counts_references=False)
     def power(data, diameter, height, wind, side, radius, shapes, felt, summed, out):
         most = min(CELLS * side, 2.0 * radius)
         for k in range(out.size):

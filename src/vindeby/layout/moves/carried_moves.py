@@ -41,7 +41,7 @@ from vindeby.layout.moves.reach import ROUGH, is_downwind, make_find_pairs, make
 from vindeby.wake import WakeModel
 from vindeby.wake.compiling.compiled import inlined, kernel
 from vindeby.wake.loops.wind import turn, wind_from
-from vindeby.wake.loops.wind_access import Locality, access_of, identity_of, superposition_for
+from vindeby.wake.loops.wind_access import Locality, access_of, superposition_for
 from vindeby.wake.models.contract import Pair, once_per_model
 from vindeby.wake.turbines.curves import curves_at
 
@@ -128,7 +128,7 @@ def _sort(along, order):
 
 
 def _make_settle(  # noqa: C901  a loop and its parts
-    model: WakeModel, locality: Locality, identity: str
+    model: WakeModel, locality: Locality
 ) -> Callable[..., float]:
     settle_one, cast = _make_settle_one(model, locality), _make_cast(model, locality)
     (own_wind, fill), reaches = free_winds(locality), make_reaches(locality)
@@ -156,7 +156,7 @@ def _make_settle(  # noqa: C901  a loop and its parts
         for j in range(moves.x.size):
             moves.reached[d, i, j] = False
 
-    @kernel(identity, counts_references=False)
+    @kernel(counts_references=False)
     def settle(data, machines, wind, moves):
         n, total = moves.x.size, 0.0
         for d in range(wind.cosine.size):
@@ -339,11 +339,11 @@ def _make_estimated(locality: Locality) -> Callable[..., tuple[float, bool]]:
 @once_per_model
 def carried_kernels(model: WakeModel, locality: Locality = "uniform") -> MoveKernels:
     """Compile, or load from disk, the loops for a model."""
-    identity, (own_wind, fill) = f"{identity_of(model, locality)} carried", free_winds(locality)
+    own_wind, fill = free_winds(locality)
     follow, estimated = _make_follow(model, locality), _make_estimated(locality)
     find_pairs = make_find_pairs(locality, own_wind)
 
-    @kernel(identity, counts_references=False)
+    @kernel(counts_references=False)
     def gained(data, machines, wind, moves, moved, x, y, needed):
         """A gain that is clearly not above what is ``needed`` is a rough one, or an estimate."""
         estimate, refused = estimated(machines, wind, moves, moved, x, y, needed)
@@ -367,7 +367,7 @@ def carried_kernels(model: WakeModel, locality: Locality = "uniform") -> MoveKer
             learn(moves, estimate, total, needed)
         return total
 
-    @kernel(identity, counts_references=False)
+    @kernel(counts_references=False)
     def keep(data, machines, wind, moves, moved, x, y):
         """Follows ``gained`` of the same move."""
         old_x, old_y = moves.x[moved], moves.y[moved]
@@ -378,4 +378,4 @@ def carried_kernels(model: WakeModel, locality: Locality = "uniform") -> MoveKer
                 take_over(moves, d, moved)
                 fill(wind, moves, d, moves.type_index[moved], x, y, moved)
 
-    return MoveKernels(_make_settle(model, locality, identity), gained, keep)
+    return MoveKernels(_make_settle(model, locality), gained, keep)

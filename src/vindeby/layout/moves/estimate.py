@@ -132,7 +132,7 @@ def _fill_kernel(model: WakeModel) -> Callable[..., None]:
             total += wind.weight[k] * (power[target, k] - curves_at(machines, target, slowed)[0])
         return total
 
-    @kernel(f"{model.identity} pair losses", counts_references=False)
+    @kernel(counts_references=False)
     def fill(data, machines, wind, reaches, thrust, power, step, loss):
         types = thrust.shape[0]
         for pair in range(types * types):

@@ -14,7 +14,6 @@ from vindeby.layout.moves.carried_state import CarriedMoves, MoveKernels, can_ca
 from vindeby.layout.moves.steady_moves import SteadyMoves, is_steady, new_steady_moves, steady_kernels
 from vindeby.layout.problem import Layout, Problem
 from vindeby.wake import WindFarm
-from vindeby.wake.loops.wind_access import identity_of
 
 
 class WholeMoves(NamedTuple):
@@ -27,14 +26,11 @@ class WholeMoves(NamedTuple):
 
 
 class Mover(NamedTuple):
-    """A layout in which single turbines are moved, and the loops that do it.
-
-    The identity is a name for compiled loops made of them; empty where they are not compiled.
-    """
+    """A layout in which single turbines are moved, and the loops that do it."""
 
     moves: SteadyMoves | CarriedMoves | WholeMoves
     kernels: MoveKernels
-    identity: str
+    is_compiled: bool
 
 
 def mover_of(
@@ -54,14 +50,12 @@ def mover_of(
     if is_steady(farm):
         steady = new_steady_moves(farm, x, y, type_index, counted)
         one_type = len(farm.turbines) == 1
-        several = "" if one_type else " several types"
-        return Mover(steady, steady_kernels(model, one_type), f"{model.identity} steady{several}")
+        return Mover(steady, steady_kernels(model, one_type), True)
     if not can_carry(farm, len(x)):
         whole = WholeMoves(np.array(type_index, np.int64), np.array(x), np.array(y), np.zeros(2))
-        return Mover(whole, _whole_kernels(farm, counted, origin), "")
+        return Mover(whole, _whole_kernels(farm, counted, origin), False)
     carried = new_carried_moves(farm, x, y, type_index, counted, trials, origin)
-    identity = f"{identity_of(model, farm.locality)} carried"
-    return Mover(carried, carried_kernels(model, farm.locality), identity)
+    return Mover(carried, carried_kernels(model, farm.locality), True)
 
 
 def _whole_kernels(farm: WindFarm, counted: int, origin: Sequence[float] | FloatArray) -> MoveKernels:

@@ -116,7 +116,7 @@ def _edge_kernel(model: WakeModel) -> Callable[..., None]:
                 inside = middle
         return outside
 
-    @kernel(f"{model.identity} carried")
+    @kernel()
     def fill_edges(data, machines, thrust, turbulence, step, edge):
         types = thrust.size
         for pair in range(types * types):

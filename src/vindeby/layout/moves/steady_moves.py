@@ -317,16 +317,15 @@ def steady_kernels(model: WakeModel, one_type: bool) -> MoveKernels:
     """Compile, or load from disk, the loops for a model and a farm of one type or of several."""
     pair, all_watts = make_pair(model), make_all_watts(model, one_type)
     list_pairs, work_out = _make_list_pairs(model, one_type), _make_work_out(model, one_type, pair)
-    identity = f"{model.identity} one type" if one_type else model.identity
 
-    @kernel(identity, counts_references=False, inline=True)
+    @kernel(counts_references=False, inline=True)
     def gained(data, machines, wind, moves, moved, x, y, needed):
         count = list_pairs(data, machines, wind, moves, moved, x, y)
         work_out(data, machines, moves, moved, count)
         moves.changes[0] = _list_changes(moves, moved)
         return all_watts(machines, moves, moves.changes[0])
 
-    @kernel(identity, counts_references=False)
+    @kernel(counts_references=False)
     def keep(data, machines, wind, moves, moved, x, y):
         """Follows ``gained`` of the same move: takes over what it has listed."""
         moves.x[moved], moves.y[moved] = x, y
@@ -340,13 +339,11 @@ def steady_kernels(model: WakeModel, one_type: bool) -> MoveKernels:
             place = moves.place[c]
             moves.summed[place], moves.watts[place] = moves.new_summed[c], moves.new_watts[c]
 
-    return MoveKernels(_make_settle(identity, pair, all_watts), gained, keep)
+    return MoveKernels(_make_settle(pair, all_watts), gained, keep)
 
 
-def _make_settle(
-    identity: str, pair: Callable[..., float], all_watts: Callable[..., float]
-) -> Callable[..., float]:
-    @kernel(identity, counts_references=False)
+def _make_settle(pair: Callable[..., float], all_watts: Callable[..., float]) -> Callable[..., float]:
+    @kernel(counts_references=False)
     def settle(data, machines, wind, moves):
         n, types = moves.x.size, moves.type_index
         clear(moves.summed)

@@ -189,20 +189,20 @@ def _walk_on(problem: Problem, limits: Limits, start: Layout, seed: int, how: Wa
     farm, many = problem.farm, problem.n_turbines
     place = np.hstack([np.stack([start.x, start.y]) - limits.origin[:, None], limits.beside])
     type_index = np.append(start.types, problem.neighbours.types)
-    moves, kernels, identity = mover_of(
+    moves, kernels, is_compiled = mover_of(
         farm, place[0], place[1], type_index, problem.counted, how.budget, limits.origin
     )
     swaps = Swaps(problem, seed)
     rules = Rules(limits.areas, limits.zone, limits.need, swaps.group)
     draw = draws(many, seed, how)
-    try_all = walk_kernel(kernels, identity, swaps.wanted) if identity else make_walk(kernels, swaps.wanted)
+    try_all = walk_kernel(kernels, swaps.wanted) if is_compiled else make_walk(kernels, swaps.wanted)
     best = place[:, :many].copy(), start.types.copy()
     common = farm.data, farm.machines, farm.wind_near(limits.origin), moves
     energy = kernels.settle(*common)
     cooling = how.hot * energy / problem.counted, how.cold * energy / problem.counted, how.budget
     found = 0, energy, energy
     # Of moves that are evaluated as a whole, each is reported, with the energy.
-    at_once, whole = (BATCH, None) if identity else (1, farm)
+    at_once, whole = (BATCH, None) if is_compiled else (1, farm)
     for batch in range(1 + DRAWS_PER_TRIAL * how.budget // BATCH):
         if batch and batch % SETTLED_EVERY == 0:
             found = found[0], kernels.settle(*common), found[2]

@@ -27,7 +27,7 @@ def temperature(hot: float, cold: float, done: int, budget: int) -> float:
 _temperature_at = scalar(temperature)
 
 
-@kernel("walk rules", counts_references=False, inline=True)
+@kernel(counts_references=False, inline=True)
 def allowed(areas, zone, x, y, need, i, px, py):
     """Whether turbine ``i`` may stand at a place: inside its zone, and far enough from all others."""
     z, discs = zone[i], areas.discs
@@ -78,7 +78,7 @@ def exchange(types: IntArray, need: FloatArray, i: int, j: int) -> None:
 _exchange = scalar(exchange)
 
 
-@kernel("swapping", counts_references=False, inline=True)
+@kernel(counts_references=False, inline=True)
 def can_swap(types, group, x, y, need, i, j):
     """Whether two turbines can swap types: they differ, and the larger has room where the smaller stands."""
     if types[i] == types[j] or group[i] != group[j]:
@@ -114,10 +114,9 @@ class Rules(NamedTuple):
 
 
 @cache
-def walk_kernel(kernels: MoveKernels, identity: str, swapping: bool) -> Walking:
+def walk_kernel(kernels: MoveKernels, swapping: bool) -> Walking:
     """The walk of a farm, compiled."""
-    identity = f"{identity} swapping" if swapping else identity
-    return kernel(identity, counts_references=False)(make_walk(kernels, swapping))
+    return kernel(counts_references=False)(make_walk(kernels, swapping))
 
 
 def make_walk(kernels: MoveKernels, swapping: bool) -> Walking:

@@ -171,7 +171,7 @@ def _first_in_row(size: int, directions: int, direction: IntArray, row: IntArray
 def _kernels(model: WakeModel) -> dict[str, Any]:  # noqa: C901  two loop nests side by side
     deficit, reach, term = model.deficit, model.reach, superposition_of(model).term
 
-    @kernel(model.identity)
+    @kernel()
     def see(data, machines, far, aside, thrust, turbulence, widest, unseen, seen):
         """Mark the offsets at which some turbine's wake can be seen by some rotor."""
         types = machines.diameter.size
@@ -193,7 +193,7 @@ def _kernels(model: WakeModel) -> dict[str, Any]:  # noqa: C901  two loop nests 
                         ):
                             seen[d, o] = True
 
-    @kernel(model.identity)
+    @kernel()
     def fit(data, machines, far, aside, turbulence, thrust, to_powers, points, rotors):
         """Fit the polynomials of every offset through the Chebyshev nodes of every piece."""
         types, terms = machines.diameter.size, to_powers.shape[0]

@@ -37,7 +37,7 @@ from vindeby.wake.compiling.compiled import inlined, kernel, scalar
 from vindeby.wake.loops.local_wind import LocalWind
 from vindeby.wake.loops.superposition import superposition_of, turbulence_in_wakes
 from vindeby.wake.loops.wind import downwind_of, turn
-from vindeby.wake.loops.wind_access import Locality, free_wind_at, identity_of, superposition_for
+from vindeby.wake.loops.wind_access import Locality, free_wind_at, superposition_for
 from vindeby.wake.models.contract import Pair, once_per_model
 from vindeby.wake.turbines.curves import curves_at
 
@@ -159,7 +159,7 @@ def new_state(
     return state
 
 
-@kernel("placing")
+@kernel()
 def _undisturbed(machines, wind, free, energy):
     """What each type makes in the free wind."""
     for c in range(energy.shape[0]):
@@ -180,7 +180,6 @@ def placing_kernels(  # noqa: C901  a step and the loop around it
     spread_on_grid = _make_spread_on_grid(model, tabulated)
     spread_off_grid = _make_spread_off_grid(model, locality)
     value_points = _make_value_points(model, locality)
-    identity = f"{identity_of(model, locality)} {tabulated}"
 
     @inlined
     def place_in_direction(data, machines, wind, wakes, state, d, a, off_grid):
@@ -199,7 +198,7 @@ def placing_kernels(  # noqa: C901  a step and the loop around it
             b = next_waiting(state)
         value_points(machines, wind, state, d)
 
-    @kernel(identity, counts_references=False)
+    @kernel(counts_references=False)
     def place(data, machines, wind, wakes, state, a, off_grid):
         """Put turbine ``a``, whose place is in the state already, into the wind; the first ``off_grid`` are off it."""
         for c in range(state.mark.size):
@@ -207,7 +206,7 @@ def placing_kernels(  # noqa: C901  a step and the loop around it
         for d in range(wind.cosine.size):
             place_in_direction(data, machines, wind, wakes, state, d, a, off_grid)
 
-    @kernel(identity)
+    @kernel()
     def place_all(data, machines, wind, wakes, state, off_grid, choosing, chosen):
         """Choose a point for each turbine in turn, and put all but the last into the wind; how many found one."""
         used = 0

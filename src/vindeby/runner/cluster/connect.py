@@ -14,7 +14,6 @@ from typing import Any, TypeAlias
 
 from vindeby.campaign.sections.run_options import RunOptions, SlurmOptions
 from vindeby.errors import ArgumentError
-from vindeby.runner.cluster.dask_link import PACKAGES, here, mismatch
 from vindeby.runner.cluster.slurm_jobs import running
 from vindeby.runner.processes import usable_cores
 
@@ -33,8 +32,7 @@ def connected(
 ) -> Iterator[tuple[Any, NoJobsReason | None]]:
     """A client for what ``pool`` names, and its end where it was made here; ArgumentError when nothing answers.
 
-    Where jobs start its workers, also what is known of those. ArgumentError, too, when a worker that is there already
-    has other versions.
+    Where jobs start its workers, also what is known of those.
     """
     distributed, no_jobs_reason = _imported(), None
     with ExitStack() as stack:
@@ -60,11 +58,6 @@ def connected(
                     f"pool: {type(pool).__name__} is not a pool; give a distributed.Client, the address of a Dask "
                     f"scheduler, a scheduler file, or {LOCAL!r}"
                 )
-        ours = here()
-        versions = client.get_versions(packages=list(PACKAGES))["workers"]
-        found = (mismatch(address, there, ours) for address, there in versions.items() if there)
-        if problems := [*filter(None, found)]:
-            raise ArgumentError(*problems)
         yield client, no_jobs_reason
 
 
@@ -114,9 +107,9 @@ def _interrupts_ignored() -> Iterator[None]:
 def _to_scheduler(distributed: Any, place: str, patience_s: float, stack: ExitStack) -> Any:
     """A client of a scheduler that runs already; it tries again for so long when it loses it."""
     if "://" in place:
-        given, address = {"address": place}, place
+        address = place
     elif Path(place).is_file():
-        given, address = {"scheduler_file": place}, _address_in(Path(place))
+        address = _address_in(Path(place))
     else:
         raise ArgumentError(
             f"--dask: {place!r} is neither an address such as tcp://host:8786 nor a scheduler file nor {LOCAL!r}"
@@ -129,9 +122,9 @@ def _to_scheduler(distributed: Any, place: str, patience_s: float, stack: ExitSt
             "write e.g. tcp://host:8786"
         ) from None
     try:
-        with distributed.Client(**given, timeout=_CONNECT_S, set_as_default=False):
+        with distributed.Client(address, timeout=_CONNECT_S, set_as_default=False):
             pass
-        return stack.enter_context(distributed.Client(**given, timeout=patience_s, set_as_default=False))
+        return stack.enter_context(distributed.Client(address, timeout=patience_s, set_as_default=False))
     except (OSError, ValueError, KeyError) as error:
         raise ArgumentError(
             f"--dask: no Dask scheduler answers at {place} ({type(error).__name__}: {error}); start one with "

@@ -119,17 +119,22 @@ class JobKeeper:
 
     def _check_waiting(self, queue: Mapping[str, InQueue]) -> None:
         """Say what jobs wait for, once for each reason; stop when that will never come (seen in two listings)."""
-        reasons = waiting_for(queue)
-        if reasons and reasons != self._waiting_for:
-            self._say(reasons)
-        self._waiting_for = reasons
-        why = never_starting(queue)
-        self._never_starting = self._never_starting + 1 if why else 0
-        self._stuck = (
-            f"{why}; change what the jobs ask for (--partition, --account, --time, --cores, --memory, --directive)"
-            if self._never_starting >= 2
-            else ""
-        )
+        pending = {number: job.reason for number, job in queue.items() if job.state == "PENDING"}
+        reasons = ", ".join(sorted({*pending.values()} - {"None"}))
+        waiting = f"{len(pending)} SLURM jobs wait in the queue: {reasons}" if reasons else ""
+        if waiting and waiting != self._waiting_for:
+            self._say(waiting)
+        self._waiting_for = waiting
+        is_stuck = bool(queue) and pending.keys() == queue.keys() and {*pending.values()} <= _NEVER_STARTING
+        self._never_starting = self._never_starting + 1 if is_stuck else 0
+        if self._never_starting >= 2:
+            number, reason = next(iter(pending.items()))
+            self._stuck = (
+                f"SLURM will not start job {number} as it is ({reason}); change what the jobs ask for (--partition, "
+                "--account, --time, --cores, --memory, --directive)"
+            )
+        else:
+            self._stuck = ""
 
     def _give_up(self, job: str) -> None:
         """Jobs end before a worker comes of them: say how the last one did."""
@@ -195,24 +200,6 @@ def end_of(job: str, logs: Path) -> str:
     lines = _last_lines(logs / f"{JOB_NAME}-{job}.err") or _last_lines(logs / f"{JOB_NAME}-{job}.out")
     ending = f"job {job}" + (f": {state}" if state else " is gone")
     return ending + (f"; the end of its log: {' | '.join(lines)}" if lines else "")
-
-
-def never_starting(queue: Mapping[str, InQueue]) -> str:
-    """Why none of these jobs will ever start, where that is so; empty when one runs or may."""
-    stuck = [job for job in queue.values() if job.state == "PENDING" and job.reason in _NEVER_STARTING]
-    if not stuck or len(stuck) < len(queue):
-        return ""
-    first = stuck[0]
-    return f"SLURM will not start job {first.job} as it is ({first.reason})"
-
-
-def waiting_for(queue: Mapping[str, InQueue]) -> str:
-    """What the jobs wait for, in SLURM's words; empty when none waits."""
-    reasons = sorted(
-        {job.reason for job in queue.values() if job.state == "PENDING" and job.reason != "None"}
-    )
-    count = sum(job.state == "PENDING" for job in queue.values())
-    return f"{count} SLURM jobs wait in the queue: {', '.join(reasons)}" if reasons else ""
 
 
 def _last_lines(log: Path) -> list[str]:

@@ -38,10 +38,9 @@ class WorkerStatus:
 class Heartbeats:
     """The shared file; the descriptor may be handed to other processes."""
 
-    def __init__(self, descriptor: int, slots: int) -> None:
+    def __init__(self, descriptor: int) -> None:
         self.descriptor = descriptor
-        memory = mmap.mmap(descriptor, max(1, slots) * _ROW.itemsize)
-        self._rows: NDArray[np.void] = np.frombuffer(memory, _ROW)
+        self._rows: NDArray[np.void] = np.frombuffer(mmap.mmap(descriptor, 0), _ROW)
 
     @classmethod
     def create(cls, slots: int) -> Heartbeats:
@@ -52,7 +51,7 @@ class Heartbeats:
             with tempfile.TemporaryFile() as file:
                 descriptor = os.dup(file.fileno())
         os.ftruncate(descriptor, max(1, slots) * _ROW.itemsize)
-        return cls(descriptor, slots)
+        return cls(descriptor)
 
     def slot(self, number: int) -> Slot:
         """A slot to write to."""

@@ -86,7 +86,7 @@ class LocalPool:
         self._oom_kills = oom_kills()
         self._heartbeats = Heartbeats.create(slots)
         method, log = setup.campaign.run.start_method, run.logs / f"{setup.name}-spawner.log"
-        self._spawner = Spawner(self._heartbeats.descriptor, slots, method, setup.search_path, log)
+        self._spawner = Spawner(self._heartbeats.descriptor, method, setup.search_path, log)
         self._listen_to_spawner()
 
     def start(self, slot: int) -> None:

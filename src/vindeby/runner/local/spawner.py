@@ -14,7 +14,6 @@ from __future__ import annotations
 import contextlib
 import importlib
 import os
-import selectors
 import signal
 import socket
 import subprocess
@@ -22,54 +21,42 @@ import sys
 from multiprocessing.connection import Connection
 from pathlib import Path
 from types import FrameType
-from typing import IO, NoReturn
+from typing import NoReturn
 
-from vindeby.runner.processes import adopt_orphans, die_with_parent, oom_kills, start_python
+from vindeby.runner.processes import adopt_orphans, die_with_parent, oom_kills, open_log, start_python
 
+_LOOK_S = 0.02
+"""How often it looks for workers that have ended."""
 PRELOADED = ("numpy", "h5py", "vindeby.campaign", "vindeby.store.format.shard", "vindeby.runner.local.worker")
 
 
 class SpawnerProcess:
     """The loop: requests of the coordinator, and children that end."""
 
-    def __init__(self, control: Connection, heartbeats: int, count: int, method: str) -> None:
+    def __init__(self, control: Connection, heartbeats: int, method: str) -> None:
         self.control = control
-        self.heartbeats, self.count = heartbeats, count
-        """The descriptor of the heartbeats, and how many slots they have."""
+        self.heartbeats = heartbeats
+        """The descriptor of the heartbeats."""
         self.method = method
         self.slots: dict[int, int] = {}
         """By the number of each process, the slot of its worker."""
-        self.wake, self._alarm = os.pipe()
         self.orders = signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGQUIT
 
     def run(self) -> None:
         """Serve until the coordinator is gone, then end everything."""
-        for descriptor in (self.wake, self._alarm):
-            os.set_blocking(descriptor, False)
-        signal.set_wakeup_fd(self._alarm, warn_on_full_buffer=False)
-        signal.signal(signal.SIGCHLD, _nothing)
         for order in self.orders:
             signal.signal(order, signal.SIG_IGN)
         signal.signal(signal.SIGTERM, _leave)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # where it is ignored, nobody learns how a child ended
         die_with_parent(signal.SIGTERM)
         adopt_orphans()
         try:
-            with selectors.DefaultSelector() as selector:
-                selector.register(self.control, selectors.EVENT_READ)
-                selector.register(self.wake, selectors.EVENT_READ)
-                while True:
-                    self._turn(selector)
+            while True:
+                if self.control.poll(_LOOK_S):
+                    self._serve()
+                self._reap()
         except (EOFError, SystemExit, OSError):  # a message that is cut short is an OSError
             self._end_all()
-
-    def _turn(self, selector: selectors.BaseSelector) -> None:
-        for key, _ in selector.select():
-            if key.fd == self.wake:
-                with contextlib.suppress(BlockingIOError):
-                    os.read(self.wake, 4096)
-                self._reap()
-            else:
-                self._serve()
 
     def _serve(self) -> None:
         what, slot, log = self.control.recv()
@@ -83,7 +70,6 @@ class SpawnerProcess:
             self._signal(slot, signal.SIGKILL)
         elif what == "dump":
             self._signal(slot, signal.SIGUSR1, group=False)
-        self._reap()
 
     def _start(self, slot: int, log: str, channel: int) -> None:
         begin = self._fork if self.method == "forkserver" else self._spawn
@@ -99,10 +85,8 @@ class SpawnerProcess:
             os.close(channel)
 
     def _spawn(self, slot: int, log: str, channel: int) -> int:
-        numbers = channel, self.heartbeats, slot, self.count
-        process = start_python(
-            "vindeby.runner.local.worker", sys.path, *numbers, log, pass_fds=(channel, self.heartbeats)
-        )
+        handed = channel, self.heartbeats
+        process = start_python("vindeby.runner.local.worker", sys.path, *handed, slot, log, pass_fds=handed)
         process.returncode = 0  # this object is done with it; ``_reap`` waits for the process itself
         return process.pid
 
@@ -118,16 +102,13 @@ class SpawnerProcess:
         """In the child: forget the spawner, then work; it never returns into the loop above."""
         status = 1
         try:
-            signal.set_wakeup_fd(-1)
-            for order in (*self.orders, signal.SIGCHLD):
+            for order in self.orders:
                 signal.signal(order, signal.SIG_DFL)
             os.setsid()
             self.control.close()
-            os.close(self.wake)
-            os.close(self._alarm)
             from vindeby.runner.local.worker import work
 
-            status = work(channel, self.heartbeats, slot, self.count, log)
+            status = work(channel, self.heartbeats, slot, log)
         finally:
             os._exit(status)
 
@@ -179,10 +160,6 @@ def _send_signal(pid: int, number: int, *, group: bool = True) -> None:
             send(pid, number)
 
 
-def _nothing(number: int, frame: FrameType | None) -> None:
-    """A handler that only wakes the loop."""
-
-
 def _leave(number: int, frame: FrameType | None) -> None:  # noqa: ARG001 - what a handler is given
     raise SystemExit
 
@@ -196,9 +173,9 @@ def _children() -> set[int]:
 
 
 def main() -> None:
-    """Arguments: the search path; the descriptors of control and heartbeats, the number of slots; the start method."""
-    control, heartbeats, count = map(int, sys.argv[2:5])
-    SpawnerProcess(Connection(control), heartbeats, count, sys.argv[5]).run()
+    """Arguments: the search path; the descriptors of control and heartbeats; the start method."""
+    control, heartbeats = map(int, sys.argv[2:4])
+    SpawnerProcess(Connection(control), heartbeats, sys.argv[4]).run()
 
 
 ONE_THREAD = {
@@ -207,39 +184,25 @@ ONE_THREAD = {
 """One thread for each worker: the cores are shared out among workers, not inside them."""
 
 
-def _log(path: Path) -> IO[bytes]:
-    """Where the spawner, and a worker that cannot even begin, complain; nowhere when the disk has no room."""
-    try:
-        return path.open("ab")
-    except OSError:
-        return Path(os.devnull).open("ab")
-
-
 class Spawner:
     """Speaks with one spawner; what that reports about workers is read from ``control``, by whoever uses this."""
 
-    def __init__(
-        self, heartbeats: int, slots: int, method: str, search_path: tuple[str, ...], log: Path
-    ) -> None:
-        self._heartbeats, self._slots = heartbeats, slots
-        self._method = method
-        self._search_path = search_path
-        self._log = log
+    def __init__(self, heartbeats: int, method: str, search_path: tuple[str, ...], log: Path) -> None:
+        self._heartbeats, self._method, self._search_path, self._log = heartbeats, method, search_path, log
         self._start()
 
     def _start(self) -> None:
         self.control, theirs = socket.socketpair()
-        with theirs, _log(self._log) as log:
-            numbers = theirs.fileno(), self._heartbeats
+        with theirs, os.fdopen(open_log(str(self._log)), "ab") as log:
+            handed = theirs.fileno(), self._heartbeats
             self._process = start_python(
                 "vindeby.runner.local.spawner",
                 self._search_path,
-                *numbers,
-                self._slots,
+                *handed,
                 self._method,
                 stdout=log,
                 stderr=log,
-                pass_fds=numbers,
+                pass_fds=handed,
                 env=os.environ | ONE_THREAD,
             )
         self._messages = Connection(os.dup(self.control.fileno()))

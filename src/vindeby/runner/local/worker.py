@@ -30,7 +30,14 @@ from pathlib import Path
 
 from vindeby.campaign import Task
 from vindeby.runner.local.heartbeats import Heartbeats, Slot
-from vindeby.runner.processes import adopt_orphans, die_with_parent, limit_data, memory_of, node_and_job
+from vindeby.runner.processes import (
+    adopt_orphans,
+    die_with_parent,
+    limit_data,
+    memory_of,
+    node_and_job,
+    open_log,
+)
 from vindeby.runner.protocol import (
     EndWorker,
     Failed,
@@ -48,6 +55,7 @@ from vindeby.runner.task_executor import (
     TaskExecutor,
     one_line,
 )
+from vindeby.store.format.record import Record
 
 KEPT_OF_A_TASK = 1 << 20
 """Bytes of output that are kept of one task."""
@@ -63,7 +71,7 @@ class Output:
     def __init__(self, path: str) -> None:
         self.key = "-"
         self.name = Path(path).name
-        self._descriptor = _opened(path)
+        self._descriptor = open_log(path)
         os.dup2(self._descriptor, 1)
         os.dup2(self._descriptor, 2)
         sys.stdin = Path(os.devnull).open(encoding="utf-8")  # noqa: SIM115 - for as long as the process lives
@@ -108,14 +116,6 @@ class Output:
         stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
         with contextlib.suppress(OSError):
             os.write(self._descriptor, f"{stamp} {self.key} {text}\n".encode(errors="replace"))
-
-
-def _opened(path: str) -> int:
-    """The log, to append to; nowhere if the disk has no room for it."""
-    try:
-        return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
-    except OSError:
-        return os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC)
 
 
 class _Tagged(io.TextIOBase):
@@ -165,7 +165,7 @@ _SHORT_S = 0.25
 """Tasks shorter than this are asked for before the last ones are finished; a long one might better go elsewhere."""
 
 
-def work(channel: int, heartbeats: int, slot: int, slots: int, log: str) -> int:
+def work(channel: int, heartbeats: int, slot: int, log: str) -> int:
     """Be a worker, given the descriptors of its channel and of the heartbeats; its exit status."""
     die_with_parent()
     adopt_orphans()
@@ -173,7 +173,7 @@ def work(channel: int, heartbeats: int, slot: int, slots: int, log: str) -> int:
     for descriptor in (channel, heartbeats):
         os.set_inheritable(descriptor, False)
     output = Output(log)
-    row = Heartbeats(heartbeats, slots).slot(slot)
+    row = Heartbeats(heartbeats).slot(slot)
     worker = Worker(slot, Connection(channel), row, output)
     try:
         return worker.run()
@@ -183,8 +183,8 @@ def work(channel: int, heartbeats: int, slot: int, slots: int, log: str) -> int:
 
 def main() -> None:
     """The entry of a spawned worker; it leaves without waiting for threads that tasks left behind."""
-    channel, heartbeats, slot, slots = map(int, sys.argv[2:6])
-    os._exit(work(channel, heartbeats, slot, slots, sys.argv[6]))
+    channel, heartbeats, slot = map(int, sys.argv[2:5])
+    os._exit(work(channel, heartbeats, slot, sys.argv[5]))
 
 
 def _prefer_to_be_killed() -> None:
@@ -331,22 +331,22 @@ class Worker:
         self._stage = ""
         self.progress("set-up")
         attempt = self.executor.attempt(task)
-        spent = attempt.seconds
+        outcome, spent = attempt.outcome, attempt.seconds
         self._seconds = spent if self._seconds is None else 0.8 * self._seconds + 0.2 * spent
         self.output.end(size)
-        if attempt.failure is None:
+        if isinstance(outcome, Record):
             self.slot.end()
-            self.executor.publish(number, attempt)
+            self.publisher.add(number, outcome, spent)
             return
         self.output.key = task.key
         if attempt.in_doubt and not first and not trusted:
             # Its slot still names the task, by which the coordinator knows what to try in a fresh process.
             self.slot.stop_clock()
-            self._worn = f"{task.key} failed after others had run in this process: {attempt.failure}"
-            self.output.line(f"handed back, to be tried in a fresh process: {attempt.failure}")
+            self._worn = f"{task.key} failed after others had run in this process: {outcome}"
+            self.output.line(f"handed back, to be tried in a fresh process: {outcome}")
         else:
-            self.output.line(f"failed: {attempt.failure}")
-            self._report(Failed(self.number, number, attempt.failure))
+            self.output.line(f"failed: {outcome}")
+            self._report(Failed(self.number, number, outcome))
             self.slot.end()
         self.output.key = "-"
 

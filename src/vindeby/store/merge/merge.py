@@ -49,8 +49,7 @@ from vindeby.store.format.rows import Segment
 from vindeby.store.format.seal import FORMAT_VERSION, open_sealed
 from vindeby.store.merge.audit import MergeReport, keep_replaced, write_audit
 from vindeby.store.merge.carry_additions import carry_over, plan, rows_when_added, standing
-from vindeby.store.merge.sources import Selection, Source, folded, scan, select
-from vindeby.store.read.database import precedence
+from vindeby.store.merge.sources import Selection, Source, by_precedence, folded, scan, select
 from vindeby.store.read.guard import Guard, Limits
 from vindeby.store.read.reading import iterate_sealed
 from vindeby.text import plural
@@ -214,7 +213,7 @@ class _Merge:
                 if number % 1000 == 0:
                     self.options.progress(f"{number} shards verified")
             sources += [scan(path, "given file", guard) for path in self.options.extra]
-        return sorted(sources, key=lambda one: precedence(one.entry.kind, one.reading.published_ns, one.path))
+        return by_precedence(sources)
 
     def _file_format(self, sources: Sequence[Source]) -> FileFormat:
         standing = next(

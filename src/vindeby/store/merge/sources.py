@@ -8,9 +8,8 @@ checksums of the scan.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import Enum
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +18,7 @@ from numpy.typing import NDArray
 from vindeby.store.format.record import Record
 from vindeby.store.format.rows import Schema, Segment
 from vindeby.store.merge.audit import Conflict, FileEntry
+from vindeby.store.read.database import precedence
 from vindeby.store.read.guard import Guard
 from vindeby.store.read.inspect import Finding, Verdict
 from vindeby.store.read.reading import Reading, read_any
@@ -38,8 +38,16 @@ class Source:
     widths: dict[str, int]
 
 
-def scan(path: Path, kind: str, guard: Guard) -> Source:
-    """Read and verify a file; whatever is wrong with it is in the entry's findings."""
+def scan(
+    path: Path,
+    kind: str,
+    guard: Guard,
+    look: Callable[[Segment, NDArray[np.bool_]], None] | None = None,
+) -> Source:
+    """Read and verify a file; whatever is wrong with it is in the entry's findings.
+
+    ``look`` gets each segment, with which of its records meet their checksums.
+    """
     entry = FileEntry(str(path), kind)
     with contextlib.suppress(OSError):
         entry.size = path.stat().st_size
@@ -51,6 +59,8 @@ def scan(path: Path, kind: str, guard: Guard) -> Source:
         keys.append(segment.rows["key"].copy())
         checksums.append(segment.rows["checksum"].copy())
         intact.append(segment.intact())  # a seal vouches for the bytes, not for what was sealed
+        if look is not None:
+            look(segment, intact[-1])
         if not intact[-1].any():
             return
         schemas.add(segment.schema)
@@ -75,6 +85,11 @@ def scan(path: Path, kind: str, guard: Guard) -> Source:
     entry.digest, entry.found = reading.digest, int(source.intact.sum())
     entry.findings = list(reading.findings)
     return source
+
+
+def by_precedence(sources: Iterable[Source]) -> list[Source]:
+    """The order in which records count: the first of a key is kept."""
+    return sorted(sources, key=lambda one: precedence(one.entry.kind, one.reading.published_ns, one.path))
 
 
 @dataclass
@@ -158,15 +173,16 @@ def _settle(
             sources[number].checksums[row].decode() in invalid
             for number, row in ((one, one_row), (two, two_row))
         )
-        relation = relate(first, later, asked, bad)
-        if relation is Relation.SAME:
+        if bad[0] == bad[1] and same_result(first, later):
             entry.duplicates += 1
-        elif relation is Relation.LATER_ASKED:
+            continue
+        later_counts = _later_counts(first, later, asked, bad)
+        if later_counts:
             selection.masks[one][one_row], selection.masks[two][two_row] = False, True
             kept[later.key] = (two, two_row)
             sources[one].entry.superseded += 1
             selection.replaced.append(first)
-        elif relation is Relation.FIRST_ASKED:
+        elif later_counts is False:
             entry.superseded += 1
             selection.replaced.append(later)
         else:
@@ -187,27 +203,19 @@ def _pick(source: Source, rows: set[int]) -> list[tuple[int, Record]]:
     return picked
 
 
-class Relation(Enum):
-    """What two records under one key, the first published and a later one, are to each other."""
+def _later_counts(
+    first: Record, later: Record, asked: Mapping[str, str], invalid: tuple[bool, ...]
+) -> bool | None:
+    """Whether the later of two different records under one key counts; None where nothing decides that.
 
-    SAME = "the same result"
-    FIRST_ASKED = "only the first answers what is asked"
-    LATER_ASKED = "only the later one answers what is asked"
-    CONFLICT = "different content"
-
-
-def relate(
-    first: Record, later: Record, asked: Mapping[str, str], invalid: tuple[bool, ...] = (False, False)
-) -> Relation:
-    """Compare two records under one key; ``asked`` maps keys to fingerprints, ``invalid`` says it of each."""
+    ``asked`` maps keys to fingerprints, ``invalid`` says it of each record.
+    """
     if invalid[0] != invalid[1]:
-        return Relation.LATER_ASKED if invalid[0] else Relation.FIRST_ASKED
-    if same_result(first, later):
-        return Relation.SAME
+        return invalid[0]
     wanted = asked.get(first.key)
     if first.fingerprint != later.fingerprint and wanted in {first.fingerprint, later.fingerprint}:
-        return Relation.FIRST_ASKED if wanted == first.fingerprint else Relation.LATER_ASKED
-    return Relation.CONFLICT
+        return wanted == later.fingerprint
+    return None
 
 
 def same_result(one: Record, two: Record) -> bool:

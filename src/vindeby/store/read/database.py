@@ -1,4 +1,4 @@
-"""Reading results: a finished OUT.h5 of either file format, a run in progress, or a file from elsewhere.
+"""Reading results: a finished OUT.h5 of either file format, a run in progress, files from elsewhere.
 
 Whatever is handed out was verified: the bytes against the seal of their file, the record against its own
 checksum. A damaged shard or database does not stop the rest from being read; what is wrong with it is in
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 from bisect import insort
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +21,7 @@ from numpy.typing import NDArray
 
 from vindeby.errors import ArgumentError, DataError, InputError
 from vindeby.store.disk.files import file_state, refuse_special
-from vindeby.store.disk.run_directory import RunDirectory
+from vindeby.store.disk.run_directory import RunDirectory, hdf5_files
 from vindeby.store.format.formats import FILE_FORMATS
 from vindeby.store.format.record import Attribute, Record
 from vindeby.store.format.rows import Segment
@@ -165,15 +166,17 @@ def _bytes_of(segments: list[Segment]) -> int:
 
 
 class Database(Mapping[str, Record]):
-    """The records of an OUT.h5 and of the shards beside it, by key.
+    """The records of an OUT.h5 and of the shards beside it, by key; with ``folder``, those of the files in a folder.
 
     A ``guard`` that is given is used for files that may be bad, instead of one of its own each time.
     """
 
-    def __init__(self, path: Path | str | RunDirectory, guard: Guard | None = None) -> None:
+    def __init__(
+        self, path: Path | str | RunDirectory, guard: Guard | None = None, *, folder: bool = False
+    ) -> None:
         self.run = RunDirectory.of(path)
         self.path = self.run.output if isinstance(path, RunDirectory) else Path(path)
-        self._guard = guard
+        self._guard, self._folder = guard, folder
         self.attributes: dict[str, Attribute] = {}
         self.findings: dict[Path, list[Finding]] = {}
         self.sealed = False
@@ -183,6 +186,13 @@ class Database(Mapping[str, Record]):
         self._known: dict[Path, tuple[int, int, int]] = {}
         self._chunks = Chunks(self.findings)
         self._handed_out: set[Place] = set()
+        if folder:
+            self.refresh()
+            if not self._known:
+                raise InputError(
+                    f"{path}: this folder holds no HDF5 files; name a database, or a folder of worker files"
+                )
+            return
         if self.path.is_dir():
             raise InputError(
                 f"{self.path}: this is a folder; name the database, or run `salvage` on the folder"
@@ -196,8 +206,10 @@ class Database(Mapping[str, Record]):
         """Look for what is new since the last time; how many records came. Known files are not read again."""
         before = len(self._by_key)
         with contextlib.nullcontext(self._guard) if self._guard is not None else Guard() as guard:
-            while True:
-                self._add_new_output(guard)
+            for path in hdf5_files(self.path) if self._folder else ():
+                self._add_changed(path, guard)
+            while not self._folder:
+                self._add_changed(self.path, guard)
                 known = set(map(str, self._known))
                 for path in (Path(name) for name in self.run.shard_names() if name not in known):
                     self._add(path, guard)
@@ -207,16 +219,16 @@ class Database(Mapping[str, Record]):
                     break
         return len(self._by_key) - before
 
-    def _add_new_output(self, guard: Guard) -> None:
-        state = file_state(self.path)
-        if self._known.get(self.path) == state:
+    def _add_changed(self, path: Path, guard: Guard) -> None:
+        state = file_state(path)
+        if self._known.get(path) == state:
             return
-        self._forget(self.path)
+        self._forget(path)
         if state is None:
-            del self._known[self.path]
+            del self._known[path]
         else:
-            self._add(self.path, guard)
-            self._known[self.path] = state
+            self._add(path, guard)
+            self._known[path] = state
 
     def _forget(self, path: Path) -> None:
         """Another file stands at this path now; places of other files may now count for a key of it."""
@@ -264,6 +276,8 @@ class Database(Mapping[str, Record]):
             self._enter(self._place(path, number, published_ns), names)
         if path == self.path:
             self.attributes, self.sealed = dict(directory.get("root", {})), True
+        elif self._folder:
+            self.attributes = {**directory.get("root", {}), **self.attributes}
 
     def _place(self, path: Path, chunk: int, published_ns: int) -> Place:
         kind = "database" if path == self.path else "shard"
@@ -282,6 +296,8 @@ class Database(Mapping[str, Record]):
         reading = read_any(path, guard)
         if reading.findings:
             self.findings[path] = reading.findings
+        if self._folder:
+            self.attributes = {**reading.root, **self.attributes}
         if path != self.path and not reading.sealed and not reading.segments:
             return
         self._chunks.memory[path] = reading.segments
@@ -418,6 +434,11 @@ class Database(Mapping[str, Record]):
                     yield segment
                 elif mine.any():
                     yield segment.take(mine)
+
+    def counts(self) -> dict[Path, int]:
+        """How many records each file gives."""
+        found = Counter(place.path for places in self._by_key.values() for place in places)
+        return {path: found[path] for path in sorted(self._known)}
 
     @property
     def campaign_text(self) -> str | None:

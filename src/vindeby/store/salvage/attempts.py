@@ -180,9 +180,9 @@ DOUBTFUL = "doubtful"
 
 def write_doubtful(path: Path, files: Sequence[Saved]) -> int:
     """Write what is doubtful in these files, if anything is; how many records."""
-    count = 0
-    if not any(saved.doubtful for saved in files):
-        return count
+    doubtful = [(saved, place) for saved in files for place in saved.doubtful]
+    if not doubtful:
+        return 0
     try:
         with CarefulFile(path) as target:
             with h5py.File(target, "w") as file:
@@ -190,21 +190,14 @@ def write_doubtful(path: Path, files: Sequence[Saved]) -> int:
                 file.attrs["note"] = (
                     "each of these records states a checksum that it does not meet: do not use as results"
                 )
-                for source, row in _rows(files):
-                    _write(file, source, row)
-                    count += 1
+                for saved, place in doubtful:
+                    _write(file, saved.path, saved.spool.row(place))
             target.check()
         force_file(path)
     except BaseException:
         path.unlink(missing_ok=True)
         raise
-    return count
-
-
-def _rows(files: Sequence[Saved]) -> Iterator[tuple[Path, Segment]]:
-    for saved in files:
-        for place in saved.doubtful:
-            yield saved.path, saved.spool.row(place)
+    return len(doubtful)
 
 
 def _write(file: h5py.File, source: Path, segment: Segment) -> None:

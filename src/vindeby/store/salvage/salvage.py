@@ -7,7 +7,6 @@ verified. The report says for each file what was found, saved and lost, and why.
 from __future__ import annotations
 
 import contextlib
-import shutil
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -112,19 +111,17 @@ def salvage(
     report = SalvageReport(str(output))
     try:
         output.parent.mkdir(parents=True, exist_ok=True)
-        folder = Path(tempfile.mkdtemp(prefix=f".{output.name}.salvage-", dir=output.parent))
-        try:
-            spool = Spool(folder)
-            with contextlib.closing(spool), Guard(limits) as guard:
-                for number, path in enumerate(files, 1):
-                    report.files.append(rescue(path, folder, guard, naming, spool))
-                    if number % 100 == 0:
-                        progress(f"{number} of {len(files)} files read")
-                _save(report, run, root or {}, file_format, guard.limits)
-                if keep_doubtful is not None:
-                    report.doubtful = write_doubtful(keep_doubtful, report.files)
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)
+        temporary = tempfile.TemporaryDirectory(
+            prefix=f".{output.name}.salvage-", dir=output.parent, ignore_cleanup_errors=True
+        )
+        with temporary as folder, contextlib.closing(Spool(Path(folder))) as spool, Guard(limits) as guard:
+            for number, path in enumerate(files, 1):
+                report.files.append(rescue(path, Path(folder), guard, naming, spool))
+                if number % 100 == 0:
+                    progress(f"{number} of {len(files)} files read")
+            _save(report, run, root or {}, file_format, guard.limits)
+            if keep_doubtful is not None:
+                report.doubtful = write_doubtful(keep_doubtful, report.files)
     except OSError as error:
         needed = sum(2 * saved.size for saved in report.files)
         raise storage_error(error, output, needed, 1) from error

@@ -26,29 +26,24 @@ from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from types import CellType, CodeType, EllipsisType, FunctionType, ModuleType, NoneType
-from typing import Any, NamedTuple
+from typing import Any
 
 import numba
 import numpy as np
 from numba.core.dispatcher import Dispatcher
 
 _VERSIONED = {"numpy": np.__version__, "numba": numba.__version__}
-_PLAIN = (NoneType, bool, int, float, complex, str, bytes, EllipsisType, range)
+_PLAIN = (NoneType, bool, float, complex, str, bytes, EllipsisType, range)
 
 
 @cache
 def _names_read(code: CodeType) -> tuple[tuple[str, ...], frozenset[str]]:
     """The names of globals that code reads, sorted, and all names that may be attributes of modules."""
+    inner = [_names_read(constant) for constant in code.co_consts if isinstance(constant, CodeType)]
     read = {i.argval for i in dis.get_instructions(code) if i.opname in ("LOAD_GLOBAL", "LOAD_NAME")}
-    attributes = set(code.co_names)
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            inner_read, inner_attributes = _names_read(constant)
-            read.update(inner_read)
-            attributes.update(inner_attributes)
-        elif isinstance(constant, str):  # getattr(module, "name")
-            attributes.add(constant)
-    return tuple(sorted(read)), frozenset(attributes)
+    texts = (constant for constant in code.co_consts if isinstance(constant, str))  # getattr(module, "name")
+    attributes = frozenset(code.co_names).union(texts, *(names for _, names in inner))
+    return tuple(sorted(read.union(*(names for names, _ in inner)))), attributes
 
 
 @cache
@@ -81,18 +76,11 @@ def _library_name(value: Any) -> str | None:
     return f"{library} {path}" if library is not None and found is value else None
 
 
-class CodeDigest(NamedTuple):
-    """``text`` is hexadecimal; if any objects are ``unknown``, it means nothing in another process."""
-
-    text: str
-    unknown: tuple[object, ...]
-
-
-def digest_of(value: object) -> CodeDigest:
-    """Digest a compiled function or any other value that compiled code refers to."""
+def digest_of(value: object) -> Walk:
+    """The walk through a compiled function or any other value that compiled code refers to: its digest is ``text``."""
     walk = Walk()
     walk.value(value)
-    return walk.digest()
+    return walk
 
 
 @cache  # it never changes, and is most of what there is to describe
@@ -103,73 +91,74 @@ def _digest_of_code(code: CodeType) -> str:
 
 
 class Walk:
-    """One walk through all that a value refers to; every part is written with its kind and its length.
+    """One walk through all that a value refers to, in words that tell what each part is and where it ends.
 
     ``compile_copy(dispatcher, function)`` compiles the copy of a compiled function; without it none is copied.
+    ``unknown`` lists the objects that could not be described: if there are any, ``text`` means nothing elsewhere.
     """
 
     def __init__(self, compile_copy: Callable[[Any, FunctionType], Any] | None = None) -> None:
         self._compile_copy = compile_copy
-        self._unknown: list[object] = []
+        self.unknown: list[object] = []
         self._hash = hashlib.sha256()
-        self._met: dict[object, tuple[int, Any]] = {}
-        self._alive: list[object] = []  # so that no object met takes the address of another
+        # By address: in which turn a function or module was met, its copy, and itself, so that it keeps its address.
+        self._met: dict[object, tuple[int, Any, object]] = {}
 
-    def digest(self) -> CodeDigest:
-        """The digest of all values so far."""
-        return CodeDigest(self._hash.hexdigest(), tuple(self._unknown))
+    @property
+    def text(self) -> str:
+        """The digest of all values so far, hexadecimal."""
+        return self._hash.hexdigest()
 
     def value(self, value: Any, names: frozenset[str] = frozenset()) -> Any:
         """Describe a value; returns it, or a copy if it could change; ``names`` are the attributes read of a module."""
-        self._alive.append(value)
-        if isinstance(value, ModuleType):
-            return self._module(value, names)
-        if isinstance(value, Dispatcher):
-            return self._dispatcher(value)
+        if isinstance(value, ModuleType | Dispatcher):
+            key = (id(value), names if isinstance(value, ModuleType) else None)
+            if key not in self._met:
+                return (self._module if isinstance(value, ModuleType) else self._dispatcher)(
+                    value, names, key
+                )
+            number, made, _ = self._met[key]
+            self._words("again", number)
+            return made
         if isinstance(value, tuple | list | dict):
             return self._container(value)
         if type(value) is np.ndarray and not value.dtype.hasobject:
-            self._words("array", repr(value.dtype), repr(value.shape), value.tobytes())
+            self._words("array", repr(value.dtype), value.shape, value.tobytes())
             return value.copy(order="K")
         self._unchanging(value)
         return value
 
     def _container(self, value: Any) -> Any:
-        if isinstance(value, dict):
-            self._words("mapping", str(len(value)))
-            parts = [self.value(item) for item in sorted(value.items(), key=repr)]
-        else:
-            fields = repr(getattr(value, "_fields", ()))
-            self._words("sequence", type(value).__name__, fields, str(len(value)))
-            parts = [self.value(part) for part in value]
-        if type(value) in (tuple, list, dict):
-            return type(value)(parts)
+        kind, is_mapping = type(value), isinstance(value, dict)
+        self._words(kind.__name__, getattr(value, "_fields", ()), len(value))
+        parts = [self.value(part) for part in (sorted(value.items(), key=repr) if is_mapping else value)]
+        if kind in (tuple, list, dict):
+            return kind(parts)
         return value._make(parts) if hasattr(value, "_make") else value  # of other classes nothing is known
 
     def _unchanging(self, value: Any) -> None:
         kind = type(value)
-        if isinstance(value, np.generic) and not value.dtype.hasobject:
-            self._words("array", repr(value.dtype), value.tobytes())
-        elif kind in _PLAIN:
-            self._words(
-                kind.__name__, hex(value) if kind is int else repr(value)
-            )  # repr refuses very large ones
+        if kind in _PLAIN:
+            self._words(kind.__name__, repr(value))
+        elif kind is int:
+            self._words("int", hex(value))  # repr refuses very large ones
+        elif isinstance(value, np.generic) and not value.dtype.hasobject:
+            self._words("number", repr(value.dtype), value.tobytes())
         elif isinstance(value, enum.Enum):
             self._words("enum", kind.__qualname__, value.name)
             self.value(value.value)
         elif isinstance(value, CodeType):
             self._words("code", _digest_of_code(value))
         elif isinstance(value, set | frozenset):
-            parts = [digest_of(item) for item in value]
-            self._words("set", str(len(parts)), *sorted(part.text for part in parts))
-            self._unknown += [item for part in parts for item in part.unknown]
+            self._words("set")
+            self.value(sorted(value, key=repr))
         elif (name := _library_name(value)) is not None:
             self._words("library", name)
         elif isinstance(value, enum.EnumMeta):
             self._words("enum class", value.__qualname__)
             self.value(list(value))
         elif isinstance(value, type) and issubclass(value, tuple) and hasattr(value, "_fields"):
-            self._words("named tuple", value.__qualname__, repr(value._fields))
+            self._words("named tuple", value.__qualname__, value._fields)
             self.value(getattr(value, "_field_defaults"))  # noqa: B009 - typing does not know it
         elif isinstance(value, numba.types.Type | np.dtype) and " at 0x" not in str(value):
             self._words("type", kind.__name__, str(value))
@@ -178,28 +167,17 @@ class Walk:
             self._refuse(value)
 
     def _refuse(self, value: object) -> None:
-        self._words("unknown", str(id(value)))
-        self._unknown.append(value)
+        self._words("unknown", id(value))
+        self.unknown.append(value)
 
-    def _words(self, *words: str | bytes) -> None:
-        for word in words:
-            data = word.encode("utf-8", "surrogatepass") if isinstance(word, str) else word
-            self._hash.update(b"%d:" % len(data))
-            self._hash.update(data)
+    def _words(self, *words: Any) -> None:
+        self._hash.update(repr(words).encode())
 
-    def _again(self, key: object) -> Any:
-        number, made = self._met[key]
-        self._words("again", str(number))
-        return made
-
-    def _module(self, module: ModuleType, names: frozenset[str]) -> ModuleType:
-        library, key = from_library(module.__name__), (id(module), names)
-        if key in self._met:
-            made: ModuleType = self._again(key)
-            return made
+    def _module(self, module: Any, names: frozenset[str], key: object) -> ModuleType:
+        library = from_library(module.__name__)
         self._words("module", library or module.__name__)
         copy = ModuleType(module.__name__) if library is None else module
-        self._met[key] = len(self._met), copy
+        self._met[key] = len(self._met), copy, module
         for name in sorted(names) if library is None else ():
             try:
                 attribute = getattr(module, name)
@@ -209,20 +187,23 @@ class Walk:
             setattr(copy, name, self.value(attribute, names))
         return copy
 
-    def _dispatcher(self, dispatcher: Any) -> Any:
-        if id(dispatcher) in self._met:
-            return self._again(id(dispatcher))
+    def _dispatcher(self, dispatcher: Any, _: frozenset[str], key: object) -> Any:
         function = dispatcher.py_func
         self._words("compiled", _digest_of_code(function.__code__))
         self.value(dispatcher.targetoptions)
         self.value(dispatcher.locals)
-        copy = _empty_copy(function)
+        scope = {"__builtins__": function.__globals__.get("__builtins__")}
+        cells = tuple(CellType() for _ in function.__closure__ or ()) or None
+        copy = FunctionType(function.__code__, scope, function.__name__, None, cells)
+        copy.__module__, copy.__qualname__ = function.__module__, function.__qualname__
         copy.__defaults__ = self.value(function.__defaults__)
         copy.__kwdefaults__ = self.value(function.__kwdefaults__)
-        # With explicit signatures it was compiled when it was defined, from what it referred to at that time.
-        can_compile = dispatcher._can_compile  # noqa: SLF001  there is no public way to ask
-        compiled = self._compile_copy(dispatcher, copy) if can_compile and self._compile_copy else dispatcher
-        self._met[id(dispatcher)] = len(self._met), compiled  # before what it refers to, which may be itself
+        compiled = dispatcher
+        if _has_explicit_signatures(dispatcher):
+            self._refuse(dispatcher)
+        elif self._compile_copy is not None:
+            compiled = self._compile_copy(dispatcher, copy)
+        self._met[key] = len(self._met), compiled, dispatcher  # before what it refers to, which may be itself
         read, attributes = _names_read(function.__code__)
         for old, new in zip(function.__closure__ or (), copy.__closure__ or (), strict=True):
             try:
@@ -235,15 +216,14 @@ class Walk:
             self._words("global", name)
             if name in function.__globals__:
                 copy.__globals__[name] = self.value(function.__globals__[name], attributes)
-        if not can_compile:
-            self._refuse(dispatcher)
         return compiled
 
 
-def _empty_copy(function: FunctionType) -> FunctionType:
-    """The same code, without what it refers to."""
-    scope = {"__builtins__": function.__globals__.get("__builtins__")}
-    cells = tuple(CellType() for _ in function.__closure__ or ())
-    copy = FunctionType(function.__code__, scope, function.__name__, None, cells or None)
-    copy.__module__, copy.__qualname__ = function.__module__, function.__qualname__
-    return copy
+def _has_explicit_signatures(dispatcher: Any) -> bool:
+    """Whether it was compiled when it was defined, from what it referred to at that time."""
+    try:
+        for signature in dispatcher.signatures[:1]:
+            dispatcher.compile(signature)  # returns what there is, or refuses to compile anything
+    except RuntimeError:
+        return True
+    return False

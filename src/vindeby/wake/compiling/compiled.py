@@ -3,11 +3,10 @@
 **Cache.** Compiling takes seconds, so compiled code is kept on disk. Numba's own cache does not fit here: it looks only
 at the file a function stands in, so a loop would survive a change of the wake model it calls, and it cannot
 recognise a loop that was made for one model by a function (see ``direct``). This cache takes as key a digest
-of *all* code the machine code was made from (``code_digest``), the identity of the wake model, the versions, the
-processor and the argument types; one file per key, written beside and renamed. Loading such a file executes it, so the
-folder and the file must belong to this user or to root, and others must not be able to write to them. Whatever is wrong
-with the folder or a file in it (missing, read-only, full, damaged, writable by others), the answer is to compile again,
-never an error.
+of *all* code the machine code was made from (``code_digest``), the versions, the processor and the argument types; one
+file per key, written beside and renamed. Loading such a file executes it, so the folder and the file must belong to
+this user or to root, and others must not be able to write to them. Whatever is wrong with the folder or a file in it
+(missing, read-only, full, damaged, writable by others), the answer is to compile again, never an error.
 
 **Forms.** Numba compiles a function once for its argument types, in the manner of the loop that calls it first, and
 gives that to every loop. But a loop that counts references releases each array that a function returns to it, and a
@@ -29,21 +28,20 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from functools import cached_property
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
+from uuid import uuid4
 
 import numba
 from numba.core import config, types
-from numba.core.caching import CompileResultCacheImpl, NullCache
+from numba.core.caching import CompileResultCacheImpl
+from numba.core.compiler_lock import global_compiler_lock
 from numba.core.targetconfig import ConfigStack
 
 from vindeby.wake.compiling.code_digest import Walk, digest_of
 
 Function = TypeVar("Function", bound=Callable[..., Any])
-
-THIS_PROCESS = "this-process-"
-"""Begins the identity of a model that cannot be described to another process: its code is not kept on disk."""
 
 # Fused multiply-add and the sign of zero are free to the compiler; anything that would let a NaN or an
 # infinity pass unnoticed is not. Division by zero gives infinity, as in NumPy, so that loops have no branch
@@ -61,17 +59,17 @@ LONGEST_WAIT_S = 120.0
 
 def scalar(function: Function) -> Function:
     """Compile a small function that loops call: a wake width, a deficit, an interpolation."""
-    return _in_forms(_named_by_closure(function), _OPTIONS)
+    return _in_forms(function, _OPTIONS)
 
 
 def unfused(function: Function) -> Function:
     """Compile a small function that rounds after every operation, as NumPy does."""
-    return _in_forms(_named_by_closure(function), _OPTIONS | {"fastmath": False})
+    return _in_forms(function, _OPTIONS | {"fastmath": False})
 
 
 def inlined(function: Function) -> Function:
     """Compile a function that is part of a loop's body: it is put there whole, wherever it is called."""
-    return _in_forms(_named_by_closure(function), _OPTIONS | {"forceinline": True})
+    return _in_forms(function, _OPTIONS | {"forceinline": True})
 
 
 def uncounted(function: Function) -> Function:
@@ -80,46 +78,43 @@ def uncounted(function: Function) -> Function:
     Every view of an array is counted twice, at its beginning and its end, which can take longer than the work on it.
     The part must neither make nor return an array.
     """
-    return _in_forms(_named_by_closure(function), _OPTIONS | {"_nrt": False}, follows_caller=False)
+    return _in_forms(function, _OPTIONS | {"_nrt": False}, follows_caller=False)
 
 
-def kernel(
-    identity: str, *, counts_references: bool = True, inline: bool = False
-) -> Callable[[Function], Function]:
-    """Compile a loop and keep its machine code on disk.
+def kernel(*, counts_references: bool = True, inline: bool = False) -> Callable[[Function], Function]:
+    """Compile a loop and keep its machine code on disk, unless it refers to something that cannot be described.
 
-    The loop may be a closure over compiled functions: ``identity`` tells apart loops made by the same code
-    for different models, and must be the same in every process; with ``THIS_PROCESS`` in it, nothing is kept on
-    disk. A loop that makes no array can do without ``counts_references`` to those it is given, which costs time in
-    every small function that takes arrays. With ``inline`` it is put whole into loops that call it, which otherwise
-    hand over hundreds of numbers (several for each array) at every call.
+    The loop may be a closure over compiled functions. A loop that makes no array can do without
+    ``counts_references`` to those it is given, which costs time in every small function that takes arrays. With
+    ``inline`` it is put whole into loops that call it, which otherwise hand over hundreds of numbers (several for each
+    array) at every call.
     """
 
     def decorate(function: Function) -> Function:
         options = _OPTIONS | {"_nrt": counts_references, "forceinline": inline, "no_cfunc_wrapper": True}
-        dispatcher: Any = numba.jit(nogil=True, **options)(_named(function, identity))
-        if THIS_PROCESS not in identity:
-            _keep_on_disk(dispatcher, identity)
+        dispatcher: Any = numba.jit(nogil=True, **options)(_named(function))
+        _keep_on_disk(dispatcher)
         compiled: Function = dispatcher
         return compiled
 
     return decorate
 
 
-def fixed_copy(value: Any, identity: str) -> tuple[Any, tuple[object, ...]]:
-    """Copies of compiled functions, named by ``identity``, and the unknown objects that they refer to."""
+def fixed_copy(value: Any) -> tuple[Any, list[object]]:
+    """Copies of compiled functions, and the unknown objects that they refer to."""
 
     def compile_copy(dispatcher: Any, function: Any) -> Any:
         options = {**dispatcher.targetoptions, "locals": dict(dispatcher.locals)}
-        return _in_forms(_named(function, identity), options, follows_caller=False)
+        return _in_forms(function, options, follows_caller=False)
 
     walk = Walk(compile_copy)
     copy = walk.value(value)
-    return copy, walk.digest().unknown
+    return copy, walk.unknown
 
 
 def _in_forms(function: Function, options: dict[str, Any], *, follows_caller: bool = True) -> Function:
     """Compile a function for Python and for loops; those that do not count references have a form of their own."""
+    _named(function)
     # A call by Python of a form for loops would crash.
     for_loops = options | {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
     from_python: Any = numba.jit(**options)(function)
@@ -139,28 +134,15 @@ def _in_forms(function: Function, options: dict[str, Any], *, follows_caller: bo
     return compiled
 
 
-def _named(function: Function, identity: str) -> Function:
-    """Give a function that is made anew for every model a name of its own.
+def _named(function: Function) -> Function:
+    """Give a function a name that no other has, in this process or in any other.
 
     Numba numbers the functions of a process and makes symbols of name and number. Machine code from disk was
-    numbered by other processes: two models' versions of one function could have the same symbol, and the one loaded
-    first would stand for both.
+    numbered by other processes: two functions could have the same symbol, and the one loaded first would stand for
+    both.
     """
-    function.__qualname__ = f"{function.__qualname__}[{identity}]"
+    function.__qualname__ = f"{function.__qualname__}[{uuid4().hex}]"
     return function
-
-
-def _named_by_closure(function: Function) -> Function:
-    """Name a function by what it is a closure over; compiled functions go by their names, which hold identities."""
-    if not function.__closure__:
-        return function
-    contents = [cell.cell_contents for cell in function.__closure__]
-    sources = [getattr(content, "py_func", None) for content in contents]
-    words = "|".join(
-        digest_of(content).text if source is None else f"{source.__module__}.{source.__qualname__}"
-        for content, source in zip(contents, sources, strict=True)
-    )
-    return _named(function, hashlib.sha256(words.encode()).hexdigest()[:12])
 
 
 def cache_folder() -> Path | None:
@@ -207,75 +189,71 @@ def compiling_alone(path: Path) -> Iterator[None]:
             os.close(descriptor)
 
 
-class _Cache(NullCache):  # type: ignore[misc]
-    """One function's machine code on disk; the interface is Numba's."""
+def _keep_on_disk(dispatcher: Any) -> None:
+    """Have a loop loaded from disk where its machine code is kept, and keep what is compiled."""
+    compile_now, made_from = dispatcher.compile, cache(lambda: _made_from(dispatcher))
 
-    def __init__(self, dispatcher: Any, identity: str) -> None:
-        self._dispatcher = dispatcher
-        self._identity = identity
+    def compile_or_load(signature: Any) -> Any:
+        path = None if signature in dispatcher.overloads else _path_for(dispatcher, made_from(), signature)
+        if path is not None and not _load(dispatcher, signature, path):
+            with compiling_alone(path):
+                if not _load(dispatcher, signature, path):  # nobody else has compiled it meanwhile
+                    compile_now(signature)
+                    _save(dispatcher.overloads[signature], path)
+        return compile_now(signature)  # what there is already, if there is
 
-    @cached_property
-    def _made_from(self) -> str | None:
-        """All that the loop is compiled from; None if something in it cannot be described."""
-        function, found = self._dispatcher.py_func, digest_of(self._dispatcher)
-        names = (self._identity, function.__module__, function.__qualname__)
-        return (
-            None if found.unknown else repr((found.text, numba.__version__, platform.python_version(), names))
-        )
+    dispatcher.compile = compile_or_load
 
-    def path(self, signature: Any) -> Path | None:
-        """The file for these argument types, in a folder that may be used, which is made if need be; or None."""
-        folder = cache_folder()
-        if folder is None or self._made_from is None:
-            return None
-        try:
-            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            _refuse_untrusted(folder.stat())
-        except OSError:
-            return None
-        processor = self._dispatcher.targetctx.codegen().magic_tuple()
-        digest = hashlib.sha256(repr((self._made_from, str(signature), processor)).encode())
-        return folder / f"{self._dispatcher.py_func.__name__}-{digest.hexdigest()[:32]}.nbc"
 
-    def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """Give the machine code for these argument types, or None: then it is compiled."""
-        target_context.refresh()
-        path = self.path(sig)
-        if path is None:
-            return None
+def _made_from(dispatcher: Any) -> str | None:
+    """All that a loop is compiled from; None if something in it cannot be described."""
+    function, found = dispatcher.py_func, digest_of(dispatcher)
+    versions = (numba.__version__, platform.python_version())
+    return None if found.unknown else repr((found.text, versions, function.__module__, function.__name__))
+
+
+def _path_for(dispatcher: Any, made_from: str | None, signature: Any) -> Path | None:
+    """The file for these argument types, in a folder that may be used, which is made if need be; or None."""
+    folder = cache_folder()
+    if folder is None or made_from is None:
+        return None
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        _refuse_untrusted(folder.stat())
+    except OSError:
+        return None
+    processor = dispatcher.targetctx.codegen().magic_tuple()
+    digest = hashlib.sha256(repr((made_from, str(signature), processor)).encode())
+    return folder / f"{dispatcher.py_func.__name__}-{digest.hexdigest()[:32]}.nbc"
+
+
+def _load(dispatcher: Any, signature: Any, path: Path) -> bool:
+    """Load the machine code for these argument types; False if there is none that can be used."""
+    with global_compiler_lock:
+        context = dispatcher.targetctx
+        context.refresh()
         try:
             with path.open("rb") as stream:
                 _refuse_untrusted(os.fstat(stream.fileno()))
-                return CompileResultCacheImpl.rebuild(None, target_context, pickle.load(stream))  # noqa: S301
+                found = CompileResultCacheImpl.rebuild(None, context, pickle.load(stream))  # noqa: S301
         except Exception:  # noqa: BLE001  a damaged file can fail in any way, and compiling is always right
-            return None
-
-    def save_overload(self, sig: Any, cres: Any) -> None:
-        """Keep the machine code, if there is a place that lets us."""
-        path = self.path(sig)
-        if path is None or cres.library.has_dynamic_globals:
-            return
-        data = pickle.dumps(CompileResultCacheImpl.reduce(None, cres))
-        with suppress(OSError):
-            handle, name = tempfile.mkstemp(dir=path.parent, prefix=".new-")
-            try:
-                with os.fdopen(handle, "wb") as stream:
-                    stream.write(data)
-                Path(name).replace(path)
-            finally:
-                Path(name).unlink(missing_ok=True)
+            return False
+        context.insert_user_function(found.entry_point, found.fndesc, [found.library])
+        dispatcher.add_overload(found)
+        dispatcher.stats.cache_hits[signature] += 1
+        return True
 
 
-def _keep_on_disk(dispatcher: Any, identity: str) -> None:
-    kept = dispatcher._cache = _Cache(dispatcher, identity)  # noqa: SLF001  there is no public way in
-    compile_now = dispatcher.compile
-
-    def compile_or_load(signature: Any) -> Any:
-        path = kept.path(signature)
-        # A folder of root's may not be searched by others; Path.exists would raise an error.
-        if path is None or os.path.exists(path):  # noqa: PTH110
-            return compile_now(signature)
-        with compiling_alone(path):
-            return compile_now(signature)
-
-    dispatcher.compile = compile_or_load
+def _save(compiled: Any, path: Path) -> None:
+    """Keep machine code, if there is a place that lets us."""
+    if compiled.library.has_dynamic_globals:
+        return
+    data = pickle.dumps(CompileResultCacheImpl.reduce(None, compiled))
+    with suppress(OSError):
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=".new-")
+        try:
+            with os.fdopen(handle, "wb") as stream:
+                stream.write(data)
+            Path(name).replace(path)
+        finally:
+            Path(name).unlink(missing_ok=True)

@@ -115,7 +115,6 @@ def by_width_kernels(model: WakeModel) -> ByWidthKernels:
     return ByWidthKernels(
         *(
             make_loop(
-                f"{model.identity} width {name}",
                 *_make_direction(model, *walk, gradient=name == "gradient"),
             )
             for name, walk in walks.items()

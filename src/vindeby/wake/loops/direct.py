@@ -23,7 +23,7 @@ from vindeby.wake.loops.frame import add_slopes, in_state, make_add_up, make_loo
 from vindeby.wake.loops.local_wind import LocalRows
 from vindeby.wake.loops.superposition import turbulence_in_wakes
 from vindeby.wake.loops.wind import Adjoints, Waked, clear, new_adjoints, new_waked, no_adjoints, turn
-from vindeby.wake.loops.wind_access import Locality, access_of, identity_of, superposition_for
+from vindeby.wake.loops.wind_access import Locality, access_of, superposition_for
 from vindeby.wake.models.contract import Pair, WakeModel, once_per_model
 from vindeby.wake.turbines.curves import curves_at, curves_with_slopes
 
@@ -47,10 +47,10 @@ class DirectRoom(NamedTuple):
 @once_per_model
 def direct_kernels(model: WakeModel, locality: Locality = "uniform") -> DirectKernels:
     """Compile, or load from disk, the loops for a model."""
-    walk, identity = _make_walk(model, locality), identity_of(model, locality)
+    walk = _make_walk(model, locality)
     return DirectKernels(
-        make_loop(f"{identity} power", *_make_direction(model, locality, walk, gradient=False)),
-        make_loop(f"{identity} gradient", *_make_direction(model, locality, walk, gradient=True)),
+        make_loop(*_make_direction(model, locality, walk, gradient=False)),
+        make_loop(*_make_direction(model, locality, walk, gradient=True)),
         _make_field(model, locality),
     )
 
@@ -323,7 +323,7 @@ def _make_field(model: WakeModel, locality: Locality) -> Callable[..., None]:
     rotate_to_local_wind = access.rotate_to_local_wind
     scale, term, wind_speed = together.scale, together.term, together.wind_speed
 
-    @kernel(identity_of(model, locality))
+    @kernel()
     def field(data, machines, wind, x, y, type_index, u, ct, ti, point_x, point_y, height, out):
         cosine, sine = wind.cosine[0], wind.sine[0]
         states = states_of(wind, 0, rows_for(wind, x.size), x, y, type_index)

@@ -35,16 +35,14 @@ class Kept(NamedTuple):
 NOTHING_KEPT = Kept(np.empty(0, np.int64), np.empty((0, 0, 0)), False)
 
 
-def make_loop(
-    identity: str, new_room: Callable[..., object], one_direction: Callable[..., None]
-) -> Callable[..., None]:
+def make_loop(new_room: Callable[..., object], one_direction: Callable[..., None]) -> Callable[..., None]:
     """Make the compiled loop of an algorithm; ``new_room(wind, type_index)`` makes what it works with.
 
     ``pairs`` are the directions and their opposites, of which ``per_block`` belong to a block. ``out``, ``out_x`` and
     ``out_y`` have one row per block, so that the number of threads changes nothing.
     """
 
-    @kernel(identity)
+    @kernel()
     def loop(
         data, machines, pairs, per_block, wind, x, y, type_index, counted, block_from, block_to, out, out_x, out_y,
         kept,

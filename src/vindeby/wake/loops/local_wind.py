@@ -108,7 +108,7 @@ def _at_heights(
     grid: WindGrid, name: str, heights: Sequence[float], how: Interpolation, sectors: int
 ) -> FloatArray:
     """A quantity at these heights, over (heights, x, y, sectors)."""
-    values = grid.over_all_axes(name)
+    values: FloatArray = getattr(grid, name)
     full = (len(grid.x), len(grid.y), values.shape[2], sectors)
     values = np.broadcast_to(values, full)
     layers = []

@@ -72,7 +72,7 @@ def can_tabulate(model: WakeModel, turbines: Sequence[Turbine], turbulence: Floa
 def _fill_kernel(model: WakeModel) -> Callable[..., tuple[float, float]]:
     deficit, reach = model.deficit, model.reach
 
-    @kernel(model.identity)
+    @kernel()
     def fill(data, downwind, beside, thrust, rise, heights, diameter, rotor, turbulence, at, out):
         """Fill in the deficits; returns the line of the reach, constant and slope."""
         top, step = thrust[-1], 1e-3 * at

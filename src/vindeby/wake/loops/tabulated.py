@@ -56,8 +56,8 @@ class TabulatedKernels(NamedTuple):
 def tabulated_kernels(model: WakeModel) -> TabulatedKernels:
     """Compile, or load from disk, the loops for a model."""
     return TabulatedKernels(
-        make_loop(f"{model.identity} tabulated power", *_make_direction(model, gradient=False)),
-        make_loop(f"{model.identity} tabulated gradient", *_make_direction(model, gradient=True)),
+        make_loop(*_make_direction(model, gradient=False)),
+        make_loop(*_make_direction(model, gradient=True)),
     )
 
 

@@ -132,11 +132,6 @@ def superposition_for(model: WakeModel, locality: Locality) -> Superposition:
     return superposition_of_words(model.superposition, model.reference, of)
 
 
-def identity_of(model: WakeModel, locality: Locality) -> str:
-    """What tells the loops of a model and a kind of wind from others."""
-    return model.identity if locality == "uniform" else f"{model.identity} {locality}"
-
-
 class FreeWind(NamedTuple):
     """Wind without wakes, by turbine and wind state: speed (m/s), direction (degrees), turbulence, probability."""
 
@@ -185,7 +180,7 @@ def map_wind(
     return out
 
 
-@kernel("free wind")
+@kernel()
 def _at_all(wind, x, y, type_index, speed, turned, turbulence, weight):
     """Fill in the wind of all turbines in all states; ``turned`` is in radians."""
     rows = new_rows(1, wind.most)

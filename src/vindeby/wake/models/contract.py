@@ -35,7 +35,7 @@ import numpy.typing as npt
 
 from vindeby.errors import ArgumentError
 from vindeby.wake.compiling.code_digest import digest_of
-from vindeby.wake.compiling.compiled import THIS_PROCESS, fixed_copy, scalar
+from vindeby.wake.compiling.compiled import fixed_copy, scalar
 from vindeby.wake.models.overlap import overlap_table
 
 FloatArray = npt.NDArray[np.float64]
@@ -235,7 +235,7 @@ class WakeModel:
 
     @property
     def identity(self) -> str:
-        """What tells the machine code made for this model from that made for others, in every process.
+        """What tells the loops made for this model from those made for others, the same in every process.
 
         It holds every field, and the code of every function that the model's functions call, with all values they
         refer to as they are now. The one exception is ``constants``: loops get them as data, so that one machine
@@ -244,8 +244,8 @@ class WakeModel:
         fixed: str | None = self.__dict__.get("_identity")
         if fixed is not None:
             return fixed
-        text, unknown = digest_of(self._what_code_is_made_of())
-        return f"{THIS_PROCESS}{text[:32]}" if unknown else text[:32]
+        found = digest_of(self._what_code_is_made_of())
+        return f"{THIS_PROCESS}{found.text[:32]}" if found.unknown else found.text[:32]
 
     def with_fixed_code(self) -> WakeModel:
         """This model with copies of its functions, on which later changes of what they refer to have no effect.
@@ -257,7 +257,7 @@ class WakeModel:
         identity = self.identity
         if identity not in _FIXED:
             # Unknown objects are kept: another one at the same address would have the same identity.
-            _FIXED[identity] = fixed_copy(self._what_code_is_made_of(), identity)
+            _FIXED[identity] = fixed_copy(self._what_code_is_made_of())
         fixed = replace(self, **dict(_FIXED[identity][0]))
         fixed.__dict__["_identity"] = identity
         return fixed
@@ -329,7 +329,10 @@ def wrong_slope(model: WakeModel) -> str:
     return ""
 
 
-_FIXED: dict[str, tuple[Any, tuple[object, ...]]] = {}
+THIS_PROCESS = "this-process-"
+"""Begins the identity of a model that cannot be described to another process: its code is not kept on disk."""
+
+_FIXED: dict[str, tuple[Any, list[object]]] = {}
 """By identity: the fields of a model with copies of its functions, and the unknown objects they refer to."""
 
 

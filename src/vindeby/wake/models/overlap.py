@@ -135,7 +135,7 @@ def overlap(table: FloatArray, rho: float, kappa: float) -> tuple[float, float, 
     return value, with_rho * PER_SIGMA, with_kappa * PER_SIGMA
 
 
-@kernel("overlap")
+@kernel()
 def _fill(values: FloatArray) -> None:
     for i in range(values.shape[0]):
         for j in range(values.shape[1]):

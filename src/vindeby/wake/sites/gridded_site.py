@@ -60,7 +60,7 @@ class WindGrid:
     turbulence_intensity: Any = None
 
     def __post_init__(self) -> None:
-        """Check what was given, and replace it by arrays."""
+        """Check what was given, and replace it by arrays: quantities get all four axes, of length 1 where need be."""
         sectors, repeats = (None, False) if self.direction is None else _sectors(self.direction)
         axes = {
             "x": _axis("x", self.x, least=2),
@@ -113,11 +113,6 @@ class WindGrid:
                 f"x {west:.10g} to {east:.10g} and y {south:.10g} to {north:.10g}; "
                 "give a larger grid, or move it inside"
             )
-
-    def over_all_axes(self, name: str) -> FloatArray:
-        """A quantity that was given, over (x, y, height, direction), axes it does not depend on of length 1."""
-        array: FloatArray = getattr(self, name)
-        return array
 
 
 def _axis(name: str, values: npt.ArrayLike, *, least: int) -> FloatArray:
@@ -254,7 +249,7 @@ class GriddedSite:
         sectors = 1 if grid.direction is None else len(grid.direction)
 
         def middle(name: str) -> FloatArray:
-            values = grid.over_all_axes(name)
+            values: FloatArray = getattr(grid, name)
             x, y, height = (length // 2 for length in values.shape[:3])
             return np.array(np.broadcast_to(values[x, y, height], (sectors,)))
 

@@ -231,6 +231,11 @@ def _over_directions(sectors: FloatArray, directions: FloatArray, how: Interpola
     return np.asarray(sectors[pair[:, 0]] * (1 - share) + sectors[pair[:, 1]] * share)
 
 
+def _shares_of_bins(sectors: FloatArray, directions: FloatArray, how: Interpolation) -> FloatArray:
+    """The frequencies of the bins of these directions, from those of equal sectors along the first axis."""
+    return _over_directions(sectors, directions, how) * (len(sectors) / 360.0 * direction_bin(directions))
+
+
 def around(
     directions: FloatArray, sectors: int, how: Interpolation
 ) -> tuple[npt.NDArray[np.int64], FloatArray]:
@@ -277,13 +282,10 @@ class WeibullSite:
                 "frequency, weibull_a and weibull_k must have one value per sector, "
                 f"not shapes {frequency.shape}, {scale.shape}, {shape.shape}"
             )
-        how = self.interpolation
-        in_direction = _over_directions(frequency, direction, how) * (
-            len(frequency) / 360.0 * direction_bin(direction)
-        )
-        a, k = (_over_directions(v, direction, how)[:, None] for v in (scale, shape))
+        a, k = (_over_directions(v, direction, self.interpolation)[:, None] for v in (scale, shape))
         below = 1.0 - np.exp(-((speed_edges(speed)[None, :] / a) ** k))
         turbulence = _turbulence(self.turbulence_intensity, direction, speed)
+        in_direction = _shares_of_bins(frequency, direction, self.interpolation)
         return _grid(direction, speed, in_direction[:, None] * np.diff(below, axis=1), turbulence)
 
 
@@ -319,8 +321,7 @@ class TableSite:
             raise ArgumentError(
                 f"speeds must be among the table's own ({table_speed.tolist()}), not {speed.tolist()}"
             )
-        share = len(table) / 360.0 * direction_bin(direction)
-        probability = _over_directions(table, direction, self.interpolation)[:, column] * share
+        probability = _shares_of_bins(table, direction, self.interpolation)[:, column]
         return _grid(direction, speed, probability, _turbulence(self.turbulence_intensity, direction, speed))
 
 
@@ -344,8 +345,7 @@ class UniformSite:
         frequency = np.atleast_1d(checked("frequency", self.frequency, low=0, high=1))
         own = (_centres(len(frequency)), np.full(1, float(self.wind_speed)))
         direction, speed = _bins(directions, speeds, own)
-        share = len(frequency) / 360.0 * direction_bin(direction)
-        probability = _over_directions(frequency, direction, self.interpolation) * share
+        probability = _shares_of_bins(frequency, direction, self.interpolation)
         turbulence = _turbulence(self.turbulence_intensity, direction, speed)
         return _grid(direction, speed, probability[:, None], turbulence)
 
