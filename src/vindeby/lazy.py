@@ -1,4 +1,4 @@
-"""Names that are loaded when they are first used, so that importing a package stays quick; optional libraries."""
+"""Packages whose names are loaded when they are first used, so that importing a package stays quick."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ import importlib
 import sys
 from collections.abc import Callable, Mapping
 from typing import Any
-
-from vindeby.errors import InputError
 
 
 def names_on_demand(package: str, homes: Mapping[str, str]) -> tuple[Callable[[str], Any], list[str]]:
@@ -31,13 +29,3 @@ def names_on_demand(package: str, homes: Mapping[str, str]) -> tuple[Callable[[s
         return value
 
     return get, sorted(places)
-
-
-def library(name: str, extra: str, purpose: str) -> Any:
-    """An optional library; InputError, with the command that installs it, where it is missing."""
-    try:
-        return importlib.import_module(name)
-    except ImportError:
-        raise InputError(
-            f"{purpose} needs {name}, which is not installed; install it with: pip install 'vindeby[{extra}]'"
-        ) from None

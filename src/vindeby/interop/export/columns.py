@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vindeby._version import __version__
+from vindeby.errors import library
 from vindeby.interop.export.chosen import Chosen
-from vindeby.lazy import library
 from vindeby.store.read.export import (
     PLACE,
     UNKNOWN,

@@ -18,9 +18,8 @@ import numpy as np
 import numpy.typing as npt
 import shapely
 
-from vindeby.errors import ArgumentError
+from vindeby.errors import ArgumentError, library
 from vindeby.interop.geo.features import Feature, Named
-from vindeby.lazy import library
 
 if TYPE_CHECKING:
     from pyproj import CRS, Transformer

@@ -23,10 +23,9 @@ import numpy as np
 import shapely
 from shapely.geometry.base import BaseGeometry
 
-from vindeby.errors import CampaignError
+from vindeby.errors import CampaignError, library
 from vindeby.interop.geo.crs import LONGITUDE_LATITUDE, crs_from_text
 from vindeby.interop.geo.features import MOST_FEATURES, Feature, Layer, Named
-from vindeby.lazy import library
 from vindeby.text import listed
 
 MAX_BYTES = 64_000_000

@@ -19,8 +19,7 @@ from numpy.typing import NDArray
 
 from vindeby.campaign import Campaign
 from vindeby.campaign.tasks import RESULT_ARRAYS, parse_key
-from vindeby.errors import CampaignError, DataError
-from vindeby.lazy import library
+from vindeby.errors import CampaignError, DataError, library
 from vindeby.notebook import heading, progress_bar, table
 from vindeby.store.format.record import Attribute
 from vindeby.store.format.rows import Segment, array_field, attribute_field
