@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from vindeby.arrays import FloatArray
 from vindeby.campaign import Campaign
 from vindeby.store.disk.files import file_state
 from vindeby.store.disk.run_directory import Verdicts, read_verdicts
@@ -108,7 +109,7 @@ class ResultColumns:
             self._rows = None
             self.version += 1
 
-    def worths(self, campaign: Campaign | None) -> NDArray[np.float64]:
+    def worths(self, campaign: Campaign | None) -> FloatArray:
         """What each result is worth where results of its farm and type are compared: its objective, or its energy.
 
         A result has an objective where the search chose how many turbines there are, or of which types. Where it is

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from vindeby.arrays import FloatArray, IntArray
 from vindeby.assembly.stored_turbines import own_types
 from vindeby.campaign import Campaign
 from vindeby.campaign.tasks import Cell, parse_key, task_key
@@ -32,8 +33,6 @@ from vindeby.store.read.export import UNKNOWN, progress
 
 if TYPE_CHECKING:
     from vindeby.wake import WindFarm
-
-FloatArray = NDArray[np.float64]
 
 
 class ResultSet:
@@ -131,7 +130,7 @@ class ResultSet:
             self._farms[kinds, farm_idx] = wind_farm(self.campaign, kinds, farm_idx, with_engine=False)
         return self._farms[kinds, farm_idx]
 
-    def own_types(self, key: str) -> NDArray[np.int64] | None:
+    def own_types(self, key: str) -> IntArray | None:
         """The type of each turbine among those of its farm's mix; None for a farm of one type."""
         record = self.record(key)
         cell = self.mixed_cell(*self.place(key)[:2])

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from vindeby.arrays import FloatArray
 from vindeby.campaign import Campaign
 from vindeby.campaign.tasks import Cell, task_key
 from vindeby.errors import ArgumentError, DataError, ShortfallError
@@ -43,7 +44,7 @@ class Result(NamedTuple):
     key: str
     place: Place
     aep_gwh: float
-    layout: NDArray[np.float64]
+    layout: FloatArray
     """x and y in metres, (2, turbines); without turbines where the record has no layout."""
     types: list[int]
     """The type of each turbine, by its number in the campaign: that of the result, or of its mix."""
