@@ -19,13 +19,14 @@ from vindeby.layout.moves import carried_moves, steady_moves, walk_loop
 from vindeby.layout.placing import grid_wakes
 from vindeby.layout.placing.steps import placing_kernels
 from vindeby.wake import MODELS, Turbine, UniformSite, WakeModel, WindFarm, model_named
+from vindeby.wake.compiling.code_digest import digest_of
 from vindeby.wake.compiling.compiled import _made_from, scalar
 from vindeby.wake.loops.by_width import by_width_kernels
 from vindeby.wake.loops.direct import direct_kernels
 from vindeby.wake.loops.pair_tables import _fill_kernel
 from vindeby.wake.loops.tabulated import tabulated_kernels
 from vindeby.wake.loops.wind_access import Locality
-from vindeby.wake.models.contract import THIS_PROCESS, Pair, without_slopes
+from vindeby.wake.models.contract import Pair, without_slopes
 
 pytestmark = pytest.mark.slow
 
@@ -174,7 +175,7 @@ def test_what_cannot_be_described_is_compiled_in_this_process_and_not_kept(
         lambda data, *_: for_arrays(np.zeros(1))[0],
     ):
         model = own(deficit=_two_arguments(odd))
-        assert model.identity.startswith(THIS_PROCESS)
+        assert digest_of(model._what_code_is_made_of()).unknown
         assert model.with_fixed_code().identity == model.identity
         assert _fill_kernel(model) is _fill_kernel(replace(model))
         assert depth_of(model) == pytest.approx(0.3)
@@ -214,7 +215,7 @@ def _local_loops(model: WakeModel, locality: Locality) -> list[Any]:
 def test_every_loop_goes_by_the_identity_of_its_model(name: str) -> None:
     model = own() if name == "mine" else model_named(name)
     loops = _loops(model)
-    assert THIS_PROCESS not in model.identity
+    assert not digest_of(model._what_code_is_made_of()).unknown
     assert all(_made_from(loop) is not None for loop in loops)  # each can be kept on disk
     other = _loops(replace(model, name="other"))
     assert not {id(loop) for loop in loops} & {id(loop) for loop in other}

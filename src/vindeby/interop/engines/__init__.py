@@ -14,8 +14,7 @@ import numpy.typing as npt
 from vindeby.assembly.foreign_farm import Engine, ForeignFarm
 from vindeby.campaign.reading.code_files import imported
 from vindeby.campaign.sections.wake_model import FlorisEngine, PyWakeEngine
-from vindeby.errors import InputError, TaskError
-from vindeby.interop.common import library
+from vindeby.errors import InputError, TaskError, library
 from vindeby.wake import Neighbours, Site, Turbine
 
 

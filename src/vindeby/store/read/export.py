@@ -7,7 +7,6 @@ and seed of the campaign, with NaN where a result is missing; ``dataset_by_key``
 
 from __future__ import annotations
 
-import importlib
 import math
 import warnings
 from collections import Counter
@@ -20,7 +19,7 @@ from numpy.typing import NDArray
 
 from vindeby.campaign import Campaign
 from vindeby.campaign.tasks import RESULT_ARRAYS, parse_key
-from vindeby.errors import CampaignError, DataError, InputError
+from vindeby.errors import CampaignError, DataError, library
 from vindeby.notebook import heading, progress_bar, table
 from vindeby.store.format.record import Attribute
 from vindeby.store.format.rows import Segment, array_field, attribute_field
@@ -32,16 +31,6 @@ COMPUTED = "computed"
 PLACE = ("farm_idx", "type_idx", "ss_seed")
 """The attributes that say which task of its campaign a record is the result of."""
 UNKNOWN = -1
-
-
-def _library(name: str, function: str) -> Any:
-    """A library that a function needs; InputError says how to install it."""
-    try:
-        return importlib.import_module(name)
-    except ImportError as error:
-        raise InputError(
-            f'{function} needs {name}, which is not installed; install it with: pip install "vindeby[xarray]"'
-        ) from error
 
 
 def _placed(segments: Sequence[Segment]) -> Iterator[tuple[Segment, slice]]:
@@ -228,7 +217,7 @@ def dataset_by_task(
     segments: Sequence[Segment], campaign: Campaign | None, root: Mapping[str, Attribute]
 ) -> Any:
     """A value of each variable for every farm, type and seed of the campaign; NaN where a result is missing."""
-    xarray = _library("xarray", "to_xarray")
+    xarray = library("xarray", "xarray", "to_xarray")
     grid = _Grid.of(segments, campaign)
     variables = {
         "aep": (TASK, grid.spread(number_column(segments, "aep"))),
@@ -372,7 +361,7 @@ def _described(variables: Mapping[str, tuple[Any, NDArray[Any]]]) -> dict[str, A
 
 def dataset_by_key(segments: Sequence[Segment], root: Mapping[str, Attribute]) -> Any:
     """Arrays over ``key`` and their own axes, padded with NaN (0 for integers); attributes over ``key``."""
-    xarray = _library("xarray", "to_xarray")
+    xarray = library("xarray", "xarray", "to_xarray")
     variables: dict[str, Any] = {"fingerprint": ("key", texts(segments, "fingerprint"))}
     for name in attribute_names(segments):
         variables[name] = ("key", attribute_column(segments, name))
@@ -385,7 +374,7 @@ def dataset_by_key(segments: Sequence[Segment], root: Mapping[str, Attribute]) -
 
 def data_frame(segments: Sequence[Segment], campaign: Campaign | None) -> Any:
     """The results in the order of farm, type, seed and key."""
-    pd = _library("pandas", "to_dataframe")
+    pd = library("pandas", "xarray", "to_dataframe")
     places, _ = places_of(segments)
     farms, types, _ = axes_of(places[(places >= 0).all(axis=1)], campaign)
     keys = np.array(texts(segments, "key"), object)

@@ -235,17 +235,17 @@ class WakeModel:
 
     @property
     def identity(self) -> str:
-        """What tells the loops made for this model from those made for others, the same in every process.
+        """What tells the loops made for this model from those made for others.
 
         It holds every field, and the code of every function that the model's functions call, with all values they
         refer to as they are now. The one exception is ``constants``: loops get them as data, so that one machine
-        code serves a model whatever its numbers are.
+        code serves a model whatever its numbers are. It is the same in every process, unless the functions refer to
+        something that cannot be described.
         """
         fixed: str | None = self.__dict__.get("_identity")
         if fixed is not None:
             return fixed
-        found = digest_of(self._what_code_is_made_of())
-        return f"{THIS_PROCESS}{found.text[:32]}" if found.unknown else found.text[:32]
+        return digest_of(self._what_code_is_made_of()).text[:32]
 
     def with_fixed_code(self) -> WakeModel:
         """This model with copies of its functions, on which later changes of what they refer to have no effect.
@@ -328,9 +328,6 @@ def wrong_slope(model: WakeModel) -> str:
                     )
     return ""
 
-
-THIS_PROCESS = "this-process-"
-"""Begins the identity of a model that cannot be described to another process: its code is not kept on disk."""
 
 _FIXED: dict[str, tuple[Any, list[object]]] = {}
 """By identity: the fields of a model with copies of its functions, and the unknown objects they refer to."""
