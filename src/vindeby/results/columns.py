@@ -70,15 +70,12 @@ class ResultColumns:
         self.version += 1
         return True
 
-    def leave_out_invalid(self, campaign: Campaign | None, text: str | None = None) -> None:
-        """Leave out what is invalid by this campaign; nothing where it is not known.
-
-        ``text`` is that of the campaign where it is kept with the results: writing it again takes its time.
-        """
+    def leave_out_invalid(self, campaign: Campaign | None) -> None:
+        """Leave out what is invalid by this campaign; nothing where it is not known."""
         if campaign is None:
             return
         if campaign is not self._campaign:
-            self._campaign, self._text = campaign, text or campaign.dumps()
+            self._campaign, self._text = campaign, campaign.dumps()
             self._state: object = None
             self._known = Verdicts()
             self._judge: Judge | None = None
