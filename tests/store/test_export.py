@@ -237,7 +237,7 @@ def test_without_the_library_it_says_what_to_install(
     partial: Database, monkeypatch: pytest.MonkeyPatch, library: str, call: str
 ) -> None:
     monkeypatch.setitem(sys.modules, library, None)
-    with pytest.raises(InputError, match=rf'{call} needs {library}.*pip install "vindeby\[xarray\]"'):
+    with pytest.raises(InputError, match=rf"{call} needs {library}.*pip install 'vindeby\[xarray\]'"):
         getattr(partial, call)()
 
 

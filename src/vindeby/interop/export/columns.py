@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vindeby._version import __version__
-from vindeby.interop.common import library
+from vindeby.errors import library
 from vindeby.interop.export.chosen import Chosen
 from vindeby.store.read.export import (
     PLACE,
