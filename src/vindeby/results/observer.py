@@ -199,8 +199,7 @@ class Observer:
         self._refresh()
         self.history.refresh()
         expected = self.expectation()
-        kept = None if self._given else self.run.campaign_text() or self.source.campaign_text
-        self.results.leave_out_invalid(self.campaign, kept)
+        self.results.leave_out_invalid(self.campaign)
         return self._snapshot(expected, time.time())
 
     def _refresh(self) -> None:

@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from vindeby.arrays import FloatArray, IntArray
 from vindeby.assembly.stored_turbines import own_types
 from vindeby.campaign import Campaign
 from vindeby.campaign.tasks import Cell, parse_key, task_key
 from vindeby.errors import ArgumentError, DataError
 from vindeby.results.columns import ResultColumns
 from vindeby.results.maps import layout_in
-from vindeby.results.snapshot import Expected
+from vindeby.results.snapshot import Expected, guessed
 from vindeby.results.sources import (
     GivenCampaign,
     campaign_of,
-    farm_of,
     has_neighbours,
     open_source,
     turbine_of,
@@ -32,8 +32,6 @@ from vindeby.store.read.export import UNKNOWN, progress
 
 if TYPE_CHECKING:
     from vindeby.wake import WindFarm
-
-FloatArray = NDArray[np.float64]
 
 
 class ResultSet:
@@ -106,15 +104,9 @@ class ResultSet:
             raise DataError(f"{self.path}: result {key} has no layout that could be drawn")
         return layout
 
-    @cached_property
-    def cells(self) -> dict[tuple[int, int], Cell]:
-        """The cells of the campaign by farm and type; none where no campaign is known."""
-        known = () if self.campaign is None else self.campaign.cells()
-        return {(cell.farm_idx, cell.type_idx): cell for cell in known}
-
     def mixed_cell(self, farm_idx: int, type_idx: int) -> Cell | None:
         """The cell of a farm with a mix of types; None for any other."""
-        cell = self.cells.get((farm_idx, type_idx))
+        cell = self.axes.by_place.get((farm_idx, type_idx))
         return cell if cell is not None and cell.mix else None
 
     def wind_farm(self, type_idx: int, farm_idx: int | None = None) -> WindFarm | None:
@@ -131,7 +123,7 @@ class ResultSet:
             self._farms[kinds, farm_idx] = wind_farm(self.campaign, kinds, farm_idx, with_engine=False)
         return self._farms[kinds, farm_idx]
 
-    def own_types(self, key: str) -> NDArray[np.int64] | None:
+    def own_types(self, key: str) -> IntArray | None:
         """The type of each turbine among those of its farm's mix; None for a farm of one type."""
         record = self.record(key)
         cell = self.mixed_cell(*self.place(key)[:2])
@@ -196,27 +188,27 @@ class ResultSet:
 
     def farm_name(self, farm_idx: int) -> str:
         """As the campaign calls it."""
-        farm = farm_of(self.campaign, farm_idx)
-        return farm.name if farm else f"farm{farm_idx}"
+        names = self.axes.farms
+        return names[farm_idx] if 0 <= farm_idx < len(names) else f"farm{farm_idx}"
 
     def type_name(self, type_idx: int) -> str:
         """As the campaign calls it; the name of a mix, where all cells of the type are of this mix."""
-        labels = () if self._expected is None else self._expected.type_labels
+        labels = self.axes.type_labels
         return labels[type_idx] if 0 <= type_idx < len(labels) else f"t{type_idx}"
 
     def cell_name(self, farm_idx: int, type_idx: int) -> str:
         """The type that stands in a farm, or those of its mix."""
-        if self._expected is None or not 0 <= type_idx < len(self._expected.types):
-            return f"t{type_idx}"
-        return self._expected.cell_label(farm_idx, type_idx)
+        known = 0 <= type_idx < len(self.axes.types)
+        return self.axes.cell_label(farm_idx, type_idx) if known else f"t{type_idx}"
 
     @cached_property
-    def _expected(self) -> Expected | None:
-        return None if self.campaign is None else Expected.of(self.campaign)
+    def axes(self) -> Expected:
+        """Farms, types and seeds: those of the campaign, or those of the results where it is not known."""
+        return guessed(self.results) if self.campaign is None else Expected.of(self.campaign)
 
     def range_in_words(self, farm_idx: int, type_idx: int) -> str:
         """`` (of 60 to 66)`` where the search chose how many turbines there are; nothing for a fixed number."""
-        cell = self.cells.get((farm_idx, type_idx))
+        cell = self.axes.by_place.get((farm_idx, type_idx))
         return "" if cell is None or cell.fewest_turbines is None else f" (of {cell.counts_in_words})"
 
     def turbines_in_words(self, row: Any) -> str:

@@ -102,25 +102,26 @@ class Expected:
         return (farm, kind, index) if index is not None and (farm, kind) in self._asked else None
 
     @cached_property
-    def _by_place(self) -> dict[tuple[int, int], Cell]:
+    def by_place(self) -> dict[tuple[int, int], Cell]:
+        """The cells by farm and type; none where no campaign is known."""
         return {(cell.farm_idx, cell.type_idx): cell for cell in self.cells}
 
     @cached_property
     def _asked(self) -> frozenset[tuple[int, int]]:
         """Farms and types that results are asked of: all but the other types of a mixed farm."""
         every = np.ndindex(len(self.farms), len(self.types))
-        return frozenset(self._by_place if self.cells else every)
+        return frozenset(self.by_place if self.cells else every)
 
     def cell_label(self, farm: int, kind: int) -> str:
         """The name of a type in a farm: of its mix, where it has one."""
-        cell = self._by_place.get((farm, kind))
+        cell = self.by_place.get((farm, kind))
         return self.types[kind] if cell is None else cell.label(self.types)
 
     @cached_property
     def type_labels(self) -> tuple[str, ...]:
         """The name of each type; that of a mix, where all cells of the type are of this mix."""
         labels: list[set[str]] = [set() for _ in self.types]
-        for farm, kind in self._by_place:
+        for farm, kind in self.by_place:
             labels[kind].add(self.cell_label(farm, kind))
         return tuple(
             next(iter(found)) if len(found) == 1 else name
@@ -147,7 +148,7 @@ class Expected:
     def _mark(self, *task: int) -> bytes:
         mark = self._marks.get(task)
         if mark is None:
-            mark = self._marks[task] = self._by_place[task[0], task[1]].fingerprint(task[2]).encode()
+            mark = self._marks[task] = self.by_place[task[0], task[1]].fingerprint(task[2]).encode()
         return mark
 
 

@@ -17,6 +17,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from vindeby.arrays import BoolArray, FloatArray, IntArray
 from vindeby.campaign import Campaign
 from vindeby.campaign.tasks import RESULT_ARRAYS, parse_key
 from vindeby.errors import CampaignError, DataError, library
@@ -111,7 +112,7 @@ def array_column(segments: Sequence[Segment], name: str, *, gaps: bool = False) 
     return result
 
 
-def number_column(segments: Sequence[Segment], name: str) -> NDArray[np.float64]:
+def number_column(segments: Sequence[Segment], name: str) -> FloatArray:
     """One number for each record, from the array or the attribute of this name; NaN where there is neither."""
     parts = [np.empty(0)]
     for segment in segments:
@@ -126,7 +127,7 @@ def number_column(segments: Sequence[Segment], name: str) -> NDArray[np.float64]
     return np.concatenate(parts)
 
 
-def layout_sizes(segments: Sequence[Segment]) -> NDArray[np.int64]:
+def layout_sizes(segments: Sequence[Segment]) -> IntArray:
     """The number of turbines of each record, by its layout, else by its attribute; 0 where neither tells."""
     stated = number_column(segments, "n_turbines")
     sizes = np.where(np.isfinite(stated), stated, 0).astype(np.int64)
@@ -142,7 +143,7 @@ def turbines_in(segment: Segment) -> int | None:
     return shape[1] if len(shape) == 2 and shape[0] == 2 else None
 
 
-def places_of(segments: Sequence[Segment]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+def places_of(segments: Sequence[Segment]) -> tuple[IntArray, BoolArray]:
     """Farm, type and seed of each record, UNKNOWN where nothing tells; and whether the key says the same.
 
     The attributes say it; of a record without them, the key does.
@@ -174,13 +175,13 @@ Axis: TypeAlias = dict[int, str]
 """Numbers along one dimension, in order, and the name of each."""
 
 
-def _axis(known: Sequence[str], found: NDArray[np.int64], prefix: str) -> Axis:
+def _axis(known: Sequence[str], found: IntArray, prefix: str) -> Axis:
     """Everything that a campaign names, then what only the results have."""
     others = np.setdiff1d(found, np.arange(len(known))).tolist()
     return {**dict(enumerate(known)), **{number: f"{prefix}{number}" for number in others}}
 
 
-def axes_of(places: NDArray[np.int64], campaign: Campaign | None) -> tuple[Axis, Axis, Axis]:
+def axes_of(places: IntArray, campaign: Campaign | None) -> tuple[Axis, Axis, Axis]:
     """Farms, types and seeds of a campaign and of these results (a row of three numbers each)."""
     farms, types, seeds = (np.unique(places[:, column]) for column in range(3))
     known = ((), (), ()) if campaign is None else (campaign.farm_names, campaign.type_names, campaign.seeds)
@@ -254,7 +255,7 @@ class _Grid:
     @classmethod
     def of(cls, segments: Sequence[Segment], campaign: Campaign | None) -> _Grid:
         places, canonical = places_of(segments)
-        placed: NDArray[np.bool_] = np.all(places >= 0, axis=1)
+        placed: BoolArray = np.all(places >= 0, axis=1)
         axes = axes_of(places[placed], campaign)
         shape = tuple(map(len, axes))
         _refuse_too_large(math.prod(shape))
@@ -410,7 +411,7 @@ def data_frame(segments: Sequence[Segment], campaign: Campaign | None) -> Any:
     return frame
 
 
-def _numbers(pd: Any, numbers: NDArray[np.int64]) -> Any:
+def _numbers(pd: Any, numbers: IntArray) -> Any:
     """Whole numbers; with pandas' NA where one is not known."""
     known = numbers >= 0
     return numbers if known.all() else pd.arrays.IntegerArray(np.where(known, numbers, 0), ~known)
