@@ -177,8 +177,13 @@ Axis: TypeAlias = dict[int, str]
 
 def _axis(known: Sequence[str], found: IntArray, prefix: str) -> Axis:
     """Everything that a campaign names, then what only the results have."""
-    others = np.setdiff1d(found, np.arange(len(known))).tolist()
-    return {**dict(enumerate(known)), **{number: f"{prefix}{number}" for number in others}}
+    names = dict(enumerate(known))
+    for number in np.setdiff1d(found, np.arange(len(known))).tolist():
+        name = f"{prefix}{number}"
+        while name in names.values():
+            name += "'"
+        names[number] = name
+    return names
 
 
 def axes_of(places: IntArray, campaign: Campaign | None) -> tuple[Axis, Axis, Axis]:
