@@ -19,9 +19,10 @@ VindebyError
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from vindeby.text import one_line
 
@@ -113,3 +114,13 @@ class StoppedError(VindebyError):
     """The user stopped the work; everything finished so far is safe."""
 
     exit_status = 130
+
+
+def library(name: str, extra: str, purpose: str) -> Any:
+    """An optional library; InputError, with the command that installs it, where it is missing."""
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        raise InputError(
+            f"{purpose} needs {name}, which is not installed; install it with: pip install 'vindeby[{extra}]'"
+        ) from None

@@ -61,7 +61,9 @@ def test_prime_meridian_and_datum_are_taken_into_account(
 
 def test_a_zone_whose_prime_meridian_makes_it_lie_elsewhere_is_refused(tmp_path: Path) -> None:
     write_geojson(tmp_path / "a.geojson", shapely.box(9.2, 42.0, 9.3, 42.1))
-    with pytest.raises(CampaignError, match=r"EPSG:26591 is not true to scale where the data are: 1\.012"):
+    with pytest.raises(
+        CampaignError, match=r"EPSG:26591 is not true to scale where the data are: lengths are 1\.012"
+    ):
         read(tmp_path, [{"name": "a", "boundary": {"file": "a.geojson"}}], crs="EPSG:26591")
 
 

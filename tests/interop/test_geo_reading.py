@@ -286,7 +286,7 @@ def test_only_the_features_that_are_used_are_judged(tmp_path: Path) -> None:
     assert [(farm.name, farm.capacity_mw) for farm in campaign.farms] == [("north", 10)]
     assert loaded(tmp_path, {"file": "a.geojson", "feature": {"NAME": "north"}}).farms[0].name == "a"
     for wanted, words in (
-        ("tie", "self-intersection"),
+        ("tie", "Self-intersection"),
         ("metres", "feature 3 has a position that is not a longitude and latitude"),
         ("odd", "feature 4 has a position that is not two numbers"),
     ):

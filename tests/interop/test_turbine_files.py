@@ -131,7 +131,7 @@ def test_operation_and_density_that_are_not_applied_are_said(tmp_path: Path) -> 
 BOMB = '<!DOCTYPE w [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]>'
 BROKEN: dict[str, tuple[str, str, str]] = {
     "wtg with entities": ("t.wtg", WTG.replace("<WindT", BOMB + "<WindT", 1), "a document type or entities"),
-    "wtg cut short": ("t.wtg", WTG[:-40], "is not valid XML"),
+    "wtg cut short": ("t.wtg", WTG[:-40], "is not a valid turbine file"),
     "wtg of something else": ("t.wtg", "<html><body/></html>", "root is not WindTurbineGenerator"),
     "wtg without a diameter": ("t.wtg", WTG.replace("RotorDiameter", "Rotor"), "has no RotorDiameter"),
     "wtg with a word": ("t.wtg", WTG.replace('"700000"', '"much"'), "PowerOutput that is not a number"),
@@ -146,7 +146,7 @@ BROKEN: dict[str, tuple[str, str, str]] = {
     "FLORIS with another length": ("t.yaml", FLORIS.replace("[40.5, ", "["), "t.yaml:13: power_thrust_table.power"),
     "FLORIS with falling speeds": ("t.yaml", FLORIS.replace("3.0, 4.0,", "3.0, 2.0,"), "wind_speed[1]: must increase"),
     "FLORIS with a speed below 0": (
-        "t.yaml", FLORIS.replace("3.0, 4.0,", "-3.0, 4.0,"), "wind_speed[0]: must not be below 0 (got -3.0)"
+        "t.yaml", FLORIS.replace("3.0, 4.0,", "-3.0, 4.0,"), "wind_speed[0]: is not between 0 and 200 (got -3.0)"
     ),
     "FLORIS with one speed": (
         "t.yaml", FLORIS.replace("[3.0, 4.0, 8.0, 12.0, 25.0]", "3.0"), "wind_speed: must be a list of two numbers"

@@ -96,7 +96,7 @@ def test_a_boundary_that_cannot_be_used_is_refused_unless_another_is_given(
 def test_two_coordinate_systems_in_one_system(tmp_path: Path) -> None:
     data = changed(SYSTEM, f"{POLYGON}.crs", "EPSG:32631")
     data["wind_farm"]["layouts"][0]["coordinates"]["crs"] = "EPSG:25831"
-    assert "crs: differs from the coordinate system that stands elsewhere, EPSG:32631" in refusal(
+    assert "crs: differs from what is given elsewhere (the coordinate system is EPSG:32631;" in refusal(
         tmp_path, data
     )
 
@@ -185,15 +185,23 @@ def test_resources(resource: Any, told: str, tmp_path: Path) -> None:
         ("rotor_diameter", -100, "rotor_diameter: must be above 0 (got -100.0)"),
         ("rotor_diameter", 10**400, "rotor_diameter: is not finite"),
         ("hub_height", 9000, "hub_height: is above 1000 (got 9000.0)"),
-        ("performance.Ct_curve.Ct_wind_speeds.3", 2500, "Ct_wind_speeds is not between 0 and 200 m/s"),
+        (
+            "performance.Ct_curve.Ct_wind_speeds.3",
+            2500,
+            "Ct_wind_speeds[3]: is not between 0 and 200 (got 2500.0)",
+        ),
         ("performance.Ct_curve", None, "performance: Ct_curve is missing"),
         ("performance.power_curve", None, "does not say how much power the turbine gives"),
         (
             "performance.power_curve.power_values",
             [1, 2],
-            "power_values has 2 numbers and power_wind_speeds has 6",
+            "power_values: has 2 numbers and power_wind_speeds has 6",
         ),
-        ("performance.power_curve.power_wind_speeds", [4, 6, 8, 10, 10, 25], "must increase, but entry 4"),
+        (
+            "performance.power_curve.power_wind_speeds",
+            [4, 6, 8, 10, 10, 25],
+            "power_wind_speeds[4]: must increase, but the entry before is 10",
+        ),
         (
             "performance.power_curve.power_values",
             [120, 500, 1250, 2400, 3000, 3000],

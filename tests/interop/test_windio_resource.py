@@ -11,7 +11,9 @@ import xarray
 
 from tests.interop.windio_examples import ROSE, SERIES, SIX_SECTORS, WEIBULL, changed, write
 from vindeby.errors import CampaignError
-from vindeby.interop.windio import Notes, read_quantities, read_resource
+from vindeby.interop.windio import Notes, read_resource
+from vindeby.interop.windio.nodes import open_root
+from vindeby.interop.windio.quantities import read_quantities
 
 
 def site_of(folder: Path, resource: Any, notes: Notes | None = None, hub: float = 90.0) -> dict[str, Any]:
@@ -222,17 +224,18 @@ def test_a_message_shows_the_first_of_many_heights(tmp_path: Path) -> None:
     )
 
 
-def test_dims_that_are_lengths_are_read_by_matching_them_and_the_hub_height_is_taken(tmp_path: Path) -> None:
+def test_the_hub_height_is_taken_of_a_series_with_heights(tmp_path: Path) -> None:
     by_height = {
         "time": SERIES["time"],
         "height": [50, 90],
-        "wind_speed": {"data": [[5, 7], [2, 6], [3, 3.3]], "dims": [3, 2]},
-        "wind_direction": {"data": [[0, 2], [333, 350], [20, 30]], "dims": [3, 2]},
+        "wind_speed": {"data": [[5, 7], [2, 6], [3, 3.3]], "dims": ["time", "height"]},
+        "wind_direction": {"data": [[0, 2], [333, 350], [20, 30]], "dims": ["time", "height"]},
         "turbulence_intensity": {"data": 0.1, "dims": []},
     }
-    notes = Notes()
-    assert site_of(tmp_path, by_height, notes)["time_series"]["wind_speed"] == [7.0, 6.0, 3.3]
-    assert any("read as time, height, by the lengths" in line for line in notes.chosen)
+    assert site_of(tmp_path, by_height)["time_series"]["wind_speed"] == [7.0, 6.0, 3.3]
+    lengths = changed(by_height, "wind_speed.dims", [3, 2])
+    with pytest.raises(CampaignError, match=r"has dims \[3, 2\], which are not names"):
+        site_of(tmp_path, lengths)
 
 
 def test_weibull_on_a_grid_goes_by_the_names_of_axes(tmp_path: Path) -> None:
@@ -281,5 +284,5 @@ def test_wind_at_each_turbine_is_read_but_no_layout_search_can_use_it(tmp_path: 
         "weibull_a": {"data": [[8, 9], [8.5, 9.5]], "dims": ["wind_turbine", "wind_direction"]},
     }
     path = write(tmp_path / "r.yaml", {"name": "r", "wind_resource": by_turbine})
-    found = read_quantities(path).by_name["weibull_a"]
+    found = read_quantities(open_root(path).need("wind_resource")).by_name["weibull_a"]
     assert found.over("wind_direction", "wind_turbine").tolist() == [[8.0, 8.5], [9.0, 9.5]]

@@ -33,16 +33,6 @@ def test_a_system_becomes_a_campaign(tmp_path: Path) -> None:
     assert not system.notes.missing
 
 
-def test_turbines_that_stand_outside_the_boundary_are_reported(tmp_path: Path) -> None:
-    def kept(x: list[float]) -> str:
-        system = system_of(tmp_path, changed(SYSTEM, "wind_farm.layouts.0.coordinates.x", x))
-        return next(line for line in system.notes.chosen if "kept for evaluation" in line)
-
-    words = "1 of 4 turbines in them stand outside the boundary"
-    assert words in kept([500, 1500, 2500, 9000])
-    assert "outside" not in kept([500, 1500, 2500, 4000.4])  # rounded, and so still on the boundary
-
-
 @pytest.mark.parametrize(
     ("key", "layouts"),
     [

@@ -26,6 +26,7 @@ import numpy as np
 import numpy.typing as npt
 
 from vindeby import wake
+from vindeby.arrays import FloatArray, IntArray
 from vindeby.assembly.energy import engine_name
 from vindeby.assembly.wind import farm_with, turbine_of, wind_of
 from vindeby.campaign import Campaign, Task
@@ -37,8 +38,6 @@ from vindeby.evaluation.stored_layouts import Case, Layout, Period, Pinned, Pinn
 from vindeby.runner.methods.method_protocol import Result, Solve
 from vindeby.units import mean_power_to_aep_gwh
 from vindeby.wake import WindFarm
-
-FloatArray = npt.NDArray[np.float64]
 
 _STEPS_IN_A_BLOCK = 512
 _MOST_ENGINES = 64
@@ -105,7 +104,7 @@ class Energies:
                 kept[:, steps] = power[:own]
         return Given(mean * mean_power_to_aep_gwh(1.0), kept)
 
-    def _engine_for(self, types: npt.NDArray[np.int64], period: tuple[int, int]) -> tuple[WindFarm, Any]:
+    def _engine_for(self, types: IntArray, period: tuple[int, int]) -> tuple[WindFarm, Any]:
         """An engine that knows these types only, since tables of pairs are for few, and their numbers in it."""
         kinds, index = np.unique(types, return_inverse=True)
         return self._engine(*period, tuple(kinds.tolist())), index
@@ -226,7 +225,7 @@ class _Prepared:
             stored.layout(own), others, (period.first, period.last), internal=internal
         )
 
-    def _numbered(self, layout: Layout) -> npt.NDArray[np.int64]:
+    def _numbered(self, layout: Layout) -> IntArray:
         """The types of a mix by their numbers in the study's campaign."""
         names = [turbine.name for turbine in self._method.turbines]
         here = [turbine.name for turbine in self._method.campaign.turbines]

@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import NamedTuple, Self
 
 import numpy as np
-import numpy.typing as npt
 
+from vindeby.arrays import FloatArray, IntArray
 from vindeby.assembly.done import Judge
 from vindeby.assembly.physics import layout_of
 from vindeby.assembly.stored_layout import keys_by_worth
@@ -32,7 +32,6 @@ from vindeby.errors import DataError, InputError, TaskError
 from vindeby.store.format.record import Record
 from vindeby.store.read.database import Database
 
-FloatArray = npt.NDArray[np.float64]
 _DIGITS = 16
 
 
@@ -65,7 +64,7 @@ class Layout:
 
     x: FloatArray
     y: FloatArray
-    types: npt.NDArray[np.int64]
+    types: IntArray
 
     def __len__(self) -> int:
         return len(self.x)

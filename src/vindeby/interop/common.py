@@ -1,4 +1,4 @@
-"""What readers and writers of files of other tools share: the text of a file, its lines, refusals, optional libraries.
+"""What readers and writers of files of other tools share: the text of a file, its lines, refusals.
 
 Files are untrusted: sizes are limited, and messages describe what is wrong without showing text of the file, because a
 campaign file from elsewhere may name any file of this machine.
@@ -6,7 +6,6 @@ campaign file from elsewhere may name any file of this machine.
 
 from __future__ import annotations
 
-import importlib
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -15,7 +14,7 @@ from typing import Any, NoReturn
 
 from vindeby.campaign.reading.files import read_bounded, read_bounded_text
 from vindeby.campaign.reading.readers import FileContent
-from vindeby.errors import CampaignError, InputError, Problem
+from vindeby.errors import CampaignError, Problem
 
 MAX_BYTES = 64_000_000
 
@@ -137,13 +136,3 @@ class Lines:
             refuse(
                 self.path, f"has {self.left} lines more than its header says", "correct it", self.number + 1
             )
-
-
-def library(name: str, extra: str, purpose: str) -> Any:
-    """An optional library; InputError, with the command that installs it, where it is missing."""
-    try:
-        return importlib.import_module(name)
-    except ImportError:
-        raise InputError(
-            f"{purpose} needs {name}, which is not installed; install it with: pip install 'vindeby[{extra}]'"
-        ) from None

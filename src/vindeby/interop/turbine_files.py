@@ -13,15 +13,14 @@ from typing import Any, NoReturn
 from xml.etree.ElementTree import Element, ParseError, TreeBuilder, XMLParser
 
 import numpy as np
-import numpy.typing as npt
 
+from vindeby.arrays import FloatArray
 from vindeby.campaign.reading.readers import FileContent
 from vindeby.campaign.reading.yaml_text import not_used
 from vindeby.interop.common import Options, given_number, read_bytes, refuse, refuse_option
 from vindeby.interop.windio.nodes import Node, Notes, open_root
-from vindeby.interop.windio.turbine import read_turbine
+from vindeby.interop.windio.turbine import curve, read_turbine
 
-FloatArray = npt.NDArray[np.float64]
 Points = list[tuple[float, float]]
 """Wind speed and value."""
 
@@ -86,25 +85,15 @@ def read_floris_turbine(path: Path, _: Options) -> FileContent:
 
 
 def _floris_curves(curves: Node) -> list[Points]:
-    """Power and thrust coefficient over wind speeds, which increase; all are 0 or more."""
-    speeds: list[float] = []
+    """Power and thrust coefficient, both 0 or more, over wind speeds."""
     found = []
-    for name in ("wind_speed", "power", "thrust_coefficient"):
-        node = curves.need(name, "give a list of numbers")
-        values = node.numbers()
-        speeds = speeds or values
-        if len(speeds) < 2:
-            node.refuse("must be a list of two numbers or more", "give the wind speeds of the curves")
-        for index, (entry, value) in enumerate(zip(node.entries(), values, strict=True)):
+    for name in ("power", "thrust_coefficient"):
+        speeds, values = curve(curves, "wind_speed", name)
+        for entry, value in zip(curves.need(name).entries(), values, strict=True):
             if value < 0.0:
                 entry.refuse("must not be below 0", "correct it", value)
-            if values is speeds and index and value <= speeds[index - 1]:
-                before = f"must increase, but the entry before is {speeds[index - 1]:g}"
-                entry.refuse(before, "sort the table", value)
-        if len(values) != len(speeds):
-            node.refuse(f"has {len(values)} entries, but wind_speed has {len(speeds)}", "give one for each")
         found.append(list(zip(speeds, values, strict=True)))
-    return found[1:]
+    return found
 
 
 def _floris_notes(root: Node, curves: Node) -> tuple[str, ...]:
@@ -135,13 +124,9 @@ def unused_keys(root: Node) -> list[str]:
     return not_used([key.removeprefix(f"{name}: ") for key in root.tree.ignored_keys()])
 
 
-class _DoctypeError(Exception):
-    """The file declares a document type, and perhaps entities."""
-
-
 class _WithoutDoctype(TreeBuilder):
     def doctype(self, *_: Any) -> NoReturn:
-        raise _DoctypeError
+        raise ParseError("it has a document type or entities")
 
 
 def read_wtg(path: Path, options: Options) -> FileContent:
@@ -168,12 +153,11 @@ def _parsed(path: Path) -> Element:
     try:
         parser.feed(content)
         root: Element = parser.close()
-    except _DoctypeError:
-        refuse(path, "has a document type or entities", "write it without them, as turbine files are")
     except (LookupError, ValueError):  # what expat has no table for
         refuse(path, "is in an encoding that is not read", "write it in UTF-8", 1)
     except ParseError as error:
-        refuse(path, f"is not valid XML: {error}", "is it a turbine file of WAsP?", error.position[0])
+        line, _ = getattr(error, "position", (None, None))
+        refuse(path, f"is not a valid turbine file: {error}", "is it a turbine file of WAsP?", line)
     return root
 
 

@@ -119,10 +119,10 @@ def write(data: Any) -> str:
 
 
 class _Dumper(_EMITTER):  # type: ignore[misc]  # the one of C, where there is one
-    """Quotes the text that YAML 1.2 would read as something else, and writes no anchors."""
+    """Quotes the text that YAML 1.2 would read as something else; anchors are for the same ``Include`` twice only."""
 
-    def ignore_aliases(self, data: Any) -> bool:  # noqa: ARG002  (the signature is PyYAML's)
-        return True
+    def ignore_aliases(self, data: Any) -> bool:
+        return not isinstance(data, Include)
 
 
 def _represent_text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
@@ -134,6 +134,7 @@ def _represent_text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
 
 
 _Dumper.add_representer(str, _represent_text)
+_Dumper.add_representer(Include, lambda dumper, value: dumper.represent_scalar("!include", value.file))
 
 
 class _Reader:

@@ -7,33 +7,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from vindeby._version import __version__
-from vindeby.campaign.reading.yaml_text import Include
+from vindeby.campaign.reading.yaml_text import write
 from vindeby.campaign.tasks import task_key
 from vindeby.interop.export.chosen import Chosen, Result
-
-_Base: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
-"""PyYAML's fast writer, where it was built with one."""
-
-
-class _Dumper(_Base):  # type: ignore[misc]
-    """Without references, except for the same ``Include`` object twice, so that a reader has the same data twice."""
-
-    def ignore_aliases(self, data: Any) -> bool:
-        return not isinstance(data, Include)
-
-
-_Dumper.add_representer(Include, lambda dumper, value: dumper.represent_scalar("!include", value.file))
 
 
 def write_yaml(path: Path, data: Any) -> None:
     """Write plain data, in the order in which it is given, lists of numbers on few lines."""
-    text = yaml.dump(
-        data, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=110, default_flow_style=None
-    )
-    path.write_text(text, encoding="utf-8")
+    path.write_text(write(data), encoding="utf-8")
 
 
 def result_folder(path: Path, chosen: Chosen, result: Result) -> tuple[Path, str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import inspect
 import itertools
 from pathlib import Path
@@ -11,9 +10,8 @@ from typing import Any
 import numpy as np
 
 from vindeby._version import __version__
-from vindeby.errors import StorageError
+from vindeby.errors import StorageError, library
 from vindeby.evaluation.as_campaign import by_combination, call_of
-from vindeby.interop.common import library
 from vindeby.interop.export.chosen import Chosen
 from vindeby.interop.export.folders import write_mark
 from vindeby.store.read.export import TASK, dataset_by_task
@@ -127,9 +125,6 @@ def _only_chosen(data: Any, chosen: Chosen) -> Any:
     )
 
 
-_ENGINES = {"netCDF4": "netcdf4", "h5netcdf": "h5netcdf"}
-
-
 def write(path: Path, file_format: str, chosen: Chosen, crs: str | None) -> None:
     """Write the results as one netCDF-4 file, or as a Zarr folder with consolidated metadata."""
     data = dataset(chosen, crs)
@@ -141,11 +136,9 @@ def write(path: Path, file_format: str, chosen: Chosen, crs: str | None) -> None
         data.to_zarr(path, mode="w", consolidated=True, **{option: 2})
         write_mark(path, "zarr", chosen)
         return
-    found = [engine for name, engine in _ENGINES.items() if importlib.util.find_spec(name) is not None]
-    if not found:
-        library("netCDF4", "interop", "export --to netcdf")
+    library("netCDF4", "interop", "export --to netcdf")
     try:
-        data.to_netcdf(path, engine=found[0], format="NETCDF4")
+        data.to_netcdf(path, engine="netcdf4", format="NETCDF4")
     except RuntimeError as error:  # of the HDF5 library, which does not say what the system said
         raise StorageError(
             f"{path.parent}: cannot write: {error}; make room there, or choose another place with -o"

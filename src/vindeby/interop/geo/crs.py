@@ -15,17 +15,15 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import shapely
 
-from vindeby.errors import ArgumentError
-from vindeby.interop.common import library
+from vindeby.arrays import FloatArray
+from vindeby.errors import ArgumentError, library
 from vindeby.interop.geo.features import Feature, Named
 
 if TYPE_CHECKING:
     from pyproj import CRS, Transformer
 
-FloatArray = npt.NDArray[np.float64]
 LONGITUDE_LATITUDE = "OGC:CRS84"
 _NAME = re.compile(r"(?:[A-Za-z]{2,12}:[0-9A-Za-z]{1,12}|urn:ogc:def:crs:[A-Za-z]+:[0-9.]*:[0-9A-Za-z]+)")
 _WKT = re.compile(r"\s*[A-Za-z]{3,20}\s*\[")
@@ -137,11 +135,6 @@ class LocalFrame(NamedTuple):
     scale: tuple[float, float]
     """Lengths in the system over those on the ellipsoid, to the north and to the east."""
 
-    @property
-    def is_true_to_scale(self) -> bool:
-        """Whether lengths in the system can be taken for metres."""
-        return all(abs(scale - 1.0) <= _TRUE_TO_SCALE for scale in self.scale)
-
 
 def local_frame(crs: CRS, longitude: float, latitude: float) -> LocalFrame:
     """By projecting four points around the place, and measuring them on the ellipsoid.
@@ -174,7 +167,7 @@ def utm_zone(longitude: float, latitude: float) -> CRS | None:
 
 
 TOLERANCE_M = 1.0
-_MOST_IN_AN_EDGE = 4096
+_MOST_HALVINGS = 12
 _MOST_IN_A_RING = 1_000_000
 _ROUNDED_DECIMALS = 4
 """Projected coordinates are kept to 0.1 mm: what lies below differs between versions of PROJ."""
@@ -198,51 +191,34 @@ def projected_ring(ring: FloatArray, transformer: Transformer, *, corners_only: 
 
 
 def densified(ring: FloatArray, transformer: Transformer, tolerance: float = TOLERANCE_M) -> FloatArray:
-    """A ring with vertices put into its edges, evenly, until each bends by less than the tolerance between two.
+    """A ring whose edges were halved, again and again, until each bends by less than the tolerance.
 
     The tolerance is in units of the other system. The first vertex is not repeated at the end.
     """
-    parts = np.ones(len(ring), np.int64)
-    following = np.roll(ring, -1, axis=0)
-    while True:
-        bend = _bend(ring, following, parts, transformer)
-        short = (bend > tolerance) & (parts < _MOST_IN_AN_EDGE)
-        if not short.any():
+    for _ in range(_MOST_HALVINGS):
+        bent = _bend(ring, transformer) > tolerance
+        if not bent.any():
             break
-        # The bend falls with the square of the number of parts.
-        wanted = np.ceil(parts * np.sqrt(bend / tolerance)).astype(np.int64)
-        parts = np.where(short, np.clip(wanted, parts + 1, _MOST_IN_AN_EDGE), parts)
-        if parts.sum() > _MOST_IN_A_RING:
+        middles = (ring + np.roll(ring, -1, axis=0)) / 2.0
+        ring = np.insert(ring, np.flatnonzero(bent) + 1, middles[bent], axis=0)
+        if len(ring) > _MOST_IN_A_RING:
             raise ArgumentError(
                 f"its edges would need more than {_MOST_IN_A_RING:,} points to be kept straight; is it the right file? "
                 "edges: straight-in-metres projects corners only"
             )
-    return np.concatenate(
-        [
-            start + (end - start) * (np.arange(count) / count)[:, None]
-            for start, end, count in zip(ring, following, parts.tolist(), strict=True)
-        ]
-    )
+    return ring
 
 
-def _bend(start: FloatArray, end: FloatArray, parts: np.ndarray, transformer: Transformer) -> FloatArray:
-    """For each edge, how far its parts come off the straight line between their ends, in units of the other system.
-
-    The middle and both quarters of the first, the middle and the last part are looked at.
-    """
-    worst = np.zeros(len(start))
-    for first in (np.zeros_like(parts), parts // 2, parts - 1):
-        at = [
-            start + (end - start) * ((first + share) / parts)[:, None]
-            for share in (0.0, 0.25, 0.5, 0.75, 1.0)
-        ]
-        a, *inner, b = (projected(points, transformer) for points in at)
-        along = b - a
-        length = np.maximum(np.hypot(*along.T), 1e-12)
-        for points in inner:
-            off = points - a
-            worst = np.maximum(worst, np.abs(along[:, 0] * off[:, 1] - along[:, 1] * off[:, 0]) / length)
-    return worst
+def _bend(ring: FloatArray, transformer: Transformer) -> FloatArray:
+    """How far the quarters and the middle of each edge are off the straight line in the other system, in its units."""
+    following = np.roll(ring, -1, axis=0)
+    start = projected(ring, transformer)
+    along = np.roll(start, -1, axis=0) - start
+    worst = np.zeros(len(ring))
+    for share in (0.25, 0.5, 0.75):
+        off = projected(ring + (following - ring) * share, transformer) - start
+        worst = np.maximum(worst, np.abs(along[:, 0] * off[:, 1] - along[:, 1] * off[:, 0]))
+    return np.asarray(worst / np.maximum(np.hypot(*along.T), 1e-12))
 
 
 _FARTHEST_FROM_MERIDIAN = 6.0
@@ -303,16 +279,21 @@ def chosen_crs(used: Sequence[CRS], extent: Extent) -> tuple[CRS, list[str]]:
         crs for index, crs in enumerate(used) if not any(same_crs(crs, other) for other in used[:index])
     ]
     metric = [crs for crs in distinct if is_in_metres(crs)]
-    notes: list[str] = []
-    if len(metric) == 1:
-        frame = local_frame(metric[0], *extent.middle)
-        if frame.is_true_to_scale:
-            return metric[0], notes
-        notes.append(
-            f"{name_of(metric[0])} is not true to scale here: lengths are {frame.scale[0]:.3f} of the true ones to the "
-            f"north and {frame.scale[1]:.3f} to the east; it is not taken for metres"
-        )
-    return _utm(extent), notes
+    if len(metric) != 1:
+        return _utm(extent), []
+    flaw = _scale_flaw(metric[0], extent)
+    return (_utm(extent), [f"{flaw}; it is not taken for metres"]) if flaw else (metric[0], [])
+
+
+def _scale_flaw(crs: CRS, extent: Extent) -> str:
+    """By how much lengths of a system are wrong where the data are; empty where they can be taken for metres."""
+    north, east = local_frame(crs, *extent.middle).scale
+    if max(abs(north - 1.0), abs(east - 1.0)) <= _TRUE_TO_SCALE:
+        return ""
+    return (
+        f"{name_of(crs)} is not true to scale where the data are: lengths are {north:.3f} of the true ones to the "
+        f"north and {east:.3f} to the east"
+    )
 
 
 def _utm(extent: Extent) -> CRS:
@@ -322,9 +303,7 @@ def _utm(extent: Extent) -> CRS:
         message = f"the middle of all data, ({longitude:.4g}, {latitude:.4g}), does not lie in a UTM zone"
         raise ArgumentError(f"{message}; say the system with crs: EPSG:CODE for the campaign")
     meridian = (int(str(zone.to_epsg())[-2:]) - 30.5) * 6.0
-    middle = (extent.west + extent.east) / 2
-    meridian += 360.0 * round((middle - meridian) / 360.0)
-    off = max(abs(extent.west - meridian), abs(extent.east - meridian))
+    off = abs(longitude - meridian) + (extent.east - extent.west) / 2
     if off > _FARTHEST_FROM_MERIDIAN:
         raise ArgumentError(
             f"the data reach {off:.3g} degrees from the middle meridian of {name_of(zone)}, the zone of their "
@@ -339,18 +318,14 @@ def refuse_unsuitable(crs: CRS, extent: Extent) -> None:
         raise ArgumentError(
             f"{name_of(crs)} is not a system of metres to the east and north; use UTM, for example"
         )
-    frame = local_frame(crs, *extent.middle)
-    if not frame.is_true_to_scale:
-        message = (
-            f"{name_of(crs)} is not true to scale where the data are: {frame.scale[0]:.3f} of the true length"
-        )
-        raise ArgumentError(f"{message}; use the UTM zone there")
+    if flaw := _scale_flaw(crs, extent):
+        raise ArgumentError(f"{flaw}; use the UTM zone there")
 
 
 def degrees_apart(one: FloatArray, others: FloatArray) -> FloatArray:
     """Roughly, in degrees of a great circle, how far a longitude and latitude is from each of others."""
     east = (one[0] - others[:, 0] + 180.0) % 360.0 - 180.0
-    return np.hypot(east * np.cos(np.radians(others[:, 1])), one[1] - others[:, 1])
+    return np.asarray(np.hypot(east * np.cos(np.radians(others[:, 1])), one[1] - others[:, 1]))
 
 
 _CLOSE_M = 1e-3

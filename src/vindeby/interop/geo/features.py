@@ -26,7 +26,6 @@ MOST_VERTICES = 100_000
 STRAIGHT_IN_FILE = "straight-in-file"
 STRAIGHT_IN_METRES = "straight-in-metres"
 _AREA_LOST = 1e-9
-_REASON = re.compile(r"([^\[]*)\[([-+0-9.e]+) ([-+0-9.e]+)\]")
 
 
 class Named(NamedFile):
@@ -180,12 +179,8 @@ def _polygons(feature: Feature, named: Named) -> list[shapely.Polygon]:
             )
     whole = parts[0] if len(parts) == 1 else shapely.MultiPolygon(parts)
     if not shapely.is_valid(whole):
-        reason = shapely.is_valid_reason(whole)
-        message, at = reason.lower(), ""
-        if match := _REASON.fullmatch(reason):
-            message, at = match[1].lower(), f" at ({float(match[2]):.10g}, {float(match[3]):.10g})"
         named.refuse(
-            f"feature {feature.number} is not a valid polygon: {message}{at}",
+            f"feature {feature.number} is not a valid polygon: {shapely.is_valid_reason(whole)}",
             "correct it there, in QGIS with Check validity and Fix geometries for example",
         )
     return parts
@@ -220,7 +215,9 @@ def farms_of(named: Named, layer: Layer) -> list[dict[str, Any]]:
         if isinstance(value := named.data.get(key), str)
     }
     same = {key: named.data[key] for key in (*_AMOUNTS, "mix") if key in named.data and key not in fields}
-    where = {key: named.data[key] for key in ("file", "layer", "crs", "edges") if key in named.data}
+    where: dict[str, Any] = {
+        key: named.data[key] for key in ("file", "layer", "crs", "edges") if key in named.data
+    }
     entries = []
     for feature in _wanted(layer, name_field, named):
         name = _name(feature, name_field, named)

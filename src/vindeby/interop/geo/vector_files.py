@@ -23,8 +23,7 @@ import numpy as np
 import shapely
 from shapely.geometry.base import BaseGeometry
 
-from vindeby.errors import CampaignError
-from vindeby.interop.common import library
+from vindeby.errors import CampaignError, library
 from vindeby.interop.geo.crs import LONGITUDE_LATITUDE, crs_from_text
 from vindeby.interop.geo.features import MOST_FEATURES, Feature, Layer, Named
 from vindeby.text import listed

@@ -14,10 +14,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from vindeby.arrays import FloatArray
 from vindeby.campaign.reading.readers import FileContent
 from vindeby.campaign.reading.yaml_text import not_used, unused
+from vindeby.errors import CampaignError
 from vindeby.interop.common import Options, given_number, read_bytes, refuse, refuse_option
 from vindeby.interop.site_files.options import WEIBULL as WEIBULL_OPTIONS
 from vindeby.interop.site_files.options import (
@@ -31,12 +32,9 @@ from vindeby.interop.site_files.wasp import between, place_on
 from vindeby.store.read.gridded_file import MOST_NUMBERS, GriddedFile, read_gridded_file
 from vindeby.units import count_sectors, first_uneven
 
-FloatArray = npt.NDArray[np.float64]
-
 ORDER = ("x", "y", "h", "wd", "ws")
 _PYWAKE_ORDER = ("i", "x", "y", "h", "time", "wd", "ws")
 _READ = ("P", "Weibull_A", "Weibull_k", "Sector_frequency", "TI", "Speedup", "Turning")
-_IGNORED = {"TI_std": "the spread of the turbulence intensity", "Elevation": "the elevation of the ground"}
 _OTHER_WIND = {"WS": "ws", "WD": "wd"}
 _OTHER_NAMES = _OTHER_WIND | {
     "wind_speed": "ws", "wind_direction": "wd", "sector": "wd", "height": "h",
@@ -74,7 +72,7 @@ class Variables:
         return values if "wd" in own else np.repeat(values[None], len(self.axes.get("wd", [0])), axis=0)
 
 
-_NAMES = (*_READ, *_IGNORED, *_OTHER_WIND, "ws", "wd")
+_NAMES = (*_READ, *_OTHER_WIND, "ws", "wd")
 
 
 def _variables(path: Path, file: GriddedFile, options: Options) -> Variables:
@@ -90,9 +88,6 @@ def _variables(path: Path, file: GriddedFile, options: Options) -> Variables:
     for name in _READ:
         if name in arrays:
             found.arrays[name] = _in_order(found, name, *arrays[name])
-    for name, what in _IGNORED.items():
-        if name in arrays:
-            found.notes.append(f"{name}, {what}, is ignored")
     known = {(name,) for name in (*_NAMES, *ORDER)}
     found.notes += not_used(unused(dict.fromkeys((*arrays, *file.others), True), known))
     # WS and WD replace the wind speed and direction in PyWake; only ones that change nothing are understood.
@@ -254,26 +249,24 @@ def _read_classic(path: Path, start: bytes, wanted: Collection[str]) -> GriddedF
         variables = netcdf_file(_ReadOnce(read_bytes(path)), mmap=False, maskandscale=True).variables
         found = [name for name in variables if name in wanted]
         taken = sorted({*found, *(axis for name in found for axis in variables[name].dimensions)})
-        numbers = {
-            name: np.ma.filled(np.ma.asarray(variables[name][...], np.float64), np.nan)
-            for name in taken
-            if name in variables
-            and variables[name].data.dtype.kind in "iuf"
-            and variables[name].data.size <= MOST_NUMBERS
-        }
+        arrays: _Arrays = {}
+        for name in taken:
+            if name not in variables:
+                refuse(path, f"has an axis {name} without coordinates", "add a variable of this name")
+            one = variables[name]
+            if one.data.size > MOST_NUMBERS:
+                refuse(path, f"has {name} of more than {MOST_NUMBERS:,} numbers", "crop it")
+            if one.data.dtype.kind not in "iuf":
+                refuse(path, f"has {name} that does not hold numbers", "correct it")
+            values = np.ma.filled(np.ma.asarray(one[...], np.float64), np.nan)
+            arrays[name] = tuple(one.dimensions), values
+    except CampaignError:
+        raise
     except Exception:  # noqa: BLE001  whatever scipy raises, the file is not what it should be
         refuse(
             path, "is a classic netCDF file whose content is damaged or incomplete", "write or copy it again"
         )
-    for name in taken:
-        if name not in variables:
-            refuse(path, f"has an axis {name} without coordinates", "add a variable of this name")
-        if variables[name].data.size > MOST_NUMBERS:
-            refuse(path, f"has {name} of more than {MOST_NUMBERS:,} numbers", "crop it")
-        if name not in numbers:
-            refuse(path, f"has {name} that does not hold numbers", "correct it")
     single = frozenset(name for name in taken if variables[name].data.dtype == ">f4")
-    arrays = {name: (tuple(variables[name].dimensions), numbers[name]) for name in taken}
     return GriddedFile(arrays, single, tuple(name for name in variables if name not in taken))
 
 

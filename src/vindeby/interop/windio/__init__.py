@@ -11,14 +11,12 @@ from typing import Any
 
 from vindeby.interop.windio import farm, resource, turbine
 from vindeby.interop.windio.nodes import Notes, open_root
-from vindeby.interop.windio.quantities import Quantities
 from vindeby.interop.windio.system import System, read_system
 
 __all__ = [
     "Notes",
     "System",
     "read_boundary",
-    "read_quantities",
     "read_resource",
     "read_system",
     "read_turbine",
@@ -36,13 +34,7 @@ def read_resource(
 ) -> dict[str, Any]:
     """The wind of a resource or site file, as the section ``site`` of a campaign; what is missing is in ``notes``."""
     notes = notes or Notes()
-    found = resource.read_resource(open_root(Path(path)), notes)
-    return resource.site_section(found, hub_heights, notes)
-
-
-def read_quantities(path: str | Path, notes: Notes | None = None) -> Quantities:
-    """What a resource file holds, as arrays over named axes, even where no campaign could use it."""
-    return resource.read_resource(open_root(Path(path)), notes or Notes())
+    return resource.site_section(resource.read_resource(open_root(Path(path))), hub_heights, notes)
 
 
 def read_turbine(path: str | Path, notes: Notes | None = None) -> dict[str, Any]:

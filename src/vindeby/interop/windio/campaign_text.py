@@ -57,7 +57,7 @@ def campaign_files(system: System, file: Path) -> dict[str, str]:
 def _text(system: System, data: dict[str, Any], file: Path) -> str:
     notes = system.notes
     said = [("Chosen", one) for one in notes.chosen] + [("Warning", one) for one in notes.doubtful]
-    said += [("MISSING", f"{one.field}: {one.why}; {one.remedy}.") for one in notes.missing]
+    said += [("MISSING", f"{one.field}: {one.message}; {one.remedy}.") for one in notes.missing]
     lines = [f"Written from the windIO file {system.path}.", "", f"Check it:  vindeby check {file.name}", ""]
     lines += [f"{word}: {text}" for word, text in dict.fromkeys(said)]
     if system.layouts:

@@ -38,12 +38,11 @@ def _note_crs(node: Node, notes: Notes) -> None:
     if _DEGREES.search(text) or "+units=km" in text or "+units=us-ft" in text:
         crs.refuse("is not in metres", "project the coordinates first, to UTM for example", text)
     note = f"the coordinate system is {text}; coordinates are taken as they are"
-    systems = [one for one in notes.taken if one.startswith("the coordinate system is")]
-    if not systems:
+    for other in notes.taken:
+        if other.startswith("the coordinate system is") and other != note:
+            crs.refuse(f"differs from what is given elsewhere ({other})", "use one coordinate system", text)
+    if note not in notes.taken:
         notes.taken.append(note)
-    elif systems[0] != note:
-        first = systems[0].removeprefix("the coordinate system is ").partition(";")[0]
-        crs.refuse(f"differs from the coordinate system that stands elsewhere, {first}", "use one", text)
 
 
 Ring = list[list[float]]

@@ -13,23 +13,13 @@ from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
-import numpy.typing as npt
 
+from vindeby.arrays import FloatArray
 from vindeby.campaign.reading.files import UnreadableError, read_bounded_text
 from vindeby.campaign.reading.yaml_text import MAX_BYTES, Document, Include, Origin, field_name, read, unused
 from vindeby.campaign.reading.yaml_text import Path as DataPath
-from vindeby.errors import CampaignError, VindebyError
+from vindeby.errors import CampaignError, Problem, VindebyError
 from vindeby.store.read.gridded_file import read_gridded_file
-
-
-@dataclass
-class Missing:
-    """A field of the campaign that the file does not give, and why."""
-
-    field: str
-    """As ``--set`` names it: ``site.time_series.turbulence_intensity``."""
-    why: str
-    remedy: str
 
 
 @dataclass
@@ -45,7 +35,8 @@ class Notes:
     """Includes that were not followed."""
     schema: list[str] = field(default_factory=list)
     """Where the file does not keep to windIO's schema; or that it was not checked."""
-    missing: list[Missing] = field(default_factory=list)
+    missing: list[Problem] = field(default_factory=list)
+    """What the file does not give; a field is named as in ``--set``: ``site.time_series.turbulence_intensity``."""
 
     def lines(self) -> Iterator[str]:
         """All of it, each line with a word that says what it is."""
@@ -58,10 +49,8 @@ class Notes:
             ("schema", self.schema),
         ):
             yield from (f"{word}: {entry}" for entry in dict.fromkeys(entries))
-        yield from (f"missing: {one.field}: {one.why}; {one.remedy}" for one in self.missing)
+        yield from (f"missing: {one.field}: {one.message}; {one.remedy}" for one in self.missing)
 
-
-FloatArray = npt.NDArray[np.float64]
 
 MOST_INCLUDES = 200
 _TEXTS = (".yaml", ".yml", ".json")

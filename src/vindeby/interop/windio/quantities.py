@@ -1,8 +1,7 @@
 """The quantities of a wind resource as arrays over named axes, whichever way the file writes them.
 
 A coordinate is a bare list or number; data are ``{data, dims}``; a netCDF file has both as variables. Axes go by their
-names, never by their order. Where ``dims`` has lengths instead of names, or is left out, axes are found by their
-lengths, if that is unambiguous, and it is said.
+names, never by their order. Only a list of steps in time may leave ``dims`` out.
 """
 
 from __future__ import annotations
@@ -11,9 +10,9 @@ from dataclasses import dataclass, field, replace
 from typing import NoReturn
 
 import numpy as np
-import numpy.typing as npt
 
-from vindeby.interop.windio.nodes import COORDINATES, DATA, FloatArray, Node, Notes
+from vindeby.arrays import FloatArray, IntArray
+from vindeby.interop.windio.nodes import COORDINATES, DATA, Node, Notes
 from vindeby.units import count_sectors, first_uneven
 
 
@@ -42,18 +41,12 @@ class Quantity:
         own = [axis for axis in axes if axis in self.axes]
         return self.over(*own)[tuple(slice(None) if axis in own else None for axis in axes)]
 
-    def at(self, axis: str, index: int) -> Quantity:
-        """The numbers at one point of an axis; as it is, where it does not depend on the axis."""
+    def taken(self, axis: str, where: int | IntArray) -> Quantity:
+        """The same at one point of an axis, which is then gone, or at several in this order, if it has the axis."""
         if axis not in self.axes:
             return self
-        axes = tuple(one for one in self.axes if one != axis)
-        return replace(self, axes=axes, values=np.take(self.values, index, axis=self.axes.index(axis)))
-
-    def taken(self, axis: str, order: npt.NDArray[np.int64]) -> Quantity:
-        """The same at some points of an axis, in this order; as it is, where it does not depend on the axis."""
-        if axis not in self.axes:
-            return self
-        return replace(self, values=np.take(self.values, order, axis=self.axes.index(axis)))
+        axes = tuple(one for one in self.axes if one != axis or not isinstance(where, int))
+        return replace(self, axes=axes, values=np.take(self.values, where, axis=self.axes.index(axis)))
 
 
 @dataclass
@@ -67,7 +60,7 @@ class Quantities:
     heights: list[float] = field(default_factory=list)
     """The heights that the file says the wind is of; none where it does not say."""
 
-    def taken(self, axis: str, order: npt.NDArray[np.int64]) -> Quantities:
+    def taken(self, axis: str, order: IntArray) -> Quantities:
         """All of it at some points of an axis, in this order."""
         return replace(self, by_name={name: one.taken(axis, order) for name, one in self.by_name.items()})
 
@@ -85,7 +78,7 @@ class Quantities:
         return any(axis in one.axes for name in names if (one := self.by_name.get(name)) is not None)
 
 
-def read_quantities(node: Node, notes: Notes) -> Quantities:
+def read_quantities(node: Node) -> Quantities:
     """All quantities of a ``wind_resource``."""
     times, found = _times(node), dict[str, Quantity]()
     waiting: list[tuple[str, Node, FloatArray, list[object] | None]] = []
@@ -102,7 +95,7 @@ def read_quantities(node: Node, notes: Notes) -> Quantities:
     if "time" in lengths:  # then these are data of the steps, written without dims
         lengths = {name: n for name, n in lengths.items() if name not in ("wind_speed", "wind_direction")}
     for name, inner, array, dims in waiting:
-        axes = _axes(name, inner, array, dims, lengths, notes)
+        axes = _axes(name, inner, array, dims, lengths)
         found[name] = Quantity(name, axes, array, inner)
     return Quantities(found, times, node)
 
@@ -138,7 +131,6 @@ def _axes(
     array: FloatArray,
     dims: list[object] | None,
     lengths: dict[str, int],
-    notes: Notes,
 ) -> tuple[str, ...]:
     if dims is None and (name in lengths or array.ndim == 0):
         return (name,) if array.ndim else ()
@@ -152,7 +144,8 @@ def _axes(
                 "give one name of dims per level",
             )
     else:
-        axes = _axes_by_length(node, array, dims, lengths, notes)
+        found = "has no dims" if dims is None else f"has dims {dims}, which are not names"
+        node.refuse(found, "give one name of dims per level of lists")
     for axis, length in zip(axes, array.shape, strict=True):
         if axis not in COORDINATES:
             node.refuse(f"depends on {axis}, which is not an axis of windIO", f"use {', '.join(COORDINATES)}")
@@ -160,21 +153,6 @@ def _axes(
             node.refuse(
                 f"has {length} values along {axis}, but {axis} has {lengths[axis]}", "give one for each"
             )
-    return axes
-
-
-def _axes_by_length(
-    node: Node, array: FloatArray, dims: list[object] | None, lengths: dict[str, int], notes: Notes
-) -> tuple[str, ...]:
-    message = "has no dims" if dims is None else f"has dims {dims}, which are not names"
-    fitting = [[axis for axis, length in lengths.items() if length == size] for size in array.shape]
-    axes = tuple(names[0] for names in fitting if names)
-    if any(len(names) != 1 for names in fitting) or len(set(axes)) < len(axes):
-        node.refuse(
-            f"{message}, and the lengths {list(array.shape)} do not show which axes these are",
-            "name them in dims",
-        )
-    notes.chosen.append(f"{node.where} {message}: read as {', '.join(axes)}, by the lengths")
     return axes
 
 
@@ -196,7 +174,7 @@ def with_north_once(found: Quantities, notes: Notes) -> Quantities:
         given.refuse("has a direction twice", "list each direction once")
     if count_sectors(directions[order].tolist()) < len(order):
         for one in found.by_name.values():
-            first, last = (one.at(_AXIS, int(index)).values for index in order[[0, -1]])
+            first, last = (one.taken(_AXIS, int(index)).values for index in order[[0, -1]])
             if one is not given and not np.allclose(first, last, rtol=_SAME, atol=0.0):
                 one.refuse("differs between the directions 0 and 360, which are the same", "leave 360 out")
         frequency = found.by_name.get("sector_probability")

@@ -8,10 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from vindeby.arrays import FloatArray
 from vindeby.campaign.reading.tables import find_time_problem
 from vindeby.campaign.sections.local_wind import AXES
 from vindeby.campaign.sections.values import SUM_TOLERANCE
-from vindeby.interop.windio.nodes import FloatArray, Missing, Node, Notes
+from vindeby.errors import Problem
+from vindeby.interop.windio.nodes import Node, Notes
 from vindeby.interop.windio.quantities import (
     Quantities,
     Quantity,
@@ -29,13 +31,13 @@ def _turbulence(found: Quantities, field: str, notes: Notes, axes: Sequence[str]
     """The turbulence intensity, over some of these axes, if it is between 0 and 1; noted as missing otherwise."""
     given = found.by_name.get("turbulence_intensity")
     if given is None:
-        notes.missing.append(Missing(field, "turbulence_intensity is not in the file", _REMEDY))
+        notes.missing.append(Problem("", field, "turbulence_intensity is not in the file", None, _REMEDY))
         return None
     low, high = float(given.values.min()), float(given.values.max())
     if not (low > 0.0 and high < 1.0):
         shown = f"{low:.3g}" if low == high else f"from {low:.3g} to {high:.3g}"
         why = f"turbulence_intensity is {shown} in the file, not a fraction that a wake model can take"
-        notes.missing.append(Missing(field, why, _REMEDY))
+        notes.missing.append(Problem("", field, why, None, _REMEDY))
         return None
     if not set(given.axes) <= set(axes):
         given.refuse(
@@ -283,15 +285,10 @@ def site_section(found: Quantities, hub_heights: Sequence[float], notes: Notes) 
     by_time = "time" in found.by_name or found.times is not None
     if not by_time:
         found = with_north_once(found, notes)
-    forms = [
-        name
-        for name, given in (
-            ("time", by_time),
-            ("weibull_a", found.by_name.get("weibull_a") is not None),
-            ("probability", not by_time and found.by_name.get("probability") is not None),
-        )
-        if given
-    ]
+    forms = ["time"] if by_time else []
+    forms += [name for name in ("weibull_a", "probability") if name in found.by_name]
+    if by_time and "probability" in forms:
+        forms.remove("probability")  # then it is the weight of a step
     if len(forms) != 1:
         message = f"gives {' and '.join(forms)}, which exclude each other" if forms else "describes no wind"
         found.node.refuse(message, _FORMS)
@@ -317,13 +314,13 @@ def _note_height(found: Quantities, hub_heights: Sequence[float], notes: Notes) 
             )
 
 
-def read_resource(node: Node, notes: Notes) -> Quantities:
+def read_resource(node: Node) -> Quantities:
     """The resource of an ``energy_resource``, of its ``wind_resource``, or of a site that holds it."""
     for key in ("energy_resource", "wind_resource"):
         if node.has(key):
             node.use("name")
             node = node.need(key)
-    quantities = read_quantities(node, notes)
+    quantities = read_quantities(node)
     if not quantities.by_name:
         node.refuse("describes no wind", _FORMS)
     quantities.heights = _heights(node, quantities)
@@ -359,7 +356,7 @@ def _at_hub_height(found: Quantities, hub_heights: Sequence[float], notes: Notes
             "give the wind at the hub height",
         )
     notes.chosen.append(f"of the heights, {heights[index]:g} m is taken")
-    others = {name: one.at("height", index) for name, one in found.by_name.items() if name != "height"}
+    others = {name: one.taken("height", index) for name, one in found.by_name.items() if name != "height"}
     return replace(found, by_name={**found.by_name, **others})
 
 

@@ -7,12 +7,11 @@ import math
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import shapely
-from shapely.geometry.base import BaseGeometry
 
 from vindeby.campaign.reading.yaml_text import Document, Origin
 from vindeby.campaign.reading.yaml_text import Path as DataPath
@@ -21,7 +20,6 @@ from vindeby.errors import CampaignError, Problem, VindebyError
 from vindeby.interop.windio.analysis import read_wake
 from vindeby.interop.windio.farm import Layout, WindFarms, read_boundary, read_farms
 from vindeby.interop.windio.nodes import (
-    Missing,
     Node,
     Notes,
     Tree,
@@ -57,7 +55,7 @@ def farms_section(
         farm |= _amount(layouts, farms, notes)
     else:
         why = "there is no layout in the file that would count turbines"
-        notes.missing.append(Missing("n_turbines", why, "say how many, or give capacity_mw"))
+        notes.missing.append(Problem("", "n_turbines", why, None, "say how many, or give capacity_mw"))
     return [farm]
 
 
@@ -122,19 +120,11 @@ def schema_notes(tree: Tree) -> list[str]:
     try:
         windio.validate(plain(tree.data), "plant/wind_energy_system")
     except Exception as error:  # noqa: BLE001  (whatever a validator of another package raises is a finding)
-        found = _ERROR.findall(str(error))
-        if not found:
-            return [f"not checked: windIO's validator failed: {_short(str(error))}"]
-        lines = [f"{path}: {_short(text)}" for path, text in found[:_MOST]]
-        more = len(found) - len(lines)
-        return lines + ([f"and {more} more"] if more else [])
+        found = _ERROR.findall(str(error)) or [("not checked", f"windIO's validator failed: {error}")]
+        # A message ends with what is wrong; before that, the validator repeats the data.
+        lines = [f"{path}: {' '.join(text.split())[-_LONGEST:]}" for path, text in found[:_MOST]]
+        return [*lines, f"and {len(found) - _MOST} more"] if len(found) > _MOST else lines
     return []
-
-
-def _short(text: str) -> str:
-    """A message without the data that the validator repeats in it."""
-    text = " ".join(text.split())
-    return text if len(text) <= _LONGEST else f"{text[:20]} ... {text[-_LONGEST + 25 :]}"
 
 
 SPACING_DIAMETERS = 2.0
@@ -174,14 +164,15 @@ def read_system(path: str | Path, *, check_schema: bool = True) -> System:
     if farms.turbines:
         data["turbines"] = farms.turbines
     else:
-        notes.missing.append(Missing("turbines", "there is no turbine in the file", "describe one or more"))
+        notes.missing.append(
+            Problem("", "turbines", "there is no turbine in the file", None, "describe one or more")
+        )
     data["min_spacing"] = f"{SPACING_DIAMETERS:g} D"
     if resource is not None:
         data["site"] = site_section(resource, farms.figures("hub_height_m"), notes)
-    shape = _shape(boundary)
-    method = [{"smart-start": {"grid_size": _grid_size(shape, farms)}}, "gradient"]
+    method = [{"smart-start": {"grid_size": _grid_size(boundary, farms)}}, "gradient"]
     data |= {"wake": read_wake(root, notes), "method": method, "seeds": SEEDS}
-    _note_choices(farms, shape, notes)
+    _note_choices(farms, notes)
     notes.ignored += root.tree.ignored_keys()
     notes.left += root.tree.left_includes()
     if check_schema:
@@ -199,19 +190,20 @@ def _site(root: Node, notes: Notes) -> tuple[dict[str, Any] | None, Quantities |
             boundary = read_boundary(site, notes)
         except CampaignError as error:
             why = f"the one in the file is not used: {error.problems[0]}"
-        resource = read_resource(site, notes) if site.has("energy_resource") else None
+        resource = read_resource(site) if site.has("energy_resource") else None
     if boundary is None:
-        notes.missing.append(Missing("farms.0.boundary", why, "give polygon or circle"))
+        notes.missing.append(Problem("", "farms.0.boundary", why, None, "give polygon or circle"))
     if resource is None:
-        notes.missing.append(Missing("site", "there is no energy_resource in the file", "describe the wind"))
+        notes.missing.append(
+            Problem("", "site", "there is no energy_resource in the file", None, "describe the wind")
+        )
     return boundary, resource
 
 
-def _note_choices(farms: WindFarms, shape: BaseGeometry | None, notes: Notes) -> None:
+def _note_choices(farms: WindFarms, notes: Notes) -> None:
     layouts = farms.first_layouts()
     if layouts:
-        kept = "layouts of the file are kept for evaluation; a search does not start from them"
-        notes.chosen.append(kept + _outside(layouts, shape))
+        notes.chosen.append("layouts of the file are kept for evaluation; a search does not start from them")
     spacing = f"min_spacing {SPACING_DIAMETERS:g} D: windIO has no such field"
     closest = _closest_diameters(layouts, farms)
     if closest is not None:
@@ -220,29 +212,14 @@ def _note_choices(farms: WindFarms, shape: BaseGeometry | None, notes: Notes) ->
     notes.chosen.append(f"method smart-start, then gradient; {SEEDS} seeds")
 
 
-def _outside(layouts: Sequence[Layout], shape: BaseGeometry | None) -> str:
-    """How many turbines of the layouts stand outside the boundary, in words."""
-    if shape is None:
-        return ""
-    points = shapely.points([point for one in layouts for point in zip(one.x, one.y, strict=True)])
-    near = shape.buffer(_TOLERANCE_M)
-    shapely.prepare(near)
-    outside = int((~near.covers(points)).sum())
-    return f"; {outside} of {len(points)} turbines in them stand outside the boundary" if outside else ""
-
-
-def _shape(boundary: dict[str, Any] | None) -> BaseGeometry | None:
-    try:
-        return None if boundary is None else Boundary.model_validate(boundary).shape()
-    except (ValueError, VindebyError):
-        return None  # the campaign's own check says what is wrong with it
-
-
-def _grid_size(shape: BaseGeometry | None, farms: WindFarms) -> int:
+def _grid_size(boundary: dict[str, Any] | None, farms: WindFarms) -> int:
     """Points of the smart-start grid in each direction: about one per spacing, so that the turbines find room."""
-    if shape is None or not farms.turbines:
+    if boundary is None or not farms.turbines:
         return FEWEST_POINTS
-    west, south, east, north = shape.bounds
+    try:
+        west, south, east, north = Boundary.model_validate(boundary).shape().bounds
+    except (ValueError, VindebyError):
+        return FEWEST_POINTS  # the campaign's own check says what is wrong with it
     points = float(max(east - west, north - south)) / (
         SPACING_DIAMETERS * max(farms.figures("rotor_diameter_m"))
     )
@@ -266,7 +243,7 @@ def windio_document(path: Path) -> Document:
     for one in system.notes.missing:
         steps = (int(step) if step.isdecimal() else step for step in one.field.split("."))
         remedy = f"give it with --set {one.field}=..., or {written}"
-        missing[tuple(steps)] = Problem(str(path), one.field, one.why, None, remedy)
+        missing[tuple(steps)] = replace(one, source=str(path), remedy=remedy)
     if "site" in system.data:
         system.data["site"]["source"] = {"file": printable_name(path.name), "format": "windIO"}
     notes = [line for line in system.notes.lines() if not line.startswith("missing")]

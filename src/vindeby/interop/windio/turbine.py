@@ -56,23 +56,29 @@ def _one_power(performance: Node) -> str:
     )
 
 
+def curve(node: Node, speeds: str, values: str) -> tuple[list[float], list[float]]:
+    """Wind speeds, which increase, and as many values of a curve that stand under these keys."""
+    axis_node, given_node = (node.need(key, f"give {speeds} and {values}") for key in (speeds, values))
+    axis, given = axis_node.numbers(), given_node.numbers()
+    if len(axis) < 2:
+        axis_node.refuse("must be a list of two numbers or more", "give the wind speeds of the curve")
+    for index, (entry, speed) in enumerate(zip(axis_node.entries(), axis, strict=True)):
+        if not 0.0 <= speed <= _FASTEST:
+            entry.refuse(f"is not between 0 and {_FASTEST:g}", "give wind speeds in m/s", speed)
+        if index and speed <= axis[index - 1]:
+            entry.refuse(
+                f"must increase, but the entry before is {axis[index - 1]:g}", "sort the curve", speed
+            )
+    if len(given) != len(axis):
+        given_node.refuse(f"has {len(given)} numbers and {speeds} has {len(axis)}", "give one for each")
+    return axis, given
+
+
 def _curve(performance: Node, what: str, notes: Notes) -> tuple[list[float], list[float], Node]:
     """Wind speeds and values of a curve of power, Cp or Ct."""
-    key, values, speeds = f"{what}_curve", f"{what}_values", f"{what}_wind_speeds"
-    node = performance.need(key, f"give {{{speeds}, {values}}}")
-    axis = node.need(speeds, f"give {speeds} and {values}").numbers()
-    given = node.need(values, f"give {speeds} and {values}").numbers()
-    if len(axis) != len(given):
-        node.refuse(f"{values} has {len(given)} numbers and {speeds} has {len(axis)}", "give one for each")
-    if min(axis) < 0.0 or max(axis) > _FASTEST:
-        node.refuse(f"{speeds} is not between 0 and {_FASTEST:g} m/s", "give wind speeds in m/s")
-    if len(axis) < 2:
-        node.refuse("has one point", "a curve needs two points or more")
-    for index in range(1, len(axis)):
-        if not axis[index] > axis[index - 1]:
-            node.refuse(
-                f"{speeds} must increase, but entry {index} is not above entry {index - 1}", "sort the curve"
-            )
+    values, speeds = f"{what}_values", f"{what}_wind_speeds"
+    node = performance.need(f"{what}_curve", f"give {{{speeds}, {values}}}")
+    axis, given = curve(node, speeds, values)
     if min(given) < 0.0:
         notes.doubtful.append(
             f"{node.where}.{values}: {min(given):g} is below 0 and is taken as 0 (own consumption is not modelled)"
