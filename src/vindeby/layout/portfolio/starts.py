@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from vindeby.arrays import FloatArray
-from vindeby.layout.lattices.judges import parts_of
+from vindeby.layout.lattices.judges import look_work, parts_of
 from vindeby.layout.lattices.quick_judge import can_judge_quickly, shares_of_evaluation
 from vindeby.layout.lattices.searching import KEPT, SHAPES_PER_TRIAL, WITH_SURPLUS
 from vindeby.layout.method import Method, Result
@@ -69,8 +69,10 @@ def _random_start(problem: Problem) -> Start:  # noqa: ARG001  it suits all
 
 
 def _lattice(problem: Problem) -> Start:
-    quick = can_judge_quickly(problem)
-    work = quick_lattice_work(problem, LATTICES) if quick else PER_LATTICE * LATTICES / len(parts_of(problem))
+    if can_judge_quickly(problem):
+        work = quick_lattice_work(problem, LATTICES)
+    else:
+        work = PER_LATTICE * LATTICES * look_work(parts_of(problem), problem)
     return Start("lattice", Lattice(trials=LATTICES), work, counts_itself=True)
 
 
