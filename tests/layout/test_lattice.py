@@ -15,9 +15,9 @@ from tests.layout import small_problems, zoned_problems
 from tests.layout.farms import round_farm
 from tests.layout.lattice_cases import AREA, FARM, HOLE, lattices, problem_in
 from tests.layout.zoned_problems import three_zones
+from vindeby.arrays import FloatArray
 from vindeby.errors import ArgumentError, TaskError
 from vindeby.layout import Boundary, InTurn, Lattice, Layout, Problem, RandomStart, SmartStart
-from vindeby.layout.arrays import FloatArray
 from vindeby.layout.lattices.judges import (
     ExactJudge,
     Judge,

@@ -12,7 +12,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from tests.layout.lattice_cases import AREA, HOLE, Ring, lattices, problem_in
-from vindeby.layout.arrays import FloatArray
+from vindeby.arrays import FloatArray
 from vindeby.layout.lattices.points import Ground, PlaneLattice, reduced
 
 pytestmark = pytest.mark.slow

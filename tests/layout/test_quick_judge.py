@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from tests.layout import small_problems, zoned_problems
 from tests.layout.lattice_cases import AREA, FARM, HOLE, lattices
+from vindeby.arrays import FloatArray
 from vindeby.layout import Boundary, Lattice, Layout, Problem
-from vindeby.layout.arrays import FloatArray
 from vindeby.layout.lattices.judges import ExactJudge, drop_surplus, judge_for
 from vindeby.layout.lattices.points import Ground, PlaneLattice, Points
 from vindeby.layout.lattices.quick_judge import (

@@ -22,7 +22,7 @@ from vindeby import plots
 from vindeby.campaign import Campaign
 from vindeby.errors import ArgumentError, DataError
 from vindeby.plots.compare import pair
-from vindeby.plots.style import as_bytes, shades, size_in_inches, style
+from vindeby.plots.style import as_bytes, shades, style
 from vindeby.results.result_set import ResultSet
 from vindeby.store.format.shard import ShardWriter
 
@@ -137,8 +137,6 @@ def test_nothing_of_a_picture_is_cut(wide: ResultSet) -> None:
     for axes in (plots.layout(wide, "farm0_t0_s0"), plots.layout(wide, "farm1_t0_s0")):
         with Image.open(io.BytesIO(as_bytes(axes.figure))) as image:
             pixels = np.asarray(image.convert("L"))
-            width, height = size_in_inches(axes.figure)
-            assert image.size == pytest.approx((150 * width, 150 * height), abs=2)
         for edge in (pixels[:4], pixels[-4:], pixels[:, :4], pixels[:, -4:]):
             assert edge.min() == 255
 

@@ -17,6 +17,7 @@ import numpy.typing as npt
 import shapely
 from shapely.geometry.base import BaseGeometry
 
+from vindeby.arrays import FloatArray, IntArray
 from vindeby.campaign import Campaign
 from vindeby.campaign.neighbours import Around
 from vindeby.campaign.sections.boundary import Boundary
@@ -25,8 +26,6 @@ from vindeby.campaign.tasks import Cell, from_to
 from vindeby.store.format.record import Record
 from vindeby.units import TOLERANCE_M
 
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
 _MOST_DISTANCES = 4_000_000
 """At a time: a foreign file may hold a layout of any size."""
 

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from vindeby import wake
+from vindeby.arrays import FloatArray
 from vindeby.assembly.foreign_farm import ForeignFarm
 from vindeby.campaign import Campaign
 from vindeby.campaign.neighbours import around
@@ -33,7 +34,7 @@ def turned(site: wake.Site, convergence_deg: float | None) -> wake.Site:
     return TurnedSite(site, convergence_deg)
 
 
-def _from_grid_north(direction: npt.ArrayLike, convergence_deg: float) -> npt.NDArray[np.float64]:
+def _from_grid_north(direction: npt.ArrayLike, convergence_deg: float) -> FloatArray:
     return np.mod(np.asarray(direction, np.float64) - convergence_deg, 360.0)
 
 
@@ -76,7 +77,7 @@ def gridded_site(site: Site, local: LocalWind, rose: wake.Site | None) -> wake.S
     )
 
 
-def _over_axes(local: LocalWind, name: str) -> npt.NDArray[np.float64]:
+def _over_axes(local: LocalWind, name: str) -> FloatArray:
     """The numbers over their own axes; over all four where the number of axes alone would not say which."""
     array = local.array(name)
     own = getattr(local, name).axes

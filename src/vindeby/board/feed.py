@@ -33,7 +33,6 @@ class Feed:
         self._known: dict[bytes, float] = {}
         self._version: tuple[int, int] | None = None
         self._campaign: object = self
-        self._layouts: dict[str, dict[str, Any]] = {}
         self.rows: list[list[Any]] = []
         """Key, farm, type, seed, energy and turbines of each result, in the order of arrival."""
         self.generation = 0
@@ -49,9 +48,9 @@ class Feed:
                 if self._observer.campaign is not self._campaign:
                     self._campaign, self._version = self._observer.campaign, None
                     self._begin_again()
-                self._take_rows()
+                if self._take_rows():
+                    self.shown = message("shown", self._choose())
                 self.state = message("state", self._state(snapshot))
-                self.shown = message("shown", self._choose())
             except (VindebyError, OSError) as error:
                 self.state = message("problem", {"text": str(error)})
 
@@ -83,12 +82,12 @@ class Feed:
         }
         return message("areas", data)
 
-    def _take_rows(self) -> None:
+    def _take_rows(self) -> bool:
+        """Take what is new; whether anything has changed."""
         results = self._observer.results
         version = (id(results), results.version)
         if version == self._version:
-            return
-        self._version = version
+            return False
         rows = results.rows
         current = dict(zip(rows["key"].tolist(), rows["aep"].tolist(), strict=True))
         if any(key not in current or _differs(current[key], aep) for key, aep in self._known.items()):
@@ -98,9 +97,11 @@ class Feed:
         for key, aep, turbines, *place in fresh[columns].tolist():
             self._known[key] = aep
             self.rows.append([key.decode(errors="replace"), *place, maps.plain(aep, _DIGITS), turbines])
+        self._version = version
+        return True
 
     def _begin_again(self) -> None:
-        self._known, self.rows, self._layouts = {}, [], {}
+        self._known, self.rows = {}, []
         self.generation += 1
 
     def _state(self, snapshot: Snapshot) -> dict[str, Any]:
@@ -115,12 +116,8 @@ class Feed:
 
     def _choose(self) -> dict[str, Any]:
         newest = [row[0] for row in self.rows[-_SHOWN:]][::-1]
-        best = self._best_of_farms()
-        keep = {*newest, *best}
-        self._layouts = {key: value for key, value in self._layouts.items() if key in keep}
-        found = {
-            name: [self._packed(key) for key in keys] for name, keys in (("newest", newest), ("best", best))
-        }
+        chosen = {"newest": newest, "best": self._best_of_farms()}
+        found = {name: [self._packed(key) for key in keys] for name, keys in chosen.items()}
         return {name: [entry for entry in entries if entry is not None] for name, entries in found.items()}
 
     def _best_of_farms(self) -> list[str]:
@@ -134,8 +131,6 @@ class Feed:
         return list(best.values())[:_MOST_FARMS]
 
     def _packed(self, key: str) -> dict[str, Any] | None:
-        if key in self._layouts:
-            return self._layouts[key]
         try:
             record = self._observer.source[key]
         except (KeyError, VindebyError, OSError):
@@ -147,7 +142,7 @@ class Feed:
         farm_idx = farm if isinstance(farm, int) else 0
         frame = maps.frame_of(self._observer.campaign, farm_idx, [layout])
         aep = maps.stored_energy(record)
-        found = {
+        return {
             "key": key,
             "farm": farm_idx,
             "type": type_ if isinstance(type_, int) else 0,
@@ -156,8 +151,6 @@ class Feed:
             "frame": list(frame),
             "layout": maps.pack_layout(layout, frame),
         }
-        self._layouts[key] = found
-        return found
 
 
 def _differs(one: float, other: float) -> bool:

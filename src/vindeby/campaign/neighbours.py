@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from vindeby.arrays import FloatArray, IntArray
 from vindeby.campaign.fields import CampaignFields
 from vindeby.campaign.reading.yaml_text import Path
 from vindeby.campaign.sections.neighbours import NeighbourGroup
@@ -42,7 +42,7 @@ def neighbours_of(campaign: CampaignFields, farm_idx: int) -> tuple[Standing, ..
     return tuple(one for _, group in groups for one in standing_in(group, campaign.turbines))
 
 
-def groups_of(campaign: CampaignFields, farm_idx: int) -> dict[str, npt.NDArray[np.float64]]:
+def groups_of(campaign: CampaignFields, farm_idx: int) -> dict[str, FloatArray]:
     """Their positions, x and y in metres, by the label of their group, for pictures and reports."""
     found: dict[str, list[tuple[float, float]]] = {}
     for _, group in groups_in(campaign, farm_idx):
@@ -57,9 +57,9 @@ class Around:
     turbines: list[Turbine]
     spacing_m: list[float]
     """The spacing of each type; a pair keeps the mean of its two."""
-    x: npt.NDArray[np.float64]
-    y: npt.NDArray[np.float64]
-    types: npt.NDArray[np.int64]
+    x: FloatArray
+    y: FloatArray
+    types: IntArray
     """An index of ``turbines`` for each neighbour."""
 
     def __len__(self) -> int:

@@ -26,6 +26,7 @@ import numpy as np
 import numpy.typing as npt
 
 from vindeby import wake
+from vindeby.arrays import FloatArray, IntArray
 from vindeby.assembly.energy import engine_name
 from vindeby.assembly.wind import farm_with, turbine_of, wind_of
 from vindeby.campaign import Campaign, Task
@@ -38,10 +39,9 @@ from vindeby.runner.methods.method_protocol import Result, Solve
 from vindeby.units import mean_power_to_aep_gwh
 from vindeby.wake import WindFarm
 
-FloatArray = npt.NDArray[np.float64]
-
 _STEPS_IN_A_BLOCK = 512
 _MOST_ENGINES = 64
+_MOST_REMEMBERED_BYTES = 1 << 26
 
 
 class Given(NamedTuple):
@@ -104,7 +104,7 @@ class Energies:
                 kept[:, steps] = power[:own]
         return Given(mean * mean_power_to_aep_gwh(1.0), kept)
 
-    def _engine_for(self, types: npt.NDArray[np.int64], period: tuple[int, int]) -> tuple[WindFarm, Any]:
+    def _engine_for(self, types: IntArray, period: tuple[int, int]) -> tuple[WindFarm, Any]:
         """An engine that knows these types only, since tables of pairs are for few, and their numbers in it."""
         kinds, index = np.unique(types, return_inverse=True)
         return self._engine(*period, tuple(kinds.tolist())), index
@@ -149,12 +149,14 @@ class EvaluationMethod:
 
 
 class _Prepared:
-    """A farm with a type: evaluates its cases, and remembers the energies of a layout that all of them need."""
+    """A farm with a type: evaluates its cases, and remembers what several of them need."""
 
     def __init__(self, method: EvaluationMethod, cell: Cell, energies: Energies, around: Layout) -> None:
         self._method, self._cell, self._energies, self._around = method, cell, energies, around
         self._own = method.pinned[cell_key(cell.farm_idx, cell.type_idx)]
         self._without_neighbours = cache(self._free_and_alone)
+        bytes_of_one = 1000 + 8 * cell.n_turbines * (energies.steps if method.power_type else 1)
+        self._one = lru_cache(max(1, _MOST_REMEMBERED_BYTES // bytes_of_one))(self._among)
 
     def solve(self, task: Task) -> Result:
         """One case: a layout among a combination of neighbours."""
@@ -214,17 +216,16 @@ class _Prepared:
         power = np.concatenate(powers, axis=1) if powers else None
         return Given(np.sum([part.aep for part in parts], axis=0), power)
 
-    def _one(self, own: Pinned, period: Period, *, internal: bool) -> Given:
+    def _among(self, own: Pinned, period: Period, *, internal: bool) -> Given:
         stored = self._method.stored
-        # In the order of their keys, whatever that of the table: equal sets give equal bits.
-        others = [stored.layout(one) for one in sorted(period.standing)]
+        others = [stored.layout(one) for one in period.standing]
         if len(self._around):
             others.append(self._around)
         return self._energies.among(
             stored.layout(own), others, (period.first, period.last), internal=internal
         )
 
-    def _numbered(self, layout: Layout) -> npt.NDArray[np.int64]:
+    def _numbered(self, layout: Layout) -> IntArray:
         """The types of a mix by their numbers in the study's campaign."""
         names = [turbine.name for turbine in self._method.turbines]
         here = [turbine.name for turbine in self._method.campaign.turbines]

@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from vindeby.arrays import FloatArray
 from vindeby.units import AIR_DENSITY_KG_M3, w_to_kw
 from vindeby.wake import Turbine
 
-FloatArray = NDArray[np.float64]
 STEP = 0.01
 """m/s between points where power is a cubic: within 3e-6 of the rated power."""
 

@@ -13,15 +13,14 @@ from typing import Any, NoReturn
 from xml.etree.ElementTree import Element, ParseError, TreeBuilder, XMLParser
 
 import numpy as np
-import numpy.typing as npt
 
+from vindeby.arrays import FloatArray
 from vindeby.campaign.reading.readers import FileContent
 from vindeby.campaign.reading.yaml_text import not_used
 from vindeby.interop.common import Options, given_number, read_bytes, refuse, refuse_option
 from vindeby.interop.windio.nodes import Node, Notes, open_root
 from vindeby.interop.windio.turbine import curve, read_turbine
 
-FloatArray = npt.NDArray[np.float64]
 Points = list[tuple[float, float]]
 """Wind speed and value."""
 

@@ -13,8 +13,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, final
 
+from vindeby.arrays import FloatArray, IntArray
 from vindeby.errors import ArgumentError, TaskError
-from vindeby.layout.arrays import FloatArray, IntArray
 from vindeby.layout.problem import Layout, Problem
 
 Status = Literal["complete", "converged", "budget"]

@@ -14,9 +14,9 @@ from typing import final
 import numpy as np
 import numpy.typing as npt
 
+from vindeby.arrays import BoolArray, FloatArray, IntArray
 from vindeby.errors import ArgumentError, TaskError
 from vindeby.layout.area.boundary import Boundary, Zone, Zones, worst_pair
-from vindeby.layout.arrays import FloatArray, IntArray
 from vindeby.layout.counting.choice import Choice
 from vindeby.text import plural
 from vindeby.units import TOLERANCE_M
@@ -345,7 +345,7 @@ class Remaining:
         many = int(self.zone.sum())
         self.kind = np.atleast_2d(np.array([many] * types if mix is None else mix, np.int64))
 
-    def open(self) -> npt.NDArray[np.bool_]:
+    def open(self) -> BoolArray:
         """Whether another turbine of a type may come to a zone; (zones, types)."""
         return np.asarray((self.zone[:, None] > 0) & (self.kind > 0))
 

@@ -10,13 +10,12 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
+from vindeby.arrays import BoolArray, FloatArray
 from vindeby.errors import ArgumentError
 from vindeby.plots import shapes
 from vindeby.plots.layout import Drawn, draw_surroundings
 from vindeby.plots.style import FAINT, figure, ink, legend_mark, strong, style
 from vindeby.results.result_set import ResultSet
-
-FloatArray = NDArray[np.float64]
 
 
 def compare(result_set: ResultSet, before: str, after: str) -> Axes:
@@ -192,10 +191,10 @@ def _title(drawn: Drawn, best: Drawn) -> str:
     return f"{text}\n{moved} of {drawn.places.shape[1]} turbines elsewhere"
 
 
-def same_place(drawn: Drawn, best: Drawn) -> NDArray[np.bool_]:
+def same_place(drawn: Drawn, best: Drawn) -> BoolArray:
     """Which turbines stand where the best layout has one too."""
     apart = np.hypot(*(drawn.places[:, :, None] - best.places[:, None, :]))
-    near: NDArray[np.bool_] = apart.min(axis=1) <= _SAME_PLACE * drawn.diameter_m
+    near: BoolArray = apart.min(axis=1) <= _SAME_PLACE * drawn.diameter_m
     return near
 
 

@@ -12,6 +12,7 @@ from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
 from vindeby import units
+from vindeby.arrays import FloatArray
 from vindeby.errors import DataError
 from vindeby.evaluation.as_campaign import case_of
 from vindeby.plots.layout import Drawn
@@ -29,7 +30,6 @@ from vindeby.plots.style import (
 )
 from vindeby.results.result_set import ResultSet
 
-FloatArray = NDArray[np.float64]
 _MOST_FARMS = 24
 _MOST_BARS = 60
 SAME_CAPACITY = 1e-3

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from numpy.typing import NDArray
 from shapely.geometry.base import BaseGeometry
 
 from vindeby import units
+from vindeby.arrays import FloatArray
 from vindeby.assembly.stored_turbines import closest_pair
 from vindeby.errors import ArgumentError, VindebyError
 from vindeby.evaluation.as_campaign import among_neighbours, case_of, source_of
@@ -25,7 +25,6 @@ from vindeby.results.sources import farm_of, turbine_of
 if TYPE_CHECKING:
     from vindeby.wake import WindFarm
 
-FloatArray = NDArray[np.float64]
 _GRID = 420
 """Points along the longer side of a picture of wakes."""
 

@@ -13,13 +13,12 @@ from matplotlib.patches import Circle, PathPatch, Polygon
 from matplotlib.path import Path
 from matplotlib.patheffects import withStroke
 from mpl_toolkits.axes_grid1.anchored_artists import AnchoredSizeBar  # type: ignore[import-untyped]
-from numpy.typing import NDArray
 from shapely.geometry.base import BaseGeometry
 
+from vindeby.arrays import FloatArray, IntArray
 from vindeby.plots.style import FAINT, MARKERS, ink, legend_mark, paper, shades
 from vindeby.results.maps import Box, box_around
 
-FloatArray = NDArray[np.float64]
 Origin = tuple[float, float]
 """The corner that a map is measured from, in metres."""
 KM = 1e-3
@@ -145,9 +144,6 @@ def draw_scale(axes: Axes) -> None:
     axes.add_artist(
         AnchoredSizeBar(axes.transData, length, f"{length:g} km", "lower right", frameon=False, color=ink())
     )
-
-
-IntArray = NDArray[np.int64]
 
 
 @dataclass(frozen=True)

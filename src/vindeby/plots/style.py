@@ -153,14 +153,6 @@ def as_bytes(drawn: Figure | SubFigure, kind: str = "png") -> bytes:
     return buffer.getvalue()
 
 
-def size_in_inches(drawn: Figure | SubFigure) -> tuple[float, float]:
-    """Width and height of a figure on paper, as ``as_bytes`` writes it."""
-    whole = drawn if isinstance(drawn, Figure) else drawn.figure
-    with style():
-        box = whole.get_tightbbox()
-    return float(box.width) + 2 * _MARGIN, float(box.height) + 2 * _MARGIN
-
-
 def format_of(path: Path) -> str:
     """The format that a file's name asks for."""
     kind = path.suffix.removeprefix(".").lower()

@@ -7,9 +7,9 @@ from typing import cast
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
-from numpy.typing import NDArray
 
 from vindeby import units
+from vindeby.arrays import FloatArray
 from vindeby.campaign.tasks import task_key
 from vindeby.errors import DataError
 from vindeby.evaluation.as_campaign import case_of
@@ -62,7 +62,7 @@ def completion(result_set: ResultSet, *, dark: bool = False) -> Axes:
 
 def series(result_set: ResultSet, *, dark: bool = False) -> Axes:
     """The power of a study's first farm, smoothed over time, and by how much combinations differ from the first."""
-    powers: dict[str, NDArray[np.float64]] = {}
+    powers: dict[str, FloatArray] = {}
     for seed in range(len(result_set.campaign.seeds) if result_set.campaign else 0):
         case, key = case_of(result_set.campaign, seed), task_key(0, 0, seed)
         power = result_set.record(key).arrays.get("power") if key in result_set.source else None

@@ -8,8 +8,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.patheffects import withStroke
 from matplotlib.ticker import MaxNLocator
-from numpy.typing import NDArray
 
+from vindeby.arrays import FloatArray
 from vindeby.errors import DataError
 from vindeby.plots.style import figure, greys, ink, paper, style
 from vindeby.results.result_set import ResultSet
@@ -17,7 +17,6 @@ from vindeby.results.result_set import ResultSet
 if TYPE_CHECKING:
     from vindeby.wake import WindFarm
 
-FloatArray = NDArray[np.float64]
 
 _SECTORS = 12
 _SPEED_CLASSES = (0.0, 6.0, 9.0, 12.0, 15.0, np.inf)

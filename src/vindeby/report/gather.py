@@ -5,15 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from vindeby.arrays import FloatArray
 from vindeby.errors import DataError
 from vindeby.results import maps
 from vindeby.results.result_set import ResultSet
 from vindeby.results.snapshot import Snapshot, TaskState
 from vindeby.text import as_ranges
-
-FloatArray = NDArray[np.float64]
 
 
 def results_data(result_set: ResultSet) -> dict[str, Any]:

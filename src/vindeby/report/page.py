@@ -26,7 +26,7 @@ from vindeby.errors import DataError
 from vindeby.evaluation.as_campaign import case_of
 from vindeby.plots import PICTURES
 from vindeby.plots.layout import layout_map
-from vindeby.plots.style import as_bytes, size_in_inches
+from vindeby.plots.style import DOTS_PER_INCH, as_bytes
 from vindeby.plots.wind import rose
 from vindeby.report import gather
 from vindeby.results import humanize as words
@@ -97,8 +97,9 @@ def facts(pairs: Iterable[tuple[str, str]]) -> str:
 
 def picture(draw: Callable[..., Any], caption: str) -> str:
     """A picture for light and for dark pages, in the size that it has on paper."""
-    light, dark = draw(dark=False), draw(dark=True)
-    width, height = (round(inches * _CSS_DOTS_PER_INCH) for inches in size_in_inches(light.figure))
+    light, dark = (as_bytes(draw(dark=is_dark).figure) for is_dark in (False, True))
+    dots = (int.from_bytes(light[start : start + 4]) for start in (16, 20))  # as the header of a PNG has them
+    width, height = (round(count * _CSS_DOTS_PER_INCH / DOTS_PER_INCH) for count in dots)
     kind = "scroll wide" if width > _PHONE_WIDTH else "scroll"
     return (
         f'<figure class="picture"><div class="{kind}"><picture>'
@@ -108,8 +109,8 @@ def picture(draw: Callable[..., Any], caption: str) -> str:
     )
 
 
-def _address(axes: Any) -> str:
-    return "data:image/png;base64," + base64.b64encode(as_bytes(axes.figure)).decode()
+def _address(png: bytes) -> str:
+    return "data:image/png;base64," + base64.b64encode(png).decode()
 
 
 _LONGEST = 200

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from vindeby.arrays import FloatArray
 from vindeby.campaign import Campaign
 from vindeby.store.disk.files import file_state
 from vindeby.store.disk.run_directory import Verdicts, read_verdicts
@@ -69,15 +70,12 @@ class ResultColumns:
         self.version += 1
         return True
 
-    def leave_out_invalid(self, campaign: Campaign | None, text: str | None = None) -> None:
-        """Leave out what is invalid by this campaign; nothing where it is not known.
-
-        ``text`` is that of the campaign where it is kept with the results: writing it again takes its time.
-        """
+    def leave_out_invalid(self, campaign: Campaign | None) -> None:
+        """Leave out what is invalid by this campaign; nothing where it is not known."""
         if campaign is None:
             return
         if campaign is not self._campaign:
-            self._campaign, self._text = campaign, text or campaign.dumps()
+            self._campaign, self._text = campaign, campaign.dumps()
             self._state: object = None
             self._known = Verdicts()
             self._judge: Judge | None = None
@@ -108,7 +106,7 @@ class ResultColumns:
             self._rows = None
             self.version += 1
 
-    def worths(self, campaign: Campaign | None) -> NDArray[np.float64]:
+    def worths(self, campaign: Campaign | None) -> FloatArray:
         """What each result is worth where results of its farm and type are compared: its objective, or its energy.
 
         A result has an objective where the search chose how many turbines there are, or of which types. Where it is

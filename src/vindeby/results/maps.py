@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 import shapely
-from numpy.typing import NDArray
 from shapely.geometry.base import BaseGeometry
 
+from vindeby.arrays import FloatArray
 from vindeby.assembly.stored_turbines import largest_diameter_m
 from vindeby.campaign import Campaign
 from vindeby.campaign.neighbours import groups_of
@@ -22,7 +22,6 @@ from vindeby.campaign.tasks import Cell
 from vindeby.results.sources import farm_of, has_neighbours, turbine_of
 from vindeby.store.format.record import Record
 
-FloatArray = NDArray[np.float64]
 Frame = tuple[float, float, float, float]
 """Left, bottom, width and height in metres."""
 Box = tuple[float, float, float, float]

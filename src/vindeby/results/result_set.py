@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from vindeby.arrays import FloatArray, IntArray
 from vindeby.assembly.stored_turbines import own_types
 from vindeby.campaign import Campaign
 from vindeby.campaign.tasks import Cell, parse_key, task_key
 from vindeby.errors import ArgumentError, DataError
 from vindeby.results.columns import ResultColumns
 from vindeby.results.maps import layout_in
-from vindeby.results.snapshot import Expected
+from vindeby.results.snapshot import Expected, guessed
 from vindeby.results.sources import (
     GivenCampaign,
     campaign_of,
-    farm_of,
     has_neighbours,
     open_source,
     turbine_of,
@@ -32,8 +32,6 @@ from vindeby.store.read.export import UNKNOWN, progress
 
 if TYPE_CHECKING:
     from vindeby.wake import WindFarm
-
-FloatArray = NDArray[np.float64]
 
 
 class ResultSet:
@@ -106,15 +104,9 @@ class ResultSet:
             raise DataError(f"{self.path}: result {key} has no layout that could be drawn")
         return layout
 
-    @cached_property
-    def cells(self) -> dict[tuple[int, int], Cell]:
-        """The cells of the campaign by farm and type; none where no campaign is known."""
-        known = () if self.campaign is None else self.campaign.cells()
-        return {(cell.farm_idx, cell.type_idx): cell for cell in known}
-
     def mixed_cell(self, farm_idx: int, type_idx: int) -> Cell | None:
         """The cell of a farm with a mix of types; None for any other."""
-        cell = self.cells.get((farm_idx, type_idx))
+        cell = self.axes.by_place.get((farm_idx, type_idx))
         return cell if cell is not None and cell.mix else None
 
     def wind_farm(self, type_idx: int, farm_idx: int | None = None) -> WindFarm | None:
@@ -131,7 +123,7 @@ class ResultSet:
             self._farms[kinds, farm_idx] = wind_farm(self.campaign, kinds, farm_idx, with_engine=False)
         return self._farms[kinds, farm_idx]
 
-    def own_types(self, key: str) -> NDArray[np.int64] | None:
+    def own_types(self, key: str) -> IntArray | None:
         """The type of each turbine among those of its farm's mix; None for a farm of one type."""
         record = self.record(key)
         cell = self.mixed_cell(*self.place(key)[:2])
@@ -150,13 +142,23 @@ class ResultSet:
         losses = np.full(len(self.rows), np.nan)
         for farm_idx, type_idx in set(self.rows[["farm_idx", "type_idx"]].tolist()):
             mine = (self.rows["farm_idx"] == farm_idx) & (self.rows["type_idx"] == type_idx)
-            is_mixed = self.mixed_cell(farm_idx, type_idx) is not None
-            alone = None if is_mixed else self.wake_free_gwh(type_idx, 1)
+            alone = self._free_gwh_of_one(farm_idx, type_idx)
             if alone is None:
                 losses[mine] = [self._loss_where_it_stands(row) for row in self.rows[mine]]
             elif alone > 0.0:
                 losses[mine] = 1.0 - self.rows["aep"][mine] / (alone * self.rows["n_turbines"][mine])
         return losses
+
+    def _free_gwh_of_one(self, farm_idx: int, type_idx: int) -> float | None:
+        """The wake-free energy of a turbine, of a mix the mean; None where it depends on the layout or is unknown."""
+        cell = self.mixed_cell(farm_idx, type_idx)
+        if cell is None:
+            return self.wake_free_gwh(type_idx, 1)
+        farm = self.wind_farm(type_idx, farm_idx)
+        if farm is None or cell.mix_ranges or farm.locality != "uniform":
+            return None
+        types = np.repeat(np.arange(len(cell.mix)), [count for _, count in cell.mix])
+        return farm.wake_free_aep(len(types), types) / len(types)
 
     def worths(self) -> FloatArray:
         """What each result is worth where results of its farm and type are compared (``ResultColumns.worths``)."""
@@ -168,6 +170,8 @@ class ResultSet:
         cell = self.mixed_cell(farm_idx, type_idx)
         if cell is None:
             return [type_idx] if turbine_of(self.campaign, type_idx) is not None else []
+        if not cell.mix_ranges:
+            return [kind for kind, count in cell.mix for _ in range(count)]
         own = self.own_types(row["key"].decode(errors="replace"))
         return [] if own is None else [cell.type_indices[kind] for kind in own]
 
@@ -176,8 +180,16 @@ class ResultSet:
         rated = (
             () if self.campaign is None else [turbine.rated_power_mw for turbine in self.campaign.turbines]
         )
-        each = [[rated[kind] for kind in self._kinds(row)] for row in rows]
-        return np.array([np.mean(powers) if powers else np.nan for powers in each], np.float64)
+        found: dict[object, float] = {}
+        each = []
+        for row, place in zip(rows, rows[["farm_idx", "type_idx"]].tolist(), strict=True):
+            cell = self.mixed_cell(*place)
+            name = row["key"] if cell is not None and cell.mix_ranges else place
+            if name not in found:
+                powers = [rated[kind] for kind in self._kinds(row)]
+                found[name] = float(np.mean(powers)) if powers else np.nan
+            each.append(found[name])
+        return np.array(each, np.float64)
 
     def _loss_where_it_stands(self, row: Any) -> float:
         """The share of one result, in wind that differs from place to place."""
@@ -196,27 +208,27 @@ class ResultSet:
 
     def farm_name(self, farm_idx: int) -> str:
         """As the campaign calls it."""
-        farm = farm_of(self.campaign, farm_idx)
-        return farm.name if farm else f"farm{farm_idx}"
+        names = self.axes.farms
+        return names[farm_idx] if 0 <= farm_idx < len(names) else f"farm{farm_idx}"
 
     def type_name(self, type_idx: int) -> str:
         """As the campaign calls it; the name of a mix, where all cells of the type are of this mix."""
-        labels = () if self._expected is None else self._expected.type_labels
+        labels = self.axes.type_labels
         return labels[type_idx] if 0 <= type_idx < len(labels) else f"t{type_idx}"
 
     def cell_name(self, farm_idx: int, type_idx: int) -> str:
         """The type that stands in a farm, or those of its mix."""
-        if self._expected is None or not 0 <= type_idx < len(self._expected.types):
-            return f"t{type_idx}"
-        return self._expected.cell_label(farm_idx, type_idx)
+        known = 0 <= type_idx < len(self.axes.types)
+        return self.axes.cell_label(farm_idx, type_idx) if known else f"t{type_idx}"
 
     @cached_property
-    def _expected(self) -> Expected | None:
-        return None if self.campaign is None else Expected.of(self.campaign)
+    def axes(self) -> Expected:
+        """Farms, types and seeds: those of the campaign, or those of the results where it is not known."""
+        return guessed(self.results) if self.campaign is None else Expected.of(self.campaign)
 
     def range_in_words(self, farm_idx: int, type_idx: int) -> str:
         """`` (of 60 to 66)`` where the search chose how many turbines there are; nothing for a fixed number."""
-        cell = self.cells.get((farm_idx, type_idx))
+        cell = self.axes.by_place.get((farm_idx, type_idx))
         return "" if cell is None or cell.fewest_turbines is None else f" (of {cell.counts_in_words})"
 
     def turbines_in_words(self, row: Any) -> str:

@@ -18,7 +18,7 @@ from vindeby.campaign import Campaign
 from vindeby.campaign.tasks import Cell, parse_key
 from vindeby.errors import ArgumentError
 from vindeby.results.columns import ResultColumns
-from vindeby.store.disk.events import FailedTask
+from vindeby.store.disk.events import FailedTask, WorkerState
 
 _LARGEST_BLOCK = 20_000_000
 NOT_ASKED = -1
@@ -102,25 +102,26 @@ class Expected:
         return (farm, kind, index) if index is not None and (farm, kind) in self._asked else None
 
     @cached_property
-    def _by_place(self) -> dict[tuple[int, int], Cell]:
+    def by_place(self) -> dict[tuple[int, int], Cell]:
+        """The cells by farm and type; none where no campaign is known."""
         return {(cell.farm_idx, cell.type_idx): cell for cell in self.cells}
 
     @cached_property
     def _asked(self) -> frozenset[tuple[int, int]]:
         """Farms and types that results are asked of: all but the other types of a mixed farm."""
         every = np.ndindex(len(self.farms), len(self.types))
-        return frozenset(self._by_place if self.cells else every)
+        return frozenset(self.by_place if self.cells else every)
 
     def cell_label(self, farm: int, kind: int) -> str:
         """The name of a type in a farm: of its mix, where it has one."""
-        cell = self._by_place.get((farm, kind))
+        cell = self.by_place.get((farm, kind))
         return self.types[kind] if cell is None else cell.label(self.types)
 
     @cached_property
     def type_labels(self) -> tuple[str, ...]:
         """The name of each type; that of a mix, where all cells of the type are of this mix."""
         labels: list[set[str]] = [set() for _ in self.types]
-        for farm, kind in self._by_place:
+        for farm, kind in self.by_place:
             labels[kind].add(self.cell_label(farm, kind))
         return tuple(
             next(iter(found)) if len(found) == 1 else name
@@ -147,7 +148,7 @@ class Expected:
     def _mark(self, *task: int) -> bytes:
         mark = self._marks.get(task)
         if mark is None:
-            mark = self._marks[task] = self._by_place[task[0], task[1]].fingerprint(task[2]).encode()
+            mark = self._marks[task] = self.by_place[task[0], task[1]].fingerprint(task[2]).encode()
         return mark
 
 
@@ -170,26 +171,6 @@ def guessed(results: ResultColumns) -> Expected:
 
 
 DIMENSIONS = ("farm", "turbine", "seed")
-
-
-@dataclass(frozen=True)
-class WorkerState:
-    """A worker process, as its coordinator last saw it."""
-
-    coordinator: str
-    slot: int
-    pid: int
-    task: str | None
-    seconds: float
-    silent_s: float
-    memory: int
-    node: str = ""
-    """The machine that it runs on."""
-    job: str = ""
-    """The batch job that it belongs to; empty where there is none."""
-    progress: dict[str, Any] = field(default_factory=dict)
-    doing: str = ""
-    """How far its task is; ``progress`` has the numbers."""
 
 
 @dataclass(frozen=True)

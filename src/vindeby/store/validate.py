@@ -19,9 +19,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
-
+from vindeby.arrays import BoolArray
 from vindeby.errors import DataError, InputError
 from vindeby.store.disk.files import refuse_special
 from vindeby.store.disk.run_directory import Invalid, RunDirectory, Verdicts, hdf5_files
@@ -235,7 +233,7 @@ class _Validation:
                 "no seal and no checksums: made by another program, values taken as they are"
             )
 
-    def _segment(self, path: Path, segment: Segment, intact: NDArray[np.bool_]) -> None:
+    def _segment(self, path: Path, segment: Segment, intact: BoolArray) -> None:
         """Check every record that is whole: is it possible, and an answer?"""
         self.report.records += len(segment)
         self.report.origins += count_origins(segment)

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from vindeby.arrays import FloatArray
 from vindeby.campaign.reading.columns import CURVE, FREQUENCY, SECTORS, TIME, WEIGHT, WIND
 from vindeby.campaign.reading.farm_files import turbine_entries
 from vindeby.campaign.reading.files import NamedFile
@@ -112,8 +112,6 @@ def _curve(text: str, reader: TableReader) -> dict[str, Any]:
     names = {"wind speed": "wind_speed", "power": "power_kw", "cp": "cp", "ct": "ct"}
     return {key: table.columns[name] for name, key in names.items() if name in table.columns}
 
-
-FloatArray = npt.NDArray[np.float64]
 
 _VARIABLES = {"ti": "turbulence_intensity"} | {name: name for name in RANGES}
 _AXES = {

@@ -10,9 +10,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Literal, Self
 
 import numpy as np
-import numpy.typing as npt
 from pydantic import model_validator
 
+from vindeby.arrays import FloatArray
 from vindeby.campaign.reading.packed_lists import digest_of_numbers
 from vindeby.campaign.sections.values import (
     SUM_TOLERANCE,
@@ -132,7 +132,7 @@ class LocalWind(Section):
         rows: list[list[float]] = np.stack(np.broadcast_arrays(*columns), axis=1).tolist()
         return rows[:-1] if self._repeats else rows
 
-    def array(self, name: str) -> npt.NDArray[np.float64]:
+    def array(self, name: str) -> FloatArray:
         """A quantity over (x, y, height, direction), axes that it does not depend on of length 1."""
         given: GridValues = getattr(self, name)
         shape = [len(getattr(self, axis)) if axis in given.axes else 1 for axis in AXES]

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from vindeby.arrays import FloatArray
 from vindeby.assembly.done import Judge
 from vindeby.assembly.energy import ORIGIN as AEP_ORIGIN
 from vindeby.assembly.energy import RECOMPUTED
@@ -106,7 +107,7 @@ class Examiner:
             raise RefusedError(f"{wrong}; {hint}", doubtful=True)
         return self._with_energy(placed, stored_gwh)
 
-    def _layout(self, record: Record, cell: Cell) -> tuple[NDArray[np.float64], dict[str, Attribute]]:
+    def _layout(self, record: Record, cell: Cell) -> tuple[FloatArray, dict[str, Attribute]]:
         """The layout as (2, n), x then y, and what was changed for that."""
         stored = record.arrays.get("layout")
         if stored is None:

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from vindeby.arrays import FloatArray
 from vindeby.assembly.foreign_farm import Engine, ForeignFarm
 from vindeby.campaign.reading.code_files import imported
 from vindeby.campaign.sections.wake_model import FlorisEngine, PyWakeEngine
@@ -52,7 +52,7 @@ def need_engine(name: str) -> None:
     library("py_wake" if name == "pywake" else name, name, f"wake.{name}")
 
 
-def refuse_nan(title: str, values: npt.NDArray[np.float64]) -> None:
+def refuse_nan(title: str, values: FloatArray) -> None:
     """TaskError where an engine gives something else than finite numbers."""
     if not np.isfinite(values).all():
         raise TaskError(

@@ -11,15 +11,13 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from vindeby.arrays import FloatArray
 from vindeby.assembly.foreign_farm import Places
 from vindeby.assembly.wind import TurnedSite
 from vindeby.campaign.sections.wake_model import PyWakeEngine
 from vindeby.interop.engines import made_model, need_engine, refuse_nan
 from vindeby.wake import GriddedSite, Site, Turbine, WindStates
-
-FloatArray = npt.NDArray[np.float64]
 
 _STEPS = 2048
 """Steps of a time series that PyWake computes at a time: its arrays grow with the number of steps."""

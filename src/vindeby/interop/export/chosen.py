@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from vindeby.arrays import FloatArray
 from vindeby.campaign import Campaign
 from vindeby.campaign.tasks import Cell, task_key
 from vindeby.errors import ArgumentError, DataError, ShortfallError
@@ -43,7 +44,7 @@ class Result(NamedTuple):
     key: str
     place: Place
     aep_gwh: float
-    layout: NDArray[np.float64]
+    layout: FloatArray
     """x and y in metres, (2, turbines); without turbines where the record has no layout."""
     types: list[int]
     """The type of each turbine, by its number in the campaign: that of the result, or of its mix."""
@@ -164,7 +165,7 @@ def choose(results: ResultSet, selection: Selection) -> Chosen:
     found = {}
     for segment in segments:
         for row, key in enumerate(_keys(segment)):
-            found[key] = _result(key, valid[key], aep[key], segment.take([row]), results.cells)
+            found[key] = _result(key, valid[key], aep[key], segment.take([row]), results.axes.by_place)
     in_order = [wanted[place] for place in sorted(wanted)]
     return Chosen(
         database=results.path,
@@ -183,7 +184,7 @@ def _valid(results: ResultSet) -> dict[str, Place]:
     names = ["key", "farm_idx", "type_idx", "ss_seed", "fingerprint", "aep"]
     found = {}
     for key, farm, type_, seed, mark, aep in results.rows[names].tolist():
-        cell = results.cells.get((farm, type_))
+        cell = results.axes.by_place.get((farm, type_))
         if seeds is None:
             answers = min(farm, type_, seed) >= 0
         else:

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 import shapely
-from numpy.typing import NDArray
 
 from vindeby import wake
+from vindeby.arrays import FloatArray
 from vindeby.assembly.wind import site_of, turbine_of
 from vindeby.campaign import Campaign
 from vindeby.campaign.reading.yaml_text import Include
@@ -108,7 +108,7 @@ def _data(values: Any, *dims: str) -> dict[str, Any]:
     return {"data": np.asarray(values, np.float64).tolist(), "dims": list(dims)}
 
 
-def _runs(directions: NDArray[np.float64], speeds: NDArray[np.float64]) -> dict[str, Any]:
+def _runs(directions: FloatArray, speeds: FloatArray) -> dict[str, Any]:
     return {
         "directions_run": {"specific_values": directions.tolist()},
         "wind_speeds_run": {"specific_values": speeds.tolist()},

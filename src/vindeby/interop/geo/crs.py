@@ -15,16 +15,15 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import shapely
 
+from vindeby.arrays import FloatArray
 from vindeby.errors import ArgumentError, library
 from vindeby.interop.geo.features import Feature, Named
 
 if TYPE_CHECKING:
     from pyproj import CRS, Transformer
 
-FloatArray = npt.NDArray[np.float64]
 LONGITUDE_LATITUDE = "OGC:CRS84"
 _NAME = re.compile(r"(?:[A-Za-z]{2,12}:[0-9A-Za-z]{1,12}|urn:ogc:def:crs:[A-Za-z]+:[0-9.]*:[0-9A-Za-z]+)")
 _WKT = re.compile(r"\s*[A-Za-z]{3,20}\s*\[")

@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import xarray as xr
 from py_wake.site import XRSite
 from py_wake.site.distance import StraightDistance
 
+from vindeby.arrays import FloatArray
 from vindeby.assembly.wind import TurnedSite
 from vindeby.errors import ArgumentError, CampaignError
 from vindeby.interop.site_files.options import sector_centres, spread
@@ -26,7 +26,6 @@ from vindeby.wake import (
     WindStates,
 )
 
-FloatArray = npt.NDArray[np.float64]
 _KNOWN = {*LOCAL, "P", "Elevation"}
 """``Elevation`` changes nothing where distances are straight."""
 

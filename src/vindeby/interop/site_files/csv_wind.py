@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from vindeby.arrays import FloatArray
 from vindeby.campaign.reading.columns import FREQUENCY, TIME, WEIGHT, WIND, named_columns
 from vindeby.campaign.reading.readers import FileContent
 from vindeby.campaign.reading.tables import TableReader
@@ -46,9 +46,6 @@ def given_columns(options: Options) -> dict[str, str]:
         if not isinstance(name, str) or not name.strip():
             refuse_option("columns", f"{key} must be the name of a column", "write it as text", name)
     return {known[key]: name.strip() for key, name in names.items()}
-
-
-FloatArray = npt.NDArray[np.float64]
 
 
 def read_floris_rose(path: Path, options: Options) -> FileContent:

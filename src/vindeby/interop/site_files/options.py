@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from vindeby.arrays import FloatArray
 from vindeby.interop.common import Options, given_number, refuse_option
 
 WEIBULL = frozenset({"turbulence_intensity", "interpolation", "wind_speeds", "direction_step", "normalise"})
@@ -55,8 +55,6 @@ def interpolation(options: Options, usual: str) -> str:
         refuse_option("interpolation", "is neither linear nor nearest", "write one of them", how)
     return str(how)
 
-
-FloatArray = npt.NDArray[np.float64]
 
 _LEAST_STEP = 0.1
 _LARGEST_STEP = 1.0

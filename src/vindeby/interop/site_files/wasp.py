@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from vindeby.arrays import FloatArray
 from vindeby.campaign.reading.readers import FileContent
 from vindeby.interop.common import Lines, Options, given_number, refuse_option
 from vindeby.interop.site_files.options import (
@@ -20,7 +20,6 @@ from vindeby.interop.site_files.options import (
     weibull_sectors,
 )
 
-FloatArray = npt.NDArray[np.float64]
 _MOST = 400
 
 

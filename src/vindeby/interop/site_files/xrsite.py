@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from vindeby.arrays import FloatArray
 from vindeby.campaign.reading.readers import FileContent
 from vindeby.campaign.reading.yaml_text import not_used, unused
 from vindeby.errors import CampaignError
@@ -31,8 +31,6 @@ from vindeby.interop.site_files.options import (
 from vindeby.interop.site_files.wasp import between, place_on
 from vindeby.store.read.gridded_file import MOST_NUMBERS, GriddedFile, read_gridded_file
 from vindeby.units import count_sectors, first_uneven
-
-FloatArray = npt.NDArray[np.float64]
 
 ORDER = ("x", "y", "h", "wd", "ws")
 _PYWAKE_ORDER = ("i", "x", "y", "h", "time", "wd", "ws")

@@ -14,8 +14,8 @@ from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
-import numpy.typing as npt
 
+from vindeby.arrays import FloatArray
 from vindeby.campaign.reading.files import UnreadableError, read_bounded_text
 from vindeby.campaign.reading.yaml_text import MAX_BYTES, Document, Include, Origin, field_name, read, unused
 from vindeby.campaign.reading.yaml_text import Path as DataPath
@@ -52,8 +52,6 @@ class Notes:
             yield from (f"{word}: {entry}" for entry in dict.fromkeys(entries))
         yield from (f"missing: {one.field}: {one.message}; {one.remedy}" for one in self.missing)
 
-
-FloatArray = npt.NDArray[np.float64]
 
 MOST_INCLUDES = 200
 _TEXTS = (".yaml", ".yml", ".json")

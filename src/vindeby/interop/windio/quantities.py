@@ -10,9 +10,9 @@ from dataclasses import dataclass, field, replace
 from typing import NoReturn
 
 import numpy as np
-import numpy.typing as npt
 
-from vindeby.interop.windio.nodes import COORDINATES, DATA, FloatArray, Node, Notes
+from vindeby.arrays import FloatArray, IntArray
+from vindeby.interop.windio.nodes import COORDINATES, DATA, Node, Notes
 from vindeby.units import count_sectors, first_uneven
 
 
@@ -41,7 +41,7 @@ class Quantity:
         own = [axis for axis in axes if axis in self.axes]
         return self.over(*own)[tuple(slice(None) if axis in own else None for axis in axes)]
 
-    def taken(self, axis: str, where: int | npt.NDArray[np.int64]) -> Quantity:
+    def taken(self, axis: str, where: int | IntArray) -> Quantity:
         """The same at one point of an axis, which is then gone, or at several in this order, if it has the axis."""
         if axis not in self.axes:
             return self
@@ -60,7 +60,7 @@ class Quantities:
     heights: list[float] = field(default_factory=list)
     """The heights that the file says the wind is of; none where it does not say."""
 
-    def taken(self, axis: str, order: npt.NDArray[np.int64]) -> Quantities:
+    def taken(self, axis: str, order: IntArray) -> Quantities:
         """All of it at some points of an axis, in this order."""
         return replace(self, by_name={name: one.taken(axis, order) for name, one in self.by_name.items()})
 

@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from vindeby.arrays import FloatArray
 from vindeby.campaign.reading.tables import find_time_problem
 from vindeby.campaign.sections.local_wind import AXES
 from vindeby.campaign.sections.values import SUM_TOLERANCE
 from vindeby.errors import Problem
-from vindeby.interop.windio.nodes import FloatArray, Node, Notes
+from vindeby.interop.windio.nodes import Node, Notes
 from vindeby.interop.windio.quantities import (
     Quantities,
     Quantity,

@@ -24,8 +24,8 @@ import numpy as np
 import numpy.typing as npt
 import shapely
 
+from vindeby.arrays import BoolArray, FloatArray, IntArray
 from vindeby.errors import ArgumentError
-from vindeby.layout.arrays import FloatArray, IntArray
 from vindeby.text import plural
 from vindeby.units import TOLERANCE_M
 from vindeby.wake.compiling.compiled import inlined, kernel, scalar
@@ -103,7 +103,7 @@ class Boundary:
         _signed_distances(self.edges, self.discs, self.inverted, px, py, out)
         return out
 
-    def inside(self, x: npt.ArrayLike, y: npt.ArrayLike) -> npt.NDArray[np.bool_]:
+    def inside(self, x: npt.ArrayLike, y: npt.ArrayLike) -> BoolArray:
         """Whether each point is inside, or on the edge but for rounding."""
         return self.distances(x, y) >= -TOLERANCE_M
 
@@ -221,7 +221,7 @@ class Zones:
         """How many turbines stand in all zones together."""
         return sum(zone.n_turbines for zone in self.zones)
 
-    def inside(self, x: npt.ArrayLike, y: npt.ArrayLike) -> npt.NDArray[np.bool_]:
+    def inside(self, x: npt.ArrayLike, y: npt.ArrayLike) -> BoolArray:
         """Whether each point is in any of the zones, or on an edge but for rounding."""
         return np.any([zone.boundary.inside(x, y) for zone in self.zones], axis=0)
 
@@ -242,7 +242,7 @@ class Areas(NamedTuple):
     first_edge: IntArray
     discs: FloatArray
     first_disc: IntArray
-    inverted: npt.NDArray[np.bool_]
+    inverted: BoolArray
 
 
 def areas_of(boundaries: Sequence[Boundary], origin: FloatArray) -> Areas:

@@ -18,10 +18,9 @@ from math import cos, hypot, sin, sqrt
 from typing import final
 
 import numpy as np
-import numpy.typing as npt
 
+from vindeby.arrays import BoolArray, FloatArray, IntArray
 from vindeby.layout.area.boundary import _nearest_edge, areas_of
-from vindeby.layout.arrays import FloatArray, IntArray
 from vindeby.layout.problem import Layout, Problem
 from vindeby.wake.compiling.compiled import inlined, kernel, scalar
 
@@ -90,7 +89,7 @@ class Limits:
             size = count
 
 
-def _convex_corners(edges: FloatArray) -> npt.NDArray[np.bool_]:
+def _convex_corners(edges: FloatArray) -> BoolArray:
     """Whether the area is convex at the start and at the end of every edge."""
     convex = np.ones((len(edges), 2), np.bool_)
     begins = {(x, y): e for e, (x, y) in enumerate(edges[:, :2].tolist())}

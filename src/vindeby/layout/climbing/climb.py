@@ -19,8 +19,8 @@ from typing import final
 
 import numpy as np
 
+from vindeby.arrays import FloatArray
 from vindeby.layout.area.limits import Limits
-from vindeby.layout.arrays import FloatArray
 from vindeby.layout.method import Status
 from vindeby.layout.problem import Layout, Problem
 

@@ -26,7 +26,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from vindeby.layout.arrays import FloatArray, IntArray
+from vindeby.arrays import FloatArray, IntArray
 from vindeby.layout.problem import Problem
 from vindeby.units import LONG_SERIES
 from vindeby.wake import GriddedSite, Turbine, WakeModel, WindFarm, WindStates

@@ -11,8 +11,8 @@ from typing import final
 
 import numpy as np
 
+from vindeby.arrays import FloatArray, IntArray
 from vindeby.layout.area.limits import Limits
-from vindeby.layout.arrays import FloatArray, IntArray
 from vindeby.layout.counting.choice import Choice
 from vindeby.layout.moves.moving import best_place
 from vindeby.layout.problem import Layout, Problem, joined

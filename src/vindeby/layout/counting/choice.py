@@ -13,8 +13,8 @@ from typing import final
 
 import numpy as np
 
+from vindeby.arrays import IntArray
 from vindeby.errors import ArgumentError
-from vindeby.layout.arrays import IntArray
 
 
 @final

@@ -20,8 +20,8 @@ from typing import final
 
 import numpy as np
 
+from vindeby.arrays import FloatArray, IntArray
 from vindeby.errors import ArgumentError, TaskError
-from vindeby.layout.arrays import FloatArray, IntArray
 from vindeby.layout.counting.changes import TypeChanges, remove_least_valuable, with_one_more
 from vindeby.layout.counting.choice import Choice
 from vindeby.layout.method import Method, Pipeline, Result, Search, checked

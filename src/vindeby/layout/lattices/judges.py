@@ -15,9 +15,8 @@ from __future__ import annotations
 from typing import final
 
 import numpy as np
-import numpy.typing as npt
 
-from vindeby.layout.arrays import FloatArray, IntArray
+from vindeby.arrays import BoolArray, FloatArray, IntArray
 from vindeby.layout.climbing.simplified_farm import thinned
 from vindeby.layout.lattices.points import Points
 from vindeby.layout.lattices.quick_judge import QuickJudge, can_judge_quickly
@@ -100,7 +99,7 @@ def drop_surplus(judge: Judge, needed: IntArray, points: Points, *, rows: bool) 
         points = points.at(np.flatnonzero(~goes))
 
 
-def row_ends(points: Points) -> npt.NDArray[np.bool_]:
+def row_ends(points: Points) -> BoolArray:
     """Whether each point is the first or the last of its row in its zone."""
     ends = np.zeros(len(points.x), np.bool_)
     order = np.lexsort((points.column, points.row, points.zone))

@@ -19,8 +19,8 @@ from typing import NamedTuple, final
 
 import numpy as np
 
+from vindeby.arrays import FloatArray, IntArray
 from vindeby.layout.area.boundary import Areas, Boundary, areas_of
-from vindeby.layout.arrays import FloatArray, IntArray
 from vindeby.layout.problem import Problem
 from vindeby.units import TOLERANCE_M
 from vindeby.wake.compiling.compiled import inlined, kernel, scalar

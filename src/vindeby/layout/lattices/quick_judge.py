@@ -24,7 +24,7 @@ from typing import NamedTuple, final
 import numpy as np
 import numpy.typing as npt
 
-from vindeby.layout.arrays import FloatArray, IntArray
+from vindeby.arrays import FloatArray, IntArray
 from vindeby.layout.lattices.points import Points
 from vindeby.layout.placing.construction import JudgesPoints
 from vindeby.layout.problem import Problem

@@ -23,8 +23,8 @@ from typing import final
 
 import numpy as np
 
+from vindeby.arrays import FloatArray
 from vindeby.layout.area.limits import Limits
-from vindeby.layout.arrays import FloatArray
 from vindeby.layout.lattices.points import TRIANGULAR_ASPECT, Ground, PlaneLattice, Points
 from vindeby.layout.problem import Layout, Problem
 

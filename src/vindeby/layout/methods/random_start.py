@@ -12,9 +12,9 @@ from typing import final
 
 import numpy as np
 
+from vindeby.arrays import IntArray
 from vindeby.errors import TaskError
 from vindeby.layout.area.limits import Limits
-from vindeby.layout.arrays import IntArray
 from vindeby.layout.lattices.searching import a_lattice_fits
 from vindeby.layout.method import Method, Result, Search
 from vindeby.layout.problem import Layout, Problem

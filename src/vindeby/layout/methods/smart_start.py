@@ -22,7 +22,7 @@ from typing import final
 import numpy as np
 
 from vindeby import parameters
-from vindeby.layout.arrays import FloatArray
+from vindeby.arrays import FloatArray
 from vindeby.layout.method import Method, Result, Search
 from vindeby.layout.placing.construction import (
     Construction,

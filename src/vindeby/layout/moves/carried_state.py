@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from vindeby.layout.arrays import FloatArray, IntArray
+from vindeby.arrays import BoolArray, FloatArray, IntArray
 from vindeby.layout.moves.estimate import Estimates, estimates_of
 from vindeby.layout.moves.reach import ROUGH, Reaches, is_downwind, reaches_of
 from vindeby.wake import WindFarm
@@ -64,14 +64,14 @@ class CarriedMoves(NamedTuple):
     y: FloatArray
     reaches: Reaches
     estimates: Estimates
-    idle: npt.NDArray[np.bool_]
+    idle: BoolArray
     along: FloatArray
     across: FloatArray
     watts: FloatArray
     strongest: FloatArray
     rows: FloatArray
     deficit: FloatArray
-    reached: npt.NDArray[np.bool_]
+    reached: BoolArray
     targets: ShortIntArray
     target_count: IntArray
     order: IntArray

@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from vindeby.layout.arrays import FloatArray, IntArray
+from vindeby.arrays import FloatArray, IntArray
 from vindeby.layout.moves.reach import Reaches, bearing_and_distance, directions_between
 from vindeby.wake import WakeModel, WindFarm
 from vindeby.wake.compiling.compiled import inlined, kernel

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from vindeby.layout.arrays import FloatArray
+from vindeby.arrays import BoolArray, FloatArray
 from vindeby.wake import WakeModel, WindFarm
 from vindeby.wake.compiling.compiled import inlined, kernel, scalar
 from vindeby.wake.loops.local_wind import LocalWind
@@ -57,7 +57,7 @@ class Reaches(NamedTuple):
     first: npt.NDArray[np.int32]
 
 
-def reaches_of(farm: WindFarm, x: FloatArray, y: FloatArray, idle: npt.NDArray[np.bool_]) -> Reaches:
+def reaches_of(farm: WindFarm, x: FloatArray, y: FloatArray, idle: BoolArray) -> Reaches:
     """The tables, up to twice the size of the layout, for the highest turbulence anywhere."""
     wind = farm.wind
     turbulence = float(wind.turbulence.max())

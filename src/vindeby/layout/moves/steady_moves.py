@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from vindeby.layout.arrays import FloatArray, IntArray
+from vindeby.arrays import FloatArray, IntArray
 from vindeby.layout.moves.carried_state import MoveKernels
 from vindeby.layout.moves.reach import is_downwind
 from vindeby.wake import WakeModel, WindFarm

@@ -19,8 +19,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from vindeby.arrays import FloatArray
 from vindeby.layout.area.limits import Limits
-from vindeby.layout.arrays import FloatArray
 from vindeby.layout.climbing.simplified_farm import thinned
 from vindeby.layout.climbing.stages import WindChoice
 from vindeby.layout.method import Result, Search, start_for

@@ -9,8 +9,8 @@ from typing import NamedTuple, final
 
 import numpy as np
 
+from vindeby.arrays import FloatArray, IntArray
 from vindeby.layout.area.boundary import Areas, is_inside
-from vindeby.layout.arrays import FloatArray, IntArray
 from vindeby.layout.moves.carried_state import MoveKernels
 from vindeby.layout.problem import Problem
 from vindeby.wake.compiling.compiled import kernel, scalar

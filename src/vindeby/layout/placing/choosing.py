@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from vindeby.layout.arrays import FloatArray
+from vindeby.arrays import BoolArray, FloatArray
 from vindeby.wake.compiling.compiled import scalar, unfused
 
 
@@ -28,7 +28,7 @@ class Choosing(NamedTuple):
     x: FloatArray
     y: FloatArray
     least_square: float
-    allowed: npt.NDArray[np.bool_]
+    allowed: BoolArray
     share: float
     words: npt.NDArray[np.uint32]
 

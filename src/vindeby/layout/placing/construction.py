@@ -13,8 +13,8 @@ from typing import Protocol, final, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
+from vindeby.arrays import BoolArray, FloatArray, IntArray
 from vindeby.errors import TaskError
-from vindeby.layout.arrays import FloatArray, IntArray
 from vindeby.layout.lattices.searching import a_lattice_fits
 from vindeby.layout.placing.choosing import Choosing
 from vindeby.layout.placing.grid_wakes import can_be_tabulated, grid_wakes
@@ -141,7 +141,7 @@ class Construction:
         return Layout(self.x[chosen[order]], self.y[chosen[order]], types[order])
 
     def _chosen_at_once(
-        self, draw: np.random.RandomState, energies: GridEnergies, allowed: npt.NDArray[np.bool_]
+        self, draw: np.random.RandomState, energies: GridEnergies, allowed: BoolArray
     ) -> Layout:
         """Place all turbines where they are of one type in one area: the same choices, in one compiled loop."""
         problem, least = self.problem, float(self.problem.spacing_by_type[0])
@@ -153,7 +153,7 @@ class Construction:
             raise TaskError(no_room_on_grid(problem, self.size, placed))
         return Layout(self.x[chosen], self.y[chosen], problem.types_in_order())
 
-    def _open(self, left: Remaining, allowed: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    def _open(self, left: Remaining, allowed: BoolArray) -> BoolArray:
         """Which types may still come to each point: those that its zone and the mix have room for."""
         if len(self.problem.zones) == 1 and self.problem.mix is None:
             return allowed
@@ -167,7 +167,7 @@ class Construction:
         self,
         draw: np.random.RandomState,
         energies: GridEnergies | ForeignEnergies,
-        allowed: npt.NDArray[np.bool_],
+        allowed: BoolArray,
         types: IntArray,
         i: int,
     ) -> tuple[int, int]:
@@ -184,7 +184,7 @@ class Construction:
         chosen = choices[draw.randint(0, len(choices))]
         return int(points[chosen]), int(types[kinds[chosen]])
 
-    def _clear(self, allowed: npt.NDArray[np.bool_], x0: float, y0: float, spacing: FloatArray) -> None:
+    def _clear(self, allowed: BoolArray, x0: float, y0: float, spacing: FloatArray) -> None:
         """Take away the points that are too near to a turbine, for each type."""
         square = (self.x - x0) ** 2 + (self.y - y0) ** 2
         allowed &= square[:, None] >= spacing**2

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from vindeby.layout.arrays import FloatArray, IntArray
+from vindeby.arrays import FloatArray, IntArray
 from vindeby.layout.placing.choosing import choose, clear_near
 from vindeby.layout.placing.grid_wakes import (
     NEW_CT,

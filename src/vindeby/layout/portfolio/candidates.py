@@ -14,7 +14,7 @@ from typing import NamedTuple, final
 
 import numpy as np
 
-from vindeby.layout.arrays import FloatArray
+from vindeby.arrays import FloatArray
 from vindeby.layout.climbing.simplified_farm import thinned
 from vindeby.layout.method import Method, Search
 from vindeby.layout.problem import Layout, Problem

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from vindeby.layout.arrays import FloatArray
+from vindeby.arrays import FloatArray
 from vindeby.layout.lattices.judges import parts_of
 from vindeby.layout.lattices.quick_judge import can_judge_quickly, shares_of_evaluation
 from vindeby.layout.lattices.searching import KEPT, SHAPES_PER_TRIAL, WITH_SURPLUS

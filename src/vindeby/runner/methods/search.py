@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from vindeby.arrays import IntArray
 from vindeby.assembly.energy import engine_name
 from vindeby.assembly.search import method_of, pipeline_of, problem_of
 from vindeby.assembly.wind import load_engine
@@ -74,7 +75,7 @@ def _stated(problem: Problem, search: Search) -> Search:
     return run
 
 
-def result_of(found: Found, search: str, engine: str, kinds: NDArray[np.int64] | None) -> Result:
+def result_of(found: Found, search: str, engine: str, kinds: IntArray | None) -> Result:
     """What a search found, with the numbers of its types in the campaign (``kinds``) where there are several."""
     arrays: dict[str, NDArray[Any]] = {
         **found.arrays,

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from vindeby.arrays import BoolArray
 from vindeby.errors import ArgumentError, DataError
 from vindeby.store.format.record import MAXIMUM_DIMENSIONS, SUCCESS, Attribute, Record
 
@@ -174,11 +175,11 @@ class Segment:
             digests.append(digest.digest())
         return np.frombuffer(b"".join(digests).hex().encode(), f"S{CHECKSUM_WIDTH}")
 
-    def intact(self) -> NDArray[np.bool_]:
+    def intact(self) -> BoolArray:
         """Which rows hold what their checksum says."""
         return np.asarray(self.rows["checksum"] == self.computed_checksums())
 
-    def marked(self) -> NDArray[np.bool_]:
+    def marked(self) -> BoolArray:
         """Which rows carry the success mark."""
         return np.asarray(self.rows["status"] == SUCCESS.encode())
 

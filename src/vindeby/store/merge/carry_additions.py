@@ -15,9 +15,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
-from numpy.typing import NDArray
-
+from vindeby.arrays import BoolArray
 from vindeby.errors import DataError
 from vindeby.store.format.file_format import FileFormat
 from vindeby.store.format.root import Addition, listed, row_counts
@@ -49,7 +47,7 @@ class AdditionsError(DataError):
 
 
 def plan(
-    sources: list[Source], kept: list[NDArray[np.bool_]], file_format: FileFormat, output: Path, *, drop: bool
+    sources: list[Source], kept: list[BoolArray], file_format: FileFormat, output: Path, *, drop: bool
 ) -> tuple[list[Addition], list[Addition]]:
     """What is carried from the standing database, and what is left out: additions to results that are replaced.
 

@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from vindeby.arrays import BoolArray
 from vindeby.store.format.record import Record
 from vindeby.store.format.rows import Schema, Segment
 from vindeby.store.merge.audit import Conflict, FileEntry
@@ -33,7 +34,7 @@ class Source:
     reading: Reading
     keys: NDArray[np.bytes_]
     checksums: NDArray[np.bytes_]
-    intact: NDArray[np.bool_]
+    intact: BoolArray
     schemas: set[Schema]
     widths: dict[str, int]
 
@@ -42,7 +43,7 @@ def scan(
     path: Path,
     kind: str,
     guard: Guard,
-    look: Callable[[Segment, NDArray[np.bool_]], None] | None = None,
+    look: Callable[[Segment, BoolArray], None] | None = None,
 ) -> Source:
     """Read and verify a file; whatever is wrong with it is in the entry's findings.
 
@@ -96,7 +97,7 @@ def by_precedence(sources: Iterable[Source]) -> list[Source]:
 class Selection:
     """For each source, which of its records are taken."""
 
-    masks: list[NDArray[np.bool_]]
+    masks: list[BoolArray]
     conflicts: list[Conflict] = field(default_factory=list)
     incomplete: set[int] = field(default_factory=set)
     replaced: list[Record] = field(default_factory=list)

@@ -17,8 +17,8 @@ from typing import Any
 
 import h5py
 import numpy as np
-from numpy.typing import NDArray
 
+from vindeby.arrays import BoolArray
 from vindeby.store.format.record import Attribute
 from vindeby.store.format.rows import Segment, pieces
 from vindeby.store.format.shard import build_image
@@ -116,7 +116,7 @@ class Answer:
         else:
             self.left_out += 1
 
-    def intact(self, segment: Segment) -> NDArray[np.bool_]:
+    def intact(self, segment: Segment) -> BoolArray:
         """Send the rows whose checksum holds, as results; which they are."""
         intact = segment.intact()
         self._send(segment.take(intact), self.result)

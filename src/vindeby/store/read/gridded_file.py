@@ -10,14 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from vindeby.arrays import FloatArray
 from vindeby.errors import DataError, InputError
 from vindeby.store.disk.files import refuse_special
 from vindeby.store.read.guard import DONE, FAILED, RESULT, Guard, GuardError
 from vindeby.store.read.inspect import SIGNATURE
 
-FloatArray = NDArray[np.float64]
 _CLASSIC = b"CDF"
 
 

@@ -17,8 +17,8 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from vindeby.arrays import FloatArray
 from vindeby.wake.compiling.compiled import inlined, scalar
 from vindeby.wake.models.contract import WakeModel
 from vindeby.wake.models.self_similar_2020 import (
@@ -28,8 +28,6 @@ from vindeby.wake.models.self_similar_2020 import (
     place_factors,
 )
 from vindeby.wake.turbines.curves import curves_with_slopes
-
-FloatArray = npt.NDArray[np.float64]
 
 TOLERANCE = 1e-7
 """Change of the blockage, in m/s, after which one more walk finds the wind at the turbines to a fiftieth of this."""

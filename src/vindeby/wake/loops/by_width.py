@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from vindeby.arrays import FloatArray, IntArray
 from vindeby.wake.compiling.compiled import inlined, scalar
 from vindeby.wake.loops.frame import add_slopes, make_add_up, make_loop, pair_of
 from vindeby.wake.loops.pair_tables import MOST_TYPES
@@ -66,8 +67,6 @@ from vindeby.wake.models.contract import WakeModel, once_per_model
 from vindeby.wake.sites.site import WindStates
 from vindeby.wake.turbines.curves import curves_at, curves_with_slopes
 
-FloatArray = npt.NDArray[np.float64]
-
 FEW_STATES = 6
 """Below so many wind states per direction, ``steps`` is faster than ``states``."""
 _TOGETHER = superposition_of_words("squares", "free")
@@ -94,7 +93,7 @@ class WidthRoom(NamedTuple):
     waked: Waked
     adjoints: Any
     room: FloatArray
-    first: npt.NDArray[np.int64]
+    first: IntArray
     other: npt.NDArray[np.uint32]
 
 

@@ -11,13 +11,11 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from vindeby.arrays import FloatArray, IntArray
 from vindeby.wake.compiling.compiled import inlined, kernel, scalar
 from vindeby.wake.loops.wind import count_up, new_turned, turn_back, turn_into_wind
 from vindeby.wake.models.contract import Pair
-
-FloatArray = npt.NDArray[np.float64]
 
 
 class Kept(NamedTuple):
@@ -27,7 +25,7 @@ class Kept(NamedTuple):
     they are there, are thrust coefficient and turbulence intensity. Nothing is kept in an array of size 0.
     """
 
-    column: npt.NDArray[np.int64]
+    column: IntArray
     values: FloatArray
     speed: bool
 

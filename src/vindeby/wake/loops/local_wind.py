@@ -13,16 +13,13 @@ from math import cos, exp, log, pi, sin
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from vindeby.arrays import FloatArray, IntArray
 from vindeby.errors import ArgumentError
 from vindeby.wake.compiling.compiled import scalar
 from vindeby.wake.loops.wind import Wind, wind_of
 from vindeby.wake.sites.gridded_site import GriddedSite, WindGrid
 from vindeby.wake.sites.site import Interpolation, WindStates, around, direction_bin, speed_edges
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
 
 
 class LocalGrid(NamedTuple):

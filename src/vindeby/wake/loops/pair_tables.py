@@ -23,14 +23,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from vindeby.arrays import FloatArray, IntArray
 from vindeby.wake.compiling.compiled import inlined, kernel, scalar
 from vindeby.wake.loops.superposition import superposition_of_words
 from vindeby.wake.models.contract import ModelData, Pair, WakeModel, once_per_model
 from vindeby.wake.models.overlap import coefficients, slope_weights, weights
 from vindeby.wake.turbines.curves import COLUMNS, thrust_variable
 from vindeby.wake.turbines.turbine import Turbine
-
-FloatArray = npt.NDArray[np.float64]
 
 NEAREST, FARTHEST, MIDDLE, TANGENT = 1.0, 400.0, 30.0, 30.0
 DOWNWIND_POINTS, CROSSWIND_POINTS, THRUST_POINTS = 56, 72, 22
@@ -164,7 +163,7 @@ class PairRoom(NamedTuple):
     of wakes and wind speeds; ``node`` and ``share``: the places on the thrust axis, and the four weights there.
     """
 
-    first: npt.NDArray[np.int64]
+    first: IntArray
     other: npt.NDArray[np.uint32]
     summed: FloatArray
     u: FloatArray

@@ -26,11 +26,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from vindeby.arrays import FloatArray, IntArray
 from vindeby.wake.compiling.compiled import inlined, scalar
 from vindeby.wake.models.contract import WakeModel, Widths
-
-FloatArray = npt.NDArray[np.float64]
-
 
 LARGEST_T = 1.75
 _LARGEST_Z = 60.0
@@ -201,8 +199,8 @@ class Facing(NamedTuple):
     radius: FloatArray
     strip: npt.NDArray[np.uint32]
     member: npt.NDArray[np.uint32]
-    head: npt.NDArray[np.int64]
-    tail: npt.NDArray[np.int64]
+    head: IntArray
+    tail: IntArray
     target: npt.NDArray[np.uint32]
 
 

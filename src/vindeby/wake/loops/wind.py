@@ -9,13 +9,10 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from vindeby.arrays import FloatArray, IntArray
 from vindeby.wake.compiling.compiled import inlined, scalar
 from vindeby.wake.sites.site import WindStates
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
 
 
 def turn_arrays(cosine: Any, sine: Any, x: Any, y: Any) -> tuple[Any, Any]:

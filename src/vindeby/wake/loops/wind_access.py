@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from vindeby.arrays import FloatArray, IntArray
 from vindeby.wake.compiling.compiled import inlined, kernel, scalar
 from vindeby.wake.loops.local_wind import LocalRows, LocalWind, fill_row, local_wind_of, new_rows
 from vindeby.wake.loops.superposition import Superposition, superposition_of_words
@@ -20,10 +20,6 @@ from vindeby.wake.models.contract import WakeModel
 from vindeby.wake.sites.gridded_site import GriddedSite
 from vindeby.wake.sites.site import Site, WindStates
 from vindeby.wake.turbines.turbine import Turbine
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
-
 
 Locality = Literal["uniform", "local", "turned"]
 """The wind is the same everywhere, differs from place to place, or differs and wakes follow its turning."""

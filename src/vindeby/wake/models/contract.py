@@ -31,14 +31,12 @@ from itertools import product
 from typing import Any, Concatenate, Literal, NamedTuple, ParamSpec, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
+from vindeby.arrays import FloatArray
 from vindeby.errors import ArgumentError
 from vindeby.wake.compiling.code_digest import digest_of
 from vindeby.wake.compiling.compiled import fixed_copy, scalar
 from vindeby.wake.models.overlap import overlap_table
-
-FloatArray = npt.NDArray[np.float64]
 
 NEGLIGIBLE = 1e-10
 """A deficit, as a fraction of the wind speed, that may be left out: so few are so near this that a farm's energy

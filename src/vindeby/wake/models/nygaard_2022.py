@@ -23,15 +23,13 @@ from __future__ import annotations
 from math import log, sqrt
 
 import numpy as np
-import numpy.typing as npt
 
+from vindeby.arrays import FloatArray
 from vindeby.parameters import Nygaard2022
 from vindeby.wake.compiling.compiled import inlined, scalar
 from vindeby.wake.models.contract import ModelData, Pair, Slopes, WakeModel, Widths, without_slopes
 from vindeby.wake.models.gaussian import centre_deficit, initial_width
 from vindeby.wake.models.overlap import overlap
-
-FloatArray = npt.NDArray[np.float64]
 
 SMALLEST_Y = 0.012
 """Below it the table of g(y) is not exact enough; it is that of a turbulence intensity of 0.008."""

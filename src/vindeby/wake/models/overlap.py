@@ -19,12 +19,9 @@ from functools import cache
 from math import acos, exp, pi, sin
 
 import numpy as np
-import numpy.typing as npt
 
+from vindeby.arrays import FloatArray
 from vindeby.wake.compiling.compiled import inlined, kernel, scalar
-
-FloatArray = npt.NDArray[np.float64]
-
 
 _ONE_SIDED: FloatArray = np.array([-137 / 60, 5, -5, 10 / 3, -5 / 4, 1 / 5])
 """Slope at the first of six points, exact for polynomials of degree five."""

@@ -14,11 +14,10 @@ from typing import Any, get_args
 import numpy as np
 import numpy.typing as npt
 
+from vindeby.arrays import FloatArray
 from vindeby.errors import ArgumentError
 from vindeby.units import TOLERANCE_M, count_sectors, first_uneven
 from vindeby.wake.sites.site import Interpolation, Site, WeibullSite, WindStates, checked
-
-FloatArray = npt.NDArray[np.float64]
 
 QUANTITIES = MappingProxyType(
     {

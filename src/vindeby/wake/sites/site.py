@@ -19,10 +19,10 @@ from typing import Literal, Protocol, get_args
 import numpy as np
 import numpy.typing as npt
 
+from vindeby.arrays import FloatArray, IntArray
 from vindeby.errors import ArgumentError
 from vindeby.text import plural
 
-FloatArray = npt.NDArray[np.float64]
 Interpolation = Literal["linear", "nearest"]
 
 DEFAULT_DIRECTIONS: FloatArray = np.arange(360.0)
@@ -115,7 +115,7 @@ class WindStates:
     """
 
     direction: FloatArray
-    first: npt.NDArray[np.int64]
+    first: IntArray
     speed: FloatArray
     probability: FloatArray
     turbulence: FloatArray
@@ -236,9 +236,7 @@ def _shares_of_bins(sectors: FloatArray, directions: FloatArray, how: Interpolat
     return _over_directions(sectors, directions, how) * (len(sectors) / 360.0 * direction_bin(directions))
 
 
-def around(
-    directions: FloatArray, sectors: int, how: Interpolation
-) -> tuple[npt.NDArray[np.int64], FloatArray]:
+def around(directions: FloatArray, sectors: int, how: Interpolation) -> tuple[IntArray, FloatArray]:
     """By direction, the sectors before and after it and the share of the latter."""
     place = np.mod(directions, 360.0) / (360.0 / sectors)
     if how == "nearest":

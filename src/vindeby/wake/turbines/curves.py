@@ -18,10 +18,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from vindeby.arrays import FloatArray, IntArray
 from vindeby.wake.compiling.compiled import inlined, scalar
 from vindeby.wake.turbines.turbine import Turbine
 
-FloatArray = npt.NDArray[np.float64]
 FEWEST_BUCKETS = 256
 """Even for few pieces, so that hardly a bucket holds two: a second step that comes now and then costs most."""
 MOST_BUCKETS = 2048
@@ -35,8 +35,8 @@ class TurbineArrays(NamedTuple):
     diameter: FloatArray
     hub_height: FloatArray
     per_speed: FloatArray
-    bucket_first: npt.NDArray[np.int64]
-    bucket_count: npt.NDArray[np.int64]
+    bucket_first: IntArray
+    bucket_count: IntArray
     bucket: npt.NDArray[np.uint32]
     piece: FloatArray
 

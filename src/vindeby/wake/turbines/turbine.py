@@ -14,11 +14,9 @@ from typing import Literal, NamedTuple, get_args
 import numpy as np
 import numpy.typing as npt
 
+from vindeby.arrays import FloatArray
 from vindeby.errors import ArgumentError
 from vindeby.units import impossible_power, impossible_rating, mw_to_w, w_to_mw
-
-FloatArray = npt.NDArray[np.float64]
-
 
 Outside = Literal["hold", "zero"]
 

@@ -1,4 +1,4 @@
-"""The arrays that the searches use."""
+"""The arrays that most of vindeby computes with."""
 
 from __future__ import annotations
 
@@ -7,3 +7,4 @@ import numpy.typing as npt
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
+BoolArray = npt.NDArray[np.bool_]
