@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import json
 import os
 import shutil
@@ -67,3 +68,10 @@ def test_a_cache_that_cannot_be_used_is_trouble(tmp_path: Path, monkeypatch: pyt
     (tmp_path / "code").write_bytes(bytes(3_000_000))
     monkeypatch.setattr("vindeby.wake.compiling.compiled.cache_folder", lambda: tmp_path)
     assert doctor.cache().summary == f"{tmp_path}: 3 MB of machine code"
+
+
+def test_a_package_that_says_no_version_is_told_and_does_not_end_the_command(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(importlib.metadata.Distribution, "discover", lambda **_: iter(()))
+    assert "numba not installed" in doctor.versions().summary

@@ -75,6 +75,10 @@ def test_an_older_scripts_results_without_energy_are_computed_again(tmp_path: Pa
     assert (
         "vindeby: 60 results are not valid and are computed again; --keep-invalid leaves them" in done.stderr
     )
+    assert (
+        "\n  60 results were not valid and were computed again; those that they replace are " in done.stdout
+    )
+    assert "computed again" not in kept.stdout
     assert counts(output) == (60, 0, 0)
     again = vindeby(tmp_path, "run", "c.yaml")
     assert (again.returncode, "computed 0 in " in again.stdout) == (0, True)

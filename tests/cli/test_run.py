@@ -17,7 +17,7 @@ import pytest
 
 from tests.command import vindeby
 from tests.runner.campaigns import FULL, ROOT, calling, marked_processes, one_cell, results
-from vindeby.store.disk.events import event_files, read_events
+from vindeby.store.disk.events import EventTail
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.missing import fingerprints
 from vindeby.store.read.database import Database
@@ -143,8 +143,8 @@ def wait_for_file(path: Path) -> None:
 def wait_for_event(folder: Path, event: str) -> None:
     deadline = time.monotonic() + 60.0
     while time.monotonic() < deadline:
-        files = event_files(RunDirectory(folder / "layouts.h5"))
-        if any(entry["event"] == event for path in files for entry in read_events(path)):
+        events = EventTail(RunDirectory(folder / "layouts.h5")).read_new(complete=True)
+        if any(entry["event"] == event for entry in events):
             return
         time.sleep(0.05)
     raise AssertionError(f"never: {event}")

@@ -13,6 +13,8 @@ from tests.campaign.examples import SMALL
 from tests.command import vindeby
 from tests.store.examples import flip, foreign_file
 from vindeby.campaign import Campaign
+from vindeby.results.sources import campaign_of
+from vindeby.store.disk.events import SET_ASIDE
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.format.record import Record
 from vindeby.store.format.shard import ShardWriter
@@ -64,6 +66,37 @@ def test_merge_validate_and_missing_of_a_run(campaign: Campaign, tmp_path: Path)
     assert missing.stderr == "vindeby: 8 of 12 results are missing\n"
     listed = vindeby(tmp_path, "missing", "out.h5", "--json")
     assert len(json.loads(listed.stdout)) == 8
+
+
+def test_missing_knows_a_failure_whose_line_has_no_end(campaign: Campaign, tmp_path: Path) -> None:
+    event = {
+        "time": 1.0,
+        "event": SET_ASIDE,
+        "task": campaign.tasks()[0].key,
+        "kind": "error",
+        "reason": "odd",
+    }
+    (RunDirectory(tmp_path / "out.h5").events / "a.jsonl").write_text(json.dumps(event))
+    assert f"{event['task']}\tfailed\terror: odd\n" in vindeby(tmp_path, "missing", "out.h5").stdout
+
+
+def test_merge_names_additions_in_full(campaign: Campaign, tmp_path: Path) -> None:
+    publish(tmp_path, [result(campaign, 0)])
+    vindeby(tmp_path, "merge", "out.h5")
+    with h5py.File(tmp_path / "out.h5", "r+") as file:
+        file["n" * 90] = 1
+    publish(tmp_path, [result(campaign, 1)])
+    assert "n" * 90 in vindeby(tmp_path, "merge", "out.h5").stdout
+
+
+def test_a_database_is_asked_for_its_campaign_only_where_nothing_else_names_one(
+    campaign: Campaign, tmp_path: Path
+) -> None:
+    run = RunDirectory(tmp_path / "out.h5")
+    assert campaign_of(run, None, lambda: pytest.fail("asked")) == campaign
+    given = str(tmp_path / "c.yaml")
+    assert campaign_of(RunDirectory(tmp_path / "b.h5"), given, lambda: pytest.fail("asked")) == campaign
+    assert campaign_of(RunDirectory(tmp_path / "b.h5"), None, lambda: SMALL) == campaign
 
 
 def test_a_complete_run_is_valid(campaign: Campaign, tmp_path: Path) -> None:

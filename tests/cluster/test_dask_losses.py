@@ -23,7 +23,7 @@ from vindeby.errors import TaskError
 from vindeby.runner import Summary, run, running
 from vindeby.runner.cluster import dask_link
 from vindeby.runner.task_executor import Setup
-from vindeby.store.disk.events import read_events
+from vindeby.store.disk.events import EventTail
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.read.database import Database
 
@@ -68,8 +68,8 @@ def _look_often(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def events(output: Path, name: str) -> list[dict[str, Any]]:
-    paths = sorted(RunDirectory(output).events.glob("*.jsonl"))
-    return [event for path in paths for event in read_events(path) if event["event"] == name]
+    found = EventTail(RunDirectory(output)).read_new(complete=True)
+    return [event for event in found if event["event"] == name]
 
 
 def published(output: Path) -> int:

@@ -196,6 +196,21 @@ def test_the_time_that_a_task_had_is_told_when_its_worker_vanishes(tmp_path: Pat
     )
 
 
+def test_a_settled_task_is_seen_at_work_no_more(tmp_path: Path) -> None:
+    bench = Bench(tmp_path)
+    bench.pool.start(0)
+    bench.join("tcp://a")
+    ready(bench)
+    bench.work(0, 3)
+    bench.hear(reported("tcp://a", seen=(Seen(0, 3, 7.0, 0.1, 1),)))
+    (seen,) = bench.pool.observe()
+    assert (seen.task, seen.seconds >= 7.0) == (3, True)
+    events = TasksDurable(0, (3,), "shard", 0.1), WantsWork(0)
+    bench.hear(reported("tcp://a", events, seen=(Seen(0, 3, 9.0, 0.1, 1),)))
+    (seen,) = bench.pool.observe()
+    assert (seen.task, seen.seconds) == (None, 0.0)
+
+
 def test_jobs_from_which_nothing_will_come_are_not_waited_for(tmp_path: Path) -> None:
     bench = Bench(tmp_path, no_jobs_reason=lambda: "SLURM will not start job 7")
     assert bench.hear(present({})) == [PoolLost("SLURM will not start job 7")]

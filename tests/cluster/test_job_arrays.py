@@ -15,7 +15,7 @@ from tests.contracts.test_pools import steered
 from tests.runner.campaigns import ROOT, equal, results
 from vindeby.batch import read_note
 from vindeby.campaign import Campaign
-from vindeby.store.disk.events import read_events
+from vindeby.store.disk.events import EventTail
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.read.database import Database
 
@@ -74,10 +74,8 @@ class Jobs:
 
     def executed(self) -> int:
         """How many results were published in all, by whatever element, if no shard was merged twice."""
-        paths = self.directory.events.glob("*.jsonl")
-        return sum(
-            event["tasks"] for path in paths for event in read_events(path) if event["event"] == "published"
-        )
+        events = EventTail(self.directory).read_new(complete=True)
+        return sum(event["tasks"] for event in events if event["event"] == "published")
 
 
 def jobs_of(slurm: Slurm, folder: Path, seeds: int = 6, **parameters: Any) -> Jobs:
@@ -101,10 +99,8 @@ def test_an_array_runs_all_parts_and_the_merge_reports_nothing_missing(slurm: Sl
     assert jobs.state(merge) == "COMPLETED", jobs.logs()
     assert "all 6 results are there" in jobs.logs()
     assert equal(results(jobs.output), undisturbed(tmp_path, jobs.campaign))
-    started = [
-        event for path in jobs.directory.events.glob("*.jsonl") for event in read_events(path)
-        if event["event"] == "worker started"
-    ]  # fmt: skip
+    events = EventTail(jobs.directory).read_new(complete=True)
+    started = [event for event in events if event["event"] == "worker started"]
     assert {event["job"] for event in started} == {f"{array}_1", f"{array}_2", f"{array}_3"}
     assert "nothing is left to run" in jobs.submit(parts=3).stdout
 

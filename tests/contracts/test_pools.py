@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import resource
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -278,10 +280,45 @@ class PoolContract:
 
 class TestLocalPool(PoolContract):
     def make(self, campaign: Campaign, directory: RunDirectory, slots: int) -> WorkerPool:
-        return LocalPool(directory, setup_for(campaign, directory, "contract"), slots)
+        return LocalPool(directory, setup_for(campaign, directory, "contract"), max(slots, 3))
 
     def left_over(self) -> list[Any]:
         return marked_processes(f"pools-{self.folder}")
+
+    def test_a_worker_needs_one_descriptor_here_and_the_want_of_one_is_an_error_at_once(self) -> None:
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        with self.driven(steered(self.folder), 1) as driver:
+            driver.event(WorkerReady)
+            taken = [os.dup(0) for _ in range(64)]
+            resource.setrlimit(resource.RLIMIT_NOFILE, (taken[-1] + 1, hard))
+            os.close(taken.pop())
+            os.close(taken.pop())
+            try:
+                driver.pool.start(1)
+                with pytest.raises(OSError, match="Too many open files"):
+                    driver.pool.start(2)
+                assert driver.event(WorkerReady).worker == 1
+            finally:
+                resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+                for descriptor in taken:
+                    os.close(descriptor)
+
+    @pytest.mark.parametrize("threads", [0, 1])
+    def test_the_want_of_a_thread_is_an_error_and_the_pool_can_be_closed(self, threads: int) -> None:
+        start, started = threading.Thread.start, iter(range(threads))
+
+        def scarce(thread: threading.Thread) -> None:
+            if next(started, None) is None:
+                raise RuntimeError("can't start new thread")
+            start(thread)
+
+        with self.driven(steered(self.folder), 1) as driver:
+            driver.event(WorkerReady)
+            self.monkeypatch.setattr(threading.Thread, "start", scarce)
+            with pytest.raises(OSError, match="can't start new thread"):
+                driver.pool.start(1)
+            self.monkeypatch.undo()
+        assert self.left_over() == []
 
 
 class TestInProcessPool(PoolContract):

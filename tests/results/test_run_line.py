@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+from typing import Any
+
 import pytest
 
 from vindeby.cli.run_view import drawing, line_of
 from vindeby.runner.protocol import TaskProgress
-from vindeby.runner.supervisor import Progress, WorkerView, time_left
+from vindeby.runner.supervisor import Progress, time_left
+from vindeby.store.disk.events import WorkerState
 
 
 def progress(total: int, done: int, failed: int) -> Progress:
@@ -30,9 +34,10 @@ def test_the_percentage_is_of_what_is_done_and_rounded_down(
     assert line_of(progress(total, done, failed)).startswith(words)
 
 
-def at_work(seconds: float, left_s: float | None) -> WorkerView:
+def at_work(seconds: float, left_s: float | None) -> WorkerState:
     progress = TaskProgress("gradient", 120, 320, 812.34, left_s)
-    return WorkerView(0, 7, "farm0_t0_s0", seconds, 0.1, 10**8, progress=progress, doing=str(progress))
+    about: dict[str, Any] = {"progress": asdict(progress), "doing": str(progress)}
+    return WorkerState("host-1-a", 0, 7, "farm0_t0_s0", seconds, 0.1, 10**8, **about)
 
 
 def test_the_time_to_go_of_long_tasks_is_told_from_how_far_they_are() -> None:

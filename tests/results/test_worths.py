@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 
 from tests.campaign.counted import COUNTED
+from tests.campaign.zoned import ZONED
 from vindeby.assembly.energy import fill_in_energies
 from vindeby.campaign import Campaign
 from vindeby.results.columns import ResultColumns
+from vindeby.results.result_set import ResultSet
 from vindeby.results.sources import open_source
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.format.record import Attribute, Record
@@ -67,6 +69,16 @@ def test_results_without_an_objective_are_not_compared_by_their_energy_with_othe
         "farm1_t0_s0": 42.0,  # nothing was chosen there
         "farm2_t0_s1": 8.0,
     }
+
+
+def test_a_fixed_mix_is_known_without_its_records(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "c.yaml").write_text(ZONED)
+    run = database(tmp_path, found("farm2_t0_s0", 4, 43.0))
+    results = ResultSet(run.output, campaign=str(tmp_path / "c.yaml"))
+    results.rows["aep"] = 43.0  # it is invalid without its types
+    monkeypatch.setattr(ResultSet, "record", lambda *_: pytest.fail("read"))
+    assert results.mean_rated_mw(results.rows).tolist() == [pytest.approx(26 / 6)]
+    assert np.isfinite(results.wake_losses()).all()
 
 
 @pytest.mark.parametrize("said", [None, -15.0])

@@ -10,7 +10,7 @@ from tests.runner.campaigns import results
 from tests.runner.misbehaving import campaign_of
 from vindeby.runner import Summary, run
 from vindeby.runner.protocol import Kind
-from vindeby.store.disk.events import event_files, read_events
+from vindeby.store.disk.events import EventTail
 from vindeby.store.disk.run_directory import RunDirectory
 
 pytestmark = pytest.mark.slow
@@ -23,7 +23,7 @@ def finished(output: Path, function: str, seeds: int, **parameters: float) -> Su
 
 def retired(output: Path) -> list[str]:
     """What the workers that made room for others gave as their reason."""
-    events = [entry for path in event_files(RunDirectory(output)) for entry in read_events(path)]
+    events = EventTail(RunDirectory(output)).read_new(complete=True)
     return [str(entry.get("reason", "")) for entry in events if entry["event"] == "worker retires"]
 
 
@@ -51,10 +51,5 @@ def test_results_wait_while_a_task_holds_every_descriptor_and_are_published_afte
     output = tmp_path / "out.h5"
     summary = finished(output, "borrowing_files", 4, seconds=0.3)
     assert (summary.failures, summary.done, summary.complete) == ({}, 4, True)
-    trouble = [
-        entry
-        for path in event_files(RunDirectory(output))
-        for entry in read_events(path)
-        if entry["event"] == "disk trouble"
-    ]
-    assert trouble == []
+    events = EventTail(RunDirectory(output)).read_new(complete=True)
+    assert [entry for entry in events if entry["event"] == "disk trouble"] == []

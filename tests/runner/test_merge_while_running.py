@@ -24,7 +24,7 @@ from vindeby.errors import BusyError, InputError
 from vindeby.runner import Summary, run
 from vindeby.runner import periodic_merge as merging
 from vindeby.runner.supervisor import Progress
-from vindeby.store.disk.events import EventLog, event_files, read_events
+from vindeby.store.disk.events import EventLog, EventTail
 from vindeby.store.disk.lock import Lock
 from vindeby.store.disk.run_directory import Invalid, RunDirectory, Verdicts, write_verdicts
 from vindeby.store.format.record import Record
@@ -45,7 +45,7 @@ def gated(folder: Path, **run_options: Any) -> Campaign:
 
 
 def events(output: Path, name: str) -> list[dict[str, Any]]:
-    found = (entry for path in event_files(RunDirectory(output)) for entry in read_events(path))
+    found = EventTail(RunDirectory(output)).read_new(complete=True)
     return [entry for entry in found if entry["event"] == name]
 
 

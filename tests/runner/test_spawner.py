@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import pickle
 import signal
+import struct
 import subprocess
 import sys
 
@@ -30,8 +32,14 @@ spawner.run()
 """
 
 
+START = pickle.dumps(("start", 0, ""))
+NO_DESCRIPTOR = (struct.pack("!i", len(START)) + START + b".").hex()
+
+
 @pytest.mark.parametrize(
-    "message", ["", "00000020" + b"half".hex(), "0000"], ids=["none", "half", "half a size"]
+    "message",
+    ["", "00000020" + b"half".hex(), "0000", NO_DESCRIPTOR],
+    ids=["none", "half", "half a size", "no descriptor"],
 )
 def test_workers_end_when_the_last_message_is_cut_short(message: str) -> None:
     done = subprocess.run(

@@ -12,7 +12,7 @@ from tests.runner.campaigns import content, log_text, results
 from tests.runner.misbehaving import campaign_of
 from vindeby.runner import run
 from vindeby.runner.protocol import Kind
-from vindeby.store.disk.events import event_files, read_events
+from vindeby.store.disk.events import EventTail
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.format.record import Record
 
@@ -58,7 +58,7 @@ def clean(tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
 
 
 def retired(output: Path) -> list[str]:
-    events = [entry for path in event_files(RunDirectory(output)) for entry in read_events(path)]
+    events = EventTail(RunDirectory(output)).read_new(complete=True)
     return [str(entry["reason"]) for entry in events if entry["event"] == "worker retires"]
 
 

@@ -11,7 +11,7 @@ import pytest
 from tests.store.examples import contents, publish, records
 from vindeby.errors import StorageError
 from vindeby.store.disk.events import EventLog
-from vindeby.store.disk.files import Files, Retry
+from vindeby.store.disk.files import CarefulFile, Files, Retry
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.format.shard import ShardWriter
 from vindeby.store.merge.merge import MergeOptions, merge
@@ -75,3 +75,13 @@ def test_an_event_log_that_cannot_be_closed_does_not_end_a_run(
     failed = fail_to_close(monkeypatch, ".jsonl")
     log.close()
     assert len(failed) == 1
+
+
+def test_a_position_that_no_file_can_have_is_an_error_only_when_it_is_asked_for(tmp_path: Path) -> None:
+    with CarefulFile(tmp_path / "a") as file:
+        assert file.seek((1 << 63) - 1) == file.tell()
+        assert (file.write(memoryview(b"ab")), file.tell()) == (2, (1 << 63) + 1)
+        with pytest.raises(OSError, match=r"too large|Invalid"):
+            file.check()
+        file._error = None
+        assert file.seek(0, os.SEEK_END) == 0

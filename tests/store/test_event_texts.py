@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from vindeby.store.disk import events
-from vindeby.store.disk.events import SET_ASIDE, EventLog, EventTail, event_files, read_events, read_failures
+from vindeby.store.disk.events import SET_ASIDE, EventLog, EventTail, read_failures
 from vindeby.store.disk.files import LONGEST_TEXT, bounded
 from vindeby.store.disk.run_directory import RunDirectory
 
@@ -52,8 +52,7 @@ def test_an_overlong_line_is_skipped_and_later_events_are_seen(tmp_path: Path) -
     path = run.events / "host-1-token.jsonl"
     path.write_bytes(line(1) + line(2, reason="x" * 30_000_000) + line(3) + line(4)[:-5])
     assert [event["tasks"] for event in EventTail(run).read_new()] == [1, 3]
-    assert [event["tasks"] for event in read_events(path)] == [1, 3]
-    assert event_files(run) == [path]
+    assert [event["tasks"] for event in EventTail(run).read_new(complete=True)] == [1, 3]
 
 
 @pytest.mark.parametrize("step", [1, 7, 64])
@@ -72,9 +71,9 @@ def test_following_a_file_gives_every_event_once_whatever_is_there_at_each_look(
             file.write(data[start : start + step])
             seen += [event["tasks"] for event in tail.read_new()]
     assert seen == [1, 3, 6]
-    assert [event["tasks"] for event in read_events(path)] == seen
+    assert [event["tasks"] for event in EventTail(run).read_new(complete=True)] == seen
     path.write_bytes(data + line(7)[:-1])
-    assert [event["tasks"] for event in read_events(path)] == [*seen, 7]
+    assert [event["tasks"] for event in EventTail(run).read_new(complete=True)] == [*seen, 7]
 
 
 def test_an_overlong_line_that_is_not_finished_is_read_once(

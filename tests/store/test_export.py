@@ -131,6 +131,14 @@ def test_further_arrays_and_attributes_come_along_where_they_fit(tmp_path: Path)
     data.to_netcdf(tmp_path / "a.nc", engine="netcdf4")
 
 
+def test_two_labels_along_an_axis_are_never_equal(tmp_path: Path) -> None:
+    asked = campaign()
+    named = asked.loads(asked.dumps().replace("north", "farm2"))
+    ShardWriter(publish(tmp_path / "out.h5", named)).publish([record(0, farm=2)])
+    with Database(tmp_path / "out.h5") as database:
+        assert database.to_xarray().farm.values.tolist() == ["farm2", "south", "farm2'"]
+
+
 def test_results_that_have_no_place_are_left_out_with_a_warning(tmp_path: Path) -> None:
     odd = Record("elsewhere", "", {"aep": np.array(1.0)})
     database = stored(tmp_path, record(0), odd)

@@ -17,7 +17,7 @@ from tests.store.examples import flip, foreign_file, publish, record, records
 from vindeby.errors import DataError, InputError, StorageError
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.format.record import Record
-from vindeby.store.format.seal import FORMAT_VERSION, block_digests, seal_bytes
+from vindeby.store.format.seal import FORMAT_VERSION, SealedFile, block_digests, seal_bytes
 from vindeby.store.merge.merge import MergeOptions, merge
 from vindeby.store.missing import as_csv, as_json, as_text, find_missing
 from vindeby.store.read.database import Database
@@ -216,6 +216,37 @@ def test_a_database_sees_what_is_published_and_merged_meanwhile(run: RunDirector
         assert sum(map(len, database.segments())) == 5  # what was there when it was opened
         assert database.refresh() == 1
         assert len(dict(database)) == 6
+
+
+def test_each_key_of_a_shard_is_found_without_comparing_all_others(
+    run: RunDirectory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    publish(run, records(6))
+    with Database(run) as database:
+        assert database.checksum("farm0_t1_s0")
+        monkeypatch.setattr(np, "flatnonzero", lambda _: pytest.fail("searched"))
+        assert len({database.checksum(key) for key in database}) == 6
+
+
+def test_arrays_that_are_not_asked_for_are_not_read_but_verified(run: RunDirectory) -> None:
+    publish(run, [record(seed) for seed in range(40)])
+    merge(run.output)
+    parts: list[int] = []
+    whole = SealedFile.read_parts
+
+    def counting(file: SealedFile, places: list[int], lengths: list[int]) -> Any:
+        parts.append(len(places))
+        return whole(file, places, lengths)
+
+    with pytest.MonkeyPatch.context() as patch, Database(run) as database:
+        patch.setattr(SealedFile, "read_parts", counting)
+        [segment] = database.new_segments({"array:aep"})
+    assert (parts, segment.rows["array:aep"].max()) == ([42], 139.0)
+    last = record(39).arrays["layout"].tobytes()
+    flip(run.output, 8 * run.output.read_bytes().index(last))
+    with Database(run) as database:
+        assert sum(map(len, database.new_segments({"array:aep"}))) == 39
+        assert run.output in database.findings
 
 
 def test_all_records_as_one_dataset(filled: RunDirectory) -> None:

@@ -80,7 +80,11 @@ def command(
 def versions() -> MachineFact:
     """The versions that results depend on; they should be the same on all machines of a cluster."""
     found = {"python": platform.python_version(), "vindeby": __version__}
-    found |= {package: importlib.metadata.version(package) for package in ("numpy", "numba", "h5py")}
+    for package in ("numpy", "numba", "h5py"):
+        try:
+            found[package] = importlib.metadata.version(package)
+        except importlib.metadata.PackageNotFoundError:
+            found[package] = "not installed"
     return MachineFact(", ".join(f"{name} {version}" for name, version in found.items()), data=found)
 
 

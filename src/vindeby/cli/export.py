@@ -83,7 +83,8 @@ def command(
         say(note)
     say(f"{plural(len(chosen), 'result')} exported")
     if chosen.missing:
-        say(f"{len(chosen.missing):,} of those asked for have no valid result: {listed(chosen.missing)}")
+        named = listed(chosen.missing, None)
+        say(f"{len(chosen.missing):,} of those asked for have no valid result: {named}")
     if json_:
         results_of = {"results": list(chosen.places), "missing": list(chosen.missing), "notes": chosen.notes}
         echo(json.dumps({"path": str(done.path), "format": done.format, **results_of}))

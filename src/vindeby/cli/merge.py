@@ -97,7 +97,7 @@ def _print(report: MergeReport, as_json: bool) -> None:
             echo_text(f"  {entry}\n")
     for what, names in (("carried over", report.additions), ("left out", report.additions_left)):
         if names:
-            echo(f"  additions by others, {what}: {listed(names)}")
+            echo(f"  additions by others, {what}: {listed(names, None)}")
     for conflict in report.conflicts:
         echo(f"  conflict: {conflict}")
 

@@ -126,6 +126,13 @@ def summary_text(summary: Summary, command: str) -> str:
     if summary.validation is not None and summary.validation.origins:
         lines.append(f"  {in_words(summary.validation.origins)}")
     lines += _failures(summary, one_line(command))
+    if summary.validation is not None:
+        left = summary.all_failed.keys() | {issue.key for issue in summary.validation.issues}
+        if again := summary.resume_state.invalid.keys() - left:
+            lines.append(
+                f"  {len(again):,} results were not valid and were computed again; those that they replace are kept in "
+                f"{one_line(str(summary.output))}.run/replaced/"
+            )
     if summary.validation is not None and summary.validation.issues:
         lines.append(f"  not valid: {len(summary.validation.issues):,} findings, the first of them:")
         lines += [f"    {issue}" for issue in summary.validation.issues[:_SHOWN_FAILURES]]

@@ -46,7 +46,7 @@ def command(
 
     output = named_output(output)
     run = RunDirectory(output)
-    loaded = campaign_of(run, given, None if output.is_dir() else kept_campaign(output))
+    loaded = campaign_of(run, given, lambda: None if output.is_dir() else kept_campaign(output))
     filled = _filled(run, loaded) if fix_aep else None
     if loaded is not None and deep and not fix_aep and (warning := engine_warning(loaded)):
         say(warning)

@@ -19,18 +19,18 @@ from numpy.typing import NDArray
 from vindeby.campaign import Campaign
 from vindeby.errors import CampaignError, InputError
 from vindeby.results.columns import ResultColumns
-from vindeby.results.snapshot import (
-    BadFile,
-    Coordinator,
-    Disk,
-    Expected,
-    Snapshot,
-    TaskState,
-    WorkerState,
-    guessed,
-)
+from vindeby.results.snapshot import BadFile, Coordinator, Disk, Expected, Snapshot, TaskState, guessed
 from vindeby.results.sources import GivenCampaign, campaign_of, open_source
-from vindeby.store.disk.events import CUT_SHORT, SET_ASIDE, EventTail, FailedTask, Odd, failed_task, read_now
+from vindeby.store.disk.events import (
+    CUT_SHORT,
+    SET_ASIDE,
+    EventTail,
+    FailedTask,
+    Odd,
+    WorkerState,
+    failed_task,
+    read_now,
+)
 from vindeby.store.disk.process import Identity
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.read.database import ReplacedError
@@ -57,9 +57,9 @@ class RunHistory:
         self.published: list[tuple[float, int]] = []
         """Times, and how many results had been published by then."""
 
-    def refresh(self) -> None:
-        """Read new events."""
-        for event in self._tail.read_new():
+    def refresh(self, *, complete: bool = False) -> None:
+        """Read new events; ``complete`` as for ``EventTail.read_new``."""
+        for event in self._tail.read_new(complete=complete):
             with contextlib.suppress(KeyError, ValueError, TypeError, OverflowError):
                 self._take(event)
 
@@ -91,7 +91,7 @@ class RunHistory:
 def history_of(run: RunDirectory) -> RunHistory:
     """All events until now; what workers were on when they last reported is among what was begun."""
     history = RunHistory(run)
-    history.refresh()
+    history.refresh(complete=True)
     for one, workers in sorted(_last_states(run, time.time(), history.odd), key=lambda entry: entry[0].alive):
         what = "is running now" if one.alive else "was running when its run ended"
         history.begun |= {worker.task: what for worker in workers if worker.task}

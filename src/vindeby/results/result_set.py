@@ -142,13 +142,23 @@ class ResultSet:
         losses = np.full(len(self.rows), np.nan)
         for farm_idx, type_idx in set(self.rows[["farm_idx", "type_idx"]].tolist()):
             mine = (self.rows["farm_idx"] == farm_idx) & (self.rows["type_idx"] == type_idx)
-            is_mixed = self.mixed_cell(farm_idx, type_idx) is not None
-            alone = None if is_mixed else self.wake_free_gwh(type_idx, 1)
+            alone = self._free_gwh_of_one(farm_idx, type_idx)
             if alone is None:
                 losses[mine] = [self._loss_where_it_stands(row) for row in self.rows[mine]]
             elif alone > 0.0:
                 losses[mine] = 1.0 - self.rows["aep"][mine] / (alone * self.rows["n_turbines"][mine])
         return losses
+
+    def _free_gwh_of_one(self, farm_idx: int, type_idx: int) -> float | None:
+        """The wake-free energy of a turbine, of a mix the mean; None where it depends on the layout or is unknown."""
+        cell = self.mixed_cell(farm_idx, type_idx)
+        if cell is None:
+            return self.wake_free_gwh(type_idx, 1)
+        farm = self.wind_farm(type_idx, farm_idx)
+        if farm is None or cell.mix_ranges or farm.locality != "uniform":
+            return None
+        types = np.repeat(np.arange(len(cell.mix)), [count for _, count in cell.mix])
+        return farm.wake_free_aep(len(types), types) / len(types)
 
     def worths(self) -> FloatArray:
         """What each result is worth where results of its farm and type are compared (``ResultColumns.worths``)."""
@@ -160,6 +170,8 @@ class ResultSet:
         cell = self.mixed_cell(farm_idx, type_idx)
         if cell is None:
             return [type_idx] if turbine_of(self.campaign, type_idx) is not None else []
+        if not cell.mix_ranges:
+            return [kind for kind, count in cell.mix for _ in range(count)]
         own = self.own_types(row["key"].decode(errors="replace"))
         return [] if own is None else [cell.type_indices[kind] for kind in own]
 
@@ -168,8 +180,16 @@ class ResultSet:
         rated = (
             () if self.campaign is None else [turbine.rated_power_mw for turbine in self.campaign.turbines]
         )
-        each = [[rated[kind] for kind in self._kinds(row)] for row in rows]
-        return np.array([np.mean(powers) if powers else np.nan for powers in each], np.float64)
+        found: dict[object, float] = {}
+        each = []
+        for row, place in zip(rows, rows[["farm_idx", "type_idx"]].tolist(), strict=True):
+            cell = self.mixed_cell(*place)
+            name = row["key"] if cell is not None and cell.mix_ranges else place
+            if name not in found:
+                powers = [rated[kind] for kind in self._kinds(row)]
+                found[name] = float(np.mean(powers)) if powers else np.nan
+            each.append(found[name])
+        return np.array(each, np.float64)
 
     def _loss_where_it_stands(self, row: Any) -> float:
         """The share of one result, in wind that differs from place to place."""

@@ -18,7 +18,7 @@ from vindeby.campaign import Campaign
 from vindeby.campaign.tasks import Cell, parse_key
 from vindeby.errors import ArgumentError
 from vindeby.results.columns import ResultColumns
-from vindeby.store.disk.events import FailedTask
+from vindeby.store.disk.events import FailedTask, WorkerState
 
 _LARGEST_BLOCK = 20_000_000
 NOT_ASKED = -1
@@ -171,26 +171,6 @@ def guessed(results: ResultColumns) -> Expected:
 
 
 DIMENSIONS = ("farm", "turbine", "seed")
-
-
-@dataclass(frozen=True)
-class WorkerState:
-    """A worker process, as its coordinator last saw it."""
-
-    coordinator: str
-    slot: int
-    pid: int
-    task: str | None
-    seconds: float
-    silent_s: float
-    memory: int
-    node: str = ""
-    """The machine that it runs on."""
-    job: str = ""
-    """The batch job that it belongs to; empty where there is none."""
-    progress: dict[str, Any] = field(default_factory=dict)
-    doing: str = ""
-    """How far its task is; ``progress`` has the numbers."""
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ read once is not read again until its file changes.
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
@@ -14,10 +15,10 @@ from typing import TypeAlias
 from vindeby.campaign import Campaign
 from vindeby.campaign.sections.farm import Farm
 from vindeby.campaign.sections.turbines import Turbine
-from vindeby.errors import ArgumentError, DataError, InputError
+from vindeby.errors import ArgumentError, InputError
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.format.record import Attribute
-from vindeby.store.format.seal import FORMAT_VERSION
+from vindeby.store.format.seal import FORMAT_VERSION, SealError, open_sealed
 from vindeby.store.read.database import Database
 from vindeby.store.read.guard import Guard
 from vindeby.store.read.reading import read_any
@@ -35,7 +36,9 @@ GivenCampaign: TypeAlias = "str | ChangedCampaign | None"
 """A campaign file or the name of a preset, perhaps changed; None is the one kept with the results."""
 
 
-def campaign_of(run: RunDirectory, given: GivenCampaign, kept: Attribute | None = None) -> Campaign | None:
+def campaign_of(
+    run: RunDirectory, given: GivenCampaign, kept: Attribute | Callable[[], Attribute | None] | None = None
+) -> Campaign | None:
     """The campaign that was given, else the frozen one of the run directory, else the database's own."""
     source, overrides = (given.source, given.overrides) if isinstance(given, ChangedCampaign) else (given, ())
     if source is not None:
@@ -43,6 +46,7 @@ def campaign_of(run: RunDirectory, given: GivenCampaign, kept: Attribute | None 
     text = run.campaign_text()
     if text is not None:
         return Campaign.loads(text, str(run.campaign_file), overrides)
+    kept = kept() if callable(kept) else kept
     if isinstance(kept, str) and kept:
         return Campaign.loads(kept, f"{run.output} (campaign)", overrides)
     if overrides:
@@ -78,11 +82,12 @@ def named_output(path: Path | str) -> Path:
 
 def kept_campaign(path: Path) -> Attribute | None:
     """The campaign inside a database, sealed or not; None where there is none or the file cannot be read."""
-    with contextlib.suppress(DataError, InputError, OSError), Database(path) as database:
-        return database.campaign_text
+    with contextlib.suppress(OSError, SealError), open_sealed(path) as file:
+        root = file.seal.directory.get("root")
+        return root.get("campaign") if isinstance(root, dict) else None
     if not path.is_file():
         return None
-    with Guard() as guard:  # a file from which no record can be read may still hold its campaign
+    with Guard() as guard:
         return read_any(path, guard).root.get("campaign")
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from vindeby.runner.protocol import Failure, Kind
 from vindeby.runner.resume import TaskSpace
-from vindeby.store.disk.events import EventLog, event_files, read_events
+from vindeby.store.disk.events import EventLog, EventTail
 from vindeby.store.disk.run_directory import RunDirectory
 
 OUT_OF_TIME = "out of time"
@@ -65,15 +65,11 @@ def record_time_up(
 
 
 def _earlier(run: RunDirectory, job: str) -> list[dict[str, Any]]:
-    found = [
+    return [
         entry
-        for path in event_files(run)
-        for entry in read_events(path)
-        if entry["event"] == OUT_OF_TIME
-        and entry.get("job") == job
-        and {"cut", "seconds", "settled"} <= entry.keys()
+        for entry in EventTail(run).read_new(OUT_OF_TIME, complete=True)
+        if entry.get("job") == job and {"cut", "seconds", "settled"} <= entry.keys()
     ]
-    return sorted(found, key=lambda entry: float(entry["time"]))
 
 
 def _had_most_of_the_time(key: str, end: Mapping[str, Any]) -> bool:

@@ -85,7 +85,9 @@ def how_it_ended(status: int) -> str:
         name = signal.Signals(-status).name
     except ValueError:
         name = f"signal {-status}"
-    return f"the process was killed by {name} ({signal.strsignal(-status)})"
+    meaning = {"SIGSEGV": " (invalid memory access)", "SIGBUS": " (invalid memory access)"}
+    meaning |= {"SIGABRT": " (abort)", "SIGFPE": " (arithmetic error)", "SIGILL": " (illegal instruction)"}
+    return f"the process was killed by {name}{meaning.get(name, '')}"
 
 
 class Outcome(Enum):

@@ -17,29 +17,13 @@ from typing import Any, TypeAlias
 from vindeby.runner import protocol
 from vindeby.runner.plan import Plan
 from vindeby.runner.processes import node_and_job, stop_signals
-from vindeby.runner.protocol import Failure, Finish, Kind, Outcome, TaskProgress, Work, WorkerPool
+from vindeby.runner.protocol import Failure, Finish, Kind, Outcome, Work, WorkerPool
 from vindeby.runner.resume import ResumeState, TaskSpace
-from vindeby.store.disk.events import CUT_SHORT, SET_ASIDE, EventLog
+from vindeby.store.disk.events import CUT_SHORT, SET_ASIDE, EventLog, WorkerState
 from vindeby.store.disk.lock import Lock
 
 _WINDOW_S = 60.0
 _LONG_S = 5.0
-
-
-@dataclass(frozen=True)
-class WorkerView:
-    """A worker at this moment."""
-
-    slot: int
-    pid: int
-    task: str | None
-    seconds: float
-    silent_s: float
-    memory: int
-    node: str = ""
-    job: str = ""
-    progress: TaskProgress | None = None
-    doing: str = ""
 
 
 @dataclass(frozen=True)
@@ -54,15 +38,15 @@ class Progress:
     """Tasks that this run still has to settle; not those that are left as they are."""
     rate: float
     """Tasks per second, lately."""
-    workers: tuple[WorkerView, ...]
+    workers: tuple[WorkerState, ...]
     ending: bool = False
     trouble: str = ""
     eta_s: float | None = None
 
 
-def time_left(left: int, rate: float, workers: Sequence[WorkerView]) -> float | None:
+def time_left(left: int, rate: float, workers: Sequence[WorkerState]) -> float | None:
     """Seconds that so many tasks will take: at this rate; where they are long, by how far those at work are."""
-    at_work = [(view.seconds, view.progress.left_s) for view in workers if view.progress]
+    at_work = [(view.seconds, view.progress.get("left_s")) for view in workers]
     known = [(seconds, rest) for seconds, rest in at_work if rest is not None]
     rest, whole = sum(one for _, one in known), sum(map(sum, known))
     if known and (not rate or whole > _LONG_S * len(known)):
@@ -231,7 +215,9 @@ class Supervisor:
             key = self._space.key(seen.task) if seen.task is not None else None
             place = self._places.get(seen.worker, ("", ""))
             about = (seen.pid, key, seen.seconds, seen.silent_s, seen.memory)
-            views.append(WorkerView(seen.worker, *about, *place, seen.progress, str(seen.progress or "")))
+            progress = asdict(seen.progress) if seen.progress else {}
+            doing = str(seen.progress or "")
+            views.append(WorkerState(self._log.name, seen.worker, *about, *place, progress, doing))
         self._happened(protocol.Tick())
         self._meanwhile(self._plan.done)
         self._report(tuple(views), now)
@@ -245,7 +231,7 @@ class Supervisor:
         then, before = self._points[0]
         return (settled - before) / (now - then) if now > then else 0.0
 
-    def _report(self, views: tuple[WorkerView, ...] = (), now: float = float("inf")) -> None:
+    def _report(self, views: tuple[WorkerState, ...] = (), now: float = float("inf")) -> None:
         if now - self._shown >= _SHOW_S:
             self._speed = self._rate()
         progress = Progress(

@@ -15,17 +15,12 @@ from vindeby._version import __version__
 from vindeby.errors import library
 from vindeby.interop.export.chosen import Chosen
 from vindeby.store.read.export import (
-    PLACE,
     UNKNOWN,
-    array_column,
-    array_names,
-    attribute_column,
-    attribute_names,
+    add_single_values,
     axes_of,
     layout_sizes,
     number_column,
     origin_column,
-    shapes_of,
     texts,
 )
 
@@ -80,13 +75,7 @@ def result_columns(chosen: Chosen) -> dict[str, NDArray[Any]]:
         "fingerprint": _text(texts(segments, "fingerprint")),
         "checksum": _text(texts(segments, "checksum")),
     }
-    for name in attribute_names(segments):
-        if name not in {*PLACE, "aep", "n_turbines", "origin", "seconds"}:
-            values = attribute_column(segments, name)
-            columns[_free(name, columns)] = values.astype(object) if values.dtype.kind == "U" else values
-    for name in array_names(segments):
-        if name != "aep" and set(shapes_of(segments, name)) == {()}:
-            columns[_free(name, columns)] = array_column(segments, name)
+    add_single_values(columns, segments, scalars_only=True)
     stands = {key: number for number, key in enumerate(texts(segments, "key"))}
     order = np.array([stands[result.key] for result in chosen.results], np.intp)
     return {name: column[order] for name, column in columns.items()}
@@ -135,12 +124,6 @@ def _zone_name(chosen: Chosen, farm_idx: int, zone: int) -> str:
 
 def _text(values: list[str]) -> NDArray[Any]:
     return np.array(values, object)
-
-
-def _free(name: str, columns: dict[str, Any]) -> str:
-    while name in columns:
-        name = f"record_{name}"
-    return name
 
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")

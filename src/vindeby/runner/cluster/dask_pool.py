@@ -166,8 +166,9 @@ class DaskPool:
         for place in self._places.values():
             if (known := place.node.seen.get(place.lane)) is not None:
                 age = time.monotonic() - place.node.looked
-                seconds = known.seconds + age if known.task is not None else 0.0
-                silent_s = known.silent_s + age
+                seconds, silent_s = known.seconds + age, known.silent_s + age
+                if known.task not in place.unreported.tasks:  # it has none, or that is settled since
+                    known, seconds = replace(known, task=None, progress=None), 0.0
                 seen.append(replace(known, worker=place.slot, seconds=seconds, silent_s=silent_s))
         return seen
 

@@ -8,8 +8,9 @@ publishes them itself and reports which tasks are durable.
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
-import os
+import pickle
 import queue
 import socket
 import threading
@@ -22,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from vindeby.runner.local.heartbeats import Heartbeats
-from vindeby.runner.local.spawner import Spawner
+from vindeby.runner.local.spawner import Spawner, hang_up
 from vindeby.runner.processes import end_of_log, memory_of, oom_kills
 from vindeby.runner.protocol import (
     EndWorker,
@@ -54,9 +55,9 @@ class WorkerHandle:
     """One worker process, and our end of the pipe to it."""
 
     slot: int
-    pipe: socket.socket
+    pipe: Connection
     log: Path
-    outbox: queue.SimpleQueue[Setup | Work | EndWorker | None] = field(default_factory=queue.SimpleQueue)
+    outbox: queue.SimpleQueue[bytes | None] = field(default_factory=queue.SimpleQueue)
     threads: list[threading.Thread] = field(default_factory=list)
     pid: int = 0
     leaving: bool = False
@@ -64,12 +65,15 @@ class WorkerHandle:
     retires_for: str = ""
     unreported: Unreported = field(default_factory=Unreported)
 
+    def send(self, message: Setup | Work | EndWorker) -> None:
+        """Leave a message for the thread that writes."""
+        self.outbox.put(pickle.dumps(message))
+
     def hang_up(self) -> None:
         """End both directions once the process is gone; returns when everything that it said was handed on."""
         reader, writer = self.threads
         reader.join(_DUMP_S)  # it ends by itself, unless something that a task left behind holds the pipe
-        with contextlib.suppress(OSError):
-            self.pipe.shutdown(socket.SHUT_RDWR)
+        hang_up(self.pipe)
         reader.join()
         self.outbox.put(None)
         writer.join()
@@ -86,31 +90,33 @@ class LocalPool:
         self._oom_kills = oom_kills()
         self._heartbeats = Heartbeats.create(slots)
         method, log = setup.campaign.run.start_method, run.logs / f"{setup.name}-spawner.log"
-        self._spawner = Spawner(self._heartbeats.descriptor, method, setup.search_path, log)
-        self._listen_to_spawner()
+        listen = partial(self._listen, self._hear_spawner, self._spawner_died)
+        self._spawner = Spawner(self._heartbeats.descriptor, method, setup.search_path, log, listen)
 
     def start(self, slot: int) -> None:
         """Ask the spawner for a worker, and send it what it needs to know first."""
         ours, theirs = socket.socketpair()
-        worker = WorkerHandle(slot, ours, self._run.logs / f"{self._setup.name}-worker{slot}.log")
-        self._heartbeats.slot(slot).clear()
-        self._spawner.start(slot, theirs, worker.log)
+        with theirs:
+            log = self._run.logs / f"{self._setup.name}-worker{slot}.log"
+            worker = WorkerHandle(slot, Connection(ours.detach()), log)
+            self._heartbeats.slot(slot).clear()
+            hear, over = partial(self._hear, worker), partial(self._kill_soon, worker)
+            worker.threads = [self._listen(hear, over, worker.pipe), _thread(_write, worker)]
+            worker.send(self._setup)
+            self._spawner.start(slot, theirs, log)
         self._workers[slot] = worker
-        worker.outbox.put(self._setup)
-        hear, over = partial(self._hear, worker), partial(self._kill_soon, worker)
-        worker.threads = [_thread(self._read, ours, hear, over), _thread(_write, ours, worker.outbox)]
 
     def assign(self, slot: int, work: Work) -> None:
         """Send tasks to a worker."""
         if (worker := self._workers.get(slot)) is not None:
             worker.unreported.assign(work)
-            worker.outbox.put(work)
+            worker.send(work)
 
     def end(self, slot: int, *, now: bool = False) -> None:
         """Tell a worker to publish and exit."""
         if (worker := self._workers.get(slot)) is not None:
             worker.leaving = True
-            worker.outbox.put(EndWorker(slot, now))
+            worker.send(EndWorker(slot, now))
 
     def kill(self, slot: int, failure: Failure | None = None) -> None:
         """Kill a worker and its process group; one that takes too long first writes down where it is."""
@@ -138,21 +144,25 @@ class LocalPool:
         self._workers.clear()
         self._heartbeats.close()
 
-    def _listen_to_spawner(self) -> None:
-        _thread(self._read, self._spawner.control, self._hear_spawner, self._spawner_died)
+    def _listen(
+        self, hear: Callable[[Any], None], over: Callable[[], None], pipe: Connection
+    ) -> threading.Thread:
+        return _thread(self._read, hear, over, pipe)
 
-    def _read(self, pipe: socket.socket, hear: Callable[[Any], None], over: Callable[[], None]) -> None:
+    def _read(self, hear: Callable[[Any], None], over: Callable[[], None], pipe: Connection) -> None:
         """A thread: hand on each message until the other side is gone, or says what nobody understands."""
-        with contextlib.suppress(Exception), Connection(os.dup(pipe.fileno())) as messages:
+        with contextlib.suppress(Exception):
             while True:
-                self._inbox.post(partial(hear, messages.recv()))
+                self._inbox.post(partial(hear, pipe.recv()))
         self._inbox.post(over)
 
     def _kill_soon(self, worker: WorkerHandle) -> None:
         """Kill a worker in a moment, unless it is gone by then."""
-        timer = threading.Timer(_DUMP_S, self._inbox.post, [partial(self._kill_now, worker)])
-        timer.daemon = True
-        timer.start()
+        _thread(self._post_late, partial(self._kill_now, worker))
+
+    def _post_late(self, call: Callable[[], None]) -> None:
+        time.sleep(_DUMP_S)
+        self._inbox.post(call)
 
     def _kill_now(self, worker: WorkerHandle) -> None:
         if self._workers.get(worker.slot) is worker:
@@ -193,7 +203,6 @@ class LocalPool:
         """Everything below it died with it; each task that was running may have done it."""
         self._inbox.events.append(PoolNote("spawner died"))
         self._spawner.restart()
-        self._listen_to_spawner()
         failure = Failure(Kind.KILLED, "the process that starts workers was killed")
         for worker in self._workers.values():
             worker.hang_up()
@@ -221,12 +230,15 @@ class LocalPool:
 
 def _thread(target: Callable[..., None], *arguments: Any) -> threading.Thread:
     thread = threading.Thread(target=target, args=arguments, daemon=True)
-    thread.start()
+    try:
+        thread.start()
+    except RuntimeError as error:
+        raise OSError(errno.EAGAIN, f"{error}, see ulimit -u") from error
     return thread
 
 
-def _write(pipe: socket.socket, outbox: queue.SimpleQueue[Any]) -> None:
+def _write(worker: WorkerHandle) -> None:
     """A thread: send what is in the outbox, until None is, or the other side is gone, which is noticed elsewhere."""
-    with contextlib.suppress(OSError), Connection(os.dup(pipe.fileno())) as messages:
-        while (message := outbox.get()) is not None:
-            messages.send(message)
+    with contextlib.suppress(OSError):
+        while (message := worker.outbox.get()) is not None:
+            worker.pipe.send_bytes(message)

@@ -18,6 +18,8 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
+from collections.abc import Callable, Iterator
 from multiprocessing.connection import Connection
 from pathlib import Path
 from types import FrameType
@@ -56,12 +58,14 @@ class SpawnerProcess:
                     self._serve()
                 self._reap()
         except (EOFError, SystemExit, OSError):  # a message that is cut short is an OSError
+            pass
+        finally:
             self._end_all()
 
     def _serve(self) -> None:
         what, slot, log = self.control.recv()
         if what == "start":
-            with socket.socket(fileno=os.dup(self.control.fileno())) as stream:
+            with socket_of(self.control) as stream:
                 _, descriptors, _, _ = socket.recv_fds(stream, 1, 1)
             if not descriptors:
                 raise EOFError
@@ -184,15 +188,40 @@ ONE_THREAD = {
 """One thread for each worker: the cores are shared out among workers, not inside them."""
 
 
-class Spawner:
-    """Speaks with one spawner; what that reports about workers is read from ``control``, by whoever uses this."""
+@contextlib.contextmanager
+def socket_of(connection: Connection) -> Iterator[socket.socket]:
+    """The socket of a connection, without a descriptor of its own."""
+    stream = socket.socket(fileno=connection.fileno())
+    try:
+        yield stream
+    finally:
+        stream.detach()
 
-    def __init__(self, heartbeats: int, method: str, search_path: tuple[str, ...], log: Path) -> None:
+
+def hang_up(connection: Connection) -> None:
+    """End both directions, also for a thread that reads."""
+    with contextlib.suppress(OSError), socket_of(connection) as stream:
+        stream.shutdown(socket.SHUT_RDWR)
+
+
+class Spawner:
+    """Speaks with one spawner; what that reports about workers is read by the thread that ``listen`` starts."""
+
+    def __init__(
+        self,
+        heartbeats: int,
+        method: str,
+        search_path: tuple[str, ...],
+        log: Path,
+        listen: Callable[[Connection], threading.Thread],
+    ) -> None:
         self._heartbeats, self._method, self._search_path, self._log = heartbeats, method, search_path, log
+        self._listen = listen
         self._start()
 
     def _start(self) -> None:
-        self.control, theirs = socket.socketpair()
+        ours, theirs = socket.socketpair()
+        self._control = Connection(ours.detach())
         with theirs, os.fdopen(open_log(str(self._log)), "ab") as log:
             handed = theirs.fileno(), self._heartbeats
             self._process = start_python(
@@ -205,18 +234,19 @@ class Spawner:
                 pass_fds=handed,
                 env=os.environ | ONE_THREAD,
             )
-        self._messages = Connection(os.dup(self.control.fileno()))
+        self._listener = self._listen(self._control)
 
     def start(self, slot: int, channel: socket.socket, log: Path) -> None:
         """Ask for a worker; ``channel`` is its end of the pipe, which is closed here."""
         with channel, contextlib.suppress(OSError):
-            self._messages.send(("start", slot, str(log)))
-            socket.send_fds(self.control, [b"."], [channel.fileno()])
+            self._control.send(("start", slot, str(log)))
+            with socket_of(self._control) as stream:
+                socket.send_fds(stream, [b"."], [channel.fileno()])
 
     def order(self, what: str, slot: int) -> None:
         """Ask that a worker and its process group be killed (``kill``), or that it log where it is (``dump``)."""
-        with contextlib.suppress(OSError):  # it is gone, which whoever reads ``control`` notices
-            self._messages.send((what, slot, ""))
+        with contextlib.suppress(OSError):  # it is gone, which the listener notices
+            self._control.send((what, slot, ""))
 
     def restart(self) -> None:
         """A new spawner, after the old one was killed; the kernel killed its workers with it."""
@@ -235,7 +265,6 @@ class Spawner:
             self._process.wait()
 
     def _hang_up(self) -> None:
-        with contextlib.suppress(OSError):
-            self.control.shutdown(socket.SHUT_RDWR)  # also for the thread that reads it
-        self.control.close()
-        self._messages.close()
+        hang_up(self._control)
+        self._listener.join()
+        self._control.close()

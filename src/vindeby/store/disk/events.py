@@ -15,7 +15,7 @@ import json
 import os
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO, TypeAlias
 
@@ -75,16 +75,6 @@ class EventLog:
             os.close(self._descriptor)
 
 
-def read_events(path: Path, odd: Odd | None = None) -> Iterator[Event]:
-    """Every whole line of a file, whatever its end looks like; what no run wrote is left out and noted in ``odd``."""
-    odd = {} if odd is None else odd
-    with noting(path, odd), open_bounded(path) as file:
-        for line, _, _ in whole_lines(file, last=True):
-            event = parse_event(line, path, odd)
-            if event is not None:
-                yield event
-
-
 @contextlib.contextmanager
 def noting(path: Path, odd: Odd) -> Iterator[None]:
     """Go on where a file is gone, is none, or is nested too deeply; the last two are noted."""
@@ -139,12 +129,24 @@ def _bounded(value: Any) -> Any:
     return [_bounded(part) for part in value] if isinstance(value, list | tuple) else value
 
 
-def event_files(run: RunDirectory) -> list[Path]:
-    """The files of all coordinators, the oldest first."""
-    if not run.events.is_dir():
-        return []
-    found = [(path.stat().st_mtime_ns, path) for path in run.events.glob("*.jsonl")]
-    return [path for _, path in sorted(found)]
+@dataclass(frozen=True)
+class WorkerState:
+    """A worker process, as its coordinator last saw it and shows it in ``NAME.now.json``."""
+
+    coordinator: str
+    slot: int
+    pid: int
+    task: str | None
+    seconds: float
+    silent_s: float
+    memory: int
+    node: str = ""
+    """The machine that it runs on."""
+    job: str = ""
+    """The batch job that it belongs to; empty where there is none."""
+    progress: dict[str, Any] = field(default_factory=dict)
+    doing: str = ""
+    """How far its task is; ``progress`` has the numbers."""
 
 
 @dataclass(frozen=True)
@@ -169,12 +171,10 @@ class FailedTask:
 def read_failures(run: RunDirectory, odd: Odd | None = None) -> dict[str, FailedTask]:
     """The tasks that failed for good, by key; the last word counts. ``odd`` takes the files that were left out."""
     found: dict[str, FailedTask] = {}
-    for path in event_files(run):
-        for entry in read_events(path, odd):
-            if entry["event"] == SET_ASIDE:
-                with contextlib.suppress(KeyError, ValueError, TypeError, OverflowError):
-                    task = failed_task(entry)
-                    found[task.key] = task
+    for entry in EventTail(run, odd).read_new(SET_ASIDE, complete=True):
+        with contextlib.suppress(KeyError, ValueError, TypeError, OverflowError):
+            task = failed_task(entry)
+            found[task.key] = task
     return found
 
 
@@ -193,29 +193,36 @@ def failed_task(entry: dict[str, Any]) -> FailedTask:
 
 
 class EventTail:
-    """Follows all event files of a run; what was read once is not read again."""
+    """Follows all event files of a run; what was read once is not read again. What no run wrote is noted in ``odd``."""
 
-    def __init__(self, run: RunDirectory) -> None:
+    def __init__(self, run: RunDirectory, odd: Odd | None = None) -> None:
         self._run = run
         self._places: dict[Path, tuple[int, int, bool]] = {}
-        self.odd: Odd = {}
+        self.odd: Odd = {} if odd is None else odd
 
-    def read_new(self) -> list[Event]:
-        """The events that were written since the last call, in the order of their times."""
+    def read_new(self, only: str = "", *, complete: bool = False) -> list[Event]:
+        """The events, or ``only`` those of this name, that were written since the last call, in the order of time.
+
+        ``complete``: a last line without its end counts too, and a file that cannot be read raises OSError; without it,
+        both are left for the next call.
+        """
         found: list[Event] = []
-        with contextlib.suppress(OSError):
+        left_for_later = () if complete else (OSError,)
+        with contextlib.suppress(*left_for_later):
             for path in sorted(self._run.events.glob("*.jsonl")):
-                found += self._new_lines(path)
+                with contextlib.suppress(*left_for_later):
+                    events = self._new_lines(path, last=complete)
+                    found += (event for event in events if event["event"] == only or not only)
         return sorted(found, key=lambda event: event["time"])
 
-    def _new_lines(self, path: Path) -> Iterator[Event]:
-        with contextlib.suppress(OSError), noting(path, self.odd), open_bounded(path) as file:
+    def _new_lines(self, path: Path, *, last: bool) -> Iterator[Event]:
+        with noting(path, self.odd), open_bounded(path) as file:
             inode, start, inside = self._places.get(path, (0, 0, False))
             status = os.fstat(file.fileno())
             if inode != status.st_ino or start > status.st_size:
                 start, inside = 0, False
             file.seek(start)
-            for line, end, still_inside in whole_lines(file, inside=inside):
+            for line, end, still_inside in whole_lines(file, inside=inside, last=last):
                 self._places[path] = (status.st_ino, end, still_inside)
                 event = parse_event(line, path, self.odd)
                 if event is not None:

@@ -30,6 +30,7 @@ class CarefulFile(io.FileIO):
 
     def __init__(self, path: Path) -> None:
         self._error: OSError | None = None
+        self._position = 0
         super().__init__(path, "x+")
 
     def check(self) -> None:
@@ -37,23 +38,35 @@ class CarefulFile(io.FileIO):
         if self._error is not None:
             raise self._error
 
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        """Move within the file; a position that the file system cannot have fails only when it is written to."""
+        start = {os.SEEK_SET: 0, os.SEEK_CUR: self._position}.get(whence)
+        self._position = offset + (os.fstat(self.fileno()).st_size if start is None else start)
+        return self._position
+
+    def tell(self) -> int:
+        """Where in the file we are."""
+        return self._position
+
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
         """Read; beyond the end, and after an error, there are zeros."""
         view = memoryview(buffer).cast("B")
-        got = super().readinto(view)
+        got = os.preadv(self.fileno(), [view], self._position)
         view[got:] = bytes(len(view) - got)
+        self._position += len(view)
         return len(view)
 
     def write(self, data: memoryview) -> int:  # type: ignore[override]
         """Write all of it, or remember why not."""
         view = memoryview(data).cast("B")
-        start, done = self.tell(), 0
+        done = 0
         try:
             while done < len(view) and self._error is None:
-                done += os.pwrite(self.fileno(), view[done:], start + done)
+                done += os.pwrite(self.fileno(), view[done:], self._position + done)
         except OSError as error:
             self._error = error
-        return self.seek(start + len(view)) - start
+        self._position += len(view)
+        return len(view)
 
     def truncate(self, size: int | None = None) -> int:
         """Set the length, or remember why not."""
@@ -416,8 +429,8 @@ def _check_encoding(path: Path) -> None:
 def _check_length(path: Path) -> None:
     whole = path.absolute()
     for text, longest, what in (
-        (whole.name, _LONGEST_NAME - _ROOM_IN_NAME, "name"),
-        (str(whole), _LONGEST_PATH - _ROOM_IN_PATH, "path"),
+        (whole.name, _limit(whole.parent, "PC_NAME_MAX", _LONGEST_NAME) - _ROOM_IN_NAME, "name"),
+        (str(whole), _limit(whole.parent, "PC_PATH_MAX", _LONGEST_PATH) - _ROOM_IN_PATH, "path"),
     ):
         length = len(os.fsencode(text))
         if length > longest:
@@ -425,6 +438,13 @@ def _check_length(path: Path) -> None:
                 f"{text[:40]}...: the {what} has {length} bytes, more than the {longest} that leave room for the names "
                 "of the files beside it; choose a shorter one with -o"
             )
+
+
+def _limit(folder: Path, name: str, usual: int) -> int:
+    try:
+        return min(usual, os.pathconf(folder, name))
+    except (OSError, ValueError):
+        return usual
 
 
 def _kind(path: Path) -> str:

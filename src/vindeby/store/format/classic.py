@@ -95,12 +95,17 @@ class ClassicFormat(FileFormat):
         for name in stored.names or ():
             size = chunk["count"] * stored[name].itemsize
             columns[name], data = np.frombuffer(data[:size], stored[name]), data[size:]
-        arrays = [name for name in columns if _is_array(name)]
-        places = [at for name in arrays for at in columns[name].tolist()]
-        lengths = [row_type[name].itemsize for name in arrays for _ in range(chunk["count"])]
+        arrays = {name: columns[name].tolist() for name in columns if _is_array(name)}
+        if (
+            fields is not None
+        ):  # of the others the first and the last: what stands between them is verified too
+            others = arrays.keys() - set(fields)
+            arrays |= {name: [min(arrays[name]), max(arrays[name])] for name in others if arrays[name]}
+        places = [at for addresses in arrays.values() for at in addresses]
+        lengths = [row_type[name].itemsize for name, addresses in arrays.items() for _ in addresses]
         parts = iter(file.read_parts(places, lengths))
-        for name in arrays:
-            values = b"".join(itertools.islice(parts, chunk["count"]))
+        for name, addresses in arrays.items():
+            values = b"".join(itertools.islice(parts, len(addresses)))
             columns[name] = np.frombuffer(values, row_type[name].base).reshape(-1, *row_type[name].shape)
         wanted = [name for name in row_type.names or () if fields is None or name in {"key", *fields}]
         rows = np.zeros(chunk["count"], [(name, row_type[name]) for name in wanted])

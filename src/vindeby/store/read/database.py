@@ -83,7 +83,7 @@ class Chunks:
         self._open: SealedFile | None = None
         self._just_read: dict[Place, list[Segment]] = {}
         self._room = _ROOM
-        self._kept: dict[Place, list[Segment]] = {}
+        self._kept: dict[Place, dict[str, tuple[Segment, int]]] = {}
 
     def note(self, path: Path, finding: Finding) -> None:
         """Something is wrong with a file; each finding is kept once."""
@@ -93,16 +93,20 @@ class Chunks:
 
     def find(self, place: Place, key: str) -> Segment | None:
         """The record of this key in a chunk, as a segment of one row, not yet compared with its checksum."""
-        segments = self._kept.pop(place, None)
-        if segments is None:
-            segments = self.segments(place)
-        self._kept[place] = segments  # the last one is the one that was asked for last
+        found = self._kept.pop(place, None)
+        if found is None:
+            found = {
+                name.decode(errors="replace"): (segment, row)
+                for segment in self.segments(place)
+                for row, name in enumerate(segment.rows["key"].tolist())
+            }
+        self._kept[place] = found  # the last one is the one that was asked for last
         if len(self._kept) > _MOST_KEPT:
             del self._kept[next(iter(self._kept))]
-        for segment in segments:
-            for row in np.flatnonzero(segment.rows["key"] == key.encode()).tolist():
-                return segment.take(slice(row, row + 1))
-        return None
+        if key not in found:
+            return None
+        segment, row = found[key]
+        return segment.take(slice(row, row + 1))
 
     def segments(self, place: Place, fields: Collection[str] | None = None) -> list[Segment]:
         """The records of a chunk, not yet compared with their checksums.

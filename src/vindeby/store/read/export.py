@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -177,8 +177,13 @@ Axis: TypeAlias = dict[int, str]
 
 def _axis(known: Sequence[str], found: IntArray, prefix: str) -> Axis:
     """Everything that a campaign names, then what only the results have."""
-    others = np.setdiff1d(found, np.arange(len(known))).tolist()
-    return {**dict(enumerate(known)), **{number: f"{prefix}{number}" for number in others}}
+    names = dict(enumerate(known))
+    for number in np.setdiff1d(found, np.arange(len(known))).tolist():
+        name = f"{prefix}{number}"
+        while name in names.values():
+            name += "'"
+        names[number] = name
+    return names
 
 
 def axes_of(places: IntArray, campaign: Campaign | None) -> tuple[Axis, Axis, Axis]:
@@ -229,7 +234,8 @@ def dataset_by_task(
         **_positions(segments, grid),
     }
     _add_arrays(variables, segments, grid)
-    _add_attributes(variables, segments, grid)
+    for name, values in _further_attributes(segments):
+        variables[_free(name, variables)] = (TASK, grid.spread(values))
     farms, types, seeds = grid.axes
     coordinates = {
         "farm": ("farm", np.array([*farms.values()], np.str_)),
@@ -340,18 +346,31 @@ def _add_arrays(variables: dict[str, Any], segments: Sequence[Segment], grid: _G
         variables[_free(name, variables)] = ([*TASK, *own], grid.spread(values))
 
 
-def _add_attributes(variables: dict[str, Any], segments: Sequence[Segment], grid: _Grid) -> None:
-    for name in attribute_names(segments):
-        if name not in {*PLACE, "aep", "n_turbines", "seconds", "origin"}:
-            values = attribute_column(segments, name)
-            variables[_free(name, variables)] = (TASK, grid.spread(values))
-
-
-def _free(name: str, variables: Mapping[str, Any]) -> str:
+def _free(name: str, variables: Mapping[str, Any], taken: Collection[str] = _TAKEN) -> str:
     """A name that neither a dimension nor another variable has."""
-    while name in variables or name in _TAKEN:
+    while name in variables or name in taken:
         name = f"record_{name}"
     return name
+
+
+def _further_attributes(segments: Sequence[Segment]) -> Iterator[tuple[str, NDArray[Any]]]:
+    """The attributes that no variable or column of its own stands for."""
+    for name in attribute_names(segments):
+        if name not in {*PLACE, "aep", "n_turbines", "seconds", "origin"}:
+            yield name, attribute_column(segments, name)
+
+
+def add_single_values(
+    columns: dict[str, Any], segments: Sequence[Segment], taken: Collection[str] = (), *, scalars_only: bool
+) -> None:
+    """Add a column for each further attribute and each array of one value (``scalars_only``: of no axes)."""
+    for name, values in _further_attributes(segments):
+        columns[_free(name, columns, taken)] = values.astype(object) if values.dtype.kind == "U" else values
+    for name in array_names(segments):
+        shapes = set(shapes_of(segments, name))
+        is_single = len(shapes) == 1 and math.prod(*shapes) == 1
+        if name != "aep" and is_single and (shapes == {()} or not scalars_only):
+            columns[_free(name, columns, taken)] = array_column(segments, name).reshape(-1)
 
 
 def _described(variables: Mapping[str, tuple[Any, NDArray[Any]]]) -> dict[str, Any]:
@@ -392,19 +411,7 @@ def data_frame(segments: Sequence[Segment], campaign: Campaign | None) -> Any:
         "farm_idx": _numbers(pd, places[:, 0]),
         "type_idx": _numbers(pd, places[:, 1]),
     }
-    shown = {*PLACE, "aep", "n_turbines", "origin", "seconds"}
-    for name in attribute_names(segments):
-        if name not in shown:
-            values = attribute_column(segments, name)
-            data[_free(name, data)] = values.astype(object) if values.dtype.kind == "U" else values
-    for name in array_names(segments):
-        shapes = shapes_of(segments, name)
-        if (
-            name != "aep"
-            and all(math.prod(shape) == 1 for shape in shapes)
-            and len(set(map(len, shapes))) == 1
-        ):
-            data[_free(name, data)] = array_column(segments, name).reshape(len(keys))
+    add_single_values(data, segments, _TAKEN, scalars_only=False)
     order = np.lexsort((keys.astype(str), places[:, 2], places[:, 1], places[:, 0]))
     frame = pd.DataFrame(data).iloc[order].reset_index(drop=True)
     frame.attrs["units"] = {"aep": "GWh/year", "seconds": "s"}
