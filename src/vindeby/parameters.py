@@ -11,14 +11,16 @@ from functools import lru_cache
 from typing import Annotated, Any, ClassVar, Literal, get_type_hints
 
 import numpy as np
-from pydantic import ConfigDict, Field, Strict, TypeAdapter, ValidationError
+from pydantic import AfterValidator, ConfigDict, Field, Strict, TypeAdapter, ValidationError
 
 from vindeby.errors import ArgumentError
 
 Number = Annotated[float, Strict()]
 """A finite number; text and true/false are not numbers."""
+PLUS_ZERO = AfterValidator(lambda value: value + 0.0)
+"""-0.0 and 0.0 are one number, with one fingerprint. After limits: a JSON schema does not show those that follow it."""
 Positive = Annotated[Number, Field(gt=0.0)]
-NotNegative = Annotated[Number, Field(ge=0.0)]
+NotNegative = Annotated[Number, Field(ge=0.0), PLUS_ZERO]
 Count = Annotated[int, Strict(), Field(ge=1)]
 WindChoice = Literal["coarse-to-fine", "all"]
 Induction = Literal["madsen", "momentum"]
@@ -57,7 +59,7 @@ class SmartStart(Parameters):
 
     grid_size: Annotated[int, Strict(), Field(ge=2, le=1000)] = 18
     """Points of the grid along each side."""
-    random_pct: Annotated[Number, Field(ge=0.0, le=100.0)] = 30.0
+    random_pct: Annotated[Number, Field(ge=0.0, le=100.0), PLUS_ZERO] = 30.0
     """The share of the best points that one is drawn from, in percent."""
 
 

@@ -145,6 +145,7 @@ def test_a_farm_of_a_few_metres_is_read_where_the_header_says_metres(tmp_path: P
     ("text", "line", "words"),
     [
         (table("xyxy", header="x,y,easting,northing"), 1, "x, y, easting, northing: which of them to use"),
+        (table("xyxy", header="X (m),Y (m),E,N"), 1, "X (m), Y (m), E, N: which of them to use"),
         (table("xyx", header="x,y,x"), 1, "x, y, x: which of them to use"),
         (table("xyx", header="x,y,easting"), 1, "x, y, easting: which of them"),
         (table("xy", header="x,northing"), 1, "names x, northing, which is not a pair of x and y"),

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -89,6 +90,20 @@ def test_what_decides_a_result_changes_its_fingerprint_and_no_other(
 )
 def test_what_does_not_decide_a_result_leaves_its_fingerprint(path: str, value: Any) -> None:
     assert different(changed(path, value)) == set()
+
+
+@pytest.mark.parametrize(
+    ("path", "inner"),
+    [
+        ("wake", {"niayifar-2016": {"a1": 0.0}}),
+        ("method.0", {"smart-start": {"random_pct": 0.0}}),
+        ("turbines.1.table.ct.0", 0.0),
+        ("site.weibull.sectors.0.direction", 0.0),
+    ],
+)
+def test_minus_zero_is_zero(path: str, inner: Any) -> None:
+    minus = json.loads(json.dumps(inner).replace("0.0", "-0.0"))
+    assert tasks_of(changed(path, minus)) == tasks_of(changed(path, inner))
 
 
 def test_capacity_and_count_that_mean_the_same_have_the_same_fingerprints() -> None:

@@ -16,7 +16,7 @@ from vindeby.store.disk.events import read_failures
 from vindeby.store.disk.run_directory import RunDirectory
 
 FATAL = {
-    "segfault": (Kind.KILLED, "SIGSEGV"),
+    "segfault": (Kind.KILLED, "SIGSEGV (invalid memory access)"),
     "exit": (Kind.KILLED, "ended itself with status 0"),
     "abort": (Kind.KILLED, "SIGABRT"),
     "hang in C": (Kind.TIME, "longer than the limit of 4 s"),

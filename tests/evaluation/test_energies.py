@@ -87,6 +87,23 @@ def test_equal_sets_give_equal_bits_in_any_order(source: Path, tmp_path: Path) -
     assert empty.aep == empty.aep_alone
 
 
+def test_what_combinations_have_in_common_is_computed_once(
+    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    computed, among = list[tuple[int, int]](), Energies.among
+
+    def counting(energies: Energies, own: Layout, others: Any, period: tuple[int, int], **more: Any) -> Any:
+        computed.append(period)
+        return among(energies, own, others, period, **more)
+
+    monkeypatch.setattr(Energies, "among", counting)
+    rows: list[dict[str, Any]] = [{**NEXT, "farm": f"farm {name}", "from": "2020-01-08"} for name in "bdb"]
+    table = [{"combination": number, **row} for number, row in enumerate([{}, *rows])]
+    study = {**ONE, "site": series(20, times=True), "neighbours": {"table": table}}
+    evaluated(source, study, tmp_path / "s.h5")
+    assert sorted(computed) == [(0, 7), (0, 20), (7, 20), (7, 20)]
+
+
 def test_the_evaluated_farm_is_not_its_own_neighbour(source: Path, tmp_path: Path) -> None:
     study = {
         "layouts": {"farms": ["farm a", "farm b"], "types": "small"},

@@ -63,6 +63,18 @@ def test_what_stands_there_is_replaced_only_when_that_is_said(
     assert names(tmp_path) == ["out"]
 
 
+def test_a_zarr_export_of_an_earlier_version_is_replaced(results: ResultSet, tmp_path: Path) -> None:
+    path = tmp_path / "out"
+    export(results, "zarr", path, ONE, CRS)
+    (path / "vindeby-export.json").unlink()  # earlier versions did not write it
+    export(results, "zarr", path, ONE, FORCE)
+    assert (path / "vindeby-export.json").exists()
+    (path / "vindeby-export.json").unlink()
+    (path / ".zattrs").write_text('{"source": "another program"}')
+    with pytest.raises(ArgumentError, match="not an earlier export"):
+        export(results, "zarr", path, ONE, FORCE)
+
+
 @pytest.mark.parametrize("file_format", ["zarr", "windio", "floris"])
 def test_a_folder_that_is_no_earlier_export_is_never_replaced(
     results: ResultSet, tmp_path: Path, file_format: str

@@ -287,6 +287,14 @@ def test_archives_do_not_lead_out_nor_unpack_without_end(
     told = refused(tmp_path, {"file": "e.zip"})
     assert "holds no shapefile" in told
     assert SECRET not in told
+    with zipfile.ZipFile(tmp_path / "f.zip", "w") as archive:
+        for number in range(1001):
+            archive.writestr(f"{number}.shp", b"")
+    assert "holds more than 1,000 files" in refused(tmp_path, {"file": "f.zip"})
+    (tmp_path / "g.gdb").mkdir()
+    for number in range(1001):
+        (tmp_path / f"g.gdb/a{number:08x}.gdbtable").touch()
+    assert "is not a file geodatabase" in refused(tmp_path, {"file": "g.gdb"})
 
 
 def test_systems_are_not_overridden_after_reading(tmp_path: Path) -> None:

@@ -136,6 +136,7 @@ BROKEN: dict[str, tuple[str, str, str]] = {
     "wtg without a diameter": ("t.wtg", WTG.replace("RotorDiameter", "Rotor"), "has no RotorDiameter"),
     "wtg with a word": ("t.wtg", WTG.replace('"700000"', '"much"'), "PowerOutput that is not a number"),
     "wtg with falling speeds": ("t.wtg", WTG.replace('"12.5"', '"7"'), "do not increase at point 3"),
+    "wtg with a power below 0": ("t.wtg", WTG.replace('"700000"', '"-7"'), "has negative numbers in its table"),
     "wtg without points": ("t.wtg", WTG.replace("DataPoint", "Point"), "has 0 points"),
     "wtg without a height": ("t.wtg", WTG.replace("SuggestedHeights", "Heights"), "hub_height_m is missing"),
     "wtg that cuts out first": ("t.wtg", WTG.replace('HighSpeedCutOut="25"', 'HighSpeedCutOut="3"'), "cuts in at 4"),

@@ -10,8 +10,9 @@ import pytest
 
 from tests.interop.windio_examples import ROSE, SERIES, SYSTEM, TURBINE, changed, with_resource, write
 from vindeby.campaign import Campaign
+from vindeby.campaign.reading.files import read_bounded_text
 from vindeby.errors import CampaignError
-from vindeby.interop.windio import Notes, System, read_boundary, read_system, read_turbine
+from vindeby.interop.windio import Notes, System, nodes, read_boundary, read_system, read_turbine
 from vindeby.interop.windio.campaign_text import campaign_files
 
 pytestmark = pytest.mark.slow
@@ -31,6 +32,16 @@ def test_a_system_becomes_a_campaign(tmp_path: Path) -> None:
     assert campaign.turbines[0].table.ct_wind_speed == (4.0, 9.0, 12.0, 25.0)
     assert (system.layouts[0].x, system.layouts[0].types) == ([500.0, 1500.0, 2500.0, 3500.0], ["three"] * 4)
     assert not system.notes.missing
+
+
+def test_turbines_that_stand_outside_the_boundary_are_reported(tmp_path: Path) -> None:
+    def kept(x: list[float]) -> str:
+        system = system_of(tmp_path, changed(SYSTEM, "wind_farm.layouts.0.coordinates.x", x))
+        return next(line for line in system.notes.chosen if "kept for evaluation" in line)
+
+    words = "1 of 4 turbines in them stand outside the boundary"
+    assert words in kept([500, 1500, 2500, 9000])
+    assert "outside" not in kept([500, 1500, 2500, 4000.4])  # rounded, and so still on the boundary
 
 
 @pytest.mark.parametrize(
@@ -239,6 +250,35 @@ def test_where_the_schema_does_not_hold_is_told_and_left_includes_are_not_held_a
     notes = system_of(tmp_path, data, check_schema=True).notes
     assert len(notes.schema) == 1
     assert notes.schema[0].startswith("$.wind_farm.layouts: ")
+
+
+def test_a_key_that_the_schema_does_not_know_is_told_though_its_include_was_left(tmp_path: Path) -> None:
+    data = changed(SYSTEM, "unheard_of", "!include depths.nc")
+    (told,) = system_of(tmp_path, data, check_schema=True).notes.schema
+    assert told.startswith("$: ")
+    assert "'unheard_of' was unexpected" in told
+
+
+def test_a_file_that_is_included_several_times_is_read_once_and_named_wherever_it_stands(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[str] = []
+
+    def read_bounded(path: Path, limit: int) -> str:
+        opened.append(path.name)
+        return read_bounded_text(path, limit)
+
+    monkeypatch.setattr(nodes, "read_bounded_text", read_bounded)
+    write(tmp_path / "three.yaml", {**TURBINE, "performance": "!include performance.yaml", "unheard_of": 1})
+    write(tmp_path / "performance.yaml", {**TURBINE["performance"], "other": 1})
+    farm = {**SYSTEM["wind_farm"], "turbines": "!include three.yaml"}
+    farms = [{**farm, "name": name} for name in ("north", "south")]
+    system = system_of(tmp_path, {**SYSTEM, "wind_farm": farms})
+    assert sorted(opened) == ["performance.yaml", "system.yaml", "three.yaml"]
+    assert [note for note in system.notes.ignored if not note.startswith("system.yaml")] == [
+        "performance.yaml: other",
+        "three.yaml: unheard_of",
+    ]
 
 
 def test_without_the_windio_package_the_schema_is_not_checked(

@@ -162,6 +162,18 @@ def test_packed_numbers_of_classic_files_are_unpacked(tmp_path: Path) -> None:
     assert [sector["a"] for sector in sectors] == [8.0, 9.0, 10.0, 11.5]
 
 
+@pytest.mark.parametrize("form", ["NETCDF3_CLASSIC", "NETCDF4"])
+def test_a_missing_value_beside_a_fill_value_is_a_gap(form: Any, tmp_path: Path) -> None:
+    examples.dataset().to_netcdf(tmp_path / "site.nc", format=form, engine="netcdf4")
+    with netCDF4.Dataset(tmp_path / "site.nc", "a") as file:
+        variable = file["Weibull_A"]
+        variable.missing_value = variable[1]
+        assert "_FillValue" in variable.ncattrs()
+
+    with pytest.raises(CampaignError, match="Weibull_A"):
+        read_site_file(tmp_path / "site.nc", {})
+
+
 def test_axes_go_by_name_and_an_order_that_pywake_would_misread_is_said(tmp_path: Path) -> None:
     rows = [[0.1, 0.05], [0.05, 0.2], [0.2, 0.1], [0.1, 0.2]]
     turned_round = examples.dataset(

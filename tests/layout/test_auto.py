@@ -19,7 +19,7 @@ from vindeby.campaign import Campaign
 from vindeby.errors import ArgumentError, TaskError
 from vindeby.layout import Auto, Boundary, Gradient, Layout, Problem, RandomStart, Result, SmartStart
 from vindeby.layout.method import Method
-from vindeby.layout.portfolio.candidates import POINTS, Budget, Candidate, Candidates, Curve, Tools
+from vindeby.layout.portfolio.candidates import POINTS, Budget, Candidate, Candidates, Tools
 from vindeby.layout.portfolio.contest import Climbs, Contest, Race
 from vindeby.layout.portfolio.starts import GRADIENT, starts_for
 from vindeby.wake import Turbine, WeibullSite, WindFarm, WindStates
@@ -221,11 +221,14 @@ def test_a_budget_in_evaluations_asks_no_clock() -> None:
 
 @pytest.mark.parametrize("count", [1, 5, POINTS, POINTS + 1, 5000])
 def test_a_curve_has_its_first_and_last_point_and_never_falls(count: int) -> None:
-    curve, rng = Curve(), np.random.default_rng(1)
-    worth = rng.random(count)
+    now, worth, problem = [0.0], np.random.default_rng(1).random(count), round_farm()
+    layout = RandomStart().run(problem, 1).layout
+    budget = Budget(evaluations=1, clock=lambda: now[0])
+    found = Candidates(problem, budget)
     for at, value in enumerate(worth):
-        curve.add(0.5 * at, 2.0 * at, value)
-    seconds, evaluations, aep = (curve.arrays()[name] for name in CURVE)
+        now[0], budget.evaluations = 0.5 * at, 2.0 * at
+        found.take(Candidate(value, layout, "random-start", at))
+    seconds, evaluations, aep = (found.curve()[name] for name in CURVE)
     assert (seconds[0], seconds[-1], evaluations[-1]) == (0.0, 0.5 * (count - 1), 2.0 * (count - 1))
     assert (aep[0], aep[-1]) == (worth[0], worth.max())
     assert (np.diff(aep) >= 0.0).all()

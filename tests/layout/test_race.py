@@ -12,7 +12,7 @@ import pytest
 from vindeby.errors import TaskError
 from vindeby.layout import Layout, Problem
 from vindeby.layout.method import Method, Result
-from vindeby.layout.portfolio.candidates import Budget, Candidate, Candidates, Tools
+from vindeby.layout.portfolio.candidates import Budget, Candidate, Candidates
 from vindeby.layout.portfolio.contest import WIDENING, Climbs, Race
 from vindeby.layout.portfolio.starts import Start
 
@@ -56,8 +56,8 @@ class FakeTools:
 class FakeClimbs:
     """Every climb takes one evaluation and adds what is said for its start and widening."""
 
-    def __init__(self, found: Candidates, gains: dict[tuple[str, float], float]) -> None:
-        self.found, self.gains, self.climbed = found, gains, Climbed()
+    def __init__(self, tools: FakeTools, found: Candidates, gains: dict[tuple[str, float], float]) -> None:
+        self.tools, self.found, self.gains, self.climbed = tools, found, gains, Climbed()
         self.room = True
 
     def is_room(self, until: float) -> bool:
@@ -81,11 +81,11 @@ def raced(
     """What was made and climbed from within a budget; ``room``: whether there is any for further climbs."""
     tools, budget = FakeTools(worth), Budget(evaluations=evaluations)
     found = Candidates(cast("Problem", tools.problem), budget)
-    climbs = FakeClimbs(found, gains)
+    climbs = FakeClimbs(tools, found, gains)
     climbs.room = room
     starts = [Start(name, cast("Method", name), 1.0) for name in worth]
     seeds = count()
-    race = Race(cast("Tools", tools), starts, found, cast("Climbs", climbs), lambda: next(seeds))
+    race = Race(starts, cast("Climbs", climbs), lambda: next(seeds))
     race.run(1.0)
     return tools.made, climbs.climbed
 

@@ -41,6 +41,7 @@ from vindeby.wake import WindFarm
 
 _STEPS_IN_A_BLOCK = 512
 _MOST_ENGINES = 64
+_MOST_REMEMBERED_BYTES = 1 << 26
 
 
 class Given(NamedTuple):
@@ -148,12 +149,14 @@ class EvaluationMethod:
 
 
 class _Prepared:
-    """A farm with a type: evaluates its cases, and remembers the energies of a layout that all of them need."""
+    """A farm with a type: evaluates its cases, and remembers what several of them need."""
 
     def __init__(self, method: EvaluationMethod, cell: Cell, energies: Energies, around: Layout) -> None:
         self._method, self._cell, self._energies, self._around = method, cell, energies, around
         self._own = method.pinned[cell_key(cell.farm_idx, cell.type_idx)]
         self._without_neighbours = cache(self._free_and_alone)
+        bytes_of_one = 1000 + 8 * cell.n_turbines * (energies.steps if method.power_type else 1)
+        self._one = lru_cache(max(1, _MOST_REMEMBERED_BYTES // bytes_of_one))(self._among)
 
     def solve(self, task: Task) -> Result:
         """One case: a layout among a combination of neighbours."""
@@ -213,10 +216,9 @@ class _Prepared:
         power = np.concatenate(powers, axis=1) if powers else None
         return Given(np.sum([part.aep for part in parts], axis=0), power)
 
-    def _one(self, own: Pinned, period: Period, *, internal: bool) -> Given:
+    def _among(self, own: Pinned, period: Period, *, internal: bool) -> Given:
         stored = self._method.stored
-        # In the order of their keys, whatever that of the table: equal sets give equal bits.
-        others = [stored.layout(one) for one in sorted(period.standing)]
+        others = [stored.layout(one) for one in period.standing]
         if len(self._around):
             others.append(self._around)
         return self._energies.among(

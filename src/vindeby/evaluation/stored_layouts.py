@@ -195,7 +195,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Period:
-    """Steps ``first`` up to ``last`` of the series, and who stands then, in the order of the case."""
+    """Steps ``first`` up to ``last`` of the series, and who stands then, in the order of their keys."""
 
     first: int
     last: int
@@ -205,11 +205,12 @@ class Period:
 def periods_of(neighbours: Sequence[Neighbour], steps: int) -> list[Period]:
     """The periods in order; one where no neighbour has a date. Without steps, the whole site is one."""
     first_step = {one.pinned: one.first_step for one in neighbours}
+    keys = sorted(one.pinned for one in neighbours)  # equal sets give equal bits
     edges = sorted({0, steps, *(step for step in first_step.values() if step < steps)})
     if not steps:
-        return [Period(0, 0, tuple(one.pinned for one in neighbours))]
+        return [Period(0, 0, tuple(keys))]
     return [
-        Period(first, last, tuple(one.pinned for one in neighbours if first_step[one.pinned] <= first))
+        Period(first, last, tuple(key for key in keys if first_step[key] <= first))
         for first, last in pairwise(edges)
     ]
 

@@ -243,6 +243,8 @@ def _points(path: Path, table: Element) -> tuple[FloatArray, ...]:
     falling = np.flatnonzero(np.diff(columns[0]) <= 0.0)
     if len(falling):
         refuse(path, f"has wind speeds that do not increase at point {falling[0] + 2}", "sort the table")
+    if columns.min() < 0.0:
+        refuse(path, "has negative numbers in its table", "correct them")
     return tuple(columns)
 
 

@@ -233,30 +233,25 @@ class Problem:
 
     def decided(self, types: IntArray) -> Problem:
         """The problem of laying out turbines of these types, without any choice; TaskError if it is not allowed."""
-        by_type = self._by_type(types)
-        if self.choice is None or not self.choice.allows(by_type) or self._has_other_types(by_type):
+        choice, by_type = self.choice, self._by_type(types)
+        if (
+            choice is None
+            or not choice.allows(by_type)
+            # Types that only neighbours have are not placed.
+            or (choice.mix is None and by_type[self._by_type(self.types_in_order()) == 0].any())
+        ):
             raise TaskError(f"farm {self.name}: {by_type.tolist()} turbines by type are not allowed here")
         mix = None if self.mix is None else by_type.tolist()
         return replace(self, n_turbines=len(types), mix=mix, choice=None)
 
-    def _has_other_types(self, by_type: IntArray) -> bool:
-        """Whether there are types that only neighbours have; without a mix, types but the first."""
-        assert self.choice is not None
-        if self.choice.mix is not None:
-            return False
-        return bool((by_type[self._by_type(self.types_in_order()) == 0] > 0).any())
-
-    def aep(self, layout: Layout) -> float:
-        """The yearly energy of a layout in GWh, with what stands of the same farm."""
-        return self._energy_gwh(self.farm, layout)
+    def aep(self, layout: Layout, farm: WindFarm | None = None) -> float:
+        """The yearly energy of a layout in GWh, with what stands of the same farm; in other wind, if it is given."""
+        whole = self.whole(layout)  # not by aep: here places are judged by the spacing, which may be 0
+        return float((farm or self.farm).turbine_aep(whole.x, whole.y, whole.types).sum())
 
     def stated_aep(self, layout: Layout) -> float:
         """The yearly energy (GWh) that the result of a search states: ``aep``, in finer wind if there is any."""
-        return self._energy_gwh(self.farm if self.stated is None else self.stated, layout)
-
-    def _energy_gwh(self, farm: WindFarm, layout: Layout) -> float:
-        whole = self.whole(layout)  # not by aep: here places are judged by the spacing, which may be 0
-        return float(farm.turbine_aep(whole.x, whole.y, whole.types).sum())
+        return self.aep(layout, self.stated)
 
     def whole(self, layout: Layout) -> Layout:
         """The layout with what stands of the same farm after it."""
@@ -275,14 +270,11 @@ class Problem:
 
     def is_feasible(self, layout: Layout) -> bool:
         """Whether a layout keeps to the rules, but for rounding."""
-        if self.choice is not None:
-            try:
-                return self.decided(layout.types).is_feasible(layout)
-            except TaskError:
-                return False
-        if len(layout.x) != self.n_turbines or max(self.shortfalls(layout)) > TOLERANCE_M:
+        try:
+            self.refuse_infeasible(layout, "")
+        except TaskError:
             return False
-        return self.mix is None or same_mix(self.mix, self.zone_of, layout.types)
+        return True
 
     def refuse_infeasible(self, layout: Layout, method: str) -> None:
         """Raise TaskError unless the layout keeps to the rules."""
@@ -294,7 +286,9 @@ class Problem:
                 f"farm {self.name}: {method} returned {len(layout.x)} turbines, not {self.n_turbines}; "
                 "this is a mistake in the method"
             )
-        if self.mix is not None and not same_mix(self.mix, self.zone_of, layout.types):
+        left = self.remaining().kind
+        np.subtract.at(left, (self.zone_of * (len(left) > 1), layout.types), 1)
+        if self.mix is not None and left.any():
             raise TaskError(
                 f"farm {self.name}: {method} changed how many turbines of each type there are; "
                 "this is a mistake in the method"
@@ -326,14 +320,6 @@ def check_mix(mix: Mix, zones: Sequence[int], types: int) -> None:
             f"mix must hold the number of turbines of each of {types} types, {sum(zones)} in all, for the farm or for "
             f"each zone; not {mix!r}"
         )
-
-
-def same_mix(mix: Mix, zone_of: IntArray, types: IntArray) -> bool:
-    """Whether turbines of these types, by the zone of each, are the mix."""
-    rows = np.atleast_2d(np.asarray(mix, np.int64))
-    found = np.zeros_like(rows)
-    np.add.at(found, (zone_of if len(rows) > 1 else np.zeros_like(zone_of), types), 1)
-    return bool((found == rows).all())
 
 
 @final

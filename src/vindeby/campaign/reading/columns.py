@@ -201,7 +201,7 @@ def find_pair(header: Sequence[str], refuse: Refuse) -> Pair:
         _refuse_without_a_pair(names, refuse)
     x, y = complete[0]
     known = {"x", "y", "easting", "northing", *itertools.chain.from_iterable(complete)}
-    rivals = [name for name in names if name in known]
+    rivals = [cell.strip() for cell, name in zip(header, names, strict=True) if name in known]
     if len(rivals) > 2:
         message = f"the header has {', '.join(rivals)}: which of them to use is not clear"
         refuse(message, "keep one pair")

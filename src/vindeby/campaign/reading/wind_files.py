@@ -166,13 +166,14 @@ class _LocalWind(NamedFile):
             names = "Speedup, Turning, Weibull_A, Weibull_k, Sector_frequency, TI"
             self.refuse_key("file", "has no variable of the local wind", f"name them as PyWake does: {names}")
         has = [name for name in RANGES if name in arrays]
-        use = self.data.get("use") or has
-        wanted = {
-            _VARIABLES.get(str(name).lower()): name for name in (use if isinstance(use, list) else [use])
-        }
-        for quantity, name in wanted.items():
-            if quantity not in has:
+        given = self.data.get("use")
+        use = has if given is None else given if isinstance(given, list) else [given]
+        if not use or not all(isinstance(name, str) for name in use):
+            self.refuse_key("use", "must be a list of variables", f"it has: {', '.join(has)}")
+        for name in use:
+            if _VARIABLES.get(name.lower()) not in has:
                 self.document.refuse((*_AT, "use"), "is not in the file", f"it has: {', '.join(has)}", name)
+        wanted = {_VARIABLES[name.lower()] for name in use}
         return [name for name in has if name in wanted]
 
     def _axes(self, names: set[str], arrays: dict[str, Any]) -> dict[str, FloatArray]:

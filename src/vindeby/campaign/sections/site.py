@@ -18,6 +18,7 @@ from vindeby.campaign.sections.time_series import (
     turbulence_text,
 )
 from vindeby.campaign.sections.values import (
+    PLUS_ZERO,
     Direction,
     FileSource,
     Fraction,
@@ -179,7 +180,7 @@ class Site(OneOf):
     """How the wind differs from place to place; beside one of the others."""
     source: FileSource | None = None
     """The file of another tool that the wind was read from, if any."""
-    grid_convergence_deg: Annotated[Number, Field(ge=-180.0, le=180.0)] | None = None
+    grid_convergence_deg: Annotated[Number, Field(ge=-180.0, le=180.0), PLUS_ZERO] | None = None
     """The direction of grid north, clockwise from true north: directions of the wind are relative to true north."""
 
     def __repr__(self) -> str:

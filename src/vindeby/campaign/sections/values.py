@@ -29,6 +29,7 @@ from pydantic_core import PydanticCustomError
 
 from vindeby.campaign.reading.packed_lists import LONGEST_PLAIN, PackedListError, is_packed, pack, unpack
 from vindeby.campaign.reading.yaml_text import Path
+from vindeby.parameters import PLUS_ZERO as PLUS_ZERO
 from vindeby.parameters import Count as Count
 from vindeby.parameters import NotNegative as NotNegative
 from vindeby.parameters import Number as Number
@@ -214,7 +215,7 @@ def _on_a_map(value: float) -> float:
 _LIMITS = {"type": "number", "minimum": -_FARTHEST_M, "maximum": _FARTHEST_M}
 Metres = Annotated[float, Strict(), AfterValidator(_on_a_map), WithJsonSchema(_LIMITS)]
 """A coordinate on a map."""
-Fraction = Annotated[Number, Field(ge=0.0, le=1.0)]
+Fraction = Annotated[Number, Field(ge=0.0, le=1.0), PLUS_ZERO]
 Text = Annotated[str, Strict(), Field(max_length=10_000)]
 Name = Annotated[str, Strict(), Field(min_length=1, max_length=120), AfterValidator(_a_name)]
 Increasing = Annotated[tuple[NotNegative, ...], Field(min_length=1), _rising("sort it and remove duplicates")]
@@ -223,9 +224,9 @@ _AXIS = _rising("sort the axis together with the values over it")
 Coordinates = Annotated[tuple[Metres, ...], Field(min_length=2), _AXIS]
 """An axis of a grid, in metres."""
 Heights = Annotated[tuple[Metres, ...], Field(min_length=1), _AXIS]
-Direction = Annotated[Number, Field(ge=0.0, lt=360.0)]
+Direction = Annotated[Number, Field(ge=0.0, lt=360.0), PLUS_ZERO]
 Sectors = Annotated[
-    tuple[Number, ...],
+    tuple[Annotated[Number, PLUS_ZERO], ...],
     Field(min_length=1),
     AfterValidator(partial(evenly_around, remedy=f"{_FROM_NORTH}; 360 may repeat 0")),
 ]
@@ -235,7 +236,7 @@ RisingDirections = Annotated[
     Field(min_length=1),
     _rising("list the directions from north clockwise, each once; 360 is 0"),
 ]
-ThrustCoefficient = Annotated[Number, Field(ge=0.0, lt=1.5)]
+ThrustCoefficient = Annotated[Number, Field(ge=0.0, lt=1.5), PLUS_ZERO]
 NAMED = (Field(min_length=1), AfterValidator(_names_differ))
 """Of a list whose entries have names: not empty, and no name twice."""
 

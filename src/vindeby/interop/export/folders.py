@@ -52,9 +52,12 @@ def write_mark(folder: Path, file_format: str, chosen: Chosen, **more: Any) -> N
 
 
 def is_marked(folder: Path, file_format: str) -> bool:
-    """Whether a folder is an earlier export of this format."""
+    """Whether a folder is an earlier export of this format; older ones of Zarr say so in their attributes only."""
+    name, key, begin = NAME, "format", file_format
+    if file_format == "zarr" and not (folder / NAME).exists():
+        name, key, begin = ".zattrs", "source", "vindeby "
     try:
-        data = json.loads((folder / NAME).read_text(encoding="utf-8"))
+        data = json.loads((folder / name).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return False
-    return isinstance(data, dict) and data.get("format") == file_format
+    return isinstance(data, dict) and str(data.get(key)).startswith(begin)

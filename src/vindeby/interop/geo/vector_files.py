@@ -30,6 +30,7 @@ from vindeby.text import listed
 
 MAX_BYTES = 64_000_000
 """Of all files of one name together; and of what comes out of an archive."""
+_MOST_MEMBERS = 1000
 _ENCRYPTED = 0x1
 _TABLE = re.compile(r"a[0-9a-f]{8}\.gdb(?:table|tablx)")
 _SHAPEFILE_PARTS = (".shp", ".shx", ".dbf", ".prj", ".cpg")
@@ -185,6 +186,8 @@ def _zipped_parts(named: Named) -> dict[str, bytes]:
 def _members(archive: zipfile.ZipFile, named: Named) -> list[zipfile.ZipInfo]:
     """The files of an archive; what is read of each is at most the size that it states."""
     members = archive.infolist()
+    if len(members) > _MOST_MEMBERS:
+        named.refuse(f"holds more than {_MOST_MEMBERS:,} files", "put only the shapefile into the archive")
     for member in members:
         if member.flag_bits & _ENCRYPTED:
             named.refuse("is encrypted", "write the archive without a password")
@@ -239,7 +242,7 @@ def _kml(named: Named) -> bytes:
 def _geodatabase(named: Named) -> dict[str, bytes]:
     """The tables of a file geodatabase, which is a folder, by their paths."""
     tables = {f"area.gdb/{one.name}": one for one in named.path.glob("*") if _TABLE.fullmatch(one.name)}
-    if not tables:
+    if not tables or len(tables) > _MOST_MEMBERS:
         named.refuse("is not a file geodatabase: a folder of tables", _RIGHT_FILE)
     return _read_together(named, tables)
 

@@ -259,6 +259,8 @@ def _read_classic(path: Path, start: bytes, wanted: Collection[str]) -> GriddedF
             if one.data.dtype.kind not in "iuf":
                 refuse(path, f"has {name} that does not hold numbers", "correct it")
             values = np.ma.filled(np.ma.asarray(one[...], np.float64), np.nan)
+            # Beside _FillValue, scipy does not look at it.
+            values[np.isin(one.data, getattr(one, "missing_value", []))] = np.nan
             arrays[name] = tuple(one.dimensions), values
     except CampaignError:
         raise

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterator
+from copy import copy
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any, NamedTuple, NoReturn
@@ -77,16 +78,24 @@ class Tree:
     """The data of a file, with the files that it includes in their places as soon as these are asked for."""
 
     def __init__(self, path: Path) -> None:
-        self.files = [_read_text(path, ())]
+        self.files = [File(path, _read_text(path), ())]
         self.used: set[DataPath] = set()
-        self.data = self.follow(self.files[0].document.data, ())
+        self._documents: dict[str, Document] = {}
+        """The files that were included, by their real paths; their data are shared, and never changed."""
+        self._followed: dict[DataPath, Any] = {}
+        self.data = self.files[0].document.data
+        self.follow(self.data, ())
 
     def follow(self, value: Any, at: DataPath) -> Any:
         """The value or, where it is an include, the data of the file that this names."""
-        while isinstance(value, Include):
-            self.files.append(self._open(self._path_of(value.file, at), value.file, at))
-            value = self.files[-1].document.data
-        return value
+        if isinstance(value, Include) and at not in self._followed:
+            found: Any = value
+            while isinstance(found, Include):
+                self.files.append(self._open(self._path_of(found.file, at), found.file, at))
+                found = self.files[-1].document.data
+            self._followed[at] = found
+            self.data = _with(self.data, at, found)
+        return self._followed[at] if isinstance(value, Include) else value
 
     def file_at(self, path: DataPath) -> File:
         """The file that a part of the system stands in."""
@@ -107,10 +116,19 @@ class Tree:
         """What was not used of the files that were read, with the file that has it."""
         return unused(self.data, self.used, self.where)
 
+    def left(self) -> list[tuple[DataPath, Include]]:
+        """Includes that were not followed, and where they stand."""
+        documents = {id(file.document): file.document for file in self.files}
+        found = {key: list(_includes(one.data, ())) for key, one in documents.items()}
+        places = [
+            ((*file.at, *path), include) for file in self.files for path, include in found[id(file.document)]
+        ]
+        return [(at, include) for at, include in places if at not in self._followed]
+
     def left_includes(self) -> list[str]:
         """Includes that were not followed, with where they stand and whether the file is there."""
         lines = []
-        for path, include in _includes(self.data, ()):
+        for path, include in self.left():
             file = self.file_at(path).path.parent / include.file
             there = os.path.isfile(file)  # noqa: PTH113  (a name that no file can have is not there)
             lines.append(
@@ -143,7 +161,10 @@ class Tree:
             self.refuse(at, message, "write parts of the system into one file")
         shown = os.path.normpath(path)
         try:
-            return _read_netcdf(path, at) if path.suffix.lower() == _NETCDF else _read_text(path, at)
+            if (real := os.path.realpath(path)) not in self._documents:
+                is_netcdf = path.suffix.lower() == _NETCDF
+                self._documents[real] = _read_netcdf(path) if is_netcdf else _read_text(path)
+            return File(path, self._documents[real], at)
         except UnreadableError as error:
             self.refuse(at, error.problems[0].message, error.problems[0].remedy or "", shown)
         except CampaignError:
@@ -279,8 +300,7 @@ class Node:
 
     def _child(self, key: Any) -> Node:
         path = (*self.path, key)
-        self.value[key] = self.tree.follow(self.value[key], path)
-        return Node(self.value[key], path, self.tree)
+        return Node(self.tree.follow(self.value[key], path), path, self.tree)
 
 
 def open_root(path: Path) -> Node:
@@ -289,12 +309,20 @@ def open_root(path: Path) -> Node:
     return Node(tree.data, (), tree)
 
 
-def _read_text(path: Path, at: DataPath) -> File:
-    text = read_bounded_text(path, MAX_BYTES)
-    return File(path, read(text, os.path.normpath(path), includes=True), at)
+def _with(data: Any, path: DataPath, inner: Any) -> Any:
+    """The data with other data at a path; what lies beside it is shared."""
+    if not path:
+        return inner
+    own, key = copy(data), path[0]
+    own[key] = _with(data[key], path[1:], inner)
+    return own
 
 
-def _read_netcdf(path: Path, at: DataPath) -> File:
+def _read_text(path: Path) -> Document:
+    return read(read_bounded_text(path, MAX_BYTES), os.path.normpath(path), includes=True)
+
+
+def _read_netcdf(path: Path) -> Document:
     found = read_gridded_file(path, (*COORDINATES, *DATA))
     data: dict[str, Any] = dict.fromkeys(found.others, _NOT_READ)
     for given, (axes, array) in found.arrays.items():
@@ -305,23 +333,19 @@ def _read_netcdf(path: Path, at: DataPath) -> File:
             dims = [axis.lower() for axis in axes]
             data[name] = array if dims == [name] else {"data": array, "dims": dims}
     data |= {given.lower(): texts for given, texts in found.texts.items()}
-    return File(path, Document(data, {(): Origin(os.path.normpath(path))}), at)
+    return Document(data, {(): Origin(os.path.normpath(path))})
 
 
 def plain(value: Any) -> Any:
-    """The data as windIO's validator takes them: without what was not read, and with long arrays cut."""
+    """The data as windIO's validator takes them: None for includes that were left, and long arrays cut."""
     if isinstance(value, dict):
-        return {key: plain(inner) for key, inner in value.items() if _is_read(inner)}
+        return {key: plain(inner) for key, inner in value.items() if inner is not _NOT_READ}
     if isinstance(value, list):
-        return [plain(inner) for inner in value if _is_read(inner)]
+        return [plain(inner) for inner in value]
     if isinstance(value, np.ndarray):
         cut = value if value.size <= _LONGEST_CHECKED else value[tuple(slice(2) for _ in value.shape)]
         return cut.tolist()
-    return value
-
-
-def _is_read(value: Any) -> bool:
-    return value is not _NOT_READ and not isinstance(value, Include)
+    return None if isinstance(value, Include) else value
 
 
 def _includes(value: Any, path: DataPath) -> Iterator[tuple[DataPath, Include]]:

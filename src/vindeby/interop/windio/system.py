@@ -12,20 +12,15 @@ from pathlib import Path
 from typing import Any
 
 import shapely
+from shapely.geometry.base import BaseGeometry
 
-from vindeby.campaign.reading.yaml_text import Document, Origin
+from vindeby.campaign.reading.yaml_text import Document, Origin, field_name
 from vindeby.campaign.reading.yaml_text import Path as DataPath
 from vindeby.campaign.sections.boundary import Boundary
 from vindeby.errors import CampaignError, Problem, VindebyError
 from vindeby.interop.windio.analysis import read_wake
 from vindeby.interop.windio.farm import Layout, WindFarms, read_boundary, read_farms
-from vindeby.interop.windio.nodes import (
-    Node,
-    Notes,
-    Tree,
-    open_root,
-    plain,
-)
+from vindeby.interop.windio.nodes import Node, Notes, Tree, open_root, plain
 from vindeby.interop.windio.quantities import Quantities
 from vindeby.interop.windio.resource import read_resource, site_section
 from vindeby.interop.windio.turbine import printable_name
@@ -121,6 +116,8 @@ def schema_notes(tree: Tree) -> list[str]:
         windio.validate(plain(tree.data), "plant/wind_energy_system")
     except Exception as error:  # noqa: BLE001  (whatever a validator of another package raises is a finding)
         found = _ERROR.findall(str(error)) or [("not checked", f"windIO's validator failed: {error}")]
+        left = [f"$.{field_name(path)}" for path, _ in tree.left()]
+        found = [(path, text) for path, text in found if path not in left]
         # A message ends with what is wrong; before that, the validator repeats the data.
         lines = [f"{path}: {' '.join(text.split())[-_LONGEST:]}" for path, text in found[:_MOST]]
         return [*lines, f"and {len(found) - _MOST} more"] if len(found) > _MOST else lines
@@ -170,9 +167,10 @@ def read_system(path: str | Path, *, check_schema: bool = True) -> System:
     data["min_spacing"] = f"{SPACING_DIAMETERS:g} D"
     if resource is not None:
         data["site"] = site_section(resource, farms.figures("hub_height_m"), notes)
-    method = [{"smart-start": {"grid_size": _grid_size(boundary, farms)}}, "gradient"]
+    shape = _shape(boundary)
+    method = [{"smart-start": {"grid_size": _grid_size(shape, farms)}}, "gradient"]
     data |= {"wake": read_wake(root, notes), "method": method, "seeds": SEEDS}
-    _note_choices(farms, notes)
+    _note_choices(farms, shape, notes)
     notes.ignored += root.tree.ignored_keys()
     notes.left += root.tree.left_includes()
     if check_schema:
@@ -200,10 +198,15 @@ def _site(root: Node, notes: Notes) -> tuple[dict[str, Any] | None, Quantities |
     return boundary, resource
 
 
-def _note_choices(farms: WindFarms, notes: Notes) -> None:
+def _note_choices(farms: WindFarms, shape: BaseGeometry | None, notes: Notes) -> None:
     layouts = farms.first_layouts()
     if layouts:
-        notes.chosen.append("layouts of the file are kept for evaluation; a search does not start from them")
+        kept = "layouts of the file are kept for evaluation; a search does not start from them"
+        points = shapely.points([point for one in layouts for point in zip(one.x, one.y, strict=True)])
+        outside = 0 if shape is None else int((shapely.distance(shape, points) > _TOLERANCE_M).sum())
+        if outside:
+            kept += f"; {outside} of {len(points)} turbines in them stand outside the boundary"
+        notes.chosen.append(kept)
     spacing = f"min_spacing {SPACING_DIAMETERS:g} D: windIO has no such field"
     closest = _closest_diameters(layouts, farms)
     if closest is not None:
@@ -212,14 +215,18 @@ def _note_choices(farms: WindFarms, notes: Notes) -> None:
     notes.chosen.append(f"method smart-start, then gradient; {SEEDS} seeds")
 
 
-def _grid_size(boundary: dict[str, Any] | None, farms: WindFarms) -> int:
-    """Points of the smart-start grid in each direction: about one per spacing, so that the turbines find room."""
-    if boundary is None or not farms.turbines:
-        return FEWEST_POINTS
+def _shape(boundary: dict[str, Any] | None) -> BaseGeometry | None:
     try:
-        west, south, east, north = Boundary.model_validate(boundary).shape().bounds
+        return None if boundary is None else Boundary.model_validate(boundary).shape()
     except (ValueError, VindebyError):
-        return FEWEST_POINTS  # the campaign's own check says what is wrong with it
+        return None  # the campaign's own check says what is wrong with it
+
+
+def _grid_size(shape: BaseGeometry | None, farms: WindFarms) -> int:
+    """Points of the smart-start grid in each direction: about one per spacing, so that the turbines find room."""
+    if shape is None or not farms.turbines:
+        return FEWEST_POINTS
+    west, south, east, north = shape.bounds
     points = float(max(east - west, north - south)) / (
         SPACING_DIAMETERS * max(farms.figures("rotor_diameter_m"))
     )

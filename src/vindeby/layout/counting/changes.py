@@ -91,11 +91,8 @@ class TypeChanges:
 
     def __init__(self, problem: Problem, choice: Choice, layout: Layout, rng: np.random.Generator) -> None:
         self._problem, self._choice, self._rng = problem, choice, rng
-        self._x, self._y = (
-            np.append(layout.x, problem.neighbours.x),
-            np.append(layout.y, problem.neighbours.y),
-        )
-        self._all_types = np.append(layout.types, problem.neighbours.types)
+        everyone = joined(layout, problem.neighbours)
+        self._x, self._y, self._all_types = everyone.x, everyone.y, everyone.types
         self._many = len(layout.x)
         self.evaluations = 1
         self._worth = self._worth_of(layout.types)

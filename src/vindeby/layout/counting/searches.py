@@ -45,6 +45,7 @@ class Tries:
                 f"farm {problem.name}: a search that chooses counts needs a problem with a choice"
             )
         self.found: dict[Counts, Result] = {}
+        self.failed: dict[Counts, TaskError] = {}
         self.evaluations = 0
         self.problem, self.choice, self.seed = problem, problem.choice, seed
         self._steps, self._searches = tuple(steps), searches
@@ -60,8 +61,12 @@ class Tries:
         return self._searches[counts, len(steps)]
 
     def construct(self, counts: Counts) -> None:
-        """Try all steps from nothing; TaskError where they find no layout."""
-        self._note(self._search(counts, self._steps)(self.seed, None))
+        """Try all steps from nothing; what finds no room is noted among the failures and not tried again."""
+        if counts not in self.failed:
+            try:
+                self._note(self._search(counts, self._steps)(self.seed, None))
+            except TaskError as error:
+                self.failed[counts] = error
 
     def refine(self, layout: Layout, computed: int = 1) -> None:
         """Try the steps after the first, from a layout for which so many energies were computed.
@@ -163,7 +168,6 @@ class _CountRun:
         self._low, self._high = tries.choice.turbines
         self._types = len(tries.problem.farm.turbines)
         self._kind = int(tries.problem.types_in_order()[0])
-        self._failed: dict[int, TaskError] = {}
 
     def run(self, start: Layout | None) -> Result:
         if start is None:
@@ -184,28 +188,21 @@ class _CountRun:
         low, high = self._low, self._high
         middle = (low + high) // 2
         for many in [middle] if high - low <= 2 * CLOSE else [low, middle, high]:
-            self._construct(many)
+            self._tries.construct(self._counts(many))
         if not self._tries.found:
-            self._construct(low)
+            self._tries.construct(self._counts(low))
         if not self._tries.found:
-            raise self._failed[low]
+            raise self._tries.failed[self._counts(low)]
         if high - low <= 2 * CLOSE:
             return
         while True:
             best = sum(self._tries.best())
-            known = sorted({*map(sum, self._tries.found), *self._failed})
+            known = sorted(map(sum, {*self._tries.found, *self._tries.failed}))
             gaps = [(a, b) for a, b in pairwise(known) if best in (a, b) and b - a > CLOSE]
             if not gaps:
                 return
             for a, b in gaps:
-                self._construct((a + b) // 2)
-
-    def _construct(self, many: int) -> None:
-        if many not in self._failed:
-            try:
-                self._tries.construct(self._counts(many))
-            except TaskError as error:  # so many find no room
-                self._failed[many] = error
+                self._tries.construct(self._counts((a + b) // 2))
 
     def _go_on(self, many: int, step: int, patience: int) -> None:
         """Go from one count to the next until several in a row are not better."""
@@ -254,41 +251,32 @@ class MixSearch(Method):
     def prepare(self, problem: Problem) -> Search:
         """What the seeds share is prepared for each mix when it is first needed."""
         searches: Searches = {}
-        choice = Tries(problem, self.steps, searches, 0).choice
-        if choice.mix is None:
+        if Tries(problem, self.steps, searches, 0).choice.mix is None:
             raise ArgumentError(f"farm {problem.name}: mix-search needs a choice of a mix")
 
         def run(seed: int, start: Layout | None = None) -> Result:
             tries = Tries(problem, self.steps, searches, seed)
-            if start is None:
-                _construct_mixes(tries, _first_mixes(choice, tries.counts(problem.types_in_order())))
-            else:
+            if start is not None:
                 tries.refine(start)
+            else:
+                mixes = _first_mixes(tries.choice, tries.counts(problem.types_in_order()))
+                for mix in mixes:
+                    tries.construct(mix)
+                if not tries.found:
+                    raise tries.failed[mixes[0]]
             for number in range(ROUNDS):
-                rng = np.random.default_rng([_MIX_STREAM, seed, number])
-                if not _improved(problem, choice, tries, rng):
+                if not _improved(tries, np.random.default_rng([_MIX_STREAM, seed, number])):
                     break
             return tries.result()
 
         return run
 
 
-def _construct_mixes(tries: Tries, mixes: Sequence[Counts]) -> None:
-    errors = []
-    for mix in mixes:
-        try:
-            tries.construct(mix)
-        except TaskError as error:  # this mix finds no room
-            errors.append(error)
-    if not tries.found:
-        raise errors[0]
-
-
-def _improved(problem: Problem, choice: Choice, tries: Tries, rng: np.random.Generator) -> bool:
+def _improved(tries: Tries, rng: np.random.Generator) -> bool:
     """Change types in the best layout and refine it; whether that is better."""
     best = tries.best()
     before, layout = tries.worth(best), tries.found[best].layout
-    changes = TypeChanges(problem, choice, layout, rng)
+    changes = TypeChanges(tries.problem, tries.choice, layout, rng)
     changed = changes.make()
     tries.evaluations += changes.evaluations
     if not changed:

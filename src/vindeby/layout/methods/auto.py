@@ -64,12 +64,12 @@ class _EachPartOnce(Method):
 
     def prepare(self, problem: Problem) -> Search:
         def run(seed: int, start: Layout | None = None) -> Result:
-            tools, result = Tools(problem), None
+            result = None
             starts = (one.method for one in starts_for(problem))
             methods = [Lattice(trials=1) if isinstance(one, Lattice) else one for one in starts]
             for method in (*methods, Gradient(16), RandomSearch(1), Annealing(1)):
                 try:
-                    result = tools.search(method)(seed, start if result is None else result.layout)
+                    result = method.prepare(problem)(seed, start if result is None else result.layout)
                 except (ArgumentError, TaskError):
                     continue
             if result is None:

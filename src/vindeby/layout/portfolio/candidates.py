@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
+from functools import cache
 from typing import NamedTuple, final
 
 import numpy as np
@@ -27,6 +28,8 @@ NEAR = 0.001
 """Layouts no further below the best than this are climbed from again."""
 DIRECTIONS, SPEEDS = 60, 5
 """Of the few wind states."""
+POINTS = 64
+"""Points of a curve in a result, of whatever length the search was: records of one shape share a table."""
 
 
 class Candidate(NamedTuple):
@@ -40,12 +43,19 @@ class Candidate(NamedTuple):
 
 @final
 class Candidates:
-    """The best layouts so far, one of each start that was made."""
+    """The best layouts so far, one of each start that was made, and the curve of the best of them."""
 
     def __init__(self, problem: Problem, budget: Budget) -> None:
         self.problem, self.budget = problem, budget
         self.best: list[Candidate] = []
-        self.curve = Curve()
+        self._curve: list[tuple[float, float, float]] = []
+
+    def worth(self, layout: Layout) -> float:
+        """The energy of a layout in all wind states (GWh), at the cost of one evaluation."""
+        self.budget.begin()
+        aep_gwh = self.problem.aep(layout)
+        self.budget.end("evaluation", 1, 1.0)
+        return aep_gwh
 
     def take(self, candidate: Candidate) -> None:
         """Keep a layout if it keeps to the rules and is better than what came from the same start."""
@@ -59,7 +69,20 @@ class Candidates:
 
     def note(self) -> None:
         """Add what is known now to the curve."""
-        self.curve.add(self.budget.seconds, self.budget.evaluations, self.best[0].aep_gwh)
+        self._curve.append((self.budget.seconds, self.budget.evaluations, self.best[0].aep_gwh))
+        if len(self._curve) > 16 * POINTS:  # of a long search, half of the points are enough
+            self._curve = [*self._curve[:-1:2], self._curve[-1]]
+
+    def curve(self) -> Mapping[str, FloatArray]:
+        """``curve_seconds``, ``curve_evaluations`` and ``curve_aep_gwh``, ``POINTS`` each.
+
+        Of more points some are left out, never the first and the last; with fewer the last is repeated.
+        """
+        count = len(self._curve)
+        chosen = np.linspace(0, count - 1, min(count, POINTS)).round().astype(np.int64)
+        chosen = np.append(chosen, np.full(POINTS - len(chosen), count - 1))
+        seconds, evaluations, aep = np.array(self._curve)[chosen].T.copy()
+        return {"curve_seconds": seconds, "curve_evaluations": evaluations, "curve_aep_gwh": aep}
 
     def is_far(self, aep_gwh: float, tries: int = 1) -> bool:
         """Whether the best of so many tries is far below the best of all: the more tries, the less it takes."""
@@ -80,44 +103,12 @@ class Tools:
         """The problem in few wind states; itself, where it has no more or none can be left out."""
         self.share = len(self.quick.farm.states.speed) / len(problem.farm.states.speed)
         """So many of its wind states these are."""
-        self._prepared: dict[tuple[Method, bool], Search] = {}
+        self._prepared = cache(lambda method, problem: method.prepare(problem))
 
     def search(self, method: Method, *, quick: bool = False) -> Search:
         """The search of a method, in few wind states if it is to be quick."""
-        key = method, quick and self.quick is not self.problem
-        if key not in self._prepared:
-            self._prepared[key] = method.prepare(self.quick if quick else self.problem)
-        return self._prepared[key]
-
-
-POINTS = 64
-"""Points of a curve in a result, of whatever length the search was: records of one shape share a table."""
-
-
-@final
-class Curve:
-    """Points are added as the search goes on; the energy never falls."""
-
-    def __init__(self) -> None:
-        self._points: list[tuple[float, float, float]] = []
-
-    def add(self, seconds: float, evaluations: float, aep_gwh: float) -> None:
-        """The best layout is now worth this much; what was worth more before still counts."""
-        most = self._points[-1][2] if self._points else -np.inf
-        self._points.append((seconds, evaluations, max(aep_gwh, most)))
-        if len(self._points) > 16 * POINTS:  # of a long search, half of the points are enough
-            self._points = [*self._points[:-1:2], self._points[-1]]
-
-    def arrays(self) -> Mapping[str, FloatArray]:
-        """``curve_seconds``, ``curve_evaluations`` and ``curve_aep_gwh``, ``POINTS`` each.
-
-        Of more points some are left out, never the first and the last; with fewer the last is repeated.
-        """
-        count = len(self._points)
-        chosen = np.linspace(0, count - 1, min(count, POINTS)).round().astype(np.int64)
-        chosen = np.append(chosen, np.full(POINTS - len(chosen), count - 1))
-        seconds, evaluations, aep = np.array(self._points)[chosen].T.copy()
-        return {"curve_seconds": seconds, "curve_evaluations": evaluations, "curve_aep_gwh": aep}
+        search: Search = self._prepared(method, self.quick if quick else self.problem)
+        return search
 
 
 @final

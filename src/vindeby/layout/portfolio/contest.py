@@ -64,15 +64,16 @@ class Contest:
         self.found = Candidates(tools.problem, budget)
         self._rng = np.random.default_rng([_STREAM, seed])
         self._climbs = Climbs(tools, self.found)
-        quick = Climbs(tools, self.found, quick=True)
-        self._race = Race(tools, starts, self.found, quick, self._seed)
+        self._race = Race(starts, Climbs(tools, self.found, quick=True), self._seed)
         self._trial = trial_work(self.problem)
         self._shares = MANY_MOVES
 
     def run(self, given: Layout | None) -> Result:
         """Search until the budget is spent; from a layout that is given, and from starts."""
         if given is not None:
-            self._race.begin_with(self._mended(given), "given", self._shares.race)
+            if not self.problem.is_feasible(given):  # it is mended as the walk does
+                given = RandomSearch(1).run(self.problem, 0, given).layout
+            self._race.climb_from(given, "given", self._shares.race)
         self._race.make_one()
         if self.found.best:
             self._share_out()
@@ -85,7 +86,7 @@ class Contest:
         self.found.note()
         spent = ceil(self.budget.evaluations)
         notes = {"best_start": first.start}
-        return Result(first.layout, first.aep_gwh, "budget", spent, self.found.curve.arrays(), notes)
+        return Result(first.layout, first.aep_gwh, "budget", spent, self.found.curve(), notes)
 
     def _pass_on(self) -> None:
         """Race, refine and move, within the shares of what is left."""
@@ -95,12 +96,6 @@ class Contest:
         self._refine(refined)
         self._walk(walked)
         self._climbs.climb_on()
-
-    def _mended(self, given: Layout) -> Layout:
-        """A layout that breaks the rules is mended as the walk does."""
-        return (
-            given if self.problem.is_feasible(given) else RandomSearch(1).run(self.problem, 0, given).layout
-        )
 
     def _share_out(self) -> None:
         """Divide the budget by how many trials would fit into it if most of it went to moves."""
@@ -162,24 +157,13 @@ WIDENING, REGULAR = 16.0, "lattice"
 class Race:
     """What starts have come to so far; ``seed`` draws the seeds of their layouts."""
 
-    def __init__(
-        self,
-        tools: Tools,
-        starts: Sequence[Start],
-        found: Candidates,
-        climbs: Climbs,
-        seed: Callable[[], int],
-    ) -> None:
-        self.tools, self.found, self.budget = tools, found, found.budget
+    def __init__(self, starts: Sequence[Start], climbs: Climbs, seed: Callable[[], int]) -> None:
+        self.tools, self.found, self.budget = climbs.tools, climbs.found, climbs.found.budget
         self._starts, self._climbs, self._seed = list(starts), climbs, seed
         self._made = 0
         self._reached: dict[str, float] = {}
         self._tries: Counter[str] = Counter()
         self._failures: list[str] = []
-
-    def begin_with(self, layout: Layout, start: str, until: float) -> None:
-        """A layout that is there already takes part."""
-        self._climb_from(self._enter(layout, start), WIDENING, until)
 
     def make_one(self) -> None:
         """One layout at the least cost, if there is none."""
@@ -193,8 +177,10 @@ class Race:
         while self._starts and before < self.budget.evaluations:  # until no turn fits or pays
             before = self.budget.evaluations
             for start in _turns(self._starts):
-                if start in self._starts and (not self.found.best or self._pays(start, until)):
-                    self._turn_of(start, until)
+                if start not in self._starts or (self.found.best and not self._pays(start, until)):
+                    continue
+                if (layout := self._made_by(start)) is not None:
+                    self.climb_from(layout, start.name, until)
         if not self.found.best:
             name = self.tools.problem.name
             raise TaskError(f"farm {name}: auto found no start; {'; '.join(self._failures)}")
@@ -211,13 +197,6 @@ class Race:
         tries = max(1, self._tries[start.name])
         return not self.found.is_far(self._reached.get(start.name, np.inf), tries)
 
-    def _turn_of(self, start: Start, until: float) -> None:
-        """A new layout of a start, climbed from."""
-        layout = self._made_by(start)
-        if layout is not None:
-            widening = 1.0 if start.name == REGULAR else WIDENING
-            self._climb_from(self._enter(layout, start.name), widening, until)
-
     def _made_by(self, start: Start) -> Layout | None:
         """A layout of a start; None, and no further turn for it, if it finds none."""
         self.budget.begin()
@@ -228,23 +207,23 @@ class Race:
             self.budget.end(start.name, 1, start.work - 1.0)
             self._failures.append(f"{start.name}: {error}")
             return None
-        self.budget.end(start.name, 1, max(0.0, start.spent(found) - 1.0))
+        spent = found.evaluations if start.name == REGULAR else start.work
+        self.budget.end(start.name, 1, max(0.0, spent - 1.0))
         return found.layout
 
     def _enter(self, layout: Layout, start: str) -> Candidate:
         """A new layout: evaluate it."""
-        self.budget.begin()
-        candidate = Candidate(self.tools.problem.aep(layout), layout, start, self._made)
-        self.budget.end("evaluation", 1, 1.0)
+        candidate = Candidate(self.found.worth(layout), layout, start, self._made)
         self._made += 1
         self.found.take(candidate)
         return candidate
 
-    def _climb_from(self, candidate: Candidate, widening: float, until: float) -> None:
-        """Climb a little from a layout."""
-        reached = self._climbs.climb(candidate, SHORT, widening, until).aep_gwh
-        self._tries[candidate.start] += 1
-        self._reached[candidate.start] = max(reached, self._reached.get(candidate.start, 0.0))
+    def climb_from(self, layout: Layout, start: str, until: float) -> None:
+        """A new layout takes part: climb a little from it."""
+        widening = 1.0 if start == REGULAR else WIDENING
+        reached = self._climbs.climb(self._enter(layout, start), SHORT, widening, until).aep_gwh
+        self._tries[start] += 1
+        self._reached[start] = max(reached, self._reached.get(start, 0.0))
 
 
 def _turns(starts: Sequence[Start]) -> list[Start]:
@@ -291,18 +270,10 @@ class Climbs:
             self._has_gradient = False
             return candidate
         self.budget.end(self._kind, min(count, found.evaluations), self._work * found.evaluations)
-        climbed = candidate._replace(aep_gwh=self._worth(found), layout=found.layout)
+        worth = self.found.worth(found.layout) if self._quick else found.aep_gwh
+        climbed = candidate._replace(aep_gwh=worth, layout=found.layout)
         self.found.take(climbed)
         return climbed
-
-    def _worth(self, found: Result) -> float:
-        """The energy in all wind states (GWh)."""
-        if not self._quick:
-            return found.aep_gwh
-        self.budget.begin()
-        worth = self.tools.problem.aep(found.layout)
-        self.budget.end("evaluation", 1, 1.0)
-        return worth
 
     def is_room(self, until: float) -> bool:
         """Whether a climb that is long enough to compare starts fits until a share of the budget is spent."""

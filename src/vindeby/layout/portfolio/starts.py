@@ -1,6 +1,6 @@
 """The starts that a portfolio tries, and how the work of each part of a portfolio is counted.
 
-A start is a method that needs no layout. To add one, write a function like those below and name it in ``STARTS``. A
+A start is a method that needs no layout. To add one, write a function like those below and call it in ``starts_for``. A
 start that does not suit a problem returns None; one that turns out not to fit raises TaskError or ArgumentError when it
 runs and is not tried again.
 
@@ -11,7 +11,6 @@ the same everywhere, and near enough for shares of a budget to mean something.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from math import ceil, sqrt
 from typing import NamedTuple
 
@@ -21,7 +20,7 @@ from vindeby.arrays import FloatArray
 from vindeby.layout.lattices.judges import parts_of
 from vindeby.layout.lattices.quick_judge import can_judge_quickly, shares_of_evaluation
 from vindeby.layout.lattices.searching import KEPT, SHAPES_PER_TRIAL, WITH_SURPLUS
-from vindeby.layout.method import Method, Result
+from vindeby.layout.method import Method
 from vindeby.layout.methods.lattice import Lattice
 from vindeby.layout.methods.random_start import RandomStart
 from vindeby.layout.methods.smart_start import SmartStart
@@ -50,28 +49,22 @@ class Start(NamedTuple):
     name: str
     method: Method
     work: float
-    """In evaluations, for each layout, about."""
-    counts_itself: bool = False
-    """Whether the evaluations that a layout took are those of its result, not ``work``."""
-
-    def spent(self, result: Result) -> float:
-        """The evaluations that a layout took."""
-        return result.evaluations if self.counts_itself else self.work
+    """In evaluations, for each layout, about; a lattice says itself how many it took."""
 
 
 def starts_for(problem: Problem) -> list[Start]:
     """All that may suit a problem, in the order in which they are tried."""
-    return [start for make in STARTS if (start := make(problem)) is not None]
-
-
-def _random_start(problem: Problem) -> Start:  # noqa: ARG001  it suits all
-    return Start("random-start", RandomStart(), 1.0)
+    starts = (_lattice(problem), _smart_start(problem), Start("random-start", RandomStart(), 1.0))
+    return [start for start in starts if start is not None]
 
 
 def _lattice(problem: Problem) -> Start:
-    quick = can_judge_quickly(problem)
-    work = quick_lattice_work(problem, LATTICES) if quick else PER_LATTICE * LATTICES / len(parts_of(problem))
-    return Start("lattice", Lattice(trials=LATTICES), work, counts_itself=True)
+    if can_judge_quickly(problem):  # looks, shapes, and evaluations of the best
+        look, shape = shares_of_evaluation(problem)
+        work = KEPT + LATTICES * (look * (1.0 + 3.0 * WITH_SURPLUS) + 2.0 * SHAPES_PER_TRIAL * shape)
+    else:
+        work = PER_LATTICE * LATTICES / len(parts_of(problem))
+    return Start("lattice", Lattice(trials=LATTICES), work)
 
 
 def _smart_start(problem: Problem) -> Start | None:
@@ -83,12 +76,14 @@ def _smart_start(problem: Problem) -> Start | None:
     size = GRID_SIZE if inside >= wanted else ceil(GRID_SIZE * sqrt(wanted / inside))
     states = problem.farm.states
     if states.step is not None:  # a time series is taken as it is
-        method = SmartStart(size, RANDOM_PCT)
+        method, judged = SmartStart(size, RANDOM_PCT), len(states.speed)
     else:
-        speeds = _some(np.unique(states.speed), SPEEDS)
-        method = SmartStart(size, RANDOM_PCT, speeds, _some(states.direction, DIRECTIONS))
+        speeds, directions = _some(np.unique(states.speed), SPEEDS), _some(states.direction, DIRECTIONS)
+        method, judged = SmartStart(size, RANDOM_PCT, speeds, directions), len(directions) * len(speeds)
+    # The wakes of each turbine at all points of the grid, in the states that they are judged in.
     points = round(inside * (size / GRID_SIZE) ** 2)
-    return Start("smart-start", method, smart_start_work(method, problem, points))
+    work = 1.0 + points * judged / (problem.counted * len(states.speed))
+    return Start("smart-start", method, work)
 
 
 def _some(values: FloatArray, most: int) -> tuple[float, ...]:
@@ -96,9 +91,6 @@ def _some(values: FloatArray, most: int) -> tuple[float, ...]:
     many = len(values)
     every = next(step for step in range(ceil(many / most), many + 1) if many % step == 0)
     return tuple(float(value) for value in values[every // 2 :: every])
-
-
-STARTS: tuple[Callable[[Problem], Start | None], ...] = (_lattice, _smart_start, _random_start)
 
 
 GRADIENT = 3.0
@@ -128,18 +120,3 @@ def _trial_in(problem: Problem) -> float:
     if not can_carry(farm, problem.n_turbines + len(problem.neighbours.types)):
         return 1.0
     return min(0.5, (40.0 if farm.tabulated or farm.by_width else 4.0) / problem.counted)
-
-
-def smart_start_work(method: SmartStart, problem: Problem, points: int) -> float:
-    """One construction: the wakes of each turbine at all points of the grid, in the states that it is judged in."""
-    farm = problem.farm
-    judged = len(farm.states.speed)
-    if farm.states.step is None:
-        judged = len(method.wind_directions or range(360)) * len(method.wind_speeds or range(5))
-    return 1.0 + points * judged / (problem.counted * len(farm.states.speed))
-
-
-def quick_lattice_work(problem: Problem, trials: int) -> float:
-    """The search for a lattice that is judged quickly: looks, shapes, and evaluations of the best."""
-    look, shape = shares_of_evaluation(problem)
-    return KEPT + trials * (look * (1.0 + 3.0 * WITH_SURPLUS) + 2.0 * SHAPES_PER_TRIAL * shape)
