@@ -25,7 +25,7 @@ from vindeby.layout.lattices.judges import (
     parts_of,
     row_ends,
 )
-from vindeby.layout.lattices.points import Ground, PlaneLattice
+from vindeby.layout.lattices.points import Ground, PlaneLattice, Points, Vectors
 from vindeby.layout.lattices.quick_judge import QuickJudge
 from vindeby.wake import (
     Neighbours,
@@ -255,6 +255,16 @@ def test_parts_of_a_rose_have_all_of_its_directions_and_each_its_whole_probabili
         assert part.probability.sum() == pytest.approx(whole.probability.sum(), rel=1e-12)
         assert np.ptp(np.diff(part.direction)) == 0.0
     assert parts_of(round_farm())[0].farm.states.shape == round_farm().farm.states.shape
+
+
+@pytest.mark.parametrize(("directions", "parts"), [(120, 1), (180, 2), (270, 3), (720, 4)])
+def test_parts_differ_and_a_look_counts_as_its_share_of_the_wind_states(directions: int, parts: int) -> None:
+    farm = WindFarm(UniformSite(np.full(directions, 1 / directions), 9.8, 0.075), iea37_335mw(), "iea37")
+    judge = ExactJudge(Problem(farm, Boundary([AREA]), 6, 400.0), np.zeros(2))
+    assert len({part.farm.states.direction[0] for part in judge.parts}) == len(judge.parts) == parts
+    none = np.zeros(1, np.int64)
+    judge.losses(Points(np.zeros(1), np.zeros(1), none, none, none, Vectors(1.0, 0.0, 0.0, 1.0)))
+    assert judge.evaluations == (1.0 if directions == 120 else 90 / directions)
 
 
 @pytest.mark.parametrize("steps", [91, 500, 5000])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import resource
 from pathlib import Path
 
 import numpy as np
@@ -55,6 +56,16 @@ def test_wakes_on_one_line_depend_on_each_other_in_the_cumulative_model() -> Non
         at_last = farm.wind_speed(x[:many], y[:many])[many - 1, 7]
         assert (abs(at_last - alone) > 0.01) == differs
         assert differs or at_last == pytest.approx(alone, rel=1e-12)
+
+
+def test_turbines_abreast_keep_no_depths_in_the_cumulative_model() -> None:
+    farm, y = farm_of(cumulative_curl()), 1000.0 * np.arange(300)
+    farm.aep(0.0 * y, y)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    farm = WindFarm(TimeSeriesSite([9.0] * 4, [270.0] * 4, 0.06), farm.turbines, cumulative_curl())
+    y = 1000.0 * np.arange(4000)
+    farm.aep(0.0 * y, y)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 100_000, "KiB; it would be 250,000"
 
 
 def test_the_cumulative_model_refuses_a_gradient_with_the_reason() -> None:

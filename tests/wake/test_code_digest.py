@@ -183,3 +183,11 @@ def test_a_users_file_with_the_name_of_a_standard_module_is_not_taken_for_it(
     assert text_of(function) != before
     monkeypatch.delitem(sys.modules, "antigravity")
     code_digest.from_library.cache_clear()
+
+
+def test_a_container_that_holds_itself_is_not_described() -> None:
+    inner: list[object] = [1.0]
+    mapping = {"inner": inner}
+    inner.append(mapping)
+    assert digest_of(mapping).unknown == [mapping]
+    assert not digest_of((shared := [1.0], shared)).unknown

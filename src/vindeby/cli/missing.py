@@ -25,7 +25,6 @@ def command(
     from vindeby.assembly.done import judged, not_done
     from vindeby.results.observer import history_of
     from vindeby.results.sources import campaign_of, open_source
-    from vindeby.store.disk.events import read_failures
     from vindeby.store.missing import as_csv, as_json, as_text, find_missing
 
     formats = {"text": as_text, "csv": as_csv, "json": as_json}
@@ -45,7 +44,7 @@ def command(
             what = [plural(records, "record")] if records else []
             say(f"{path}: " + "; ".join([*what, *map(str, source.findings.get(path, []))]))
     history = history_of(source.run)
-    failed = {key: str(task) for key, task in read_failures(source.run, history.odd).items()}
+    failed = {key: str(task) for key, task in history.failed_tasks.items()}
     for path, [why] in history.odd.items():
         say(f"{path}: {why}")
     missing = find_missing(source, expected, failed, history.begun, invalid)

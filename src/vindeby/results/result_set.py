@@ -141,24 +141,30 @@ class ResultSet:
         """The share of its wake-free energy that each result loses; NaN where that is not known."""
         losses = np.full(len(self.rows), np.nan)
         for farm_idx, type_idx in set(self.rows[["farm_idx", "type_idx"]].tolist()):
+            cell = self.mixed_cell(farm_idx, type_idx)
+            farm = self.wind_farm(type_idx, None if cell is None else farm_idx)
+            if farm is None:
+                continue
             mine = (self.rows["farm_idx"] == farm_idx) & (self.rows["type_idx"] == type_idx)
-            alone = self._free_gwh_of_one(farm_idx, type_idx)
-            if alone is None:
-                losses[mine] = [self._loss_where_it_stands(row) for row in self.rows[mine]]
-            elif alone > 0.0:
-                losses[mine] = 1.0 - self.rows["aep"][mine] / (alone * self.rows["n_turbines"][mine])
+            if farm.locality == "uniform" and (cell is None or not cell.mix_ranges):  # wherever they stand
+                counts = [1] if cell is None else [count for _, count in cell.mix]
+                types = np.repeat(np.arange(len(counts)), counts)
+                mean = farm.wake_free_aep(len(types), types) / len(types)
+                free = mean * self.rows["n_turbines"][mine]
+            else:
+                keys = map(self.key_of, np.flatnonzero(mine).tolist())
+                free = np.array([self._free_gwh(farm, key, is_mixed=cell is not None) for key in keys])
+            losses[mine] = 1.0 - self.rows["aep"][mine] / np.where(free > 0.0, free, np.nan)
         return losses
 
-    def _free_gwh_of_one(self, farm_idx: int, type_idx: int) -> float | None:
-        """The wake-free energy of a turbine, of a mix the mean; None where it depends on the layout or is unknown."""
-        cell = self.mixed_cell(farm_idx, type_idx)
-        if cell is None:
-            return self.wake_free_gwh(type_idx, 1)
-        farm = self.wind_farm(type_idx, farm_idx)
-        if farm is None or cell.mix_ranges or farm.locality != "uniform":
-            return None
-        types = np.repeat(np.arange(len(cell.mix)), [count for _, count in cell.mix])
-        return farm.wake_free_aep(len(types), types) / len(types)
+    def _free_gwh(self, farm: WindFarm, key: str, *, is_mixed: bool) -> float:
+        """The wake-free energy of one layout where it stands; NaN without a layout, or for one outside the grid."""
+        try:
+            types = self.own_types(key) if is_mixed else np.zeros((), np.int64)
+            x, y = self.layout(key)
+            return np.nan if types is None else farm.free_aep_at(x, y, types)
+        except (DataError, ArgumentError):
+            return np.nan
 
     def worths(self) -> FloatArray:
         """What each result is worth where results of its farm and type are compared (``ResultColumns.worths``)."""
@@ -190,21 +196,6 @@ class ResultSet:
                 found[name] = float(np.mean(powers)) if powers else np.nan
             each.append(found[name])
         return np.array(each, np.float64)
-
-    def _loss_where_it_stands(self, row: Any) -> float:
-        """The share of one result, in wind that differs from place to place."""
-        key = row["key"].decode(errors="replace")
-        farm_idx, type_idx = int(row["farm_idx"]), int(row["type_idx"])
-        is_mixed = self.mixed_cell(farm_idx, type_idx) is not None
-        farm = self.wind_farm(type_idx, farm_idx if is_mixed else None)
-        try:
-            types = self.own_types(key) if is_mixed else np.zeros((), np.int64)
-            if farm is None or types is None:
-                return np.nan
-            x, y = self.layout(key)
-            return float(1.0 - row["aep"] / farm.free_aep_at(x, y, types))
-        except (DataError, ArgumentError):
-            return np.nan  # no layout, or one outside the grid
 
     def farm_name(self, farm_idx: int) -> str:
         """As the campaign calls it."""

@@ -23,14 +23,20 @@ from vindeby.layout.lattices.quick_judge import QuickJudge, can_judge_quickly
 from vindeby.layout.problem import Layout, Problem
 
 PARTS, PART_DIRECTIONS = 4, 90
-"""So many parts are made, of at least so many directions each."""
+"""At most so many parts are made, of at least so many directions each."""
 
 
 def parts_of(problem: Problem) -> list[Problem]:
     """The problem in other wind directions each time; itself alone, where these are few or another tool's."""
     speeds = len(problem.farm.states.speed)
     parts = (thinned(problem, PART_DIRECTIONS, speeds, offset) for offset in range(PARTS))
-    return [part for part in parts if part is not None] or [problem]
+    different = {part.farm.states.direction[0]: part for part in parts if part is not None}
+    return [*different.values()] or [problem]
+
+
+def look_work(parts: list[Problem], problem: Problem) -> float:
+    """What it takes to evaluate a lattice in one part, in evaluations: all parts have equally many wind states."""
+    return len(parts[0].farm.states.speed) / len(problem.farm.states.speed)
 
 
 def on_points(problem: Problem, points: Points, origin: FloatArray) -> Layout:
@@ -49,14 +55,14 @@ class ExactJudge:
         self.problem, self.origin, self.parts = problem, origin, parts_of(problem)
         self.evaluations = 0.0
         """Of all wind states, so far."""
-        self._looks = 0
+        self._looks, self._look = 0, look_work(self.parts, problem)
 
     def energy(self, points: Points, least: float = 0.0) -> float:
         """The AEP (GWh); of a lattice that is below ``least`` in a part of the directions, a guess by that part."""
         layout = on_points(self.problem, points, self.origin)
         self._looks += 1
         if len(self.parts) > 1 and least > 0.0:
-            self.evaluations += 1.0 / len(self.parts)
+            self.evaluations += self._look
             guess = self.parts[self._looks % len(self.parts)].aep(layout)
             if guess < least:
                 return guess
@@ -65,7 +71,7 @@ class ExactJudge:
 
     def losses(self, points: Points) -> FloatArray:
         """What each turbine makes itself (GWh), all of the type there is most of, and what stands of the farm."""
-        self.evaluations += 1.0 / len(self.parts)
+        self.evaluations += self._look
         kind = int(np.bincount(self.problem.types_in_order()).argmax())
         whole = self.problem.whole(Layout.of(points.x + self.origin[0], points.y + self.origin[1], kind))
         return self.parts[0].farm.turbine_aep(whole.x, whole.y, whole.types)

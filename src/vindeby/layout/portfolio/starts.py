@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from vindeby.arrays import FloatArray
-from vindeby.layout.lattices.judges import parts_of
+from vindeby.layout.lattices.judges import look_work, parts_of
 from vindeby.layout.lattices.quick_judge import can_judge_quickly, shares_of_evaluation
 from vindeby.layout.lattices.searching import KEPT, SHAPES_PER_TRIAL, WITH_SURPLUS
 from vindeby.layout.method import Method
@@ -63,7 +63,7 @@ def _lattice(problem: Problem) -> Start:
         look, shape = shares_of_evaluation(problem)
         work = KEPT + LATTICES * (look * (1.0 + 3.0 * WITH_SURPLUS) + 2.0 * SHAPES_PER_TRIAL * shape)
     else:
-        work = PER_LATTICE * LATTICES / len(parts_of(problem))
+        work = PER_LATTICE * LATTICES * look_work(parts_of(problem), problem)
     return Start("lattice", Lattice(trials=LATTICES), work)
 
 

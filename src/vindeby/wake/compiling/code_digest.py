@@ -103,6 +103,7 @@ class Walk:
         self._hash = hashlib.sha256()
         # By address: in which turn a function or module was met, its copy, and itself, so that it keeps its address.
         self._met: dict[object, tuple[int, Any, object]] = {}
+        self._open: set[int] = set()  # the containers whose parts are being described
 
     @property
     def text(self) -> str:
@@ -129,9 +130,14 @@ class Walk:
         return value
 
     def _container(self, value: Any) -> Any:
+        if id(value) in self._open:  # it holds itself
+            self._refuse(value)
+            return value
+        self._open.add(id(value))
         kind, is_mapping = type(value), isinstance(value, dict)
         self._words(kind.__name__, getattr(value, "_fields", ()), len(value))
         parts = [self.value(part) for part in (sorted(value.items(), key=repr) if is_mapping else value)]
+        self._open.discard(id(value))
         if kind in (tuple, list, dict):
             return kind(parts)
         return value._make(parts) if hasattr(value, "_make") else value  # of other classes nothing is known

@@ -39,7 +39,8 @@ def make_cumulative_walk(model: WakeModel, settle: Callable[..., tuple[float, fl
     def downwind_walk(data, machines, turned, states, waked):
         n, count = turned.order.size, states.speed.size
         growth, start = np.empty((n, count)), np.empty((n, count))
-        depth = np.empty((n, n, count))
+        slot = _slots(data, machines, turned)
+        depth = np.empty((slot.max() + 1, n, count))
         in_the_way, before = np.empty(count), np.empty(n, np.int64)
         for a in range(n):
             clear(waked.summed[a])
@@ -59,17 +60,36 @@ def make_cumulative_walk(model: WakeModel, settle: Callable[..., tuple[float, fl
                 if far < 0.1 or abs(aside) >= 2.0 * reach(
                     data, far, diameter, machines.diameter[target], most_thrust, most_turbulence
                 ):
-                    clear(depth[a, b])
+                    clear(depth[slot[a], b])
                     continue
                 clear(in_the_way)
                 for p in range(aligned):
                     m = before[p]
-                    _add_in_the_way(machines, turned, states, growth, start, depth[m, b], m, a, b, in_the_way)
+                    _add_in_the_way(
+                        machines, turned, states, growth, start, depth[slot[m], b], m, a, b, in_the_way
+                    )
                 _cast(data, machines, turned, states, waked, growth, start, in_the_way, a, b)
                 for k in range(count):
-                    depth[a, b, k] = in_the_way[k]
+                    depth[slot[a], b, k] = in_the_way[k]
 
     return downwind_walk
+
+
+@scalar
+def _slots(data, machines, turned):
+    """For each turbine where its depths are kept; 0, where nothing is read, if no later one can be on its line."""
+    n = turned.order.size
+    slot, kept = np.zeros(n, np.int64), 0
+    far = (turned.along[n - 1] - turned.along[0]) / machines.diameter.min()
+    widest = (data.constants[0] + data.constants[1]) * far + width_start(data, 1.0)
+    for m in range(n):
+        for a in range(m + 2, n):
+            aside = turned.across[a] - turned.across[m]
+            if aside * aside <= 2.0 * _FELT * widest * widest:
+                kept += 1
+                slot[m] = kept
+                break
+    return slot
 
 
 @scalar
