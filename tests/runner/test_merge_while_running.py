@@ -23,6 +23,7 @@ from vindeby.campaign import Campaign
 from vindeby.errors import BusyError, InputError
 from vindeby.runner import Summary, run
 from vindeby.runner import periodic_merge as merging
+from vindeby.runner.processes import start_python
 from vindeby.runner.supervisor import Progress
 from vindeby.store.disk.events import EventLog, EventTail
 from vindeby.store.disk.lock import Lock
@@ -97,7 +98,7 @@ def test_workers_publish_while_a_merge_stands_still_and_killing_it_loses_nothing
 ) -> None:
     output, marker = tmp_path / "out.h5", tmp_path / "marker"
     (tmp_path / "slow_merge.py").write_text(SLOW.format(marker=str(marker)))
-    start = partial(merging.start_python, "slow_merge", [str(tmp_path), *sys.path])
+    start = partial(start_python, "slow_merge", [str(tmp_path), *sys.path])
     monkeypatch.setattr(merging, "start_python", lambda module, path, *rest, **how: start(*rest, **how))
     done: dict[str, int] = {}
 

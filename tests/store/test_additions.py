@@ -356,7 +356,7 @@ def test_a_damaged_record_is_one_finding_when_nothing_says_which_fields_are_own(
         file[KEY]["aep"][...] = 1.0
     damaged: list[Segment] = []
     reading = Reading()
-    reading.doubt = damaged.append  # type: ignore[method-assign]
+    reading.doubt = damaged.append  # type: ignore[method-assign,assignment]
     with Guard() as guard:
         read_guarded(path, guard, reading, real_size=path.stat().st_size)
     assert [(finding.verdict, finding.key) for finding in reading.findings] == [(Verdict.CHECKSUM, KEY)]

@@ -21,9 +21,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from vindeby import units
+from vindeby.arrays import FloatArray, IntArray
 from vindeby.assembly.stored_turbines import (
-    FloatArray,
-    IntArray,
     PlacedLayout,
     areas_of,
     check_inside,

@@ -161,7 +161,8 @@ class ResultSet:
         """The wake-free energy of one layout where it stands; NaN without a layout, or for one outside the grid."""
         try:
             types = self.own_types(key) if is_mixed else np.zeros((), np.int64)
-            return np.nan if types is None else farm.free_aep_at(*self.layout(key), types)
+            x, y = self.layout(key)
+            return np.nan if types is None else farm.free_aep_at(x, y, types)
         except (DataError, ArgumentError):
             return np.nan
 

@@ -47,7 +47,7 @@ class Progress:
 def time_left(left: int, rate: float, workers: Sequence[WorkerState]) -> float | None:
     """Seconds that so many tasks will take: at this rate; where they are long, by how far those at work are."""
     at_work = [(view.seconds, view.progress.get("left_s")) for view in workers]
-    known = [(seconds, rest) for seconds, rest in at_work if rest is not None]
+    known = [(seconds, float(rest)) for seconds, rest in at_work if rest is not None]
     rest, whole = sum(one for _, one in known), sum(map(sum, known))
     if known and (not rate or whole > _LONG_S * len(known)):
         waiting = max(0, left - len(known)) * whole / len(known)

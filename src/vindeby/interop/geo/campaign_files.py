@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import shapely
 
+from vindeby.arrays import FloatArray
 from vindeby.campaign.reading.farm_files import (
     SUFFIXES,
     boundary_holders,
@@ -29,7 +30,6 @@ from vindeby.errors import ArgumentError, CampaignError, Problem
 from vindeby.interop.geo.crs import (
     TOLERANCE_M,
     Extent,
-    FloatArray,
     between,
     chosen_crs,
     crs_from_text,
