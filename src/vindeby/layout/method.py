@@ -11,7 +11,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal, final
+from typing import Literal
 
 from vindeby.arrays import FloatArray, IntArray
 from vindeby.errors import ArgumentError, TaskError
@@ -78,7 +78,6 @@ class Method(ABC):
         """
         return self
 
-    @final
     def run(self, problem: Problem, seed: int, start: Layout | None = None) -> Result:
         """Search once. For many seeds of one problem, call ``prepare`` and use what it returns."""
         return checked(problem, self)(seed, start)
@@ -106,7 +105,6 @@ def checked(problem: Problem, method: Method) -> Search:
     return run
 
 
-@final
 @dataclass(frozen=True)
 class Pipeline(Method):
     """Methods one after the other, each starting from what the one before found."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import final
 
 import numpy as np
 import numpy.typing as npt
@@ -322,7 +321,6 @@ def check_mix(mix: Mix, zones: Sequence[int], types: int) -> None:
         )
 
 
-@final
 class Remaining:
     """What is still to be placed: in each zone, and of each type."""
 

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from itertools import pairwise
 from math import cos, hypot, sin, sqrt
-from typing import final
 
 import numpy as np
 
@@ -29,7 +28,6 @@ EXACT_M = 1e-8
 GOLDEN_ANGLE = 2.399963229728653
 
 
-@final
 class Limits:
     """The rules of one problem. Positions are (2, n) arrays, relative to ``origin``."""
 

@@ -15,8 +15,6 @@ slope along them stand for the curvature, and two loops over them turn the slope
 
 from __future__ import annotations
 
-from typing import final
-
 import numpy as np
 
 from vindeby.arrays import FloatArray
@@ -28,7 +26,6 @@ LEAST_BEND = 1e-8
 """Steps along which the slope falls by less than this share of what it could are not kept."""
 
 
-@final
 class Curvature:
     """The curvature as the last steps of a climb, up to ``memory``, show it."""
 

@@ -7,7 +7,6 @@ best of many free places. Where there is no free place, all turbines are pushed 
 from __future__ import annotations
 
 from itertools import combinations
-from typing import final
 
 import numpy as np
 
@@ -85,7 +84,6 @@ Change = tuple[tuple[int, int], ...]
 """Turbines, each with the type that it gets."""
 
 
-@final
 class TypeChanges:
     """A layout whose turbines change types, within a choice; ``problem`` gives energies, spacings and neighbours."""
 

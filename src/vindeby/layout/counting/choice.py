@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import final
 
 import numpy as np
 
@@ -17,7 +16,6 @@ from vindeby.arrays import IntArray
 from vindeby.errors import ArgumentError
 
 
-@final
 @dataclass(frozen=True)
 class Objective:
     """What is made as large as can be: the yearly energy, less a cost for each turbine, or that of each turbine.
@@ -43,7 +41,6 @@ class Objective:
         return value / float(by_type.sum()) if self.per_turbine else value
 
 
-@final
 @dataclass(frozen=True)
 class Choice:
     """Which counts are allowed, both ends included, and the objective that compares them.

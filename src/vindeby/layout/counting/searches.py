@@ -16,7 +16,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import final
 
 import numpy as np
 
@@ -35,7 +34,6 @@ Searches = dict[tuple[Counts, int], Search]
 """By counts and the number of steps; each prepared when it is first asked for, and then for all seeds."""
 
 
-@final
 class Tries:
     """The best result of each count so far, and which count is best; ArgumentError for a problem without a choice."""
 
@@ -133,7 +131,6 @@ _COUNT_STREAM = 0x636F756E
 """Tells its draws from those of steps with the same seed."""
 
 
-@final
 @dataclass(frozen=True)
 class CountSearch(Method):
     """Choose the number of turbines that is best by the objective of the problem's ``choice``.
@@ -233,7 +230,6 @@ _MIX_STREAM = 0x6D697873
 """Tells its draws from those of steps with the same seed."""
 
 
-@final
 @dataclass(frozen=True)
 class MixSearch(Method):
     """Choose how many turbines of each type are best by the objective of the problem's ``choice``.

@@ -12,8 +12,6 @@ of rows are removed, so that no row has a gap that the area does not have.
 
 from __future__ import annotations
 
-from typing import final
-
 import numpy as np
 
 from vindeby.arrays import BoolArray, FloatArray, IntArray
@@ -44,7 +42,6 @@ def on_points(problem: Problem, points: Points, origin: FloatArray) -> Layout:
     return Layout(points.x + origin[0], points.y + origin[1], problem.types_in_order())
 
 
-@final
 class ExactJudge:
     """Evaluates lattices; positions relative to ``origin``."""
 

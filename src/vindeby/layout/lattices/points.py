@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from math import ceil, cos, floor, hypot, inf, sin, sqrt
-from typing import NamedTuple, final
+from typing import NamedTuple
 
 import numpy as np
 
@@ -266,7 +266,6 @@ class Points(NamedTuple):
         return Points._make([*(values[chosen] for values in self[:-1]), self.vectors])
 
 
-@final
 class Ground:
     """Where a problem's turbines may stand, whatever their lattice. Positions are relative to ``origin``."""
 

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import acos, atan2, ceil, cos, degrees, floor, hypot, pi, sin, sqrt
-from typing import NamedTuple, final
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -298,7 +298,6 @@ def shares_of_evaluation(problem: Problem) -> tuple[float, float]:
     return look / speeds**0.5, shape / speeds**0.5
 
 
-@final
 class QuickJudge:
     """The energy of points that are turbines of one type, alone; ``evaluations`` is the work so far."""
 

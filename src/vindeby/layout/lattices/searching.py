@@ -19,7 +19,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import ceil, inf, log, pi
-from typing import final
 
 import numpy as np
 
@@ -144,7 +143,6 @@ class Candidate:
     points: Points | None
 
 
-@final
 class Search:
     """Draws lattices over a ground.
 

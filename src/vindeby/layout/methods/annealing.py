@@ -8,7 +8,6 @@ crosses such valleys while it is hot and settles while it cools; what it ends wi
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import final
 
 from vindeby import parameters
 from vindeby.layout.method import Method, Search
@@ -27,7 +26,6 @@ DECADES = 2.5
 """The others are shorter by up to so many powers of ten, each scale alike."""
 
 
-@final
 @dataclass(frozen=True)
 class Annealing(parameters.Annealing, Method):
     """Simulated annealing of a start.

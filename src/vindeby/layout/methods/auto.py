@@ -8,7 +8,6 @@ method tries starts against each other, refines the best and moves its turbines 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import final
 
 from vindeby import parameters
 from vindeby.errors import ArgumentError, TaskError
@@ -26,7 +25,6 @@ SECONDS = 60.0
 """The budget where none is given."""
 
 
-@final
 @dataclass(frozen=True)
 class Auto(parameters.Auto, Method):
     """A portfolio of searches.
@@ -57,7 +55,6 @@ class Auto(parameters.Auto, Method):
         return _EachPartOnce()
 
 
-@final
 @dataclass(frozen=True)
 class _EachPartOnce(Method):
     """All that ``auto`` may use, as shortly as it goes: compiles its loops."""

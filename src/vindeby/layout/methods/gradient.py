@@ -11,7 +11,6 @@ that breaks them is mended first.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import final
 
 import numpy as np
 
@@ -33,7 +32,6 @@ AGAIN = 3
 """Where a climb from coarse to fine has led below the start, one in so many iterations is for a climb from there."""
 
 
-@final
 @dataclass(frozen=True)
 class Gradient(parameters.Gradient, Method):
     """Continuous refinement of a start.

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import final
 
 import numpy as np
 
@@ -23,7 +22,6 @@ from vindeby.layout.problem import Layout, Problem, joined
 NOTHING = Layout.of([], [])
 
 
-@final
 @dataclass(frozen=True)
 class InTurn(Method):
     """Methods one after the other, for each zone in turn, ``rounds`` times.

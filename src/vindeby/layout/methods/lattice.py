@@ -14,7 +14,6 @@ from __future__ import annotations
 from copy import copy
 from dataclasses import dataclass
 from math import ceil
-from typing import final
 
 import numpy as np
 
@@ -31,7 +30,6 @@ LOOKED_AT = 8
 """So many of the best lattices are evaluated."""
 
 
-@final
 @dataclass(frozen=True)
 class Lattice(parameters.Lattice, Method):
     """The best regular layout of many.

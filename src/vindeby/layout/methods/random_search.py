@@ -8,7 +8,6 @@ smooth landscape, and it finds its way from a layout that the gradient holds for
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import final
 
 from vindeby import parameters
 from vindeby.layout.method import Method, Search
@@ -21,7 +20,6 @@ DECADES = 3.0
 """The others are shorter than the longest by up to so many powers of ten, each scale alike."""
 
 
-@final
 @dataclass(frozen=True)
 class RandomSearch(parameters.RandomSearch, Method):
     """Relocation of single turbines.

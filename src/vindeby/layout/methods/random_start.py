@@ -8,7 +8,6 @@ drawn at once and pushed apart.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import final
 
 import numpy as np
 
@@ -23,7 +22,6 @@ DRAWS, ATTEMPTS, ROUNDS = 50, 20, 300
 """Points drawn a turbine; then, how often all are drawn anew, and how long they are pushed each time."""
 
 
-@final
 @dataclass(frozen=True)
 class RandomStart(Method):
     """Points drawn evenly from the area. It has no parameters."""

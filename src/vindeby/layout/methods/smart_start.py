@@ -17,7 +17,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import final
 
 import numpy as np
 
@@ -36,7 +35,6 @@ from vindeby.wake import WindFarm
 DEFAULT_SPEEDS = (6.0, 8.0, 10.0, 12.0, 14.0)
 
 
-@final
 @dataclass(frozen=True)
 class SmartStart(parameters.SmartStart, Method):
     """Greedy construction on a grid.

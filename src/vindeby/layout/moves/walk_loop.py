@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache
 from math import hypot
-from typing import NamedTuple, final
+from typing import NamedTuple
 
 import numpy as np
 
@@ -48,7 +48,6 @@ _SWAP_STREAM = 0x73776170
 """Tells the draws of swaps from those of moves with the same seed."""
 
 
-@final
 class Swaps:
     """Draws of the turbine to swap with; -1 where a turbine moves instead.
 

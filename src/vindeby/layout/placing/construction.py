@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Protocol, final, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -198,7 +198,6 @@ def best_worth(worth: FloatArray, best: int) -> IntArray:
     return np.flatnonzero(worth >= np.partition(worth, count - best)[count - best])
 
 
-@final
 class GridWind:
     """The wind on a grid of ``size`` x ``size`` with vindeby's wakes: what all seeds share."""
 
@@ -218,7 +217,6 @@ class GridWind:
         self.middle = np.array([0.5 * (west + east), 0.5 * (south + north)])
 
 
-@final
 class GridEnergies:
     """The wind on a grid while turbines come."""
 
@@ -252,7 +250,6 @@ class GridEnergies:
         return grid.place_all(*arguments, grid.neighbours, choosing, chosen)
 
 
-@final
 class ForeignEnergies:
     """Points that another tool judges, in these wind directions (degrees) and speeds (m/s): all anew, when asked."""
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from functools import cache
-from typing import NamedTuple, final
+from typing import NamedTuple
 
 import numpy as np
 
@@ -41,7 +41,6 @@ class Candidate(NamedTuple):
     number: int
 
 
-@final
 class Candidates:
     """The best layouts so far, one of each start that was made, and the curve of the best of them."""
 
@@ -93,7 +92,6 @@ class Candidates:
         return [one for one in self.best if one.aep_gwh >= self.best[0].aep_gwh * (1.0 - NEAR)]
 
 
-@final
 class Tools:
     """Searches that are prepared when they are first wanted, and then for all seeds of a problem."""
 
@@ -111,7 +109,6 @@ class Tools:
         return search
 
 
-@final
 class Budget:
     """``seconds`` or ``evaluations``, one of them; counted from when it is made."""
 

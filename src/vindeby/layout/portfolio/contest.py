@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from math import ceil
-from typing import NamedTuple, final
+from typing import NamedTuple
 
 import numpy as np
 
@@ -55,7 +55,6 @@ _STREAM = 0x6175746F
 """Tells the draws of this search from those of its parts with the same seed."""
 
 
-@final
 class Contest:
     """One run: what was spent, and the best layouts so far."""
 
@@ -153,7 +152,6 @@ WIDENING, REGULAR = 16.0, "lattice"
 """How wide wakes are at first; but for this start."""
 
 
-@final
 class Race:
     """What starts have come to so far; ``seed`` draws the seeds of their layouts."""
 
@@ -245,7 +243,6 @@ GAIN = 1e-7
 """Climbing ends when a part of it gains less than this share of the energy."""
 
 
-@final
 class Climbs:
     """What they reach is taken among the candidates; if they are ``quick`` they are made in few wind states."""
 
