@@ -27,8 +27,7 @@ from vindeby.layout import Annealing, Boundary, Layout, Problem, RandomStart
 from vindeby.layout.area.limits import Limits
 from vindeby.layout.moves.carried_state import CarriedMoves
 from vindeby.layout.moves.estimate import EVERY, REFUSED, SEEN
-from vindeby.layout.moves.moving import mover_of
-from vindeby.layout.moves.walk import Walk, draws
+from vindeby.layout.moves.walk import Walk, draws, mover_of
 from vindeby.layout.moves.walk_loop import allowed, temperature
 from vindeby.wake import GriddedSite, Site, TableSite, Turbine, UniformSite, WindFarm, WindGrid
 

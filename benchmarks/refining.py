@@ -13,7 +13,7 @@ import numpy as np
 from iea37_data import problem
 
 from vindeby.layout import Annealing, Gradient, Method, Problem, RandomSearch, RandomStart
-from vindeby.layout.moves.moving import mover_of
+from vindeby.layout.moves.walk import mover_of
 
 
 def widening(name: str, seeds: int) -> None:

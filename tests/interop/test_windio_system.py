@@ -13,7 +13,7 @@ from vindeby.campaign import Campaign
 from vindeby.campaign.reading.files import read_bounded_text
 from vindeby.errors import CampaignError
 from vindeby.interop.windio import Notes, System, nodes, read_boundary, read_system, read_turbine
-from vindeby.interop.windio.campaign_text import campaign_files
+from vindeby.interop.windio.system import campaign_files
 
 pytestmark = pytest.mark.slow
 

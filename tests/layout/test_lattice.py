@@ -21,12 +21,12 @@ from vindeby.layout import Boundary, InTurn, Lattice, Layout, Problem, RandomSta
 from vindeby.layout.lattices.judges import (
     ExactJudge,
     Judge,
+    QuickJudge,
     drop_surplus,
     parts_of,
     row_ends,
 )
 from vindeby.layout.lattices.points import Ground, PlaneLattice, Points, Vectors
-from vindeby.layout.lattices.quick_judge import QuickJudge
 from vindeby.wake import (
     Neighbours,
     TimeSeriesSite,

@@ -12,7 +12,7 @@ from tests.physics.gridded_sites import GRID_X, GRID_Y, SOUTH, WEST, Local, posi
 from tests.physics.oracle import needs_pywake, pywake_generic, pywake_model, simulate
 from vindeby.errors import ArgumentError
 from vindeby.layout import Boundary, Gradient, Layout, Problem, RandomSearch, SmartStart
-from vindeby.layout.moves.moving import mover_of
+from vindeby.layout.moves.walk import mover_of
 from vindeby.units import mean_power_to_aep_gwh
 from vindeby.wake import GriddedSite, Turbine, UniformSite, WindFarm, WindGrid
 

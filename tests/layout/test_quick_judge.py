@@ -17,16 +17,18 @@ from tests.layout import small_problems, zoned_problems
 from tests.layout.lattice_cases import AREA, FARM, HOLE, lattices
 from vindeby.arrays import FloatArray
 from vindeby.layout import Boundary, Lattice, Layout, Problem
-from vindeby.layout.lattices.judges import ExactJudge, drop_surplus, judge_for
-from vindeby.layout.lattices.points import Ground, PlaneLattice, Points
-from vindeby.layout.lattices.quick_judge import (
+from vindeby.layout.lattices.judges import (
     CELLS,
     NOTICED,
     POINTS,
+    ExactJudge,
     QuickJudge,
     can_judge_quickly,
+    drop_surplus,
+    judge_for,
     quick_wind,
 )
+from vindeby.layout.lattices.points import Ground, PlaneLattice, Points
 from vindeby.layout.lattices.searching import best_shapes, draw_shapes, keeps_spacing, widest_aspect
 from vindeby.wake import (
     Neighbours,

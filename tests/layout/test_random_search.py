@@ -14,9 +14,8 @@ from vindeby.layout import Annealing, Boundary, Layout, Method, Problem, RandomS
 from vindeby.layout.area.limits import Limits
 from vindeby.layout.moves.carried_moves import carried_kernels
 from vindeby.layout.moves.carried_state import CarriedMoves, new_carried_moves
-from vindeby.layout.moves.moving import mover_of
 from vindeby.layout.moves.steady_moves import SteadyMoves
-from vindeby.layout.moves.walk import Walk, walk
+from vindeby.layout.moves.walk import Walk, mover_of, walk
 from vindeby.units import mean_power_to_aep_gwh
 from vindeby.wake import Neighbours, TableSite, UniformSite, WindFarm, iea37_10mw, iea37_335mw
 
@@ -148,7 +147,7 @@ def test_annealing_by_parts_and_with_whole_layouts_take_the_same_way(monkeypatch
     problem = mixed()
     start = RandomStart().run(problem, 0).layout
     by_parts = Annealing(300).run(problem, 5, start)
-    monkeypatch.setattr("vindeby.layout.moves.moving.can_carry", lambda farm, turbines: False)
+    monkeypatch.setattr("vindeby.layout.moves.walk.can_carry", lambda farm, turbines: False)
     as_a_whole = Annealing(300).run(problem, 5, start)
     assert by_parts.aep_gwh == pytest.approx(as_a_whole.aep_gwh, rel=1e-12)
     np.testing.assert_allclose(by_parts.x, as_a_whole.x, rtol=0, atol=1e-9)
@@ -184,7 +183,7 @@ def test_evaluating_whole_layouts_takes_the_same_way(monkeypatch: pytest.MonkeyP
     problem = mixed()
     start = RandomStart().run(problem, 0).layout
     by_parts = RandomSearch(200).run(problem, 5, start)
-    monkeypatch.setattr("vindeby.layout.moves.moving.can_carry", lambda farm, turbines: False)
+    monkeypatch.setattr("vindeby.layout.moves.walk.can_carry", lambda farm, turbines: False)
     as_a_whole = RandomSearch(200).run(problem, 5, start)
     assert by_parts.aep_gwh == pytest.approx(as_a_whole.aep_gwh, rel=1e-12)
     np.testing.assert_allclose(by_parts.x, as_a_whole.x, rtol=0, atol=1e-9)

@@ -9,7 +9,7 @@ import pytest
 
 from tests.layout.lattice_cases import AREA, FARM
 from vindeby.layout import Boundary, Problem
-from vindeby.layout.lattices.quick_judge import CELLS, LEAST, POINTS, QuickJudge
+from vindeby.layout.lattices.judges import CELLS, LEAST, POINTS, QuickJudge
 from vindeby.wake import WindFarm
 
 FREE = 9.8

@@ -15,8 +15,8 @@ from tests.layout.small_problems import BOOMERANG, HOLE, ROSE, boomerang, circle
 from vindeby.layout import Annealing, Boundary, Problem, RandomStart, Result
 from vindeby.layout.area.limits import Limits
 from vindeby.layout.moves import walk_loop
-from vindeby.layout.moves.moving import mover_of
 from vindeby.layout.moves.steady_moves import SteadyMoves
+from vindeby.layout.moves.walk import mover_of
 from vindeby.units import mean_power_to_aep_gwh
 from vindeby.wake import Neighbours, UniformSite, WindFarm, iea37_10mw, iea37_335mw
 
@@ -67,7 +67,7 @@ def test_loops_for_steady_wakes_lead_the_same_way_as_those_for_all_wakes(
 ) -> None:
     problem = two_squares(types)
     fast = annealed(problem)
-    monkeypatch.setattr("vindeby.layout.moves.moving.is_steady", lambda farm: False)
+    monkeypatch.setattr("vindeby.layout.moves.walk.is_steady", lambda farm: False)
     slow = annealed(problem)
     assert (fast.x == slow.x).all()
     assert (fast.y == slow.y).all()

@@ -13,7 +13,7 @@ from vindeby.campaign.sections.boundary import Boundary, Circle
 from vindeby.campaign.sections.farm import Farm
 from vindeby.campaign.sections.method import SmartStart, Step
 from vindeby.campaign.tasks import Cell
-from vindeby.layout.methods.smart_start import DEFAULT_SPEEDS
+from vindeby.layout.methods.starts import DEFAULT_SPEEDS
 
 
 def boundary_of(boundary: Boundary) -> layout.Boundary:

@@ -17,9 +17,8 @@ from pydantic import (
     model_validator,
 )
 
-from vindeby.campaign.sections.farm import Amount, Farm, Objective, Spacing, even_shares
+from vindeby.campaign.sections.farm import Amount, Farm, Neighbours, Objective, Spacing, even_shares
 from vindeby.campaign.sections.method import Step, begins_with_a_start, one_step_is_a_pipeline
-from vindeby.campaign.sections.neighbours import Neighbours
 from vindeby.campaign.sections.run_options import RunOptions
 from vindeby.campaign.sections.site import Site
 from vindeby.campaign.sections.turbines import Turbine

@@ -11,7 +11,7 @@ import numpy as np
 from vindeby.arrays import FloatArray, IntArray
 from vindeby.campaign.fields import CampaignFields
 from vindeby.campaign.reading.yaml_text import Path
-from vindeby.campaign.sections.neighbours import NeighbourGroup
+from vindeby.campaign.sections.farm import NeighbourGroup
 from vindeby.campaign.sections.turbines import Turbine
 from vindeby.campaign.tasks import digest
 

@@ -44,8 +44,7 @@ def command(
 
     to_add = "next"
     if from_ is not None:
-        from vindeby.interop.windio.campaign_text import campaign_files
-        from vindeby.interop.windio.system import read_system
+        from vindeby.interop.windio.system import campaign_files, read_system
         from vindeby.store.disk.output_file import refuse_existing
 
         if file is not None:

@@ -14,8 +14,8 @@ import numpy as np
 from vindeby.campaign import Campaign
 from vindeby.campaign.reading.problems import checked
 from vindeby.campaign.reading.yaml_text import Document
+from vindeby.campaign.sections.farm import NeighbourGroup
 from vindeby.campaign.sections.method import Call
-from vindeby.campaign.sections.neighbours import NeighbourGroup
 from vindeby.campaign.sections.turbines import Turbine
 from vindeby.campaign.tasks import STUDY_ARRAYS, cell_key
 from vindeby.errors import InputError

@@ -10,14 +10,11 @@ from vindeby.layout.area.boundary import Boundary, Zone, Zones
 from vindeby.layout.counting.choice import Choice, Objective
 from vindeby.layout.counting.searches import CountSearch, MixSearch
 from vindeby.layout.method import Method, Pipeline, Result, Search, Status
-from vindeby.layout.methods.annealing import Annealing
 from vindeby.layout.methods.auto import Auto
 from vindeby.layout.methods.gradient import Gradient
 from vindeby.layout.methods.in_turn import InTurn
-from vindeby.layout.methods.lattice import Lattice
-from vindeby.layout.methods.random_search import RandomSearch
-from vindeby.layout.methods.random_start import RandomStart
-from vindeby.layout.methods.smart_start import SmartStart
+from vindeby.layout.methods.starts import Lattice, RandomStart, SmartStart
+from vindeby.layout.methods.walks import Annealing, RandomSearch
 from vindeby.layout.problem import Layout, Problem
 
 __all__ = [

@@ -17,7 +17,7 @@ from vindeby.campaign.reading.yaml_text import Include
 from vindeby.campaign.sections.wake_model import WakeModel
 from vindeby.interop.export.chosen import Chosen, Result
 from vindeby.interop.export.columns import write_csv
-from vindeby.interop.export.folders import result_folder, write_mark, write_turbines, write_yaml
+from vindeby.interop.export.exporting import result_folder, write_mark, write_turbines, write_yaml
 from vindeby.interop.turbine_curves import floris_turbine
 from vindeby.units import AIR_DENSITY_KG_M3
 

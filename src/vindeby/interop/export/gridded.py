@@ -13,7 +13,7 @@ from vindeby._version import __version__
 from vindeby.errors import StorageError, library
 from vindeby.evaluation.as_campaign import by_combination, call_of
 from vindeby.interop.export.chosen import Chosen
-from vindeby.interop.export.folders import write_mark
+from vindeby.interop.export.exporting import write_mark
 from vindeby.store.read.export import TASK, dataset_by_task
 
 NOT_ASKED, MISSING, DONE = 0, 1, 2

@@ -24,7 +24,7 @@ from vindeby.campaign.sections.values import SUM_TOLERANCE
 from vindeby.campaign.sections.wake_model import WakeModel
 from vindeby.errors import ArgumentError
 from vindeby.interop.export.chosen import Chosen, Result
-from vindeby.interop.export.folders import result_folder, write_mark, write_turbines, write_yaml
+from vindeby.interop.export.exporting import result_folder, write_mark, write_turbines, write_yaml
 from vindeby.interop.geo.crs import Projection
 from vindeby.interop.turbine_curves import curve_points
 from vindeby.units import mw_to_w

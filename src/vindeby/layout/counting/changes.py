@@ -13,7 +13,7 @@ import numpy as np
 from vindeby.arrays import FloatArray, IntArray
 from vindeby.layout.area.limits import Limits
 from vindeby.layout.counting.choice import Choice
-from vindeby.layout.moves.moving import best_place
+from vindeby.layout.moves.walk import best_place
 from vindeby.layout.problem import Layout, Problem, joined
 
 PLACES = 300

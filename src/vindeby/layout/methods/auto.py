@@ -12,10 +12,9 @@ from dataclasses import dataclass, replace
 from vindeby import parameters
 from vindeby.errors import ArgumentError, TaskError
 from vindeby.layout.method import Method, Result, Search
-from vindeby.layout.methods.annealing import Annealing
 from vindeby.layout.methods.gradient import Gradient
-from vindeby.layout.methods.lattice import Lattice
-from vindeby.layout.methods.random_search import RandomSearch
+from vindeby.layout.methods.starts import Lattice
+from vindeby.layout.methods.walks import Annealing, RandomSearch
 from vindeby.layout.portfolio.candidates import Budget, Tools
 from vindeby.layout.portfolio.contest import Contest
 from vindeby.layout.portfolio.starts import starts_for

@@ -14,9 +14,7 @@ import numpy as np
 
 from vindeby.errors import ArgumentError
 from vindeby.layout.method import Method, Pipeline, Result, Search
-from vindeby.layout.methods.lattice import Lattice
-from vindeby.layout.methods.random_start import RandomStart
-from vindeby.layout.methods.smart_start import SmartStart
+from vindeby.layout.methods.starts import Lattice, RandomStart, SmartStart
 from vindeby.layout.problem import Layout, Problem, joined
 
 NOTHING = Layout.of([], [])

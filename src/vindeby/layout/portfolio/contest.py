@@ -21,9 +21,8 @@ import numpy as np
 
 from vindeby.errors import ArgumentError, TaskError
 from vindeby.layout.method import Method, Result
-from vindeby.layout.methods.annealing import Annealing
 from vindeby.layout.methods.gradient import Gradient
-from vindeby.layout.methods.random_search import RandomSearch
+from vindeby.layout.methods.walks import Annealing, RandomSearch
 from vindeby.layout.portfolio.candidates import Budget, Candidate, Candidates, Tools
 from vindeby.layout.portfolio.starts import GRADIENT, Start, trial_work
 from vindeby.layout.problem import Layout

@@ -17,13 +17,10 @@ from typing import NamedTuple
 import numpy as np
 
 from vindeby.arrays import FloatArray
-from vindeby.layout.lattices.judges import look_work, parts_of
-from vindeby.layout.lattices.quick_judge import can_judge_quickly, shares_of_evaluation
+from vindeby.layout.lattices.judges import can_judge_quickly, look_work, parts_of, shares_of_evaluation
 from vindeby.layout.lattices.searching import KEPT, SHAPES_PER_TRIAL, WITH_SURPLUS
 from vindeby.layout.method import Method
-from vindeby.layout.methods.lattice import Lattice
-from vindeby.layout.methods.random_start import RandomStart
-from vindeby.layout.methods.smart_start import SmartStart
+from vindeby.layout.methods.starts import Lattice, RandomStart, SmartStart
 from vindeby.layout.moves.carried_state import can_carry
 from vindeby.layout.moves.steady_moves import is_steady
 from vindeby.layout.moves.walk import stages_of

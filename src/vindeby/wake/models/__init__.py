@@ -9,8 +9,7 @@ from vindeby.errors import ArgumentError
 from vindeby.wake.models.bastankhah_2016 import bastankhah_2016
 from vindeby.wake.models.contract import ModelData, Pair, WakeModel
 from vindeby.wake.models.cumulative_curl import cumulative_curl
-from vindeby.wake.models.gaussian import bastankhah_2014, iea37
-from vindeby.wake.models.niayifar_2016 import niayifar_2016
+from vindeby.wake.models.gaussian import bastankhah_2014, iea37, niayifar_2016
 from vindeby.wake.models.nygaard_2022 import nygaard_2022
 from vindeby.wake.models.top_hat import jensen, turbopark_2020
 

@@ -1,4 +1,10 @@
-"""annealing: single turbines moved at random, at first even where the farm loses by it, then less and less.
+"""random-search: one turbine moved at random, again and again, and kept where the farm gains by it.
+
+The relocation search of Feng and Shen (2015): a turbine, a direction and a distance are drawn; a place outside
+or too near to others is drawn anew; the move is kept if the yearly energy rises. It needs no gradient and no
+smooth landscape, and it finds its way from a layout that the gradient holds for the best.
+
+annealing: single turbines moved at random, at first even where the farm loses by it, then less and less.
 
 Simulated annealing (Kirkpatrick, Gelatt and Vecchi 1983). A farm with narrow wakes has countless optima, and
 what lies between two of them is worse than both: a search that only climbs stays with the first. The walk here
@@ -14,6 +20,9 @@ from vindeby.layout.method import Method, Search
 from vindeby.layout.moves.walk import Walk, walking
 from vindeby.layout.problem import Problem
 
+SEARCH_EVEN, SEARCH_DECADES = 0.5, 3.0
+"""Of random-search: the share of moves whose lengths are drawn evenly up to the longest; the others are shorter by up
+to so many powers of ten, each scale alike."""
 COOLING = 30.0
 """How many times as hot the beginning is as the end, where a temperature is given."""
 OF_LOSSES = 0.1
@@ -43,3 +52,18 @@ class Annealing(parameters.Annealing, Method):
             hot, cooling, of_losses = OF_LOSSES, COOLING_OF_LOSSES, True
         how = Walk(self.max_evaluations, 0.0, EVEN, DECADES, hot, hot / cooling, of_losses)
         return walking(problem, how, self.wind, "annealing")
+
+
+@dataclass(frozen=True)
+class RandomSearch(parameters.RandomSearch, Method):
+    """Relocation of single turbines.
+
+    ``max_evaluations`` is its budget; ``max_step_m`` the longest move, by default the size of the area. Half
+    of the moves are drawn evenly up to it, half on all scales below it. ``wind`` says in which wind states trials are
+    made: in few (``coarse-to-fine``) or in ``all``.
+    """
+
+    def prepare(self, problem: Problem) -> Search:
+        """Choose the wind states of the trials."""
+        how = Walk(self.max_evaluations, self.max_step_m or 0.0, SEARCH_EVEN, SEARCH_DECADES)
+        return walking(problem, how, self.wind, "random-search")
