@@ -1,7 +1,5 @@
 """The arrays that most of vindeby computes with."""
 
-from __future__ import annotations
-
 import numpy as np
 import numpy.typing as npt
 

@@ -6,8 +6,6 @@ merge is a job that begins when all elements have ended, however they did. Nothi
 The scripts for sbatch, one for the parts and one for the merge at the end, are to be read and changed by people.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import math

@@ -1,7 +1,5 @@
 """Packages whose names are loaded when they are first used, so that importing a package stays quick."""
 
-from __future__ import annotations
-
 import importlib
 import sys
 from collections.abc import Callable, Mapping

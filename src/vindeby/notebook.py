@@ -4,8 +4,6 @@ Whatever comes from a file may hold any character, so every text goes through ``
 colours are the notebook's own, so that it reads on dark pages too.
 """
 
-from __future__ import annotations
-
 import html
 import math
 from collections.abc import Iterable, Sequence

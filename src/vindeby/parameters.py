@@ -4,8 +4,6 @@ A campaign file has a section for each (``campaign.sections``), a search method 
 search itself, and a function of ``wake.models`` takes its defaults from here.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, fields
 from functools import lru_cache
 from typing import Annotated, Any, ClassVar, Literal, get_type_hints

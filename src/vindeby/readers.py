@@ -4,8 +4,6 @@
 of them is imported when it is first needed.
 """
 
-from __future__ import annotations
-
 from vindeby.lazy import names_on_demand
 
 __getattr__, __all__ = names_on_demand(

@@ -1,7 +1,5 @@
 """SLURM's own commands: submit a script, cancel jobs, and ask which of them wait or run."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """Small helpers for texts that people read, or may have written."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Collection, Iterable
 from typing import Any

@@ -1,14 +1,15 @@
-"""Every unit conversion, once.
+"""Every unit and its conversion, once.
 
 Inside vindeby lengths are metres, speeds m/s, powers W, angles of the wind degrees (meteorological: where it
 comes from, clockwise from north) and yearly energy GWh. What a user writes or reads may be in MW or km2; the
 factors between the two live here and nowhere else.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
+
+KW, MW = 1e3, 1e6  # W
+KM2 = 1e6  # m2
 
 HOURS_PER_YEAR = 8760.0
 """The year of wind-energy practice: 365 days, no leap day."""
@@ -28,31 +29,6 @@ _WORTH_JUDGING = 0.1
 """Of the largest power: near cut-in, measured curves are averages over gusts."""
 _LIVELY_WIND = 10.0
 _HIGHEST_RATED_SPEED = 25.0
-
-
-def mw_to_w(power_mw: float) -> float:
-    """Megawatts to watts."""
-    return power_mw * 1e6
-
-
-def w_to_mw(power_w: float) -> float:
-    """Watts to megawatts."""
-    return power_w / 1e6
-
-
-def kw_to_w(power_kw: float) -> float:
-    """Kilowatts to watts."""
-    return power_kw * 1e3
-
-
-def w_to_kw(power_w: float) -> float:
-    """Watts to kilowatts."""
-    return power_w / 1e3
-
-
-def kw_to_mw(power_kw: float) -> float:
-    """Kilowatts to megawatts."""
-    return power_kw / 1e3
 
 
 def mean_power_to_aep_gwh(power_w: float) -> float:
@@ -93,7 +69,7 @@ def impossible_power(rotor_diameter_m: float, curve: Iterable[tuple[float, float
 
 def impossible_rating(rotor_diameter_m: float, rated_power_mw: float) -> str:
     """The same for a rated power alone, which a turbine reaches before the wind speeds at which it stops."""
-    return impossible_power(rotor_diameter_m, [(_HIGHEST_RATED_SPEED, mw_to_w(rated_power_mw))])
+    return impossible_power(rotor_diameter_m, [(_HIGHEST_RATED_SPEED, rated_power_mw * MW)])
 
 
 def count_sectors(directions: Sequence[float]) -> int:
@@ -106,8 +82,3 @@ def first_uneven(directions: Sequence[float]) -> int | None:
     sectors = count_sectors(directions)
     uneven = (index for index in range(sectors) if abs(directions[index] - index * 360.0 / sectors) > 1e-6)
     return next(uneven, None)
-
-
-def m2_to_km2(area_m2: float) -> float:
-    """Square metres to square kilometres."""
-    return area_m2 / 1e6

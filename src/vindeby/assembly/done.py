@@ -12,8 +12,6 @@ A result is done when it is
 ``judge`` finds what fails the third, among what passes the others. Whoever counts results takes it as ``invalid``.
 """
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Iterable, Iterator
 

@@ -6,8 +6,6 @@ kept in the run directory. A layout that is outside its boundary, too dense or o
 computes it again.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version

@@ -11,8 +11,6 @@ and, where it can, ``aep_and_gradient``. Without an engine (``engine=None``) onl
 that is enough to validate and to draw, and executes no code that a campaign names.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Protocol

@@ -12,8 +12,6 @@ by description. Results without a campaign and without fingerprints (of another 
 asks for one of their keys.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable
 from dataclasses import replace
 from pathlib import Path

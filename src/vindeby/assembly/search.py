@@ -1,7 +1,5 @@
 """The search side of a campaign: its areas, problems and methods as ``layout`` computes with them."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 
 from vindeby import layout

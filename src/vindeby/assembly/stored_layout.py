@@ -4,8 +4,6 @@ The best of a farm and type is the one with the most energy, or the best by the 
 results that are done: those that answer the database's own campaign and are possible.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any

@@ -5,8 +5,6 @@ A record of a farm with a mix has the array ``types``: for each turbine the numb
 The engine of a mixed farm knows only the types of the mix; ``own_types`` goes from the one to the other.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

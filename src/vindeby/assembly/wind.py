@@ -1,7 +1,5 @@
 """The wind side of a campaign: its site, turbines and wake model as ``wake`` computes with them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache

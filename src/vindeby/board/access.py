@@ -4,8 +4,6 @@ Bound to this machine alone, the board asks for no token, but answers only to na
 page can reach it through a name of its own (DNS rebinding). Bound to anything else, it asks for a token.
 """
 
-from __future__ import annotations
-
 import ipaddress
 import re
 import secrets

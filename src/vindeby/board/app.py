@@ -3,8 +3,6 @@
 Logs of this run are the only files that it serves, by name, from their own folder and nowhere else.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import os

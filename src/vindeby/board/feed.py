@@ -1,7 +1,5 @@
 """One look for all viewers: what is new since the last one, as messages that are ready to be sent."""
 
-from __future__ import annotations
-
 import json
 import threading
 from dataclasses import asdict

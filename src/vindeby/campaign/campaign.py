@@ -1,7 +1,5 @@
 """The campaign: what is to be computed, complete and checked before anything runs."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Self

@@ -3,8 +3,6 @@
 A cell's identity is a digest of everything that decides its results, with parts that many cells share digested once.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from functools import cache, partial
 from typing import Any

@@ -1,7 +1,5 @@
 """What looks doubtful about the turbines, the wind, the files and the engine of a campaign: one sentence each."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from importlib.util import find_spec

@@ -1,7 +1,5 @@
 """The fields of a campaign file, and what follows from them: how many turbines of which types each farm has."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Annotated, Any
 

@@ -6,8 +6,6 @@ docstrings below the fields, short forms (``3 D``, a bare name) from ``Section.s
 campaign or a file can show is left to ``vindeby check``.
 """
 
-from __future__ import annotations
-
 import ast
 import inspect
 import itertools

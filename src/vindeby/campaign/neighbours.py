@@ -1,7 +1,5 @@
 """The turbines that stand around a farm: those of the campaign and those of the farm, with their types."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

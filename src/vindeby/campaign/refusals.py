@@ -1,7 +1,5 @@
 """What can be wrong with a campaign that only the whole of it shows; each section has checked itself before."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Iterator, Sequence
 

@@ -1,7 +1,5 @@
 """What a campaign would run, and what looks doubtful about it, before anything runs."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -117,7 +115,7 @@ def _idle_objective(campaign: Campaign, cells: Sequence[Cell]) -> Iterator[str]:
 
 def _row(campaign: Campaign, cell: Cell, shape: BaseGeometry) -> CellSurvey:
     farm, names = campaign.farms[cell.farm_idx], [turbine.name for turbine in campaign.turbines]
-    area_km2 = units.m2_to_km2(shape.area)
+    area_km2 = shape.area / units.KM2
     capacity_mw = campaign.rated_mw(cell)
     # Two small ones of a mix may stand nearest to each other, so only their distance proves anything.
     diameters = [turbine.rotor_diameter_m for turbine in campaign.turbines_of(cell)]
@@ -158,7 +156,7 @@ def _doubts(farm: Farm, shape: BaseGeometry) -> Iterator[str]:
         if not hole.shape().intersects(outer):
             yield f"farm {farm.name}: exclusions[{index}] lies outside the boundary and excludes nothing"
     for one, other in itertools.combinations(farm.zones or (), 2):
-        shared_km2 = units.m2_to_km2(one.boundary.shape().intersection(other.boundary.shape()).area)
+        shared_km2 = one.boundary.shape().intersection(other.boundary.shape()).area / units.KM2
         if shared_km2 > _SHARED_KM2:
             yield f"farm {farm.name}: zones {one.name} and {other.name} overlap by {shared_km2:.3g} km2"
 

@@ -6,8 +6,6 @@ SHA-256 over canonical JSON: keys sorted, floats in their shortest exact form, s
 and Python version, and does not depend on names, comments, key order, defaults written out, or the ``run`` part.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

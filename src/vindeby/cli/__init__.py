@@ -4,8 +4,6 @@ Each module named in ``COMMANDS`` has a typer function ``command``. Only the mod
 and it imports what it computes with inside its functions, so that help pages and shell completion stay fast.
 """
 
-from __future__ import annotations
-
 import gc
 import io
 import os

@@ -1,7 +1,5 @@
 """``vindeby adopt PATH... -o OUT.h5 --campaign CAMPAIGN``: the run of an older script becomes a run of vindeby."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Annotated, Any

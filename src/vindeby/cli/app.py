@@ -1,7 +1,5 @@
 """The command line as typer has it: help, completion, usage errors, and every command with its options."""
 
-from __future__ import annotations
-
 import errno
 import importlib
 import io

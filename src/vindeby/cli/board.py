@@ -1,7 +1,5 @@
 """``vindeby board OUT.h5``: the campaign in the browser, live."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any
 
 import typer

@@ -1,7 +1,5 @@
 """``vindeby doctor [FOLDER]``: what this machine offers a campaign, and what would hinder one; it changes nothing."""
 
-from __future__ import annotations
-
 import importlib.metadata
 import importlib.util
 import os

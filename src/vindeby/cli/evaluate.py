@@ -1,7 +1,5 @@
 """``vindeby evaluate OUT.h5 --with STUDY.yaml -o STUDY.h5``: layouts in other wind, wakes or among neighbours."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated, Any
 

@@ -1,7 +1,5 @@
 """``vindeby export OUT.h5 --to FORMAT``: results for other tools."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Annotated

@@ -1,7 +1,5 @@
 """``vindeby init PRESET [FILE]``, ``vindeby init --from SYSTEM [FILE]``: write a campaign file to start from."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

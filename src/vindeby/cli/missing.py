@@ -1,7 +1,5 @@
 """``vindeby missing OUT.h5``: the configurations that have no valid result, and why."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any
 
 import typer

@@ -4,8 +4,6 @@ It is run often, beside a campaign that needs the machine, so that it loads what
 pydantic, shapely), but neither h5py nor Numba nor Matplotlib.
 """
 
-from __future__ import annotations
-
 import sys
 from typing import Annotated, Any
 

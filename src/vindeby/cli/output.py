@@ -1,7 +1,5 @@
 """How commands write to the terminal and to files: nothing unprintable gets through."""
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """``vindeby report OUT.h5``: one self-contained page about a campaign."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated, Any
 

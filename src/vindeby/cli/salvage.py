@@ -1,7 +1,5 @@
 """``vindeby salvage PATH... -o OUT.h5``: foreign or damaged files into a database of what could be saved."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated, Any
 

@@ -1,7 +1,5 @@
 """``vindeby schema``: the campaign file as a JSON schema, for editors that complete and check it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

@@ -4,8 +4,6 @@ Its farms and types are those that are evaluated, its site and wake model the st
 stored layouts, and its seeds are the numbers of its cases.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

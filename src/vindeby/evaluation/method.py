@@ -14,8 +14,6 @@ Losses are fractions of ``aep_free``: ``loss_total`` of ``aep``, ``loss_internal
 disturb each other.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache, lru_cache

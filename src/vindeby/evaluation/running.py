@@ -3,8 +3,6 @@
 The database is opened read-only. Killed at any moment, call it again to resume.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from itertools import zip_longest
 from pathlib import Path

@@ -3,8 +3,6 @@
 What the study file says wrongly is refused with its place there.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_left
 from collections.abc import Sequence
 from datetime import datetime

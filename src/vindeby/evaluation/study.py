@@ -6,8 +6,6 @@ A table of combinations may be a CSV file of its own. Its cells are shown in mes
 may come from elsewhere and name any file.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path

@@ -4,8 +4,6 @@ Files are untrusted: sizes are limited, and messages describe what is wrong with
 campaign file from elsewhere may name any file of this machine.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

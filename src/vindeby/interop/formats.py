@@ -4,8 +4,6 @@
 to compute with.
 """
 
-from __future__ import annotations
-
 import difflib
 import os
 import warnings

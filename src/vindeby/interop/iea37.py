@@ -5,8 +5,6 @@ They are written like a schema: a number stands under ``default`` or ``maximum``
 coefficient as 8/9, which is what the form ``cubic`` of a campaign is.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np
@@ -30,7 +28,7 @@ def read_turbine(path: Path, _: Options) -> FileContent:
         rated = _part(root, "wind_turbine_lookup").need("power")
     name = called.need("description") if called.has("description") else called
     cubic = {
-        "rated_power_mw": units.w_to_mw(_number(rated, "W", "maximum")),
+        "rated_power_mw": _number(rated, "W", "maximum") / units.MW,
         "rotor_diameter_m": _number(diameter, "m")
         if diameter is not None and diameter.has("default")
         else 2.0 * _number(rotor.need("radius"), "m"),

@@ -1,13 +1,11 @@
 """Power and thrust of a turbine type as points to be joined by straight lines, which is what other tools read."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from vindeby.arrays import FloatArray
-from vindeby.units import AIR_DENSITY_KG_M3, w_to_kw
+from vindeby.units import AIR_DENSITY_KG_M3, KW
 from vindeby.wake import Turbine
 
 STEP = 0.01
@@ -71,7 +69,7 @@ def floris_turbine(turbine: Turbine, name: str) -> dict[str, Any]:
             "cosine_loss_exponent_yaw": 1.88,
             "cosine_loss_exponent_tilt": 1.88,
             "wind_speed": speed,
-            "power": [w_to_kw(value) for value in power],
+            "power": [value / KW for value in power],
             "thrust_coefficient": thrust,
         },
     }

@@ -4,8 +4,6 @@ As in FLORIS, power is 0 outside its table, and the thrust coefficient is kept f
 for yaw, tilt, wake mixing and derating is not read, and that is reported.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from pathlib import Path

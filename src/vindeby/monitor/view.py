@@ -4,8 +4,6 @@ Every colour has a figure or a sign beside it, so nothing is lost without colour
 and survives resizing and a run that disappears.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import platform

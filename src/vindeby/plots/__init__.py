@@ -10,8 +10,6 @@ of colour vision, and each has a contrast of at least 3 against its page, light 
 is also shown by a position, a marker or a figure.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from matplotlib.axes import Axes

@@ -1,7 +1,5 @@
 """Layouts side by side: two of a farm in one picture, or the seeds of a farm and type in a gallery."""
 
-from __future__ import annotations
-
 import math
 from functools import partial
 

@@ -1,7 +1,5 @@
 """What farms, turbine types and seeds yield: as AEP, or as capacity factor where capacities differ."""
 
-from __future__ import annotations
-
 import math
 from functools import partial
 from typing import Any, NamedTuple
@@ -57,7 +55,7 @@ def comparable(result_set: ResultSet, rows: NDArray[Any]) -> ComparedQuantity:
     known = len(rows) > 0 and bool(np.all(capacity > 0))
     if not known or capacity.max() - capacity.min() <= SAME_CAPACITY * capacity.max():
         return ComparedQuantity("AEP, GWh", "{:,.0f}", energy)
-    full = units.mean_power_to_aep_gwh(1.0) * units.mw_to_w(1.0) * capacity
+    full = units.mean_power_to_aep_gwh(1.0) * units.MW * capacity
     return ComparedQuantity("capacity factor, %", "{:.2f}", 100 * energy / full)
 
 

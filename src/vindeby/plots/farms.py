@@ -1,7 +1,5 @@
 """The farms of a campaign: on the map, and how density and wakes go together."""
 
-from __future__ import annotations
-
 from typing import cast
 
 import numpy as np

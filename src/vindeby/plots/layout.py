@@ -142,12 +142,12 @@ class Drawn:
         if self.aep_gwh is not None:
             facts.append(("AEP", f"{self.aep_gwh:,.1f} GWh"))
         if self.aep_gwh is not None and self.rated_power_mw:
-            full = units.mean_power_to_aep_gwh(units.mw_to_w(self.rated_power_mw)) * count
+            full = units.mean_power_to_aep_gwh(self.rated_power_mw * units.MW) * count
             facts.append(("capacity factor", f"{100 * self.aep_gwh / full:.1f} %"))
         if self.aep_gwh is not None and self.farm is not None:
             facts.append(("wake loss", f"{100 * self.wake_loss:.2f} %"))
         if self.area is not None and self.rated_power_mw:
-            density = count * self.rated_power_mw / units.m2_to_km2(self.area.area)
+            density = count * self.rated_power_mw / (self.area.area / units.KM2)
             facts.append(("density", f"{density:.2f} MW/km²"))
         if count > 1:
             facts.append(("closest pair", f"{closest_pair(*self.places)[0]:,.0f} m"))

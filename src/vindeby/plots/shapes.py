@@ -1,7 +1,5 @@
 """The parts of a map: areas, turbines to scale, circles that must not overlap, neighbours, names, scale and axes."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

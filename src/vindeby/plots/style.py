@@ -1,7 +1,5 @@
 """How pictures look, and how they become files."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 from pathlib import Path

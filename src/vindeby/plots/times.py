@@ -1,7 +1,5 @@
 """Time in a campaign: how results came in, and how long tasks took."""
 
-from __future__ import annotations
-
 from typing import cast
 
 import numpy as np
@@ -67,7 +65,7 @@ def series(result_set: ResultSet, *, dark: bool = False) -> Axes:
         case, key = case_of(result_set.campaign, seed), task_key(0, 0, seed)
         power = result_set.record(key).arrays.get("power") if key in result_set.source else None
         if case is not None and power is not None and len(powers) < _MOST_LINES:
-            powers.setdefault(case.combination, units.w_to_mw(1.0) * power.sum(axis=0, dtype=np.float64))
+            powers.setdefault(case.combination, 1.0 / units.MW * power.sum(axis=0, dtype=np.float64))
     if not powers or result_set.campaign is None:
         raise DataError(f"{result_set.path}: holds no power over time; a study with output: power does")
     first, times = next(iter(powers.values())), getattr(result_set.campaign.site.time_series, "times", None)

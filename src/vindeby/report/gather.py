@@ -1,7 +1,5 @@
 """What a report says, gathered: results with their layouts, what is missing, where everything comes from."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

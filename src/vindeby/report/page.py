@@ -1,7 +1,5 @@
 """The page: its elements, in which every word that comes from a file is escaped, and its sections in their order."""
 
-from __future__ import annotations
-
 import base64
 import contextlib
 import hashlib

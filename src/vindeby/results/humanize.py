@@ -1,7 +1,5 @@
 """Figures as people read them: durations, sizes, rates, times."""
 
-from __future__ import annotations
-
 import time
 
 

@@ -3,8 +3,6 @@
 The browser gets areas once, and positions as 16-bit numbers over the frame of their farm.
 """
 
-from __future__ import annotations
-
 import base64
 import math
 from collections.abc import Iterable, Sequence

@@ -3,8 +3,6 @@
 Results come from the database and its shards; failures, workers and the rate from the events of the run.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import shutil

@@ -4,8 +4,6 @@ Both are read through the store, which verifies what it hands out and lets no da
 read once is not read again until its file changes.
 """
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass

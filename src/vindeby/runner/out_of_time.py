@@ -6,8 +6,6 @@ cut short. A task is set aside when it was cut short in several starts of the sa
 the time; a job that settled nothing in as many starts is not to be queued again.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

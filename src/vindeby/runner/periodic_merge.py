@@ -6,8 +6,6 @@ not end the run: the shards stay where they are, and the merge at the end of the
 moment, it leaves the old OUT.h5 or the new one, like every merge.
 """
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import tempfile

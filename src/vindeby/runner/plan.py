@@ -10,8 +10,6 @@ A task that raised in a process which had run others may have failed because of 
 one tries the task first. When that has shown often enough that tasks fail by themselves, exceptions count at once.
 """
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace

@@ -3,8 +3,6 @@
 What only Linux can do does nothing elsewhere; the pipes between the processes alone must serve there.
 """
 
-from __future__ import annotations
-
 import contextlib
 import ctypes
 import json

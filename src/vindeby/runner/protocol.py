@@ -5,8 +5,6 @@ not tried again. A worker that was killed may have been hit from outside. A task
 when it has the machine to itself. A task that ran out of time would do so again, unless its user knows better.
 """
 
-from __future__ import annotations
-
 import contextlib
 import queue
 import signal

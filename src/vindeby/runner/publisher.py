@@ -5,8 +5,6 @@ killed soon has still published something. The coordinator hears of a task only 
 killed worker had not published is computed again.
 """
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import threading

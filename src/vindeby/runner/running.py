@@ -4,8 +4,6 @@ Killed at any moment, call it again to resume: results that were published are f
 broken, and a merge that was cut short is done anew.
 """
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """The end of a run: merge, validate, and what a user needs to know about it."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Callable

@@ -5,8 +5,6 @@ moment, nothing needs to be cleaned up: the workers end with it, what was publis
 looking at what is there.
 """
 
-from __future__ import annotations
-
 import sched
 import time
 from collections import deque

@@ -10,8 +10,6 @@ It knows nothing of processes, sockets or slots, so a worker process, a worker o
 Tasks are executed from one thread; ``report`` is called from this one and from the publisher's.
 """
 
-from __future__ import annotations
-
 import errno
 import time
 import traceback

@@ -9,8 +9,6 @@ another question than the campaign now asks: it is stale. A record without a fin
 script, or salvaged) is foreign: which task it answers is unknown, and it is accepted when it is plausible.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import json

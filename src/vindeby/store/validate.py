@@ -9,8 +9,6 @@ counts is decided as in a merge (``merge.sources``).
 A folder of files that other programs left is validated as it stands: what each file is, and what is in it.
 """
 
-from __future__ import annotations
-
 import contextlib
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping

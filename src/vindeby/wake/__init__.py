@@ -4,8 +4,6 @@ May import ``vindeby.errors`` and ``vindeby.units``; ``layout``, ``runner`` and 
 import it. Start at ``WindFarm``.
 """
 
-from __future__ import annotations
-
 from vindeby.wake.farm import FlowMap, Neighbours, WindFarm
 from vindeby.wake.models import MODELS, WakeModel, model_named
 from vindeby.wake.sites.gridded_site import GriddedSite, WindGrid

@@ -1,7 +1,5 @@
 """The campaign files that are shipped with the package, ready to run or to change."""
 
-from __future__ import annotations
-
 import difflib
 import re
 from importlib import resources

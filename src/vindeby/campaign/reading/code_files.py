@@ -1,7 +1,5 @@
 """Python code that a campaign names: its files, found out without executing anything; and how it is imported."""
 
-from __future__ import annotations
-
 import ast
 import hashlib
 import importlib

@@ -4,8 +4,6 @@
 pairs of columns of their own (``find_pair``).
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 import re

@@ -6,8 +6,6 @@ and the stored campaign know only that. A campaign file may come from elsewhere 
 messages show no text of these files, only numbers and keys that are almost right.
 """
 
-from __future__ import annotations
-
 import difflib
 import re
 from collections.abc import Iterator, Sequence

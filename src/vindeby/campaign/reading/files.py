@@ -1,7 +1,5 @@
 """The bytes and the text of files that a campaign names: regular files only, with a limit on their size."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import stat

@@ -5,8 +5,6 @@ of UTF-8 lines. Only lists of more than ``LONGEST_PLAIN`` entries are written in
 to the last bit.
 """
 
-from __future__ import annotations
-
 import base64
 import binascii
 import functools

@@ -1,7 +1,5 @@
 """What pydantic found, in words for the person who wrote the file: file, line, field, value, remedy."""
 
-from __future__ import annotations
-
 import difflib
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass

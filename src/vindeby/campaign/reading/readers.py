@@ -4,8 +4,6 @@ Imports go one way, and reading most campaigns must not load such libraries. So 
 ``vindeby.readers`` has one function for each, and ``vindeby`` hands them over when it is imported (``provide``).
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 

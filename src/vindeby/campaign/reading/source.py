@@ -1,7 +1,5 @@
 """From a file, a preset's name or text to data: reading, parts in files of their own, overrides."""
 
-from __future__ import annotations
-
 import copy
 import re
 from collections.abc import Callable, Sequence

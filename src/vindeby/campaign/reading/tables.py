@@ -9,8 +9,6 @@ columns are found by their names, and what can be read in two ways is refused wi
 without a header is taken as x, y.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import math

@@ -1,7 +1,5 @@
 """Wind series, wind states and turbine curves in files of their own: read once and put into the campaign."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

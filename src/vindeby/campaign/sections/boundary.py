@@ -208,7 +208,7 @@ class Boundary(OneOf):
     @property
     def area_km2(self) -> float:
         """The area turbines may stand in."""
-        return units.m2_to_km2(self.shape().area)
+        return self.shape().area / units.KM2
 
     def identity(self) -> dict[str, Any]:
         """What decides a result, the same for every way of writing the same boundary."""

@@ -3,8 +3,6 @@
 What a file holds is read when the campaign file is, so that here and in the stored campaign there are only numbers.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from typing import Any, Literal, Self

@@ -1,7 +1,5 @@
 """How layouts are searched: a pipeline of steps, each starting from what the one before found."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 

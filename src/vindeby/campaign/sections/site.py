@@ -1,7 +1,5 @@
 """The wind of a campaign, as people describe it."""
 
-from __future__ import annotations
-
 import math
 from statistics import fmean
 from typing import Annotated, Any, Literal, Self

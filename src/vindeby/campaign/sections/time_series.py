@@ -1,7 +1,5 @@
 """Wind given state by state, as a time series or as states with a probability each; and its turbulence intensity."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from typing import Annotated, Any, Self

@@ -1,7 +1,5 @@
 """Turbine types as a campaign describes them; the curves themselves are computed in ``wake``."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, Tag, model_validator
@@ -83,7 +81,7 @@ class Table(Section):
     def power_w(self) -> tuple[float, ...]:
         """Power at the wind speeds of the table."""
         if self.power_kw is not None:
-            return tuple(units.kw_to_w(power) for power in self.power_kw)
+            return tuple(power * units.KW for power in self.power_kw)
         density = units.AIR_DENSITY_KG_M3 if self.air_density_kg_m3 is None else self.air_density_kg_m3
         return tuple(
             coefficient * units.wind_power_w(self.rotor_diameter_m, speed, density)
@@ -94,8 +92,8 @@ class Table(Section):
     def largest_power_mw(self) -> float:
         """The largest power of the curve."""
         if self.power_kw is not None:
-            return units.kw_to_mw(max(self.power_kw))
-        return units.w_to_mw(max(self.power_w))
+            return max(self.power_kw) / (units.MW / units.KW)
+        return max(self.power_w) / units.MW
 
     @model_validator(mode="after")
     def _curves_fit(self) -> Self:
@@ -160,7 +158,7 @@ class Cubic(Section):
             "let cut_in < rated_speed < cut_out",
             "rated_speed",
         )
-        curve = [(self.rated_speed, units.mw_to_w(self.rated_power_mw))]
+        curve = [(self.rated_speed, self.rated_power_mw * units.MW)]
         _refuse_power(units.impossible_power(self.rotor_diameter_m, curve), "rated_power_mw", "in MW")
         if isinstance(self.ct, tuple):
             require(self.ct_wind_speed, "is missing", "add it, since ct is a list", "ct_wind_speed")

@@ -1,7 +1,5 @@
 """The small types that every part of a campaign file is made of: numbers, names, long lists, names of Python code."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import re

@@ -5,8 +5,6 @@ result: published as shards, then merged and verified. Killed at any moment, the
 valid result are passed over, whoever it is from, so nothing is lost and nothing is there twice.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import shutil

@@ -6,8 +6,6 @@ anew. Any other energy says that the script computed something else (other wind,
 record is doubtful, and is adopted only when the caller wants its layout with an energy computed anew.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """What an adoption found, took and left: for the screen, for scripts, and for the file in the run directory."""
 
-from __future__ import annotations
-
 import json
 import time
 from dataclasses import asdict, dataclass, field

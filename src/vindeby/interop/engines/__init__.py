@@ -3,8 +3,6 @@
 ``vindeby.assembly.wind_farm`` loads ``engine_farm`` by name, because imports go one way.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

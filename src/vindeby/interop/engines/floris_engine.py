@@ -4,8 +4,6 @@ FLORIS computes each wind state by itself (a "findex"); what a state counts is t
 the points on a rotor and everything about wakes are those of the configuration.
 """
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Iterator, Sequence
 from typing import Any

@@ -5,8 +5,6 @@ the campaign's site, whose probabilities are PyWake's (the tests compare them); 
 PyWake state by state. Where the wind differs from place to place, PyWake has it on the same grid.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Any
 

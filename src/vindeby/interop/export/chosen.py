@@ -1,7 +1,5 @@
 """Which results an export takes: verified, valid, answers to the campaign, and those that were asked for."""
 
-from __future__ import annotations
-
 import fnmatch
 import math
 from collections.abc import Mapping, Sequence

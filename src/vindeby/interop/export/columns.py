@@ -1,7 +1,5 @@
 """Results as columns: one row per result, or one per turbine of each result. CSV and Parquet are made of these."""
 
-from __future__ import annotations
-
 import csv
 import math
 from collections.abc import Mapping

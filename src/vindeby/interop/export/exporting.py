@@ -1,7 +1,5 @@
 """One export: the results that were asked for, in one format, put in place as a whole, a file or a folder."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from dataclasses import dataclass

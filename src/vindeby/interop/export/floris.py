@@ -3,8 +3,6 @@
 One result makes one folder with everything. Several make one folder per key; turbine types and wind stand once, above.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

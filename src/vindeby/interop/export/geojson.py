@@ -4,8 +4,6 @@ Where the campaign's metres are of no known place (``--crs local``) they are wri
 not provide for; the file says so.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The dataset that netCDF and Zarr hold: ``to_xarray`` with status, turbine types, zones and CF attributes."""
 
-from __future__ import annotations
-
 import inspect
 import itertools
 from pathlib import Path

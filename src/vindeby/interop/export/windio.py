@@ -4,8 +4,6 @@ One result makes one folder with everything. Several make one folder per key, an
 types, areas) stand once, above them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -27,7 +25,7 @@ from vindeby.interop.export.chosen import Chosen, Result
 from vindeby.interop.export.exporting import result_folder, write_mark, write_turbines, write_yaml
 from vindeby.interop.geo.crs import Projection
 from vindeby.interop.turbine_curves import curve_points
-from vindeby.units import mw_to_w
+from vindeby.units import MW
 
 _SQUARES = {"superposition_model": {"ws_superposition": "Squared"}}
 _LINEAR = {"superposition_model": {"ws_superposition": "Linear"}}
@@ -273,7 +271,7 @@ def turbine(given: Turbine) -> dict[str, Any]:
     return {
         "name": given.name,
         "performance": {
-            "rated_power": mw_to_w(given.rated_power_mw),
+            "rated_power": given.rated_power_mw * MW,
             "power_curve": {"power_values": points.power_w.tolist(), "power_wind_speeds": speeds},
             "Ct_curve": {"Ct_values": points.thrust.tolist(), "Ct_wind_speeds": speeds},
         },

@@ -6,8 +6,6 @@ here: GDAL drops a hole with a wrong position without a word. Its coordinates ar
 unless the older ``crs`` member, which GDAL still writes, names another system.
 """
 
-from __future__ import annotations
-
 import io
 import json
 import math

@@ -1,7 +1,5 @@
 """Sites and turbines of vindeby as PyWake objects (``to_pywake``), and back (``from_pywake``)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """Sites of vindeby as PyWake's ``XRSite``, with the same wind: values at sector centres, interpolated alike."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Turbines of vindeby as PyWake's ``WindTurbines``, with the same curves."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 
@@ -19,7 +17,7 @@ from py_wake.wind_turbines.power_ct_functions import (
 
 from vindeby.errors import ArgumentError
 from vindeby.interop.turbine_curves import curve_points
-from vindeby.units import w_to_mw
+from vindeby.units import MW
 from vindeby.wake import Turbine
 
 _WITHOUT_EFFECT = (SimpleYawModel, DensityScale, DensityCompensation)
@@ -89,7 +87,7 @@ def _table(size: dict[str, float], speed: Any, watts: Any, ct: Any) -> dict[str,
 def _cubic(size: dict[str, float], rated_w: float, speeds: tuple[float, ...], ct: float) -> dict[str, Any]:
     names = ("cut_in", "rated_speed", "cut_out")
     wind = {name: float(speed) for name, speed in zip(names, speeds, strict=True)}
-    return {"rated_power_mw": w_to_mw(float(rated_w)), **size, **wind, "ct": float(ct)}
+    return {"rated_power_mw": float(rated_w) / MW, **size, **wind, "ct": float(ct)}
 
 
 def _of_pieces(size: dict[str, float], turbine: Turbine) -> dict[str, Any]:

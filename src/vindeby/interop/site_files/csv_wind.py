@@ -6,8 +6,6 @@ directions that do not, or several turbulence intensities at one direction and s
 as it is. In a time series every row counts the same, unless there are weights.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -4,8 +4,6 @@ Spread as PyWake does it: the values of a sector stand at its centre, ``nearest`
 them, and a sector's probability is shared out over the directions of the width that they have.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Wind climates of WAsP: .lib and .gwc, .tab and .wrg."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -6,8 +6,6 @@ by their position, so an order in which it would read something else is said. No
 keeps the interpolation in its objects, not in files.
 """
 
-from __future__ import annotations
-
 import io
 from collections.abc import Collection
 from pathlib import Path

@@ -3,8 +3,6 @@
 ``read_system`` reads a whole system; the other functions read a part from a file of its own.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The wake model that a windIO system names, as the nearest one that is known here; what differs is said."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from vindeby.interop.windio.nodes import Node, Notes

@@ -1,7 +1,5 @@
 """The wind farms of a windIO system: their turbine types and the layouts given for them."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, field
 from typing import Any

@@ -1,7 +1,5 @@
 """The wind of a windIO site, as a campaign describes it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any

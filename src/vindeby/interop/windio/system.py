@@ -3,8 +3,6 @@
 And that campaign as a commented file, with files beside it for what is long.
 """
 
-from __future__ import annotations
-
 import copy
 import csv
 import importlib

@@ -1,7 +1,5 @@
 """A windIO turbine: a power curve, power coefficients, or rated figures; thrust always as a curve."""
 
-from __future__ import annotations
-
 from decimal import Decimal
 from typing import Any
 
@@ -23,7 +21,7 @@ def read_turbine(node: Node, notes: Notes) -> dict[str, Any]:
     name = printable_name(name_node.text() if name_node is not None else "turbine")
     rated = performance.get("rated_power")
     if rated is not None:
-        common["rated_power_mw"] = units.w_to_mw(rated.positive())
+        common["rated_power_mw"] = rated.positive() / units.MW
     power = _one_power(performance)
     if power == "rated_power":
         message, form = _cubic(performance, common, name, notes)
@@ -106,7 +104,7 @@ def _tabulated(
     if why := units.impossible_power(rotor, zip(speeds, power_w, strict=True)):
         node.refuse(f"{what}_values: {why}", remedy)
     _note_power_outside(name, speeds, power_w, notes)
-    largest_mw, rated = units.w_to_mw(max(power_w)), common.get("rated_power_mw")
+    largest_mw, rated = max(power_w) / units.MW, common.get("rated_power_mw")
     if rated is None:
         notes.chosen.append(
             f"turbine {name!r}: rated_power is not given; the largest power of the curve, {largest_mw:g} MW, is taken"

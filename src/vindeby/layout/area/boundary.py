@@ -13,8 +13,6 @@ the zone of a turbine follows from its place in the list. Compiled loops get the
 (``Areas``); a plain boundary is one zone there.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import hypot, inf, sqrt

@@ -11,8 +11,6 @@ The nearest step is a projection on half-spaces. Hildreth's method (1957) finds 
 touches two turbines at most, so hundreds of turbines take little time. The order of the rows decides the last bits.
 """
 
-from __future__ import annotations
-
 from itertools import pairwise
 from math import cos, hypot, sin, sqrt
 

@@ -18,8 +18,6 @@ matters least to power and losses is left out first, then the next; the lowest a
 turbulence; a short one stays as it is.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 

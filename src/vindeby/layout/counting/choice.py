@@ -5,8 +5,6 @@ energy of each turbine, or the energy less what the turbines cost. A cost is giv
 must add so many GWh per year to the farm to be worth building.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -25,8 +25,6 @@ costs least, as the quick judge knows it; by evaluations, those that make least.
 of rows are removed, so that no row has a gap that the area does not have.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from math import acos, atan2, ceil, cos, degrees, floor, hypot, pi, sin, sqrt
 from typing import NamedTuple

@@ -14,8 +14,6 @@ points at the spacing is ranked by how much narrower it would have to be, so tha
 finds one that fits.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import ceil, inf, log, pi

@@ -5,8 +5,6 @@ method tries starts against each other, refines the best and moves its turbines 
 (``portfolio.contest``). It also reports the energy of the best layout over the time.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 from vindeby import parameters

@@ -8,8 +8,6 @@ made with the true wakes in all wind states, and a start that keeps to the rules
 that breaks them is mended first.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import numpy as np

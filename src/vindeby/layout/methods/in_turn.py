@@ -5,8 +5,6 @@ stand. What is searched for is always the energy of all turbines that stand, not
 zone gains nothing by taking wind from another, and no round makes the farm worse.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 

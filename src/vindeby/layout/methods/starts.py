@@ -25,8 +25,6 @@ goes over all zones, so that the spacing holds across them; in-turn gives each z
 lattice has enough points, one with too small a spacing is pushed apart, unless ``rows`` is wanted.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass

@@ -11,8 +11,6 @@ what lies between two of them is worse than both: a search that only climbs stay
 crosses such valleys while it is hot and settles while it cools; what it ends with is best refined by gradient.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from vindeby import parameters

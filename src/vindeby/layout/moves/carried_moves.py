@@ -17,8 +17,6 @@ The loops stand on the wake model's functions, as those of ``vindeby.wake.loops.
 add no turbulence and have no blockage, as long as there are not too many pairs for ``MOST_BYTES``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from math import inf, sqrt
 

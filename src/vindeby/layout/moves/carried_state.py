@@ -1,7 +1,5 @@
 """What ``carried_moves`` keeps of a layout in every direction, and what a trial would change in it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple

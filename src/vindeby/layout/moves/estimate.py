@@ -12,8 +12,6 @@ A move is refused by its estimate where that is below what is needed by ``ROOM``
 late.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from math import inf, sqrt
 from typing import NamedTuple

@@ -4,8 +4,6 @@ A wake is narrow, so most pairs of turbines reach each other in few directions. 
 one from the other and the widest angle at which a wake reaches as far.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from math import atan2, hypot, pi
 from typing import Any, NamedTuple

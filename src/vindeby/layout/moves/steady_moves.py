@@ -11,8 +11,6 @@ needs no table; tables are linear between ``POINTS`` and right to about 1e-6 of 
 with, and what a search returns is evaluated by the engine.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """The loop of a walk: moves tried one after the other, compiled where trials follow the moved turbine."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cache
 from math import hypot

@@ -6,8 +6,6 @@ NumPy's order, distances are rounded as NumPy rounds them, and draws take the wo
 ``randint`` does.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import NamedTuple
 

@@ -12,8 +12,6 @@ a direction), and thrust coefficients near the model's kink, are not tabulated; 
 deficit is computed when it is needed. Wakes that follow the turned wind have no offsets of the grid in common.
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

@@ -9,8 +9,6 @@ Turbines that stand off the grid (neighbours, and all where wakes follow the tur
 their pairs are computed, not looked up. Turbines are numbered in the order in which they come, neighbours first.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import NamedTuple
 

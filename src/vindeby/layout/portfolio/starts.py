@@ -9,8 +9,6 @@ pairs of turbines in wind states, and not what it takes on some machine. They ne
 the same everywhere, and near enough for shares of a budget to mean something.
 """
 
-from __future__ import annotations
-
 from math import ceil, sqrt
 from typing import NamedTuple
 

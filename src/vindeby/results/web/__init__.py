@@ -4,8 +4,6 @@ Plain JavaScript, no build step, nothing from elsewhere. Text from a database re
 or escaped; there is no ``innerHTML``.
 """
 
-from __future__ import annotations
-
 from importlib import resources
 
 ASSETS = {

@@ -1,7 +1,5 @@
 """Where a run finds its Dask workers: an address, a scheduler file, a cluster made here, or the user's client."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import logging

@@ -5,8 +5,6 @@ holds up nobody. Everything else happens in the thread that the pool belongs to.
 publishes them itself and reports which tasks are durable.
 """
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import json

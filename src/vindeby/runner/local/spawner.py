@@ -9,8 +9,6 @@ their own, and ends them.
 It runs no code of a task and has one thread, so that it may fork. ``Spawner`` is the coordinator's end of it.
 """
 
-from __future__ import annotations
-
 import contextlib
 import importlib
 import os

@@ -10,8 +10,6 @@ process, and the worker makes room for one. So it does when much of its memory o
 use, or when it cannot publish; what it has finished is published first.
 """
 
-from __future__ import annotations
-
 import contextlib
 import faulthandler
 import io

@@ -4,8 +4,6 @@ Two kinds of methods fit this: the built-in search (``vindeby.assembly``) and a 
 (``call``). Whatever they give is checked here before it may be published.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeAlias

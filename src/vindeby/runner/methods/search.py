@@ -1,7 +1,5 @@
 """The built-in search as a method: what ``vindeby.assembly`` makes of a campaign, task after task."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Callable
 from dataclasses import replace

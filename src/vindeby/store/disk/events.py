@@ -8,8 +8,6 @@ in memory: a failing log does not end the run.
 Beside it stands ``NAME.now.json``, replaced as a whole about once a second: what each worker is doing.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

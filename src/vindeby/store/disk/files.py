@@ -6,8 +6,6 @@ survive a power cut; when it raises, nothing stands under that name that was not
 copy of the bytes does.
 """
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import hashlib

@@ -5,8 +5,6 @@ A full disk, an error or a kill leaves nothing under the final name that was not
 temporary file or folder (``.NAME.PID-TOKEN.tmp``) is left, and may be deleted.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import secrets

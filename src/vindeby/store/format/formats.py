@@ -1,7 +1,5 @@
 """The two file formats of OUT.h5: ``classic``, a group per record, and ``table``, a column per name."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from vindeby.errors import ArgumentError

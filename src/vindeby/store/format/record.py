@@ -4,8 +4,6 @@ A record is a success by definition; a task that failed leaves none. What is sto
 success mark and its checksum, is the store's business (``rows``).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias

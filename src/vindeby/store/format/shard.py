@@ -13,8 +13,6 @@ renamed but not acknowledged may stay behind; equal records count once in a merg
 writing again. Writers need no lock: the name of a shard holds the machine, the process and a random token.
 """
 
-from __future__ import annotations
-
 import itertools
 import time
 import uuid

@@ -4,8 +4,6 @@ Written twice as a whole: before the new database takes the old one's place, and
 merge that was killed in between left the first, which says so.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import platform

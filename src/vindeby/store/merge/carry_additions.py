@@ -5,8 +5,6 @@ stops the merge by name. Additions to a result that is itself replaced are not p
 then kept (``keep_old_file``).
 """
 
-from __future__ import annotations
-
 import errno
 import json
 import os

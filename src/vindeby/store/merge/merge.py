@@ -7,8 +7,6 @@ merge leaves the old OUT.h5 or the new one, whole, and every shard that is not i
 What other programs added to OUT.h5 is carried over (``carry_additions``), and a file that they wrote last is kept.
 """
 
-from __future__ import annotations
-
 import contextlib
 import glob
 import time

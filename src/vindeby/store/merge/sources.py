@@ -5,8 +5,6 @@ records need little memory; when it is written out, it is read again, and what a
 checksums of the scan.
 """
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field

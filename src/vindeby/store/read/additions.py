@@ -5,8 +5,6 @@ cannot be copied so that it means the same is refused by name before anything is
 elsewhere, data outside the file, objects under several names.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 

@@ -6,8 +6,6 @@ reader wait for ever on a named pipe. So every link is looked at before it is fo
 anything is read from it; and while a file is read, this process cannot open another one at all.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import resource

@@ -1,7 +1,5 @@
 """Arrays over named axes from a netCDF-4 file that may be anything; the library reads it in a guarded child."""
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Callable, Collection

@@ -5,8 +5,6 @@ the success mark and the checksum right where it carries them. A record without 
 checksum gets the mark of its origin (``origin``).
 """
 
-from __future__ import annotations
-
 import string
 from collections.abc import Callable, Iterator
 from typing import Any

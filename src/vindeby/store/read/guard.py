@@ -7,8 +7,6 @@ gets a new child. The child only reads, and hands results back over a pipe; the 
 the new one of a merge, whose records are compared with the merged ones before anything relies on it.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import math

@@ -8,8 +8,6 @@ Fletcher-32 refuse a whole chunk, up to 1,024 records; so where the library refu
 check, and each row is compared with its own SHA-256.
 """
 
-from __future__ import annotations
-
 import contextlib
 import importlib
 import io

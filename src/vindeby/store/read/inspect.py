@@ -4,8 +4,6 @@ The cheap checks (size, signature, the superblock's own idea of where the file e
 what a crash usually leaves. Only a file that passes them is worth a guarded child (``guard``).
 """
 
-from __future__ import annotations
-
 import os
 import struct
 from collections import Counter

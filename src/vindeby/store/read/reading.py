@@ -4,8 +4,6 @@ A sealed file is verified by hashing and read without HDF5. Anything else is loo
 (``inspect``) and then read in a guarded child. Nothing here raises for a bad file: what is wrong is a finding.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import time

@@ -4,8 +4,6 @@ What is saved goes the same way as every result: published as shards beside the 
 verified. The report says for each file what was found, saved and lost, and why.
 """
 
-from __future__ import annotations
-
 import contextlib
 import tempfile
 from collections import Counter

@@ -16,8 +16,6 @@ its caller. What Python needs to call a function is often longer than the functi
 functions, a loop took up to twice as long to compile. So loops have forms without it, and Python has its own.
 """
 
-from __future__ import annotations
-
 import fcntl
 import hashlib
 import os

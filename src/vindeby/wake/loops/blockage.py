@@ -11,8 +11,6 @@ beside the walk through the wakes. These walks have the arguments of those they 
 place.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import NamedTuple
 

@@ -15,8 +15,6 @@ Added turbulence counts where all wakes so far take more than 0.05 m/s, up to 15
 begin 0.1 m downwind of their rotor, and the wind at a rotor is that at its centre.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from math import exp, sqrt
 

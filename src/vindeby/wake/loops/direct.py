@@ -11,8 +11,6 @@ deficit, thrust and place. It costs about as much as twice the power, however ma
 ``tabulated`` has a faster pair loop for models whose deficit depends on thrust and place alone.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, NamedTuple
 

@@ -5,8 +5,6 @@ A loop works off blocks of directions. In each direction it turns the turbines i
 with all places to ``out_x`` and ``out_y``. The algorithms (``direct``, ``tabulated``, ``by_width``) are such functions.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import NamedTuple
 

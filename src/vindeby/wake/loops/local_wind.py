@@ -6,8 +6,6 @@ a place has four points of the grid around it and a direction one or two sectors
 the slopes of a multilinear function, exact within each cell of the grid.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from math import cos, exp, log, pi, sin
 from typing import NamedTuple

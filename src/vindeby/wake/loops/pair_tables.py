@@ -14,8 +14,6 @@ from which every wind speed takes four. With the sizes below the deficit is righ
 behind a rotor) and 4e-8 on average; pairs outside the table are computed directly.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple

@@ -20,8 +20,6 @@ The functions that end in ``back`` go the other way, for gradients: from the sha
 the share of what it was made of.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cache
 from math import sqrt

@@ -15,8 +15,6 @@ The room for all this is made outside of what is done for a pair of directions, 
 arrays (``uncounted``): for wakes that reach few turbines, counting took twice the time of everything else.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from math import sqrt
 from typing import NamedTuple

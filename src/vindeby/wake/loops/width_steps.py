@@ -17,8 +17,6 @@ known not to overlap; of several arrays a compiler would have to find that out w
 it does not vectorise the loop at all. An entry of a row is a wind state or, in time series, a turbine.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from math import factorial, sqrt
 from typing import Any, NamedTuple

@@ -4,8 +4,6 @@ A wind direction goes by the ``cosine`` and ``sine`` of its mathematical angle (
 downwind coordinate, which grows with the wind, and a crosswind one; nothing else knows the signs.
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

@@ -4,8 +4,6 @@ The loops ask for the wind of a direction once and then for that of single turbi
 everywhere, these functions vanish when they are compiled: the loops are then what they would be without them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, NamedTuple
 

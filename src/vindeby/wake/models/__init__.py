@@ -1,7 +1,5 @@
 """The wake models and the names they go by. ``contract`` says what a model is."""
 
-from __future__ import annotations
-
 import difflib
 from collections.abc import Callable
 

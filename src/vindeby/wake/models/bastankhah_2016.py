@@ -13,8 +13,6 @@ The deficit is C exp(-y^2/(2 sigma^2)) at the rotor's centre, C of momentum and 
 as squares, as fractions of the free wind speed. I is that of the free wind.
 """
 
-from __future__ import annotations
-
 from math import sqrt
 
 from vindeby.parameters import Bastankhah2016

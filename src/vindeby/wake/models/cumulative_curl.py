@@ -16,8 +16,6 @@ that of Crespo and Hernández with FLORIS' constants. The numbers are those of F
 where its code departs from the papers. The gradient is not available.
 """
 
-from __future__ import annotations
-
 from math import exp, gamma, nan, sqrt
 from typing import Literal
 

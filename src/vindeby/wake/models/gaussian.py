@@ -24,8 +24,6 @@ eq. 14,
 on the share of the rotor inside the wake's radius of 2 sigma; the largest I+ counts, I = sqrt(I0^2 + I+^2).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from math import exp, sqrt
 from typing import Any

@@ -18,8 +18,6 @@ function is kept as cubics in y/(y + 1/4), with its own slopes at the points: ri
 5e-8 down to ``SMALLEST_Y``.
 """
 
-from __future__ import annotations
-
 from math import log, sqrt
 
 import numpy as np

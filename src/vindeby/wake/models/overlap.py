@@ -13,8 +13,6 @@ taken from it is the exact gradient of the tabulated function. The coefficients 
 c[i-1] + 4 c[i] + c[i+1] = 6 v[i] with the slopes at both ends, which are taken from six values each.
 """
 
-from __future__ import annotations
-
 from functools import cache
 from math import acos, exp, pi, sin
 

@@ -12,8 +12,6 @@ radius upwind to another at six radii. Only places upwind are slowed down: the s
 out. The deficits of all turbines downwind of a place add up.
 """
 
-from __future__ import annotations
-
 from math import exp, log, sin, sqrt, tanh
 
 from vindeby.wake.compiling.compiled import inlined, scalar

@@ -21,8 +21,6 @@ with a of momentum theory, so that 2 a = 1 - sqrt(1 - ct). The wakes of all turb
 the free wind speed, and I0 is the turbulence intensity of the free wind.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cache
 from math import sqrt

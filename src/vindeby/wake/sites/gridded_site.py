@@ -5,8 +5,6 @@ clockwise, added to the wind direction), Weibull parameters and frequency of the
 Heights are those of the hubs. ``loops.local_wind`` is what the compiled loops read.
 """
 
-from __future__ import annotations
-
 from dataclasses import KW_ONLY, dataclass, replace
 from types import MappingProxyType
 from typing import Any, get_args

@@ -9,8 +9,6 @@ t = tan(theta/2) with ct = sin(theta)^2: wakes are smooth functions of it over t
 of ct at either end. Pieces are split until the cubic is right to 1e-10.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from math import sqrt
 from typing import NamedTuple

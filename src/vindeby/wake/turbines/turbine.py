@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from vindeby.arrays import FloatArray
 from vindeby.errors import ArgumentError
-from vindeby.units import impossible_power, impossible_rating, mw_to_w, w_to_mw
+from vindeby.units import MW, impossible_power, impossible_rating
 
 Outside = Literal["hold", "zero"]
 
@@ -99,7 +99,7 @@ class Turbine:
             raise ArgumentError(f"turbine {self.name}: the last piece has no end, so it must be constant")
 
     def __repr__(self) -> str:
-        rated_mw = w_to_mw(float(self.power_at(self.start).max()))
+        rated_mw = float(self.power_at(self.start).max()) / MW
         size = f"rotor {self.rotor_diameter_m:g} m, hub {self.hub_height_m:g} m"
         return f"<Turbine {self.name!r}: {rated_mw:.4g} MW, {size}>"
 
@@ -165,7 +165,7 @@ class Turbine:
         ``thrust_coefficient`` is one number for all wind speeds, or a list for those of ``thrust_wind_speed`` (m/s),
         outside of which the thrust ``hold``s its first and last value or is ``zero``.
         """
-        rated = mw_to_w(rated_power_mw)
+        rated = rated_power_mw * MW
         steepness = rated / (rated_speed - cut_in) ** 3
         # At cut-out itself the turbine still runs.
         start = np.array([0.0, cut_in, rated_speed, np.nextafter(cut_out, np.inf)])
