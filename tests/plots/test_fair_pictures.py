@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import itertools
 from pathlib import Path
 from typing import Any
@@ -189,7 +190,7 @@ def test_show_draws_every_seed_only_on_request(tmp_path: Path) -> None:
 def test_a_gallery_of_all_says_how_many_of_how_many_it_shows(
     different: ResultSet, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("vindeby.plots.compare._MOST", 3)
+    monkeypatch.setattr(importlib.import_module("vindeby.plots.compare"), "_MOST", 3)
     axes = plots.gallery(different, "farm0_t1_*", every=True)
     assert len(axes) == 3
     assert figure_of(axes[0]).get_suptitle().endswith(", the best 3 of 5")
