@@ -8,8 +8,12 @@ import signal
 import struct
 import subprocess
 import sys
+import threading
+import time
 
 import pytest
+
+from vindeby.runner.protocol import Inbox
 
 SPAWNER = """
 import socket, subprocess, sys
@@ -48,3 +52,18 @@ def test_workers_end_when_the_last_message_is_cut_short(message: str) -> None:
     with pytest.raises(ProcessLookupError):
         os.kill(int(done.stdout), signal.SIGKILL)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_signal_at_the_end_of_a_wait_does_not_make_it_endless() -> None:
+    inbox = Inbox()
+    rescue = threading.Timer(10.0, inbox.post, [lambda: None])
+    before = signal.signal(signal.SIGALRM, lambda *_: time.sleep(0.1))  # longer than what is left of the wait
+    rescue.start()
+    signal.setitimer(signal.ITIMER_REAL, 0.15)
+    try:
+        began = time.monotonic()
+        assert inbox.wait(0.2) == []
+        assert time.monotonic() - began < 10.0
+    finally:
+        signal.signal(signal.SIGALRM, before)
+        rescue.cancel()

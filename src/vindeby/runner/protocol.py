@@ -337,7 +337,8 @@ class Inbox:
     """Calls that other threads leave for the one that a pool belongs to, and the events that come of them."""
 
     def __init__(self) -> None:
-        self._calls: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
+        # Not a SimpleQueue: in Python 3.11, one that a signal interrupts at the end of its timeout waits for ever.
+        self._calls: queue.Queue[Callable[[], None]] = queue.Queue()
         self.events: list[PoolEvent] = []
 
     def post(self, call: Callable[[], None]) -> None:
