@@ -15,6 +15,7 @@ import pytest
 from numba.core.lowering import Lower
 from numba.core.runtime import _nrt_python, rtsys
 
+from vindeby.wake.compiling import compiled
 from vindeby.wake.compiling.compiled import kernel, scalar, uncounted
 
 pytestmark = pytest.mark.slow
@@ -89,8 +90,10 @@ def test_a_part_that_counts_no_references_leaves_them_as_they_were() -> None:
 
 @pytest.mark.parametrize("make", [scalar, uncounted])
 def test_loops_take_a_function_without_what_only_python_needs(
-    make: Callable[[Callable[..., Any]], Any], monkeypatch: pytest.MonkeyPatch
+    make: Callable[[Callable[..., Any]], Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(compiled, "cache_folder", lambda: tmp_path)  # nothing compiled before is at hand
+    tmp_path.chmod(0o700)
     made: list[str] = []
 
     def create(of: str) -> Callable[..., None]:
