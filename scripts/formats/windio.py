@@ -15,7 +15,8 @@ from vindeby.assembly.wind import wind_farm
 from vindeby.campaign import Campaign
 from vindeby.errors import CampaignError
 from vindeby.interop import windio
-from vindeby.interop.windio import read_quantities
+from vindeby.interop.windio.nodes import open_root
+from vindeby.interop.windio.resource import read_resource
 from vindeby.wake import WindFarm
 
 EXACT, AVERAGED = 1e-10, 1e-6
@@ -200,7 +201,7 @@ def _iea37_case_3(home: Path, expected: dict[str, Any]) -> Iterator[Check]:
     want = expected[file]
     notes = windio.Notes()
     table = windio.read_resource(home / file, notes=notes)["table"]
-    given = read_quantities(home / file).by_name["probability"].values
+    given = read_resource(open_root(home / file), windio.Notes()).by_name["probability"].values
     yield number(file, "sum in the file", want["sum_of_probability_as_in_file"], float(given.sum()), 1e-12)
     joint = want["joint = probability x sector_probability, sum"]
     yield number(file, "sum of the joint", joint, float(np.sum(table["probability"])), 1e-12)
@@ -264,7 +265,7 @@ def _ard(home: Path, expected: dict[str, Any]) -> Iterator[Check]:
 def _resources(home: Path) -> Iterator[Check]:
     folder = home / "windIO/plant_energy_resource"
     file = "windIO/plant_energy_resource/GriddedResource_nc.yaml"
-    found = read_quantities(home / file)
+    found = read_resource(open_root(home / file), windio.Notes())
     scale = found.by_name["weibull_a"]
     yield same(file, "axes", ("x", "y", "height", "wind_direction"), scale.axes)
     rounded = np.round(scale.values[0, 0], 6).tolist()
@@ -292,7 +293,7 @@ def _resources(home: Path) -> Iterator[Check]:
     yield refused(
         file, _refusal(lambda: windio.read_resource(folder / "WTResource.yaml", [70.0])), by_turbine
     )
-    shape = read_quantities(home / file).by_name["turbulence_intensity"]
+    shape = read_resource(open_root(home / file), windio.Notes()).by_name["turbulence_intensity"]
     yield same(file, "turbulence", (("wind_turbine", 8), ("wind_direction", 2), ("wind_speed", 2)),
                tuple(zip(shape.axes, shape.values.shape, strict=True)))  # fmt: skip
     file = "wifa/turbine_specific_speeds_timeseries/plant_energy_resource/FLOW_toy_study_energy_resource.yaml"
@@ -303,7 +304,7 @@ def _series(home: Path, file: str, *, steps: int, missing: str = "", said: str =
     notes = windio.Notes()
     series = windio.read_resource(home / file, [119.0], notes)["time_series"]
     yield same(file, "steps", steps, len(series["wind_speed"]))
-    why = [one.why for one in notes.missing if one.field == "site.time_series.turbulence_intensity"]
+    why = [one.message for one in notes.missing if one.field == "site.time_series.turbulence_intensity"]
     yield same(file, f"turbulence is asked for: {missing}", bool(missing), bool(why) and missing in why[0])
     if said:
         yield same(file, said, True, any(said in line for line in notes.ignored))

@@ -32,7 +32,7 @@ def read_resource(
 ) -> dict[str, Any]:
     """The wind of a resource or site file, as the section ``site`` of a campaign; what is missing is in ``notes``."""
     notes = notes or Notes()
-    return resource.site_section(resource.read_resource(open_root(Path(path))), hub_heights, notes)
+    return resource.site_section(resource.read_resource(open_root(Path(path)), notes), hub_heights, notes)
 
 
 def read_turbine(path: str | Path, notes: Notes | None = None) -> dict[str, Any]:

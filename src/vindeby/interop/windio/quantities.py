@@ -1,7 +1,8 @@
 """The quantities of a wind resource as arrays over named axes, whichever way the file writes them.
 
 A coordinate is a bare list or number; data are ``{data, dims}``; a netCDF file has both as variables. Axes go by their
-names, never by their order. Only a list of steps in time may leave ``dims`` out.
+names, never by their order. Where ``dims`` has lengths instead of names, or is left out, axes are found by their
+lengths, if that is unambiguous, and it is noted.
 """
 
 from __future__ import annotations
@@ -78,7 +79,7 @@ class Quantities:
         return any(axis in one.axes for name in names if (one := self.by_name.get(name)) is not None)
 
 
-def read_quantities(node: Node) -> Quantities:
+def read_quantities(node: Node, notes: Notes) -> Quantities:
     """All quantities of a ``wind_resource``."""
     times, found = _times(node), dict[str, Quantity]()
     waiting: list[tuple[str, Node, FloatArray, list[object] | None]] = []
@@ -95,7 +96,7 @@ def read_quantities(node: Node) -> Quantities:
     if "time" in lengths:  # then these are data of the steps, written without dims
         lengths = {name: n for name, n in lengths.items() if name not in ("wind_speed", "wind_direction")}
     for name, inner, array, dims in waiting:
-        axes = _axes(name, inner, array, dims, lengths)
+        axes = _axes(name, inner, array, dims, lengths, notes)
         found[name] = Quantity(name, axes, array, inner)
     return Quantities(found, times, node)
 
@@ -131,6 +132,7 @@ def _axes(
     array: FloatArray,
     dims: list[object] | None,
     lengths: dict[str, int],
+    notes: Notes,
 ) -> tuple[str, ...]:
     if dims is None and (name in lengths or array.ndim == 0):
         return (name,) if array.ndim else ()
@@ -144,8 +146,13 @@ def _axes(
                 "give one name of dims per level",
             )
     else:
-        found = "has no dims" if dims is None else f"has dims {dims}, which are not names"
-        node.refuse(found, "give one name of dims per level of lists")
+        message = "has no dims" if dims is None else f"has dims {dims}, which are not names"
+        fitting = [[axis for axis, length in lengths.items() if length == size] for size in array.shape]
+        axes = tuple(names[0] for names in fitting if len(names) == 1)
+        if len(set(axes)) < array.ndim:
+            shape = list(array.shape)
+            node.refuse(f"{message}, and the lengths {shape} fit several axes, or none", "name them in dims")
+        notes.chosen.append(f"{node.where} {message}: read as {', '.join(axes)}, by the lengths")
     for axis, length in zip(axes, array.shape, strict=True):
         if axis not in COORDINATES:
             node.refuse(f"depends on {axis}, which is not an axis of windIO", f"use {', '.join(COORDINATES)}")

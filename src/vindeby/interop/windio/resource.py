@@ -312,13 +312,13 @@ def _note_height(found: Quantities, hub_heights: Sequence[float], notes: Notes) 
             )
 
 
-def read_resource(node: Node) -> Quantities:
+def read_resource(node: Node, notes: Notes) -> Quantities:
     """The resource of an ``energy_resource``, of its ``wind_resource``, or of a site that holds it."""
     for key in ("energy_resource", "wind_resource"):
         if node.has(key):
             node.use("name")
             node = node.need(key)
-    quantities = read_quantities(node)
+    quantities = read_quantities(node, notes)
     if not quantities.by_name:
         node.refuse("describes no wind", _FORMS)
     quantities.heights = _heights(node, quantities)

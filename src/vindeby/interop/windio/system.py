@@ -195,7 +195,7 @@ def _site(root: Node, notes: Notes) -> tuple[dict[str, Any] | None, Quantities |
             boundary = read_boundary(site, notes)
         except CampaignError as error:
             why = f"the one in the file is not used: {error.problems[0]}"
-        resource = read_resource(site) if site.has("energy_resource") else None
+        resource = read_resource(site, notes) if site.has("energy_resource") else None
     if boundary is None:
         notes.missing.append(Problem("", "farms.0.boundary", why, None, "give polygon or circle"))
     if resource is None:
