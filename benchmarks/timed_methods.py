@@ -65,7 +65,7 @@ def best_within(steps: tuple[str, ...], problem: Problem, seconds: float) -> Poi
 
 
 def _searched(steps: tuple[str, ...], problem: Problem, seed: int, end: float) -> Iterator[Result]:
-    """What each step finds, as soon as it has. How long a refinement may be is told from a short one before it.
+    """What each step finds, as soon as it has. A short refinement before each long one shows how long that may be.
 
     Before another refinement, half of the time that is left is used; before the end, nearly all of it.
     """

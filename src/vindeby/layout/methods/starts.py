@@ -51,7 +51,7 @@ from vindeby.layout.problem import Layout, Problem
 from vindeby.wake import WindFarm
 
 DRAWS, ATTEMPTS, ROUNDS = 50, 20, 300
-"""Points drawn a turbine; then, how often all are drawn anew, and how long they are pushed each time."""
+"""Points drawn for each turbine; then, how often all are drawn anew, and how long they are pushed each time."""
 
 
 @dataclass(frozen=True)
