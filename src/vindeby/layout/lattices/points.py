@@ -21,7 +21,7 @@ import numpy as np
 
 from vindeby.arrays import FloatArray, IntArray
 from vindeby.layout.area.boundary import Areas, Boundary, areas_of
-from vindeby.layout.problem import Problem
+from vindeby.layout.problem import LayoutProblem
 from vindeby.units import TOLERANCE_M
 from vindeby.wake.compiling.compiled import inlined, kernel, scalar
 
@@ -269,7 +269,7 @@ class Points(NamedTuple):
 class Ground:
     """Where a problem's turbines may stand, whatever their lattice. Positions are relative to ``origin``."""
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: LayoutProblem) -> None:
         self.origin = problem.boundary.origin
         areas = areas_of([zone.boundary for zone in problem.zones], self.origin)
         self.needed = np.array([zone.n_turbines for zone in problem.zones])
