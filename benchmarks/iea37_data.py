@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from vindeby.layout import Boundary, Problem
+from vindeby.layout import Boundary, LayoutProblem
 from vindeby.wake import TableSite, UniformSite, WindFarm, iea37_10mw, iea37_335mw
 
 DATA = json.loads((Path(__file__).parent / "iea37_data.json").read_text())
@@ -41,7 +41,7 @@ CASES = {
 }
 
 
-def problem(name: str) -> Problem:
+def problem(name: str) -> LayoutProblem:
     """The case as a layout problem."""
     case = CASES[name]
     if case.radius_m:
@@ -51,7 +51,7 @@ def problem(name: str) -> Problem:
         farm = WindFarm(TableSite(_rose(name), DATA["cs3_speed"]), iea37_10mw(), "iea37")
         regions = DATA["cs4_regions"]
         boundary = Boundary([regions["IIIa"]] if name == "cs3" else list(regions.values()))
-    return Problem(farm, boundary, case.turbines, 2.0 * farm.turbines[0].rotor_diameter_m, name)
+    return LayoutProblem(farm, boundary, case.turbines, 2.0 * farm.turbines[0].rotor_diameter_m, name)
 
 
 def _rose(name: str) -> np.ndarray:

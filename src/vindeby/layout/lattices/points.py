@@ -21,7 +21,7 @@ import numpy as np
 
 from vindeby.arrays import FloatArray, IntArray
 from vindeby.layout.area.boundary import Areas, Boundary, areas_of
-from vindeby.layout.problem import Problem
+from vindeby.layout.problem import LayoutProblem
 from vindeby.units import TOLERANCE_M
 from vindeby.wake.compiling.compiled import inlined, kernel, scalar
 
@@ -272,7 +272,7 @@ class Ground:
     Rows follow one or two ``bearings`` (degrees clockwise from north), if given, and are at least ``lane_m`` apart.
     """
 
-    def __init__(self, problem: Problem, bearings: tuple[float, ...] = (), lane_m: float = 0.0) -> None:
+    def __init__(self, problem: LayoutProblem, bearings: tuple[float, ...] = (), lane_m: float = 0.0) -> None:
         self._angles, self._lane = [radians(90.0 - bearing) for bearing in bearings], lane_m
         self.origin = problem.boundary.origin
         areas = areas_of([zone.boundary for zone in problem.zones], self.origin)

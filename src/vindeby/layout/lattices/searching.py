@@ -23,7 +23,7 @@ import numpy as np
 from vindeby.arrays import FloatArray
 from vindeby.layout.area.limits import Limits
 from vindeby.layout.lattices.points import TRIANGULAR_ASPECT, Ground, PlaneLattice, Points
-from vindeby.layout.problem import Layout, Problem
+from vindeby.layout.problem import Layout, LayoutProblem
 
 SHAPE_SPREAD = np.array([[0.5], [0.7], [0.5]])
 """How far apart shapes are, in each number."""
@@ -286,13 +286,13 @@ PUSH_ROUNDS = 300
 """How long turbines are pushed."""
 
 
-def a_lattice_fits(problem: Problem) -> bool:
+def a_lattice_fits(problem: LayoutProblem) -> bool:
     """Whether a lattice is found on which all turbines have room; for messages that name a way out."""
     search = Search(Ground(problem), lambda points, _: (points, 1.0), np.random.default_rng(0), exact=True)
     return search.run(1, COUNTED)[0].points is not None
 
 
-def pushed_apart(problem: Problem, ground: Ground, candidate: Candidate) -> Layout | None:
+def pushed_apart(problem: LayoutProblem, ground: Ground, candidate: Candidate) -> Layout | None:
     """A layout near a lattice that has enough points only at too small a spacing; None where that fails."""
     given = candidate.lattice
     pitch = ground.widest_pitch(given, ground.needed, CLOSEST_PUSHED)
