@@ -297,3 +297,40 @@ def test_a_lattice_of_a_fine_rose_is_chosen_by_all_of_its_directions() -> None:
 def test_trials_that_make_no_sense_are_refused(trials: int) -> None:
     with pytest.raises(ArgumentError, match=f"trials must be greater than or equal to 1, not {trials}"):
         Lattice(trials=trials)
+
+
+def lanes_of(layout: Layout, bearing: float) -> FloatArray:
+    """How far apart the rows are that are seen along a bearing (m)."""
+    east, north = np.sin(np.radians(bearing)), np.cos(np.radians(bearing))
+    off = np.unique(np.round(layout.x * north - layout.y * east, 3))
+    return np.diff(off[np.append(True, np.diff(off) > 0.01)])
+
+
+@pytest.mark.parametrize("count", [12, 30])
+@pytest.mark.parametrize("bearings", [(20.0,), (20.0, 75.0), (110.0, 10.0)])
+def test_straight_lanes_lead_through_the_farm(bearings: tuple[float, ...], count: int) -> None:
+    problem, lane = problem_in(AREA, HOLE, count), None
+    for _ in range(2):
+        layout = Lattice(trials=40, bearings=bearings, lane_m=lane).run(problem, 1).layout
+        assert problem.is_feasible(layout)
+        gaps = [lanes_of(layout, bearing) for bearing in bearings]
+        for each in gaps:
+            assert len(each) < count - 3
+            assert np.allclose(each / each.min(), np.round(each / each.min()), atol=1e-3)
+            assert each.min() >= (lane or 0.0) - 2e-3
+        lane = 1.1 * min(each.min() for each in gaps)
+
+
+def test_lanes_cost_energy_and_some_directions_of_them_less() -> None:
+    problem = problem_in(AREA, HOLE, 20)
+    free = Lattice(trials=200).run(problem, 1).aep_gwh
+    some = [Lattice(trials=200, bearings=(bearing,)).run(problem, 1).aep_gwh for bearing in (0.0, 30.0, 90.0)]
+    assert min(some) < max(some) <= free * 1.002
+
+
+def test_lanes_that_leave_no_room_are_named() -> None:
+    with pytest.raises(TaskError, match=r"use other bearings, a smaller lane_m, fewer turbines"):
+        Lattice(trials=10, bearings=(0.0, 90.0), lane_m=1500.0).run(problem_in(AREA, HOLE, 20), 0)
+    for bearings in ((10.0, 15.0), (5.0, 182.0), (), (1.0, 2.0, 3.0), (400.0,)):
+        with pytest.raises(ArgumentError, match="bearings"):
+            Lattice(bearings=bearings)

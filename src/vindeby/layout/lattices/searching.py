@@ -55,11 +55,12 @@ def draw_shapes(rng: np.random.Generator, many: int, most: float) -> FloatArray:
 
 
 def keeps_spacing(shapes: FloatArray, ground: Ground) -> FloatArray:
-    """Whether neighbours in a row, and those of the next row, are far enough apart."""
+    """Whether neighbours in a row, those of the next row, and the rows are far enough apart."""
     aspect = np.exp(shapes[1])
     across = (shapes[2] - np.rint(shapes[2])) ** 2 + aspect**2
     shortest = ground.side**2 / aspect * np.minimum(across, 1.0)
-    return np.asarray(shortest >= ground.spacing**2 * (1.0 - 1e-9))
+    has_lanes = ground.side / aspect**0.5 >= ground.lane_pitch(aspect) * (1.0 - 1e-9)
+    return np.asarray(shortest >= ground.spacing**2 * (1.0 - 1e-9)) & has_lanes
 
 
 def best_shapes(
@@ -73,6 +74,7 @@ def best_shapes(
     most = widest_aspect(ground)
 
     def judged(shapes: FloatArray) -> FloatArray:
+        shapes = ground.along_bearings(shapes)
         return np.where(keeps_spacing(shapes, ground), energies(shapes), -1.0)
 
     def best(shapes: FloatArray, worth: FloatArray, many: int) -> tuple[FloatArray, FloatArray]:
@@ -220,8 +222,9 @@ class Search:
 
     def look_at(self, numbers: FloatArray) -> Candidate:
         """The lattice of these numbers at its widest pitch, and what it is worth."""
-        angle, log_aspect, skew, density, east, north = numbers
         ground, side = self.ground, self.ground.side
+        angle, log_aspect, skew = ground.along_bearings(numbers[:3]).tolist()
+        density, east, north = numbers[3:]
         shape = PlaneLattice(angle, float(np.exp(log_aspect)), skew, side, east * side, north * side)
         wanted = np.ceil(ground.needed * density - 1e-9).astype(np.int64)
         lattice = replace(shape, pitch=ground.widest_pitch(shape, wanted) or ground.narrowest(shape))

@@ -121,11 +121,18 @@ class Lattice(parameters.Lattice, Method):
 
     ``trials`` lattices are compared. With ``rows`` the layout stays regular: turbines are left out only at the ends
     of rows. Without it any may be left out, and a layout that is only nearly regular is found where none other fits.
+    With ``bearings`` all turbines stand in rows along one or two directions (degrees clockwise from north), and with
+    ``lane_m`` the rows are at least that far apart, so that straight lanes lead through the farm.
     """
+
+    @property
+    def has_lanes(self) -> bool:
+        """Whether rows are bound to a direction or a distance."""
+        return self.bearings is not None or self.lane_m is not None
 
     def prepare(self, problem: LayoutProblem) -> Search:
         """Work out where points may be, and choose who compares lattices."""
-        ground = Ground(problem)
+        ground = Ground(problem, self.bearings or (), self.lane_m or 0.0)
         judge = judge_for(problem, ground.origin)
 
         def run(seed: int, start: Layout | None = None) -> Result:  # noqa: ARG001  it is a start itself
@@ -150,11 +157,12 @@ def _best_of(
     layouts = [
         on_points(problem, one.points, ground.origin) for one in found[:LOOKED_AT] if one.points is not None
     ]
-    if not layouts and not method.rows:
+    if not layouts and not method.rows and not method.has_lanes:
         near = (pushed_apart(problem, ground, one) for one in found)
         layouts = [layout for layout in near if layout is not None]
     if not layouts:
         remedy = "use rows: false, " if method.rows else "use "
+        remedy += "other bearings, a smaller lane_m, " if method.has_lanes else ""
         raise TaskError(
             f"farm {problem.name}: only {search.most_placed} of {problem.n_turbines} turbines fit the best lattice "
             f"found, {ground.spacing:.6g} m apart; {remedy}fewer turbines or a smaller spacing"
