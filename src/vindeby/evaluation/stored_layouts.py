@@ -59,7 +59,7 @@ class Pinned(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Layout:
+class TypedLayout:
     """Where turbines stand (m), and for each the number of its type in the campaign of the database."""
 
     x: FloatArray
@@ -70,15 +70,15 @@ class Layout:
         return len(self.x)
 
 
-def layout_in(record: Record) -> Layout:
+def layout_in(record: Record) -> TypedLayout:
     """The layout of a record; TaskError where it holds none."""
     places, numbers = layout_of(record), parse_key(record.key)
     if places is None or not places.size or numbers is None:
         raise TaskError(f"record {record.key} holds no layout")
     types = record.arrays.get("types")
     if types is None or types.shape != places[0].shape:
-        return Layout(*places, np.full(len(places[0]), numbers[1], np.int64))
-    return Layout(*places, types.astype(np.int64))
+        return TypedLayout(*places, np.full(len(places[0]), numbers[1], np.int64))
+    return TypedLayout(*places, types.astype(np.int64))
 
 
 class PinnedLayouts:
@@ -86,14 +86,14 @@ class PinnedLayouts:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._known: dict[Pinned, Layout] = {}
+        self._known: dict[Pinned, TypedLayout] = {}
 
     @cached_property
     def database(self) -> Database:
         """The database, opened when it is first needed."""
         return Database(self.path)
 
-    def layout(self, pinned: Pinned) -> Layout:
+    def layout(self, pinned: Pinned) -> TypedLayout:
         """The layout; TaskError when the database no longer holds it as it was."""
         if pinned not in self._known:
             if self.database.checksum(pinned.key)[:_DIGITS] != pinned.checksum:
