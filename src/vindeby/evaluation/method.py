@@ -29,18 +29,11 @@ from vindeby.assembly.energy import engine_name
 from vindeby.assembly.wind import farm_with, turbine_of, wind_of
 from vindeby.campaign import Campaign, Task
 from vindeby.campaign.neighbours import around
+from vindeby.campaign.sections.site import Site
 from vindeby.campaign.sections.turbines import Turbine
 from vindeby.campaign.tasks import Cell, cell_key, parse_key
 from vindeby.evaluation.as_campaign import call_of
-from vindeby.evaluation.stored_layouts import (
-    Case,
-    Period,
-    Pinned,
-    PinnedLayouts,
-    TypedLayout,
-    part_of,
-    periods_of,
-)
+from vindeby.evaluation.stored_layouts import Case, Period, Pinned, PinnedLayouts, TypedLayout, periods_of
 from vindeby.runner.methods.method_protocol import Result, Solve
 from vindeby.units import mean_power_to_aep_gwh
 from vindeby.wake import WindFarm
@@ -119,6 +112,20 @@ class Energies:
         site = self._campaign.site
         wind = wind_of(part_of(site, first, last) if self.steps else site.stated)
         return farm_with(self._campaign.wake, wind, [self._turbines[type_idx] for type_idx in distinct])
+
+
+def part_of(site: Site, first: int, last: int) -> Site:
+    """The same site with these steps only."""
+    series = site.time_series
+    assert series is not None
+    if (first, last) == (0, len(series.wind_speed)):
+        return site
+    cut = {
+        name: value[first:last]
+        for name in type(series).model_fields
+        if isinstance(value := getattr(series, name), tuple)
+    }
+    return site.model_copy(update={"time_series": series.model_copy(update=cut)})
 
 
 def passive(turbine: wake.Turbine) -> wake.Turbine:

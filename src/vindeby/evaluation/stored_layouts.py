@@ -26,7 +26,6 @@ from vindeby.assembly.done import Judge
 from vindeby.assembly.stored_layout import keys_by_worth
 from vindeby.assembly.stored_turbines import layout_of
 from vindeby.campaign import Campaign
-from vindeby.campaign.sections.site import Site
 from vindeby.campaign.tasks import Cell, parse_key, task_key
 from vindeby.errors import DataError, InputError, TaskError
 from vindeby.store.format.record import Record
@@ -213,17 +212,3 @@ def periods_of(neighbours: Sequence[Neighbour], steps: int) -> list[Period]:
         Period(first, last, tuple(key for key in keys if first_step[key] <= first))
         for first, last in pairwise(edges)
     ]
-
-
-def part_of(site: Site, first: int, last: int) -> Site:
-    """The same site with these steps only."""
-    series = site.time_series
-    assert series is not None
-    if (first, last) == (0, len(series.wind_speed)):
-        return site
-    cut = {
-        name: value[first:last]
-        for name in type(series).model_fields
-        if isinstance(value := getattr(series, name), tuple)
-    }
-    return site.model_copy(update={"time_series": series.model_copy(update=cut)})
