@@ -22,12 +22,12 @@ _CAMPAIGN_FILES = (".yaml", ".yml")
 
 
 def preset_names(incomplete: str) -> list[str]:
-    """The presets that begin with this."""
-    return [name for name in presets.names() if name.startswith(incomplete)]
+    """The presets and cases that begin with this."""
+    return [name for name in presets.known() if name.startswith(incomplete)]
 
 
 def campaigns(incomplete: str) -> list[str]:
-    """The presets, campaign files and folders that begin with this."""
+    """The presets, cases, campaign files and folders that begin with this."""
     begun = sorted(glob.glob(glob.escape(incomplete) + "*"))  # noqa: PTH207 - as it was typed
     folders = [f"{name}/" for name in begun if Path(name).is_dir()]
     return [*preset_names(incomplete), *folders, *(name for name in begun if name.endswith(_CAMPAIGN_FILES))]
@@ -35,7 +35,9 @@ def campaigns(incomplete: str) -> list[str]:
 
 CampaignArgument = Annotated[
     str,
-    typer.Argument(metavar="CAMPAIGN", help="A campaign file, or a preset's name.", autocompletion=campaigns),
+    typer.Argument(
+        metavar="CAMPAIGN", help="A campaign file, a preset's name or case:NAME.", autocompletion=campaigns
+    ),
 ]
 SetOption = Annotated[
     list[str] | None,
