@@ -77,17 +77,17 @@ def _stored(path: Path, record: Record, campaign: Campaign | None) -> dict[str, 
     farm_idx, type_idx, seed = numbers
     if farm_idx >= len(campaign.farms) or type_idx >= len(campaign.turbines):
         return plain
-    kinds, own = [type_idx], None
+    types, own = [type_idx], None
     cell = next((one for one in campaign.cells() if (one.farm_idx, one.type_idx) == numbers[:2]), None)
     if cell is not None and cell.mix:
-        kinds, own = [*cell.type_indices], own_types(record, cell, len(positions))
+        types, own = [*cell.type_indices], own_types(record, cell, len(positions))
         if own is None:
             raise DataError(f"{path}: result {record.key} does not say of which type each turbine is")
-    turbines = [campaign.turbines[kind] for kind in kinds]
+    turbines = [campaign.turbines[index] for index in types]
     names = [turbine.name for turbine in turbines]
     what = f"{campaign.farms[farm_idx].name}, {'+'.join(names)}, seed {seed}"
     data = [turbine.model_dump(mode="json", by_alias=True, exclude_none=True) for turbine in turbines]
-    each = names[0] if own is None else [names[kind] for kind in own]
+    each = names[0] if own is None else [names[index] for index in own]
     return {
         "positions": positions,
         "source": f"{path.name} {record.key} ({what})",

@@ -92,8 +92,8 @@ def objective_gwh(campaign: Campaign, cell: Cell, arrays: Mapping[str, npt.NDArr
     if campaign.objective is None or not cell.is_chosen or (cell.mix and types is None):
         return None
     own = [cell.type_idx] * arrays["layout"].shape[-1]
-    kinds = types.tolist() if cell.mix and types is not None else own
-    names = Counter(campaign.turbines[kind].name for kind in kinds)
+    each = types.tolist() if cell.mix and types is not None else own
+    names = Counter(campaign.turbines[type_idx].name for type_idx in each)
     return campaign.objective.worth(float(arrays["aep"].ravel()[0]), names)
 
 
@@ -109,11 +109,11 @@ def own_types(record: Record, cell: Cell, count: int) -> IntArray | None:
     """The type of each turbine among those of its cell, from 0; None where a mixed farm's record does not say it."""
     if not cell.mix:
         return np.zeros(count, np.int64)
-    kinds = np.array(cell.type_indices)
+    known = np.array(cell.type_indices)
     types = record.arrays.get("types")
     if types is None or types.shape != (count,) or types.dtype.kind not in "iu":
         return None
-    return np.searchsorted(kinds, types).astype(np.int64) if np.isin(types, kinds).all() else None
+    return np.searchsorted(known, types).astype(np.int64) if np.isin(types, known).all() else None
 
 
 @dataclass(frozen=True)

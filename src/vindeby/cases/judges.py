@@ -20,7 +20,7 @@ FloatArray = npt.NDArray[np.float64]
 Section = Mapping[str, Any]
 HOURS_PER_YEAR = 8760.0
 _TOLERANCE_M = {"competition": 0.0}
-"""Turbines may stand on the border and exactly at the least distance; 1e-6 m is for rounding, except with some judges."""
+"""By judge, 1e-6 m otherwise: for the rounding of turbines on the border or exactly at the least distance."""
 _PER_MWH = {"MWh": 1.0, "GWh": 1e-3, "kW": 1e3 / HOURS_PER_YEAR}
 """By the unit of a case; kW is the mean power."""
 

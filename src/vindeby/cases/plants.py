@@ -31,11 +31,11 @@ def energy_mwh(document: Mapping[str, Any], x: FloatArray, y: FloatArray) -> flo
     site, wake = _site(weibull), document["wake"]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        if isinstance(wake, Mapping):
+        if "jensen" in wake:
             deficit = NOJDeficit(k=wake["jensen"]["k"], ct2a=ct2a_mom1d, rotorAvgModel=None)
             model = PropagateDownwind(site, turbine, deficit, SquaredSum())
         else:
-            assert wake == "nygaard-2022"
+            assert wake == {"nygaard-2022": {"a": 0.04}}
             model = Nygaard_2022(site, turbine)
         energies = model(x, y, wd=np.arange(360), ws=np.array(weibull["wind_speeds"], float)).aep()
     return 1000.0 * float(energies.sum())

@@ -104,13 +104,13 @@ class Energies:
 
     def _engine_for(self, types: IntArray, period: tuple[int, int]) -> tuple[WindFarm, Any]:
         """An engine that knows these types only, since tables of pairs are for few, and their numbers in it."""
-        kinds, index = np.unique(types, return_inverse=True)
-        return self._engine(*period, tuple(kinds.tolist())), index
+        distinct, index = np.unique(types, return_inverse=True)
+        return self._engine(*period, tuple(distinct.tolist())), index
 
-    def _make_engine(self, first: int, last: int, kinds: tuple[int, ...]) -> WindFarm:
+    def _make_engine(self, first: int, last: int, distinct: tuple[int, ...]) -> WindFarm:
         site = self._campaign.site
         wind = wind_of(part_of(site, first, last) if self.steps else site.stated)
-        return farm_with(self._campaign.wake, wind, [self._turbines[kind] for kind in kinds])
+        return farm_with(self._campaign.wake, wind, [self._turbines[type_idx] for type_idx in distinct])
 
 
 def passive(turbine: wake.Turbine) -> wake.Turbine:

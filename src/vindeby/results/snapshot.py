@@ -70,13 +70,13 @@ class Expected:
         outside, is_known = 0, bool(self.cells)
         done, invalid, stale = (int(state) for state in (TaskState.DONE, TaskState.INVALID, TaskState.STALE))
         columns = ("farm_idx", "type_idx", "ss_seed", "fingerprint", "aep")
-        for farm, kind, seed, mark, aep in zip(
+        for farm, type_idx, seed, mark, aep in zip(
             *(results.rows[name].tolist() for name in columns), strict=True
         ):
-            place = self._place(farm, kind, seed)
+            place = self._place(farm, type_idx, seed)
             if place is None:
                 outside += 1
-            elif is_known and mark and mark != self._mark(farm, kind, seed):
+            elif is_known and mark and mark != self._mark(farm, type_idx, seed):
                 block[place] = stale
             else:
                 block[place] = done if aep == aep else invalid
@@ -97,9 +97,9 @@ class Expected:
         numbers = parse_key(key)
         return None if numbers is None else self._place(*numbers)
 
-    def _place(self, farm: int, kind: int, seed: int) -> tuple[int, int, int] | None:
+    def _place(self, farm: int, type_idx: int, seed: int) -> tuple[int, int, int] | None:
         index = self._seed_places.get(seed)
-        return (farm, kind, index) if index is not None and (farm, kind) in self._asked else None
+        return (farm, type_idx, index) if index is not None and (farm, type_idx) in self._asked else None
 
     @cached_property
     def by_place(self) -> dict[tuple[int, int], Cell]:
@@ -112,17 +112,17 @@ class Expected:
         every = np.ndindex(len(self.farms), len(self.types))
         return frozenset(self.by_place if self.cells else every)
 
-    def cell_label(self, farm: int, kind: int) -> str:
+    def cell_label(self, farm: int, type_idx: int) -> str:
         """The name of a type in a farm: of its mix, where it has one."""
-        cell = self.by_place.get((farm, kind))
-        return self.types[kind] if cell is None else cell.label(self.types)
+        cell = self.by_place.get((farm, type_idx))
+        return self.types[type_idx] if cell is None else cell.label(self.types)
 
     @cached_property
     def type_labels(self) -> tuple[str, ...]:
         """The name of each type; that of a mix, where all cells of the type are of this mix."""
         labels: list[set[str]] = [set() for _ in self.types]
-        for farm, kind in self.by_place:
-            labels[kind].add(self.cell_label(farm, kind))
+        for farm, type_idx in self.by_place:
+            labels[type_idx].add(self.cell_label(farm, type_idx))
         return tuple(
             next(iter(found)) if len(found) == 1 else name
             for name, found in zip(self.types, labels, strict=True)
