@@ -30,6 +30,7 @@ from vindeby.assembly.stored_turbines import (
     check_types,
     check_zone,
     largest_diameter_m,
+    layout_of,
     objective_gwh,
     own_types,
 )
@@ -224,7 +225,7 @@ class CampaignCheck:
 
     def _placed(self, record: Record) -> PlacedLayout | None:
         cell, layout = self.cell_of(record.key), layout_of(record)
-        if cell is None or layout is None:
+        if cell is None or layout is None or not layout.size:
             return None
         return PlacedLayout(cell, *layout, own_types(record, cell, len(layout[0])))
 
@@ -290,11 +291,3 @@ class CampaignCheck:
 def _of_one_gwh(engine: WindFarm) -> FloatArray:
     """What a turbine of each type gives without wakes, in wind that is the same everywhere."""
     return np.array([engine.wake_free_aep(1, kind) for kind in range(len(engine.turbines))])
-
-
-def layout_of(record: Record) -> tuple[FloatArray, FloatArray] | None:
-    """Positions in metres, x and y; None where the record holds no usable layout."""
-    layout = record.arrays.get("layout")
-    if layout is None or layout.ndim != 2 or layout.shape[0] != 2 or not layout.size:
-        return None
-    return tuple(layout.astype(np.float64)) if np.isfinite(layout).all() else None

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from vindeby.campaign import presets
-from vindeby.cli.options import preset_names
+from vindeby.cli.options import one_of
 from vindeby.cli.output import echo, say, write_text
 from vindeby.errors import ArgumentError
 
@@ -27,7 +27,7 @@ def command(
         typer.Argument(
             help="Which preset; they are listed below. Not with --from.",
             metavar="PRESET",
-            autocompletion=preset_names,
+            autocompletion=one_of(presets.known()),
             show_default=False,
         ),
     ] = None,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import glob
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -21,16 +21,20 @@ if TYPE_CHECKING:
 _CAMPAIGN_FILES = (".yaml", ".yml")
 
 
-def preset_names(incomplete: str) -> list[str]:
-    """The presets and cases that begin with this."""
-    return [name for name in presets.known() if name.startswith(incomplete)]
+def one_of(names: Collection[str]) -> Callable[[str], list[str]]:
+    """What a shell completes the beginning of a name to."""
+    return lambda incomplete: [name for name in names if name.startswith(incomplete)]
 
 
 def campaigns(incomplete: str) -> list[str]:
     """The presets, cases, campaign files and folders that begin with this."""
     begun = sorted(glob.glob(glob.escape(incomplete) + "*"))  # noqa: PTH207 - as it was typed
     folders = [f"{name}/" for name in begun if Path(name).is_dir()]
-    return [*preset_names(incomplete), *folders, *(name for name in begun if name.endswith(_CAMPAIGN_FILES))]
+    return [
+        *one_of(presets.known())(incomplete),
+        *folders,
+        *(name for name in begun if name.endswith(_CAMPAIGN_FILES)),
+    ]
 
 
 CampaignArgument = Annotated[

@@ -23,10 +23,6 @@ from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.text import plural
 
 
-def _silent(_: object) -> None:
-    """Nobody watches."""
-
-
 def evaluate(
     database: str | Path,
     study: str | Path | dict[str, Any],
@@ -39,8 +35,8 @@ def evaluate(
     replace_stale: bool = False,
     on_bad: str = "abort",
     take_over: bool = False,
-    on_progress: Watcher = _silent,
-    on_message: Callable[[str], None] = _silent,
+    on_progress: Watcher = lambda _: None,
+    on_message: Callable[[str], None] = lambda _: None,
 ) -> Summary:
     """Evaluate stored layouts as a study says, into a database of its own; call it again to resume after any crash.
 

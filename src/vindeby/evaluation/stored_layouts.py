@@ -23,8 +23,8 @@ import numpy as np
 
 from vindeby.arrays import FloatArray, IntArray
 from vindeby.assembly.done import Judge
-from vindeby.assembly.physics import layout_of
 from vindeby.assembly.stored_layout import keys_by_worth
+from vindeby.assembly.stored_turbines import layout_of
 from vindeby.campaign import Campaign
 from vindeby.campaign.sections.site import Site
 from vindeby.campaign.tasks import Cell, parse_key, task_key
@@ -73,7 +73,7 @@ class Layout:
 def layout_in(record: Record) -> Layout:
     """The layout of a record; TaskError where it holds none."""
     places, numbers = layout_of(record), parse_key(record.key)
-    if places is None or numbers is None:
+    if places is None or not places.size or numbers is None:
         raise TaskError(f"record {record.key} holds no layout")
     types = record.arrays.get("types")
     if types is None or types.shape != places[0].shape:

@@ -93,20 +93,9 @@ class ValidationReport:
 
     def to_json(self) -> dict[str, Any]:
         """For --json."""
-        return {
-            "path": self.path,
-            "valid": self.valid,
-            "records": self.records,
-            "files": self.files,
-            "sealed": self.sealed,
-            "issues": [vars(issue) for issue in self.issues],
-            "notes": self.notes,
-            "missing": [vars(entry) for entry in self.missing],
-            "origins": dict(self.origins),
-            "additions": self.additions,
-            "not_computed_again": self.not_computed_again,
-            "contents": [vars(entry) for entry in self.contents],
-        }
+        named = {name: value for name, value in vars(self).items() if name not in {"invalid", "digest"}}
+        lists = {name: [vars(one) for one in named[name]] for name in ("issues", "missing", "contents")}
+        return {"path": self.path, "valid": self.valid, **named, **lists}
 
     def verdicts(self, expected: Mapping[str, str]) -> Verdicts:
         """What was found invalid among what answers the campaign, to be kept."""

@@ -91,12 +91,10 @@ class MergeOptions:
     """Called before the new database takes its place; raises when the caller may not go on."""
     limits: Limits | None = None
     progress: Callable[[str], None] = lambda _: None
-    additions: str = "carry"
-    """What happens to that which others added to the database: ``carry``, or ``drop``, which keeps the old file."""
+    drop_additions: bool = False
+    """Leave out what others added to the database, and keep the old file; it is carried over otherwise."""
 
     def __post_init__(self) -> None:
-        if self.additions not in {"carry", "drop"}:
-            raise ArgumentError(f"additions: {self.additions!r} is not known; use carry or drop")
         if self.on_bad not in {"abort", "skip"}:
             raise ArgumentError(f"--on-bad: {self.on_bad!r} is not known; use abort or skip")
         if self.file_format is not None:
@@ -169,7 +167,7 @@ class _Merge:
             return report
         if not sources:
             raise DataError(f"{self.run.output}: there is nothing to merge in {self.run.shards}")
-        drop = self.options.additions == "drop"
+        drop = self.options.drop_additions
         carried, left = plan(sources, selection.masks, file_format, self.run.output, drop=drop)
         report.additions = [str(one) for one in carried]
         report.additions_left = [str(one) for one in left]
@@ -250,7 +248,7 @@ class _Merge:
         reading, fresh = database.reading, any(mask.any() for mask in selection.masks[1:])
         if fresh or reading.root != root or not reading.digest:
             return False
-        if reading.additions and self.options.additions == "drop":
+        if reading.additions and self.options.drop_additions:
             return False
         self.lock.confirm()
         keep_replaced(self.run, selection.replaced)
