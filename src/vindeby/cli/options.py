@@ -27,11 +27,11 @@ def one_of(names: Collection[str]) -> Callable[[str], list[str]]:
 
 
 def campaigns(incomplete: str) -> list[str]:
-    """The presets, campaign files and folders that begin with this."""
+    """The presets, cases, campaign files and folders that begin with this."""
     begun = sorted(glob.glob(glob.escape(incomplete) + "*"))  # noqa: PTH207 - as it was typed
     folders = [f"{name}/" for name in begun if Path(name).is_dir()]
     return [
-        *one_of(presets.names())(incomplete),
+        *one_of(presets.known())(incomplete),
         *folders,
         *(name for name in begun if name.endswith(_CAMPAIGN_FILES)),
     ]
@@ -39,7 +39,9 @@ def campaigns(incomplete: str) -> list[str]:
 
 CampaignArgument = Annotated[
     str,
-    typer.Argument(metavar="CAMPAIGN", help="A campaign file, or a preset's name.", autocompletion=campaigns),
+    typer.Argument(
+        metavar="CAMPAIGN", help="A campaign file, a preset's name or case:NAME.", autocompletion=campaigns
+    ),
 ]
 SetOption = Annotated[
     list[str] | None,
