@@ -220,7 +220,8 @@ class CampaignCheck:
         cell, layout = self.cell_of(record.key), layout_of(record)
         if cell is None or layout is None or not layout.size:
             return None
-        return PlacedLayout(cell, *layout, own_types(record, cell, len(layout[0])))
+        x, y = layout
+        return PlacedLayout(cell, x, y, own_types(record, cell, len(x)))
 
     def _skip(self, why: str) -> None:
         if self._deep:

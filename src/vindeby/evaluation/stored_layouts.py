@@ -74,10 +74,10 @@ def layout_in(record: Record) -> TypedLayout:
     places, numbers = layout_of(record), parse_key(record.key)
     if places is None or not places.size or numbers is None:
         raise TaskError(f"record {record.key} holds no layout")
-    types = record.arrays.get("types")
-    if types is None or types.shape != places[0].shape:
-        return TypedLayout(*places, np.full(len(places[0]), numbers[1], np.int64))
-    return TypedLayout(*places, types.astype(np.int64))
+    (x, y), types = places, record.arrays.get("types")
+    if types is None or types.shape != x.shape:
+        types = np.full(len(x), numbers[1])
+    return TypedLayout(x, y, types.astype(np.int64))
 
 
 class PinnedLayouts:
