@@ -10,10 +10,10 @@ import pytest
 import shapely
 
 from tests.layout import small_problems, zoned_problems
-from vindeby.layout import Annealing, Auto, Boundary, Layout, Problem, RandomSearch, RandomStart
-from vindeby.layout.area.boundary import nearest_inside
+from vindeby.errors import TaskError
+from vindeby.layout import Annealing, Auto, Boundary, BoundaryGrid, Layout, Problem, RandomSearch, RandomStart
+from vindeby.layout.area.boundary import BORDER_M, nearest_inside
 from vindeby.layout.methods.gradient import Gradient
-from vindeby.layout.moves.walk import BORDER_M
 from vindeby.wake import TableSite, Turbine, WindFarm
 from vindeby.wake.models import jensen
 
@@ -148,3 +148,40 @@ def test_auto_ends_climbs_where_wakes_have_jumps(monkeypatch: pytest.MonkeyPatch
     Auto(evaluations=6000).run(small_problems.circle(), 1)
     assert len(climbs) > 2
     assert problem.is_feasible(found.layout)
+
+
+@pytest.mark.parametrize("rings", [1, 2])
+@pytest.mark.parametrize("name", BOUNDARIES)
+def test_boundary_grid_keeps_to_the_rules_by_another_judge(name: str, rings: int) -> None:
+    boundary = BOUNDARIES[name]
+    problem = top_hat(boundary, 6 if name == "dart" else 14)
+    found = BoundaryGrid(trials=24, rings=rings).run(problem, 1)
+    assert is_strictly_inside(boundary, found.x, found.y).all()
+    assert is_strictly_inside(boundary, found.x.round(3), found.y.round(3)).all()
+    apart = np.hypot(found.x - found.x[:, None], found.y - found.y[:, None]) + 1e9 * np.eye(len(found.x))
+    assert apart.min() >= 400.0
+    assert np.count_nonzero(boundary.distances(found.x, found.y) < 2.0 * BORDER_M) >= 2
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_boundary_grid_fits_zones_mixes_and_neighbours(name: str) -> None:
+    problem = SMALL[name]()
+    first, again, other = (BoundaryGrid(trials=24).run(problem, seed) for seed in (3, 3, 4))
+    assert problem.is_feasible(first.layout)
+    assert first.aep_gwh == problem.aep(first.layout)
+    assert (first.x == again.x).all()
+    assert (first.y == again.y).all()
+    assert (first.x != other.x).any()
+
+
+def test_turbines_of_a_ring_stand_as_far_apart_as_wanted_and_on_corners() -> None:
+    problem = top_hat(Boundary([SQUARE]), 30)
+    found = BoundaryGrid(trials=12, along_m=749.0, corners=True).run(problem, 0)
+    on = problem.boundary.distances(found.x, found.y) < 2.0 * BORDER_M
+    wanted = {(a, b) for a in range(0, 3001, 750) for b in range(0, 3001, 750) if {a, b} & {0, 3000}}
+    assert wanted <= {(round(x), round(y)) for x, y in zip(found.x[on], found.y[on], strict=True)}
+
+
+def test_boundary_grid_without_room_says_what_to_change() -> None:
+    with pytest.raises(TaskError, match=r"boundary-grid found no room for 400 turbines 400 m apart"):
+        BoundaryGrid(trials=3).run(top_hat(Boundary([SQUARE]), 400), 0)

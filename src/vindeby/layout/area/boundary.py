@@ -33,6 +33,8 @@ from vindeby.wake.compiling.compiled import inlined, kernel, scalar
 
 Ring = Sequence[tuple[float, float]]
 Circle = tuple[tuple[float, float], float]
+BORDER_M = 1e-3
+"""How far inside a turbine on the border stands, so that it is inside also where places are written in millimetres."""
 
 
 class Boundary:

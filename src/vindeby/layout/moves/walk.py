@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from vindeby.arrays import FloatArray, IntArray
-from vindeby.layout.area.boundary import areas_of
+from vindeby.layout.area.boundary import BORDER_M, areas_of
 from vindeby.layout.area.limits import Limits
 from vindeby.layout.climbing.simplified_farm import thinned
 from vindeby.layout.climbing.stages import WindChoice
@@ -119,8 +119,6 @@ def best_place(
 
 BATCH = 4096
 """Draws made at a time."""
-BORDER_M = 1e-3
-"""How far inside a turbine on the border stands, so that it is inside also where places are written in millimetres."""
 SETTLED_EVERY = 8
 """After so many batches, sums that are carried on from move to move are made anew, for what rounding did to them."""
 
