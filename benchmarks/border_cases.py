@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 import open_case_data
 
-from vindeby.layout import Annealing, Auto, Boundary, Layout, Problem, RandomStart
+from vindeby.layout import Annealing, Auto, Boundary, Layout, LayoutProblem, RandomStart
 from vindeby.wake import Turbine, WakeModel, WeibullSite, WindFarm
 from vindeby.wake.models import jensen
 
@@ -72,7 +72,7 @@ def _size(ring: open_case_data.FloatArray) -> float:
     return 0.5 * abs(float(x @ np.roll(y, -1) - y @ np.roll(x, -1)))
 
 
-def problem(name: str, wakes: str) -> Problem:
+def problem(name: str, wakes: str) -> LayoutProblem:
     """One case."""
     area, turbines, rose, room = CASES[name]
     share, speed = open_case_data.wind(rose, np.arange(0.0, 360.0, 30.0))
@@ -86,10 +86,10 @@ def problem(name: str, wakes: str) -> Problem:
         speeds=np.arange(4.0, 25.0, 2.0),
     )
     where = boundary(area, turbines * (room * DIAMETER_M) ** 2)
-    return Problem(farm, where, turbines, SPACING * DIAMETER_M, f"{name}-{wakes}")
+    return LayoutProblem(farm, where, turbines, SPACING * DIAMETER_M, f"{name}-{wakes}")
 
 
-def on_border(task: Problem, layout: Layout) -> int:
+def on_border(task: LayoutProblem, layout: Layout) -> int:
     """How many turbines stand within a metre of the border."""
     distance = np.stack([zone.boundary.distances(layout.x, layout.y) for zone in task.zones]).max(axis=0)
     return int(np.count_nonzero(distance < 1.0))

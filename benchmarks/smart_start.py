@@ -29,13 +29,13 @@ import energy_island
 import numpy as np
 import topfarm_side
 
-from vindeby.layout import Problem, SmartStart
+from vindeby.layout import LayoutProblem, SmartStart
 
 METHOD = SmartStart(energy_island.GRID_SIZE, energy_island.RANDOM_PCT)
 CONFIGURATIONS = ((0, 5), (0, 0), (3, 2), (8, 5))
 
 
-def topfarm(question: Problem, farm_index: int, type_index: int, seed: int) -> tuple[Any, Any]:
+def topfarm(question: LayoutProblem, farm_index: int, type_index: int, seed: int) -> tuple[Any, Any]:
     """What the script did that this replaces: TopFarm's smart start on PyWake's Nygaard_2022."""
     problem, component = topfarm_side.problem(farm_index, type_index, question.n_turbines, grad_method=None)
     west, south, east, north = question.boundary.bounds

@@ -10,6 +10,7 @@ from typing import Annotated, Any, ClassVar, Literal, get_type_hints
 
 import numpy as np
 from pydantic import AfterValidator, ConfigDict, Field, Strict, TypeAdapter, ValidationError
+from pydantic_core import PydanticCustomError
 
 from vindeby.errors import ArgumentError
 
@@ -23,6 +24,19 @@ Count = Annotated[int, Strict(), Field(ge=1)]
 WindChoice = Literal["coarse-to-fine", "all"]
 Induction = Literal["madsen", "momentum"]
 Rotor = Literal["overlap", "centre"]
+LEAST_ANGLE_DEG = 10.0
+
+
+def _not_parallel(bearings: tuple[float, ...]) -> tuple[float, ...]:
+    apart = abs(bearings[0] - bearings[-1]) % 180.0
+    if len(bearings) == 2 and min(apart, 180.0 - apart) < LEAST_ANGLE_DEG:
+        least = {"least": f"{LEAST_ANGLE_DEG:g}"}
+        raise PydanticCustomError("bearings", "must cross at an angle of at least {least} degrees", least)
+    return bearings
+
+
+Bearing = Annotated[Number, Field(ge=0.0, le=360.0), PLUS_ZERO]
+Bearings = Annotated[tuple[Bearing, ...], Field(min_length=1, max_length=2), AfterValidator(_not_parallel)]
 
 
 @dataclass(frozen=True)
@@ -74,6 +88,10 @@ class Lattice(Parameters):
     """Leave no gaps in the rows."""
     trials: Count = 1000
     """How many lattices are compared."""
+    bearings: Bearings | None = None
+    """One or two directions of straight lanes between the turbines, in degrees clockwise from north."""
+    lane_m: Positive | None = None
+    """The least distance in metres of the rows on both sides of a lane."""
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,16 @@ import shapely
 
 from tests.layout import small_problems, zoned_problems
 from vindeby.errors import TaskError
-from vindeby.layout import Annealing, Auto, Boundary, BoundaryGrid, Layout, Problem, RandomSearch, RandomStart
+from vindeby.layout import (
+    Annealing,
+    Auto,
+    Boundary,
+    BoundaryGrid,
+    Layout,
+    LayoutProblem,
+    RandomSearch,
+    RandomStart,
+)
 from vindeby.layout.area.boundary import BORDER_M, nearest_inside
 from vindeby.layout.methods.gradient import Gradient
 from vindeby.wake import TableSite, Turbine, WindFarm
@@ -84,7 +93,7 @@ def test_an_area_narrower_than_the_margin_has_no_border() -> None:
     assert thin.inset(BORDER_M).edges.shape == (0, 4)
 
 
-def top_hat(boundary: Boundary, turbines: int = 16) -> Problem:
+def top_hat(boundary: Boundary, turbines: int = 16) -> LayoutProblem:
     """A dense farm of top-hat wakes, which change nothing across the wind but at their edges."""
     table = np.outer(np.r_[np.ones(9), 2.0 * np.ones(9)], [0.4, 0.6])
     farm = WindFarm(
@@ -92,7 +101,7 @@ def top_hat(boundary: Boundary, turbines: int = 16) -> Problem:
         Turbine.generic("3 MW", 3.0, 100.0, 100.0),
         jensen(0.05, "momentum", "centre"),
     )
-    return Problem(farm, boundary, turbines, 400.0, "top hat")
+    return LayoutProblem(farm, boundary, turbines, 400.0, "top hat")
 
 
 @pytest.mark.slow
@@ -108,7 +117,7 @@ def test_annealing_puts_turbines_on_the_border_and_none_outside(name: str) -> No
     assert problem.shortfalls(found.layout)[1] == 0.0
 
 
-SMALL: dict[str, Callable[[], Problem]] = {**small_problems.PROBLEMS, **zoned_problems.PROBLEMS}
+SMALL: dict[str, Callable[[], LayoutProblem]] = {**small_problems.PROBLEMS, **zoned_problems.PROBLEMS}
 
 
 @pytest.mark.slow
@@ -136,7 +145,7 @@ def test_auto_ends_climbs_where_wakes_have_jumps(monkeypatch: pytest.MonkeyPatch
     climbs = []
     prepare = Gradient.prepare
 
-    def counted(method: Gradient, problem: Problem):  # type: ignore[no-untyped-def]
+    def counted(method: Gradient, problem: LayoutProblem):  # type: ignore[no-untyped-def]
         climbs.append(method)
         return prepare(method, problem)
 

@@ -71,7 +71,7 @@ def test_what_is_passed_on_in_differences_is_the_sum_of_the_wakes_that_stand(
     for d in range(len(wakes.first) - 1):
         for a in standing:
             for e in range(wakes.first[d], wakes.first[d + 1]):
-                there, source = int(state.cell[a] + wakes.step[e]), int(state.type_index[a])
+                there, source = int(state.cell[a] + wakes.step[e]), int(state.types[a])
                 for k in range(speeds):
                     thrust = state.thrust[d, a, k]
                     if there in points:
@@ -80,7 +80,7 @@ def test_what_is_passed_on_in_differences_is_the_sum_of_the_wakes_that_stand(
                         )
                     elif there in turbine_at:
                         b = turbine_at[there]
-                        row = (e * types + source) * types + int(state.type_index[b])
+                        row = (e * types + source) * types + int(state.types[b])
                         at_rotors[d, b, k] += wake_of(prepared, wakes.rotors, row, thrust)
     free = sorted(points.values())
     assert sums[:, free].max() > 1e-3

@@ -1,7 +1,7 @@
 """How a layout is found: boundaries, spacing, and the methods that search.
 
 May import ``vindeby.wake``, ``vindeby.errors`` and ``vindeby.units``; ``runner`` and what stands above may
-import it. A ``Problem`` says what is wanted, a ``Method`` how to look for it, a ``Result`` what came out.
+import it. A ``LayoutProblem`` says what is wanted, a ``Method`` how to look for it, a ``Result`` what came out.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from vindeby.layout.methods.gradient import Gradient
 from vindeby.layout.methods.in_turn import InTurn
 from vindeby.layout.methods.starts import BoundaryGrid, Lattice, RandomStart, SmartStart
 from vindeby.layout.methods.walks import Annealing, RandomSearch
-from vindeby.layout.problem import Layout, Problem
+from vindeby.layout.problem import Layout, LayoutProblem
 
 __all__ = [
     "Annealing",
@@ -28,11 +28,11 @@ __all__ = [
     "InTurn",
     "Lattice",
     "Layout",
+    "LayoutProblem",
     "Method",
     "MixSearch",
     "Objective",
     "Pipeline",
-    "Problem",
     "RandomSearch",
     "RandomStart",
     "Result",

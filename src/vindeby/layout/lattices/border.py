@@ -22,7 +22,7 @@ import shapely
 from vindeby.arrays import FloatArray
 from vindeby.layout.area.boundary import BORDER_M, Boundary
 from vindeby.layout.lattices.points import Ground, Points, Vectors
-from vindeby.layout.problem import Problem
+from vindeby.layout.problem import LayoutProblem
 
 SHARP = 0.2
 """A corner is one that turns by an angle with a larger sine than this; an edge of many short pieces has none."""
@@ -85,7 +85,7 @@ def spaced(curve: Curve, along_m: float, offset: float, corners: bool) -> FloatA
 class BorderRings:
     """The rings of a problem: ``place`` puts turbines on them. Positions are relative to the ground's origin."""
 
-    def __init__(self, problem: Problem, ground: Ground, rings: int) -> None:
+    def __init__(self, problem: LayoutProblem, ground: Ground, rings: int) -> None:
         self.problem, self.ground = problem, ground
         depths = BORDER_M + DEPTH * ground.spacing * np.arange(rings)
         self.curves = [

@@ -51,7 +51,7 @@ from vindeby.layout.placing.construction import (
     foreign_construction,
     own_construction,
 )
-from vindeby.layout.problem import Layout, Problem
+from vindeby.layout.problem import Layout, LayoutProblem
 from vindeby.wake import WindFarm
 
 DRAWS, ATTEMPTS, ROUNDS = 50, 20, 300
@@ -62,7 +62,7 @@ DRAWS, ATTEMPTS, ROUNDS = 50, 20, 300
 class RandomStart(Method):
     """Points drawn evenly from the area. It has no parameters."""
 
-    def prepare(self, problem: Problem) -> Search:
+    def prepare(self, problem: LayoutProblem) -> Search:
         """There is nothing that seeds share."""
         types = problem.types_in_order()
 
@@ -74,7 +74,7 @@ class RandomStart(Method):
         return run
 
 
-def _thrown(problem: Problem, types: IntArray, rng: np.random.Generator) -> Layout | None:
+def _thrown(problem: LayoutProblem, types: IntArray, rng: np.random.Generator) -> Layout | None:
     """One point after the other, each kept if it is far enough from those before."""
     many, beside = problem.n_turbines, problem.neighbours
     x, y = np.append(np.zeros(many), beside.x), np.append(np.zeros(many), beside.y)
@@ -98,7 +98,7 @@ def _thrown(problem: Problem, types: IntArray, rng: np.random.Generator) -> Layo
     return Layout(x[:many], y[:many], types)
 
 
-def _pushed(problem: Problem, types: IntArray, rng: np.random.Generator) -> Layout:
+def _pushed(problem: LayoutProblem, types: IntArray, rng: np.random.Generator) -> Layout:
     """All points at once, pushed apart."""
     limits = Limits(problem, types)
     for _ in range(ATTEMPTS):
@@ -125,11 +125,18 @@ class Lattice(parameters.Lattice, Method):
 
     ``trials`` lattices are compared. With ``rows`` the layout stays regular: turbines are left out only at the ends
     of rows. Without it any may be left out, and a layout that is only nearly regular is found where none other fits.
+    With ``bearings`` all turbines stand in rows along one or two directions (degrees clockwise from north), and with
+    ``lane_m`` the rows are at least that far apart, so that straight lanes lead through the farm.
     """
 
-    def prepare(self, problem: Problem) -> Search:
+    @property
+    def has_lanes(self) -> bool:
+        """Whether rows are bound to a direction or a distance."""
+        return self.bearings is not None or self.lane_m is not None
+
+    def prepare(self, problem: LayoutProblem) -> Search:
         """Work out where points may be, and choose who compares lattices."""
-        ground = Ground(problem)
+        ground = Ground(problem, self.bearings or (), self.lane_m or 0.0)
         judge = judge_for(problem, ground.origin)
 
         def run(seed: int, start: Layout | None = None) -> Result:  # noqa: ARG001  it is a start itself
@@ -140,7 +147,7 @@ class Lattice(parameters.Lattice, Method):
 
 
 def _best_of(
-    problem: Problem, ground: Ground, judge: Judge, method: Lattice, rng: np.random.Generator
+    problem: LayoutProblem, ground: Ground, judge: Judge, method: Lattice, rng: np.random.Generator
 ) -> Result:
     """The best layout found."""
 
@@ -154,11 +161,12 @@ def _best_of(
     layouts = [
         on_points(problem, one.points, ground.origin) for one in found[:LOOKED_AT] if one.points is not None
     ]
-    if not layouts and not method.rows:
+    if not layouts and not method.rows and not method.has_lanes:
         near = (pushed_apart(problem, ground, one) for one in found)
         layouts = [layout for layout in near if layout is not None]
     if not layouts:
         remedy = "use rows: false, " if method.rows else "use "
+        remedy += "other bearings, a smaller lane_m, " if method.has_lanes else ""
         raise TaskError(
             f"farm {problem.name}: only {search.most_placed} of {problem.n_turbines} turbines fit the best lattice "
             f"found, {ground.spacing:.6g} m apart; {remedy}fewer turbines or a smaller spacing"
@@ -182,7 +190,7 @@ class BoundaryGrid(parameters.BoundaryGrid, Method):
     are along it, ``corners`` whether they stand on its corners; the last two are drawn if they are not given.
     """
 
-    def prepare(self, problem: Problem) -> Search:
+    def prepare(self, problem: LayoutProblem) -> Search:
         """Work out the rings."""
         ground = Ground(problem)
         rings, judge = BorderRings(problem, ground, self.rings), ExactJudge(problem, ground.origin)
@@ -206,7 +214,7 @@ class BoundaryGrid(parameters.BoundaryGrid, Method):
         return LatticeSearch(rings.left(border), judged, rng, exact=True)
 
     def _best_of(
-        self, problem: Problem, rings: BorderRings, judge: ExactJudge, rng: np.random.Generator
+        self, problem: LayoutProblem, rings: BorderRings, judge: ExactJudge, rng: np.random.Generator
     ) -> Result:
         searches = [self._arranged(rings, judge, rng) for _ in range(min(ARRANGEMENTS, self.trials))]
         first = max(1, self.trials // (2 * len(searches)))
@@ -247,7 +255,7 @@ class SmartStart(parameters.SmartStart, Method):
         )
         return f"SmartStart(grid_size={self.grid_size}, random_pct={self.random_pct:g}{chosen})"
 
-    def prepare(self, problem: Problem) -> Search:
+    def prepare(self, problem: LayoutProblem) -> Search:
         """Work out the grid and the wakes on it."""
         construct = self.construction(problem).construct
 
@@ -257,7 +265,7 @@ class SmartStart(parameters.SmartStart, Method):
 
         return run
 
-    def construction(self, problem: Problem) -> Construction:
+    def construction(self, problem: LayoutProblem) -> Construction:
         """What all seeds share, with vindeby's wakes or those of another tool."""
         if isinstance(problem.farm, JudgesPoints):
             return foreign_construction(
@@ -265,7 +273,7 @@ class SmartStart(parameters.SmartStart, Method):
             )
         return own_construction(problem, self.judging_farm(problem), self.grid_size, self.random_pct)
 
-    def judging_farm(self, problem: Problem) -> WindFarm:
+    def judging_farm(self, problem: LayoutProblem) -> WindFarm:
         """The problem's farm in the wind states in which points are judged."""
         farm = problem.farm
         if farm.states.step is not None:

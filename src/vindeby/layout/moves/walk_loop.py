@@ -10,7 +10,7 @@ import numpy as np
 from vindeby.arrays import FloatArray, IntArray
 from vindeby.layout.area.boundary import Areas, is_inside, nearest_inside
 from vindeby.layout.moves.carried_state import MoveKernels
-from vindeby.layout.problem import Problem
+from vindeby.layout.problem import LayoutProblem
 from vindeby.wake.compiling.compiled import kernel, scalar
 
 SURE = 1.0 + 1e-12
@@ -79,7 +79,7 @@ class Swaps:
     ``group`` tells which turbines may swap with each other: those of a zone that has a mix of its own, or all.
     """
 
-    def __init__(self, problem: Problem, seed: int) -> None:
+    def __init__(self, problem: LayoutProblem, seed: int) -> None:
         mix = np.atleast_2d(np.zeros((1, 1), np.int64) if problem.mix is None else np.asarray(problem.mix))
         self.wanted = int(mix.any(axis=0).sum()) > 1
         self.group = problem.zone_of if len(mix) > 1 else np.zeros_like(problem.zone_of)
@@ -122,7 +122,7 @@ def _note(moves, best, best_types):
     """Keep the layout as it is now."""
     for j in range(best.shape[1]):
         best[0, j], best[1, j] = moves.x[j], moves.y[j]
-        best_types[j] = moves.type_index[j]
+        best_types[j] = moves.types[j]
 
 
 Walking = Callable[..., tuple[int, float, float]]
@@ -159,7 +159,7 @@ def make_walk(kernels: MoveKernels, swapping: bool) -> Walking:
         ``cooling`` the temperatures (W) and the budget; ``best`` the best places and types. Returns the trials so far,
         the energy (W) and the most of it, which ``found`` has before.
         """
-        data, machines, wind, moves = common
+        data, turbines, wind, moves = common
         (draws, others), (hot, cold, budget) = drawn, cooling
         trials, energy, most = found
         for t in range(draws.shape[0]):
@@ -167,27 +167,27 @@ def make_walk(kernels: MoveKernels, swapping: bool) -> Walking:
             px, py = place_inside(rules, i, moves.x[i] + draws[t, 1], moves.y[i] + draws[t, 2])
             swaps = swapping and j >= 0
             if swaps:
-                if not can_swap(moves.type_index, rules.group, moves.x, moves.y, rules.need, i, j):
+                if not can_swap(moves.types, rules.group, moves.x, moves.y, rules.need, i, j):
                     continue
             elif not can_move(rules, moves.x, moves.y, i, px, py):
                 continue
             slack = draws[t, 3] * _temperature_at(hot, cold, trials, budget)
             trials += 1
             if swaps:
-                _exchange(moves.type_index, rules.need, i, j)
-                gain = settle(data, machines, wind, moves) - energy
+                _exchange(moves.types, rules.need, i, j)
+                gain = settle(data, turbines, wind, moves) - energy
             else:
-                gain = gained(data, machines, wind, moves, i, px, py, slack)
+                gain = gained(data, turbines, wind, moves, i, px, py, slack)
             if gain > slack:
                 if not swaps:
-                    keep(data, machines, wind, moves, i, px, py)
+                    keep(data, turbines, wind, moves, i, px, py)
                 energy += gain
                 if energy > most:
                     most = energy
                     _note(moves, best[0], best[1])
             elif swaps:
-                _exchange(moves.type_index, rules.need, i, j)
-                settle(data, machines, wind, moves)
+                _exchange(moves.types, rules.need, i, j)
+                settle(data, turbines, wind, moves)
             if trials == budget:
                 break
         return trials, energy, most

@@ -117,7 +117,8 @@ def grid_wakes(
         turbulence[:] = wind.grid.turbulence.max()
     if farm.model.added_turbulence is not None:
         turbulence = np.hypot(turbulence, _MOST_ADDED)
-    kernels["see"](farm.data, farm.machines, far, aside, high, turbulence, not tabulated, _UNSEEN, seen)
+    turbines = farm.turbine_arrays
+    kernels["see"](farm.data, turbines, far, aside, high, turbulence, not tabulated, _UNSEEN, seen)
     direction, offset = np.nonzero(seen)
     far, aside, types = far[seen], aside[seen], len(farm.turbines)
     count = len(direction) if tabulated else 0
@@ -128,7 +129,7 @@ def grid_wakes(
     thrust = low + width * (np.arange(pieces)[:, None] + 0.5 * (1.0 + nodes))
     if tabulated:
         kernels["fit"](
-            farm.data, farm.machines, far, aside, turbulence[direction], thrust, to_powers, points, rotors
+            farm.data, turbines, far, aside, turbulence[direction], thrust, to_powers, points, rotors
         )
     first = np.searchsorted(direction, np.arange(len(wind.cosine) + 1)).astype(np.int64)
     return GridWakes(
@@ -170,21 +171,21 @@ def _kernels(model: WakeModel) -> dict[str, Any]:  # noqa: C901  two loop nests 
     deficit, reach, term = model.deficit, model.reach, superposition_of(model).term
 
     @kernel()
-    def see(data, machines, far, aside, thrust, turbulence, widest, unseen, seen):
+    def see(data, turbines, far, aside, thrust, turbulence, widest, unseen, seen):
         """Mark the offsets at which some turbine's wake can be seen by some rotor."""
-        types = machines.diameter.size
+        types = turbines.diameter.size
         for d in range(far.shape[0]):
             for o in range(far.shape[1]):
                 if far[d, o] <= 1e-10:
                     continue
                 for s in range(types):
                     for t in range(types):
-                        rotor = machines.diameter[t]
-                        diameter = machines.diameter[s]
+                        rotor = turbines.diameter[t]
+                        diameter = turbines.diameter[s]
                         if abs(aside[d, o]) >= reach(data, far[d, o], diameter, rotor, thrust, turbulence[d]):
                             continue
-                        rise = machines.hub_height[t] - machines.hub_height[s]
-                        total = machines.hub_height[t] + machines.hub_height[s]
+                        rise = turbines.hub_height[t] - turbines.hub_height[s]
+                        total = turbines.hub_height[t] + turbines.hub_height[s]
                         if widest or unseen < deficit(
                             data,
                             Pair(far[d, o], aside[d, o], rise, total, diameter, rotor, thrust, turbulence[d]),
@@ -192,15 +193,15 @@ def _kernels(model: WakeModel) -> dict[str, Any]:  # noqa: C901  two loop nests 
                             seen[d, o] = True
 
     @kernel()
-    def fit(data, machines, far, aside, turbulence, thrust, to_powers, points, rotors):
+    def fit(data, turbines, far, aside, turbulence, thrust, to_powers, points, rotors):
         """Fit the polynomials of every offset through the Chebyshev nodes of every piece."""
-        types, terms = machines.diameter.size, to_powers.shape[0]
+        types, terms = turbines.diameter.size, to_powers.shape[0]
         for e in range(far.size):
             for s in range(types):
-                diameter, height = machines.diameter[s], machines.hub_height[s]
+                diameter, height = turbines.diameter[s], turbines.hub_height[s]
                 for t in range(-1, types):
-                    rotor = machines.diameter[t] if t >= 0 else 0.0
-                    other = machines.hub_height[max(t, 0)]
+                    rotor = turbines.diameter[t] if t >= 0 else 0.0
+                    other = turbines.hub_height[max(t, 0)]
                     for p in range(thrust.shape[0]):
                         row = rotors[e, s, t, p] if t >= 0 else points[e, s, p]
                         for n in range(terms):
