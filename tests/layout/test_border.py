@@ -152,7 +152,7 @@ def test_auto_ends_climbs_where_wakes_have_jumps(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(Gradient, "prepare", counted)
     problem = top_hat(BOUNDARIES["square"], 30)
     found = Auto(evaluations=6000).run(problem, 1)
-    assert len(climbs) == 1
+    assert not climbs
     climbs.clear()
     Auto(evaluations=6000).run(small_problems.circle(), 1)
     assert len(climbs) > 2
