@@ -22,6 +22,7 @@ from vindeby.layout import (
     RandomStart,
 )
 from vindeby.layout.area.boundary import BORDER_M, nearest_inside
+from vindeby.layout.area.limits import strictly_kept
 from vindeby.layout.methods.gradient import Gradient
 from vindeby.wake import TableSite, Turbine, WindFarm
 from vindeby.wake.models import jensen
@@ -194,3 +195,34 @@ def test_turbines_of_a_ring_stand_as_far_apart_as_wanted_and_on_corners() -> Non
 def test_boundary_grid_without_room_says_what_to_change() -> None:
     with pytest.raises(TaskError, match=r"boundary-grid found no room for 400 turbines 400 m apart"):
         BoundaryGrid(trials=3).run(top_hat(Boundary([SQUARE]), 400), 0)
+
+
+def is_kept_exactly(problem: LayoutProblem, found: Layout) -> bool:
+    """No turbine outside and no pair too near, without any tolerance."""
+    inside = [
+        is_strictly_inside(zone.boundary, found.x[problem.zone_of == z], found.y[problem.zone_of == z]).all()
+        for z, zone in enumerate(problem.zones)
+    ]
+    need = problem.spacing_by_type[found.types]
+    apart = np.hypot(found.x - found.x[:, None], found.y - found.y[:, None]) + 1e9 * np.eye(len(found.x))
+    return all(inside) and bool((apart >= 0.5 * (need + need[:, None])).all())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SMALL)
+def test_layouts_of_auto_keep_to_the_rules_without_any_tolerance(name: str) -> None:
+    problem = SMALL[name]()
+    assert is_kept_exactly(problem, Auto(evaluations=3000).run(problem, 1).layout)
+
+
+def test_a_layout_on_the_edge_of_all_rules_is_moved_within_them() -> None:
+    problem = top_hat(Boundary([SQUARE]), 3)
+    edge = Layout.of([-3e-9, 400.0 - 5e-9, 3000.0], [-1e-9, 0.0, 3000.0 + 2e-9])
+    strict = strictly_kept(problem, edge)
+    assert problem.is_feasible(edge)
+    assert not is_kept_exactly(problem, edge)
+    assert is_kept_exactly(problem, strict)
+    assert np.abs([strict.x - edge.x, strict.y - edge.y]).max() < 4e-6
+    again = strictly_kept(problem, strict)
+    assert (again.x == strict.x).all()
+    assert (again.y == strict.y).all()

@@ -20,6 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from vindeby.errors import ArgumentError, TaskError
+from vindeby.layout.area.limits import strictly_kept
 from vindeby.layout.method import Method, Result
 from vindeby.layout.methods.gradient import Gradient
 from vindeby.layout.methods.walks import Annealing, RandomSearch
@@ -103,9 +104,10 @@ class Contest:
             self.budget.pieces("trial", self._trial, until)
             for until in (MANY_MOVES.refined, MANY_MOVES.walked)
         )
-        enough = last - first >= MANY_TRIALS * self.problem.n_turbines
-        many = MANY_MOVES if self._climbs.lead_up(self.found.best[0].layout) else ONLY_MOVES
-        self._shares = many if enough else FEW_MOVES
+        self._shares = FEW_MOVES
+        if last - first >= MANY_TRIALS * self.problem.n_turbines:
+            smooth = self._climbs.lead_up(self.found.best[0].layout)
+            self._shares = MANY_MOVES if smooth else ONLY_MOVES
 
     def _refine(self, until: float) -> None:
         """Climb from the best few with the true wakes; each gets its share of what is left for it."""
@@ -268,8 +270,8 @@ class Climbs:
         self.budget.begin()
         found = self.tools.search(method, quick=self._quick)(0, candidate.layout)
         self.budget.end(self._kind, min(count, found.evaluations), self._work * found.evaluations)
-        worth = self.found.worth(found.layout) if self._quick else found.aep_gwh
-        climbed = candidate._replace(aep_gwh=worth, layout=found.layout)
+        layout = strictly_kept(self.tools.problem, found.layout)
+        climbed = candidate._replace(aep_gwh=self.found.worth(layout), layout=layout)
         self.found.take(climbed)
         return climbed
 
