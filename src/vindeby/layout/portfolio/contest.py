@@ -245,6 +245,8 @@ STEPS_D, OFF, SMALL = (0.02, 0.04), 0.1, 1e-6
 """Of a test whether the energy follows the gradient: how far turbines move along it, in rotor diameters, by which share
 the change may be off what the gradient promises, and by which share of the energy. With top-hat wakes, whose edges the
 gradient does not see, the first share is above 1; with others it is below 0.04."""
+TEST, TEST_WORK = "test of the gradient", GRADIENT + 2.0 * len(STEPS_D)
+"""This kind of work, and its evaluations."""
 LAST = 32
 """Iterations of a climb after moves."""
 GAIN = 1e-7
@@ -262,8 +264,11 @@ class Climbs:
 
     def climb(self, candidate: Candidate, iterations: int, widening: float, until: float) -> Candidate:
         """Climb as often as fits until a share of the budget is spent, in powers of two; what it came to."""
+        if self.found.climbs_lead_up is None and self.budget.pieces(TEST, TEST_WORK, until) < 1:
+            return candidate
+        leads_up = self.lead_up(candidate.layout)
         fitting = min(iterations, self.budget.pieces(self._kind, PER_ITERATION * self._work, until))
-        if fitting < 1 or not self.lead_up(candidate.layout):
+        if fitting < 1 or not leads_up:
             return candidate
         count = 1 << (fitting.bit_length() - 1)
         method = Gradient(count, widening if count >= LEAST_WIDE else 1.0)
@@ -285,7 +290,7 @@ class Climbs:
         if self.found.climbs_lead_up is None:
             self.budget.begin()
             self.found.climbs_lead_up = self._follows_gradient(layout)
-            self.budget.end("test of the gradient", 1, GRADIENT + 2.0 * len(STEPS_D))
+            self.budget.end(TEST, 1, TEST_WORK)
         return self.found.climbs_lead_up
 
     def _follows_gradient(self, layout: Layout) -> bool:
