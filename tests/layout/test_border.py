@@ -28,6 +28,7 @@ from vindeby.wake import TableSite, Turbine, WindFarm
 from vindeby.wake.models import jensen
 
 Points = npt.NDArray[np.float64]
+on_border: Callable[..., tuple[float, float]] = nearest_inside
 EAST, NORTH = 512345.678, 6123456.789
 """Somewhere on a map."""
 DART = [(0.0, 0.0), (3000.0, 1400.0), (0.0, 1500.0), (900.0, 1000.0)]
@@ -71,7 +72,7 @@ def test_places_outside_come_to_the_border_and_stay_inside_in_millimetres(name: 
     drawn = rng.uniform(-1000.0, 6000.0, (2, 4000)) + np.array([[EAST], [NORTH]])
     outside = drawn[:, boundary.distances(*drawn) < 0.0]
     relative = (outside - boundary.origin[:, None]).T
-    moved = [nearest_inside(border.edges, border.discs, border.inverted, *place) for place in relative]
+    moved = [on_border(border.edges, border.discs, border.inverted, *place) for place in relative]
     x, y = np.array(moved).T + boundary.origin[:, None]
     there = is_strictly_inside(boundary, x, y)
     # Of an edge and a disc that cut each other, the nearest place of one may be outside the other.
@@ -85,7 +86,7 @@ def test_places_outside_come_to_the_border_and_stay_inside_in_millimetres(name: 
 
 def test_corners_are_taken() -> None:
     border = Boundary([SQUARE]).inset(BORDER_M)
-    place = nearest_inside(border.edges, border.discs, border.inverted, 9000.0, 8000.0)
+    place = on_border(border.edges, border.discs, border.inverted, 9000.0, 8000.0)
     assert place == pytest.approx((1500.0 - BORDER_M, 1500.0 - BORDER_M), abs=1e-9)
 
 
@@ -185,9 +186,10 @@ def test_boundary_grid_fits_zones_mixes_and_neighbours(name: str) -> None:
 
 
 def test_turbines_of_a_ring_stand_as_far_apart_as_wanted_and_on_corners() -> None:
-    problem = top_hat(Boundary([SQUARE]), 30)
+    square = Boundary([SQUARE])
+    problem = top_hat(square, 30)
     found = BoundaryGrid(trials=12, along_m=749.0, corners=True).run(problem, 0)
-    on = problem.boundary.distances(found.x, found.y) < 2.0 * BORDER_M
+    on = square.distances(found.x, found.y) < 2.0 * BORDER_M
     wanted = {(a, b) for a in range(0, 3001, 750) for b in range(0, 3001, 750) if {a, b} & {0, 3000}}
     assert wanted <= {(round(x), round(y)) for x, y in zip(found.x[on], found.y[on], strict=True)}
 
