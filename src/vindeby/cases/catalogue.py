@@ -53,7 +53,7 @@ class Case:
     judge: str = "energy"
     published: float | None = None
     note: str = ""
-    files: Mapping[str, float] = field(default_factory=dict)
+    files: dict[str, float] = field(default_factory=dict)
 
     @property
     def lower_is_better(self) -> bool:
@@ -80,6 +80,17 @@ class Case:
         if self.published is None:
             return None
         return (worth / self.published - 1.0) * (-1.0 if self.lower_is_better else 1.0)
+
+    def gain_text(self, worth: float | None) -> str:
+        """The gain in percent; empty where there is none."""
+        gain = None if worth is None else self.gain(worth)
+        return "" if gain is None else f"{gain:+.3%}"
+
+    def shown(self, worth: float | None) -> str:
+        """A worth with the digits that its unit deserves; empty where there is none."""
+        if worth is None:
+            return ""
+        return f"{worth:.9f}" if self.lower_is_better else f"{worth:,.2f}"
 
 
 def all_cases() -> list[Case]:

@@ -7,7 +7,7 @@ posed so. The other judges have modules of their own.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -112,18 +112,19 @@ def _inside_polygon(ring: FloatArray, x: FloatArray, y: FloatArray) -> FloatArra
 def energy_mwh(document: Section, x: FloatArray, y: FloatArray) -> float:
     """The yearly energy (MWh) of a layout."""
     [(name, given)] = document["wake"].items()
-    power, thrust = _curves(_turbine(document))
-    diameter, total = float(_turbine(document)["rotor_diameter_m"]), 0.0
+    turbine, total = _turbine(document), 0.0
     for direction, speeds, shares in _wind(document["site"]):
         toward = np.radians(270.0 - direction)
         along = x * np.cos(toward) + y * np.sin(toward)
         across = y * np.cos(toward) - x * np.sin(toward)
         far, aside = along[:, None] - along, across[:, None] - across
-        for ct in np.unique(thrust(speeds)):
-            same = thrust(speeds) == ct
-            lost = np.where(far > 0.0, _WAKES[name](given, np.maximum(far, 0.0), aside, diameter, ct), 0.0)
-            left = 1.0 - np.sqrt((lost**2).sum(axis=1))
-            total += float(shares[same] @ power(speeds[same][:, None] * left).sum(axis=1))
+        thrust = _thrust(turbine, speeds)
+        for ct in np.unique(thrust):
+            same = thrust == ct
+            wake = _WAKES[name](given, np.maximum(far, 0.0), aside, turbine["rotor_diameter_m"], ct)
+            left = 1.0 - np.sqrt((np.where(far > 0.0, wake, 0.0) ** 2).sum(axis=1))
+            power = _power_mw(turbine, speeds[same][:, None] * left)
+            total += float(shares[same] @ power.sum(axis=1))
     return total * HOURS_PER_YEAR
 
 
@@ -133,25 +134,21 @@ def _turbine(document: Section) -> Section:
     return turbine.get("cubic") or turbine["table"]
 
 
-def _curves(
-    turbine: Section,
-) -> tuple[Callable[[FloatArray], FloatArray], Callable[[FloatArray], FloatArray]]:
-    """Power (MW) and thrust coefficient by wind speed."""
-    if "cut_in" in turbine:
-        cut_in, rated, cut_out = turbine["cut_in"], turbine["rated_speed"], turbine["cut_out"]
+def _power_mw(turbine: Section, speed: FloatArray) -> FloatArray:
+    if "cut_in" not in turbine:
+        return _looked_up(turbine, "power_kw", speed) / 1000.0
+    share = np.clip((speed - turbine["cut_in"]) / (turbine["rated_speed"] - turbine["cut_in"]), 0.0, 1.0) ** 3
+    return np.where(speed < turbine["cut_out"], turbine["rated_power_mw"] * share, 0.0)
 
-        def power(speed: FloatArray) -> FloatArray:
-            share = np.clip((speed - cut_in) / (rated - cut_in), 0.0, 1.0) ** 3
-            return np.where(speed < cut_out, turbine["rated_power_mw"] * share, 0.0)
 
-        return power, lambda speed: np.full(np.shape(speed), float(turbine["ct"]))
-    at, megawatt = np.array(turbine["wind_speed"], float), np.array(turbine["power_kw"], float) / 1000.0
+def _thrust(turbine: Section, speed: FloatArray) -> FloatArray:
+    constant = np.ndim(turbine["ct"]) == 0
+    return np.full(np.shape(speed), float(turbine["ct"])) if constant else _looked_up(turbine, "ct", speed)
 
-    def looked_up(values: FloatArray) -> Callable[[FloatArray], FloatArray]:
-        ends = (0.0, 0.0) if turbine.get("outside") == "zero" else (None, None)
-        return lambda speed: np.interp(speed, at, values, *ends)
 
-    return looked_up(megawatt), looked_up(np.array(turbine["ct"], float))
+def _looked_up(turbine: Section, key: str, speed: FloatArray) -> FloatArray:
+    ends = (0.0, 0.0) if turbine.get("outside") == "zero" else (None, None)
+    return np.interp(speed, turbine["wind_speed"], turbine[key], *ends)
 
 
 def _wind(site: Section) -> Iterator[tuple[float, FloatArray, FloatArray]]:
