@@ -28,7 +28,7 @@ import numpy as np
 from PIL import Image
 
 import vindeby
-from vindeby.cases import Case, Record, all_cases, case_named, judged, record_text
+from vindeby.cases import Case, Record, all_cases, case_named, judged
 from vindeby.cases.catalogue import FloatArray
 
 ROOT = Path(__file__).parent.parent
@@ -125,6 +125,19 @@ def keep(case: Case, found: Record, problems: tuple[str, ...]) -> None:
         return
     path.write_text(record_text(case, found))
     print(f"{path}: {case.shown(found.worth)} {case.unit}")
+
+
+def record_text(case: Case, record: Record) -> str:
+    """The table of a record, as ``Case.record`` reads it."""
+    head = {
+        "case": case.name,
+        "worth": repr(record.worth),
+        "seed": record.seed,
+        "seconds": f"{record.seconds:.0f}",
+    }
+    lines = [f"# {key}: {value}" for key, value in (head | {"command": record.command}).items()]
+    pairs = zip(record.x.tolist(), record.y.tolist(), strict=True)
+    return "\n".join([*lines, "x [m],y [m]", *(f"{x!r},{y!r}" for x, y in pairs)]) + "\n"
 
 
 def page(cases: list[Case]) -> str:

@@ -12,7 +12,7 @@ import pytest
 from vindeby.assembly.search import problem_of
 from vindeby.campaign import Campaign, presets
 from vindeby.campaign.survey import survey
-from vindeby.cases import all_cases, case_named, judged, read_layout, record_text
+from vindeby.cases import all_cases, case_named, judged, read_layout
 from vindeby.errors import InputError
 from vindeby.layout import Layout
 
@@ -56,7 +56,7 @@ def test_a_record_is_read_back_bit_for_bit(tmp_path: Path) -> None:
     case = case_named("iea37-cs3")
     assert case.record is not None
     path = tmp_path / "layout.csv"
-    path.write_text(record_text(case, case.record))
+    path.write_text(records_script().record_text(case, case.record))
     x, y = read_layout(path)
     assert np.array_equal(x, case.record.x)
     assert np.array_equal(y, case.record.y)

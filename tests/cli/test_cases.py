@@ -8,16 +8,15 @@ from pathlib import Path
 import pytest
 
 from tests.command import vindeby
-from vindeby.cases import all_cases, case_named, record_text
+from vindeby.campaign import presets
+from vindeby.cases import all_cases
 
 pytestmark = pytest.mark.slow
 
 
-def written(folder: Path, name: str = "iea37-cs2", first: str | None = None) -> None:
-    """A record as a file of a user; its first turbine replaced by ``first``."""
-    case = case_named(name)
-    assert case.record is not None
-    lines = record_text(case, case.record).splitlines()
+def written(folder: Path, first: str | None = None) -> None:
+    """The record of a case as a file of a user; its first turbine replaced by ``first``."""
+    lines = presets.case_file("iea37-cs2.csv").splitlines()
     if first is not None:
         lines[6] = first
     (folder / "layout.csv").write_text("\n".join(lines) + "\n")

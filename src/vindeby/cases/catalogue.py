@@ -122,19 +122,6 @@ def read_layout(path: Path) -> tuple[FloatArray, FloatArray]:
     return x, y
 
 
-def record_text(case: Case, record: Record) -> str:
-    """The table of a record, as ``Case.record`` reads it."""
-    head = {
-        "case": case.name,
-        "worth": repr(record.worth),
-        "seed": record.seed,
-        "seconds": f"{record.seconds:.0f}",
-    }
-    lines = [f"# {key}: {value}" for key, value in (head | {"command": record.command}).items()]
-    pairs = zip(record.x.tolist(), record.y.tolist(), strict=True)
-    return "\n".join([*lines, "x [m],y [m]", *(f"{x!r},{y!r}" for x, y in pairs)]) + "\n"
-
-
 def _table(text: str, name: str) -> tuple[FloatArray, FloatArray]:
     positions, _ = read_positions(text, name, "", ())
     if not positions.data:

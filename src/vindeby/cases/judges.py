@@ -31,11 +31,6 @@ class Verdict(NamedTuple):
     worth: float
     problems: tuple[str, ...]
 
-    @property
-    def feasible(self) -> bool:
-        """Whether all rules are kept."""
-        return not self.problems
-
 
 def judged(case: Case, x: FloatArray, y: FloatArray) -> Verdict:
     """The verdict of the case's own judge on the positions ``x`` and ``y`` (m)."""
