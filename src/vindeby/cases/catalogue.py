@@ -140,7 +140,9 @@ def _coordinates(data: Any) -> tuple[Any, Any]:
         items = data.get("items")
         if isinstance(items, list) and items and isinstance(items[0], list) and len(items[0]) == 2:
             return [pair[0] for pair in items], [pair[-1] for pair in items]
-    inner = data.values() if isinstance(data, Mapping) else data if isinstance(data, list) else ()
+        inner = [value for key, value in data.items() if key != "electrical_substations"]
+    else:
+        inner = data if isinstance(data, list) else []
     found = [pair for pair in map(_coordinates, inner) if pair[0]]
     return [one for pair in found for one in pair[0]], [one for pair in found for one in pair[1]]
 

@@ -101,7 +101,8 @@ def _inside_polygon(ring: FloatArray, x: FloatArray, y: FloatArray) -> FloatArra
     crosses = (ay > y[:, None]) != (by > y[:, None])
     with np.errstate(divide="ignore", invalid="ignore"):
         left = px < dx * py / dy
-    return np.where((crosses & left).sum(axis=1) % 2 == 1, nearest, -nearest)
+    inside = (crosses & left).sum(axis=1) % 2 == 1
+    return np.asarray(np.where(inside, nearest, -nearest))
 
 
 def energy_mwh(document: Section, x: FloatArray, y: FloatArray) -> float:
@@ -125,8 +126,8 @@ def energy_mwh(document: Section, x: FloatArray, y: FloatArray) -> float:
 
 def _turbine(document: Section) -> Section:
     """The one turbine type, whichever way its curves are given."""
-    turbine: Section = document["turbines"][0]
-    return turbine.get("cubic") or turbine["table"]
+    turbine = document["turbines"][0]
+    return dict(turbine.get("cubic") or turbine["table"])
 
 
 def _power_mw(turbine: Section, speed: FloatArray) -> FloatArray:
@@ -143,7 +144,7 @@ def _thrust(turbine: Section, speed: FloatArray) -> FloatArray:
 
 def _looked_up(turbine: Section, key: str, speed: FloatArray) -> FloatArray:
     ends = (0.0, 0.0) if turbine.get("outside") == "zero" else (None, None)
-    return np.interp(speed, turbine["wind_speed"], turbine[key], *ends)
+    return np.asarray(np.interp(speed, turbine["wind_speed"], turbine[key], *ends), np.float64)
 
 
 def _wind(site: Section) -> Iterator[tuple[float, FloatArray, FloatArray]]:
