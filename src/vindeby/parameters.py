@@ -95,6 +95,20 @@ class Lattice(Parameters):
 
 
 @dataclass(frozen=True)
+class BoundaryGrid(Parameters):
+    """Turbines in rings along the border and a lattice inside, the best of so many."""
+
+    trials: Count = 300
+    """How many layouts are compared."""
+    rings: Annotated[int, Strict(), Field(ge=1, le=10)] = 1
+    """How many rings follow the border, the first on it."""
+    along_m: Positive | None = None
+    """How far apart turbines of a ring are along it; drawn if not given, and never below the spacing."""
+    corners: Annotated[bool, Strict()] | None = None
+    """Whether turbines stand on the corners; both are tried if not given."""
+
+
+@dataclass(frozen=True)
 class Gradient(Parameters):
     """Continuous refinement along the gradient of AEP, at first with wakes that grow ``widening`` times as fast.
 

@@ -191,11 +191,13 @@ def _overrides(set_: list[str] | None, seeds: str | None) -> list[str]:
 
 
 def slurm_options(campaign: Campaign, jobs: dict[str, Any]) -> SlurmOptions:
-    """What the campaign says about jobs; options of the command line take precedence."""
+    """What the campaign says about jobs; options of the command line take precedence, and directives are added."""
     from pydantic import ValidationError
 
+    slurm = campaign.run.slurm
+    directives = (*slurm.directives, *jobs.get("directives", ()))
     try:
-        return campaign.run.slurm.overridden(**jobs)
+        return slurm.model_validate({**slurm.model_dump(), **jobs, "directives": directives})
     except ValidationError as error:
         first = error.errors()[0]
         name = option_name(str(first["loc"][0])) if first["loc"] else ""

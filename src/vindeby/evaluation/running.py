@@ -13,7 +13,7 @@ from vindeby.campaign.doubts import notes_about_files
 from vindeby.campaign.tasks import cell_key
 from vindeby.errors import ArgumentError, CampaignError, InputError
 from vindeby.evaluation.as_campaign import call_of, campaign_of, source_of
-from vindeby.evaluation.selection import Selection
+from vindeby.evaluation.selection import StudySelection
 from vindeby.evaluation.stored_layouts import Case, StoredLayouts
 from vindeby.evaluation.study import Study
 from vindeby.runner.running import run
@@ -72,7 +72,7 @@ def study_campaign(
     loaded, document = Study.load(study, overrides)
     stored = StoredLayouts(Path(database))
     try:
-        return campaign_of(loaded, document, stored, Selection(loaded, document, stored))
+        return campaign_of(loaded, document, stored, StudySelection(loaded, document, stored))
     finally:
         stored.close()
 

@@ -39,7 +39,6 @@ from vindeby.store.format.root import (
     Addition,
     ArrayAttributes,
     description,
-    listed,
     root_checksum,
     stated,
 )
@@ -47,10 +46,10 @@ from vindeby.store.format.rows import Segment
 from vindeby.store.format.seal import FORMAT_VERSION, open_sealed
 from vindeby.store.merge.audit import MergeReport, keep_replaced, write_audit
 from vindeby.store.merge.carry_additions import carry_over, plan, rows_when_added, standing
-from vindeby.store.merge.sources import Selection, Source, by_precedence, folded, scan, select
+from vindeby.store.merge.sources import MergeSelection, Source, by_precedence, folded, scan, select
 from vindeby.store.read.guard import Guard, Limits
 from vindeby.store.read.reading import iterate_sealed
-from vindeby.text import plural
+from vindeby.text import listed, plural
 
 DEFAULT_FORMAT = "classic"
 
@@ -239,7 +238,7 @@ class _Merge:
     def _nothing_new(
         self,
         sources: Sequence[Source],
-        selection: Selection,
+        selection: MergeSelection,
         root: dict[str, Attribute],
     ) -> bool:
         database = standing(sources)
@@ -260,7 +259,7 @@ class _Merge:
         self,
         file_format: FileFormat,
         sources: Sequence[Source],
-        selection: Selection,
+        selection: MergeSelection,
         root: dict[str, Attribute],
         report: MergeReport,
         carried: Sequence[Addition],
@@ -294,7 +293,7 @@ class _Merge:
             why = "it has no seal: another program made it or wrote to it"
             entry.fate = f"kept as {keep_old_file(self.run, why)}"
         elif left:
-            why = f"it holds additions by others that were left out: {listed(left)}"
+            why = f"it holds additions by others that were left out: {listed(left, None)}"
             entry.fate = f"kept as {keep_old_file(self.run, why)}"
 
     def _replace(self) -> None:
@@ -311,7 +310,7 @@ class _Merge:
                 f"{self.run.output}: another program replaced it during the merge; nothing was changed, merge again"
             )
 
-    def _clean(self, sources: Sequence[Source], selection: Selection) -> None:
+    def _clean(self, sources: Sequence[Source], selection: MergeSelection) -> None:
         for number, source in enumerate(sources):
             self.lock.confirm()
             if source.entry.bad and source.entry.kind == "shard":
@@ -337,7 +336,7 @@ class _Merge:
         write_audit(self.run, report)
 
 
-def _chosen(sources: Sequence[Source], selection: Selection) -> Iterator[Segment]:
+def _chosen(sources: Sequence[Source], selection: MergeSelection) -> Iterator[Segment]:
     """The rows that were selected, source by source."""
     for source, mask in zip(sources, selection.masks, strict=True):
         if not mask.any():
