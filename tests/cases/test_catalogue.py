@@ -67,8 +67,7 @@ def test_a_record_is_read_back_bit_for_bit(tmp_path: Path) -> None:
     [
         "definitions: {position: {items: {xc: [1, 2.5], yc: [3, 4]}}}",
         "definitions: {position: {items: [[1, 3], [2.5, 4]]}, wind_plant: {items: [{$ref: a}]}}",
-        "layouts: {initial_layout: {coordinates: {x: [1, 2.5], y: [3, 4]}}}\n"
-        "electrical_substations: {coordinates: {x: [9], y: [9]}}",
+        "layouts: {a: {coordinates: {x: [1, 2.5], y: [3, 4]}}}\nelectrical_substations: {x: [9], y: [9]}",
         "- layouts: [{coordinates: {x: [1], y: [3]}}]\n- layouts: [{coordinates: {x: [2.5], y: [4]}}]",
     ],
 )
