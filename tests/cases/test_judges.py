@@ -106,6 +106,7 @@ compiled with g++ 12 from github.com/d9w/WindFLO."""
 
 
 @pytest.mark.parametrize("name", COMPETITION)
+@pytest.mark.slow
 def test_the_cost_of_a_layout_is_that_of_the_competitions_evaluator(name: str) -> None:
     case = case_named(name)
     area = case.document["farms"][0]["boundary"]

@@ -38,7 +38,7 @@ def judged(case: Case, x: FloatArray, y: FloatArray) -> Verdict:
     problems = (
         *_miscounted(case, x, y),
         *_outside(case.document["farms"][0], x, y, tolerance),
-        *_too_near(case.document, x, y, tolerance),
+        *_too_near(case, x, y, tolerance),
     )
     if case.judge == "competition":
         return Verdict(competition.cost_of_energy(case, x, y), problems)
@@ -69,9 +69,10 @@ def _outside(farm: Section, x: FloatArray, y: FloatArray, tolerance: float) -> I
         yield f"turbine {worst} at ({x[worst]:.2f}, {y[worst]:.2f}) is {-inside[worst]:.6g} m outside the area{more}"
 
 
-def _too_near(document: Section, x: FloatArray, y: FloatArray, tolerance: float) -> Iterator[str]:
-    number, unit = str(document["min_spacing"]).split()
-    least = float(number) * (_turbine(document)["rotor_diameter_m"] if unit == "D" else 1.0)
+def _too_near(case: Case, x: FloatArray, y: FloatArray, tolerance: float) -> Iterator[str]:
+    number, unit = str(case.document["min_spacing"]).split()
+    least = float(number) * (_turbine(case.document)["rotor_diameter_m"] if unit == "D" else 1.0)
+    least = competition.SPACING_M if case.judge == "competition" else least
     apart = np.hypot(x[:, None] - x, y[:, None] - y) + np.diag(np.full(len(x), np.inf))
     if len(x) > 1 and apart.min() < least - tolerance:
         one, other = divmod(int(np.argmin(apart)), len(x))
