@@ -50,7 +50,10 @@ def pywake_generic(rated_power_mw: float, diameter: float, hub_height: float) ->
 
 
 def pywake_model(name: str, site: Any, turbines: Any) -> Any:
-    from py_wake.deficit_models.gaussian import IEA37SimpleBastankhahGaussianDeficit
+    from py_wake.deficit_models.gaussian import (
+        BastankhahGaussianDeficit,
+        IEA37SimpleBastankhahGaussianDeficit,
+    )
     from py_wake.deficit_models.noj import TurboNOJDeficit
     from py_wake.deficit_models.utils import ct2a_mom1d
     from py_wake.literature.gaussian_models import Bastankhah_PorteAgel_2014, Niayifar_PorteAgel_2016
@@ -69,9 +72,63 @@ def pywake_model(name: str, site: Any, turbines: Any) -> Any:
             return Niayifar_PorteAgel_2016(site, turbines)
         if name == "turbopark-2020":
             return PropagateDownwind(site, turbines, TurboNOJDeficit(ct2a=ct2a_mom1d), SquaredSum())
-        if name == "jensen":
+        if name in ("jensen", "top-hat"):
             return Jensen_1983(site, turbines)
+        if name == "gaussian":
+            return PropagateDownwind(site, turbines, BastankhahGaussianDeficit(ct2a=ct2a_mom1d), SquaredSum())
         return PropagateDownwind(site, turbines, IEA37SimpleBastankhahGaussianDeficit(), SquaredSum())
+
+
+def pywake_composed(name: str, parts: dict[str, Any], site: Any, turbines: Any) -> Any:
+    """PyWake's parts for ``top-hat`` or ``gaussian``; what it does not have is a class derived from one that it has."""
+    from py_wake.deficit_models.gaussian import BastankhahGaussianDeficit
+    from py_wake.deficit_models.noj import NOJLocalDeficit
+    from py_wake.deficit_models.utils import ct2a_madsen, ct2a_mom1d
+    from py_wake.input_modifier_models.input_modifier_model import InputModifierModel
+    from py_wake.rotor_avg_models import AreaOverlapAvgModel, GaussianOverlapAvgModel, RotorCenter
+    from py_wake.superposition_models import LinearSum, SquaredSum
+    from py_wake.wind_farm_models import PropagateDownwind
+
+    class ThrustOfFreeWind(InputModifierModel):  # type: ignore[misc]
+        def __call__(self, WS_ilk: Any, type_il: Any, **_: Any) -> dict[str, Any]:  # noqa: N803  PyWake's names
+            return {"ct_ilk": turbines.ct(WS_ilk, type=type_il[:, :, None])}
+
+    class Gaussian(BastankhahGaussianDeficit):  # type: ignore[misc]
+        def epsilon_ilk(self, ct_ilk: Any, **more: Any) -> Any:
+            if parts["initial_width"] == "constant":
+                return self._ceps * np.ones_like(ct_ilk)
+            return super().epsilon_ilk(ct_ilk, **more)
+
+    def ended(rotor_model: Any) -> Any:
+        class Ended(rotor_model):  # type: ignore[misc]
+            def __call__(self, func: Any, cw_ijlk: Any, **more: Any) -> Any:
+                sigma = func.__self__.sigma_ijlk(**more)
+                return super().__call__(func, cw_ijlk=cw_ijlk, **more) * (
+                    cw_ijlk < parts["cut_sigmas"] * sigma
+                )
+
+        return Ended
+
+    common = {
+        "ct2a": ct2a_mom1d if parts["induction"] == "momentum" else ct2a_madsen,
+        "use_effective_ws": parts["reference"] == "local",
+    }
+    overlap = parts["rotor"] == "overlap"
+    deficit: Any
+    if name == "top-hat":
+        rotor = AreaOverlapAvgModel() if overlap else None
+        deficit = NOJLocalDeficit(a=[0, parts["k"]], use_effective_ti=False, rotorAvgModel=rotor, **common)
+    else:
+        rotor_model: Any = GaussianOverlapAvgModel if overlap else RotorCenter
+        rotor = (ended(rotor_model) if parts["cut_sigmas"] else rotor_model)()
+        deficit = Gaussian(k=parts["k"], ceps=parts["ceps"], rotorAvgModel=rotor, **common)
+    return PropagateDownwind(
+        site,
+        turbines,
+        deficit,
+        SquaredSum() if parts["superposition"] == "squares" else LinearSum(),
+        inputModifierModels=[ThrustOfFreeWind()] if parts["thrust_of"] == "free" else [],
+    )
 
 
 def simulate(model: Any, x: FloatArray, y: FloatArray, **options: Any) -> Any:
