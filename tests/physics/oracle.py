@@ -84,14 +84,18 @@ def pywake_composed(name: str, parts: dict[str, Any], site: Any, turbines: Any) 
     from py_wake.deficit_models.gaussian import BastankhahGaussianDeficit
     from py_wake.deficit_models.noj import NOJLocalDeficit
     from py_wake.deficit_models.utils import ct2a_madsen, ct2a_mom1d
-    from py_wake.input_modifier_models.input_modifier_model import InputModifierModel
     from py_wake.rotor_avg_models import AreaOverlapAvgModel, GaussianOverlapAvgModel, RotorCenter
     from py_wake.superposition_models import LinearSum, SquaredSum
     from py_wake.wind_farm_models import PropagateDownwind
 
-    class ThrustOfFreeWind(InputModifierModel):  # type: ignore[misc]
-        def __call__(self, WS_ilk: Any, type_il: Any, **_: Any) -> dict[str, Any]:  # noqa: N803  PyWake's names
-            return {"ct_ilk": turbines.ct(WS_ilk, type=type_il[:, :, None])}
+    class ThrustOfFreeWind:
+        @property
+        def additional_args(self) -> set[str]:
+            return super().additional_args | {"WS_ilk", "type_il"}  # type: ignore[misc,no-any-return]
+
+        def __call__(self, **given: Any) -> Any:
+            thrust = turbines.ct(given["WS_ilk"], type=given["type_il"][:, :, None])
+            return super().__call__(**given | {"ct_ilk": thrust})  # type: ignore[misc]
 
     class Gaussian(BastankhahGaussianDeficit):  # type: ignore[misc]
         def epsilon_ilk(self, ct_ilk: Any, **more: Any) -> Any:
@@ -101,11 +105,9 @@ def pywake_composed(name: str, parts: dict[str, Any], site: Any, turbines: Any) 
 
     def ended(rotor_model: Any) -> Any:
         class Ended(rotor_model):  # type: ignore[misc]
-            def __call__(self, func: Any, cw_ijlk: Any, **more: Any) -> Any:
-                sigma = func.__self__.sigma_ijlk(**more)
-                return super().__call__(func, cw_ijlk=cw_ijlk, **more) * (
-                    cw_ijlk < parts["cut_sigmas"] * sigma
-                )
+            def __call__(self, func: Any, cw_ijlk: Any, D_dst_ijl: Any, **more: Any) -> Any:  # noqa: N803
+                inside = cw_ijlk < parts["cut_sigmas"] * func.__self__.sigma_ijlk(**more)
+                return super().__call__(func, cw_ijlk=cw_ijlk, D_dst_ijl=D_dst_ijl, **more) * inside
 
         return Ended
 
@@ -117,18 +119,15 @@ def pywake_composed(name: str, parts: dict[str, Any], site: Any, turbines: Any) 
     deficit: Any
     if name == "top-hat":
         rotor = AreaOverlapAvgModel() if overlap else None
-        deficit = NOJLocalDeficit(a=[0, parts["k"]], use_effective_ti=False, rotorAvgModel=rotor, **common)
+        deficit, own = NOJLocalDeficit, {"a": [0, parts["k"]], "use_effective_ti": False}
     else:
         rotor_model: Any = GaussianOverlapAvgModel if overlap else RotorCenter
         rotor = (ended(rotor_model) if parts["cut_sigmas"] else rotor_model)()
-        deficit = Gaussian(k=parts["k"], ceps=parts["ceps"], rotorAvgModel=rotor, **common)
-    return PropagateDownwind(
-        site,
-        turbines,
-        deficit,
-        SquaredSum() if parts["superposition"] == "squares" else LinearSum(),
-        inputModifierModels=[ThrustOfFreeWind()] if parts["thrust_of"] == "free" else [],
-    )
+        deficit, own = Gaussian, {"k": parts["k"], "ceps": parts["ceps"]}
+    if parts["thrust_of"] == "free":
+        deficit = type("WithThrustOfFreeWind", (ThrustOfFreeWind, deficit), {})
+    together = SquaredSum() if parts["superposition"] == "squares" else LinearSum()
+    return PropagateDownwind(site, turbines, deficit(rotorAvgModel=rotor, **own, **common), together)
 
 
 def simulate(model: Any, x: FloatArray, y: FloatArray, **options: Any) -> Any:
