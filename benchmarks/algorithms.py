@@ -19,12 +19,12 @@ import numpy.typing as npt
 from iea37_data import problem
 from scipy.optimize import NonlinearConstraint, minimize
 
-from vindeby.layout import Gradient, Layout, Problem, RandomStart
+from vindeby.layout import Gradient, Layout, LayoutProblem, RandomStart
 from vindeby.layout.area.limits import Limits
 from vindeby.wake import WindFarm
 
 FloatArray = npt.NDArray[np.float64]
-Way = Callable[[Problem, Layout, int], Layout]
+Way = Callable[[LayoutProblem, Layout, int], Layout]
 STEP_M = 1e-3
 """Of the differences that stand for slopes of the distance to the boundary."""
 
@@ -32,9 +32,9 @@ STEP_M = 1e-3
 class Scaled:
     """A problem with lengths in rotor diameters, energies as shares of the start's, constraints as g >= 0."""
 
-    def __init__(self, case: Problem, start: Layout) -> None:
+    def __init__(self, case: LayoutProblem, start: Layout) -> None:
         self.case, self.types = case, start.types
-        self.length = float(case.farm.machines.diameter.max())
+        self.length = float(case.farm.turbine_arrays.diameter.max())
         self.whole = case.aep(start)
         self.left, self.right = np.triu_indices(len(start.x), 1)
         self.need = float(case.spacing_by_type[0]) / self.length
@@ -70,7 +70,7 @@ class Scaled:
         return Layout(*self.places(z), self.types)
 
 
-def slsqp(case: Problem, start: Layout, _: int) -> Layout:
+def slsqp(case: LayoutProblem, start: Layout, _: int) -> Layout:
     it = Scaled(case, start)
     rules = NonlinearConstraint(
         lambda z: it.constraints(z)[0], 0.0, np.inf, jac=lambda z: it.constraints(z)[1]
@@ -86,7 +86,7 @@ def slsqp(case: Problem, start: Layout, _: int) -> Layout:
     return it.layout(found.x)
 
 
-def augmented_lagrangian(case: Problem, start: Layout, _: int) -> Layout:
+def augmented_lagrangian(case: LayoutProblem, start: Layout, _: int) -> Layout:
     it = Scaled(case, start)
     z, weight = it.first, 1.0
     shadow = np.zeros(len(it.constraints(z)[0]))
@@ -105,7 +105,7 @@ def augmented_lagrangian(case: Problem, start: Layout, _: int) -> Layout:
     return it.layout(z)
 
 
-def stochastic(case: Problem, start: Layout, seed: int) -> Layout:
+def stochastic(case: LayoutProblem, start: Layout, seed: int) -> Layout:
     it, rng = Scaled(case, start), np.random.default_rng(seed)
     farm = case.farm
     winds = [
@@ -140,7 +140,7 @@ WAYS: dict[str, Way] = {
 }
 
 
-def mended(case: Problem, layout: Layout) -> Layout:
+def mended(case: LayoutProblem, layout: Layout) -> Layout:
     limits = Limits(case, layout.types)
     place, _ = limits.restore(np.stack([layout.x, layout.y]) - limits.origin[:, None], rounds=2000)
     x, y = place + limits.origin[:, None]

@@ -22,7 +22,17 @@ from typing import Any
 
 import energy_island
 
-from vindeby.layout import Auto, Gradient, Lattice, Layout, Problem, RandomSearch, Result, Search, SmartStart
+from vindeby.layout import (
+    Auto,
+    Gradient,
+    Lattice,
+    Layout,
+    LayoutProblem,
+    RandomSearch,
+    Result,
+    Search,
+    SmartStart,
+)
 
 START = SmartStart(energy_island.GRID_SIZE, energy_island.RANDOM_PCT)
 REGULAR = Lattice(trials=300)
@@ -66,7 +76,7 @@ def search(index: int, seconds: float, path: Path) -> None:
         keep(path, index, entry)
 
 
-def new_search(question: Problem, seed: int, refine: Search, portfolio: Search) -> Result:
+def new_search(question: LayoutProblem, seed: int, refine: Search, portfolio: Search) -> Result:
     """The smart start, a lattice or, for every second seed, the portfolio."""
     if seed % 2:
         return portfolio(seed, None)
@@ -96,7 +106,7 @@ def new_entry(index: int) -> Entry:
     return {"farm": farm, "type": kind, **spent, "aep_gwh": 0.0, "x": [], "y": []}
 
 
-def check(question: Problem, entry: Entry) -> float:
+def check(question: LayoutProblem, entry: Entry) -> float:
     """The energy of the layout as the engine gives it now; its rules are kept."""
     layout = best_layout(entry)
     assert question.is_feasible(layout)

@@ -20,7 +20,7 @@ import open_case_data
 import open_case_topfarm
 from timed_methods import METHODS, best_within
 
-from vindeby.layout import Problem, RandomStart
+from vindeby.layout import LayoutProblem, RandomStart
 
 Curves = dict[str, dict[str, list[list[float]]]]
 """By case and method: CPU seconds and AEP (GWh) of the best layout by then."""
@@ -41,7 +41,7 @@ def measure(curves: Curves, chosen: argparse.Namespace) -> None:
                     chosen.keep.write_text(json.dumps(curves))
 
 
-def _points(name: str, problem: Problem, chosen: argparse.Namespace) -> list[list[float]]:
+def _points(name: str, problem: LayoutProblem, chosen: argparse.Namespace) -> list[list[float]]:
     if name in METHODS:
         return [list(point) for point in best_within(METHODS[name], problem, chosen.seconds)]
     start = RandomStart().run(problem, 0)

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from vindeby.layout import Boundary, Problem
+from vindeby.layout import Boundary, LayoutProblem
 from vindeby.wake import Turbine, UniformSite, WindFarm
 from vindeby.wake.models import bastankhah_2014
 
@@ -24,7 +24,7 @@ def rose(directions: int) -> list[float]:
     return [float(value) for value in frequency / frequency.sum()]
 
 
-def problem(turbines: int, full: float, directions: int = 24) -> Problem:
+def problem(turbines: int, full: float, directions: int = 24) -> LayoutProblem:
     """One wind speed, Gaussian wakes with k = 0.04 put together by squares.
 
     ``full`` is the share of the area that the turbines would take in the densest packing, rows of equal triangles, of
@@ -37,4 +37,4 @@ def problem(turbines: int, full: float, directions: int = 24) -> Problem:
     size = 0.5 * abs(float(np.sum(x * np.roll(y, -1) - y * np.roll(x, -1))))
     scale = float(np.sqrt(turbines * spacing**2 * np.sqrt(0.75) / (full * size)))
     area = Boundary([[(a * scale, b * scale) for a, b in PENTAGON.tolist()]])
-    return Problem(farm, area, turbines, spacing, f"{turbines} turbines, {full:.0%} full")
+    return LayoutProblem(farm, area, turbines, spacing, f"{turbines} turbines, {full:.0%} full")

@@ -15,13 +15,13 @@ import time
 import numpy as np
 from dense_cases import problem
 
-from vindeby.layout import Gradient, Lattice, Layout, Method, Problem, RandomStart, Result
+from vindeby.layout import Gradient, Lattice, Layout, LayoutProblem, Method, RandomStart, Result
 
 STARTS: dict[str, Method] = {"random-start": RandomStart(), "lattice": Lattice()}
 
 
 def measured(
-    method: Method, case: Problem, starts: list[Layout | None], brief: Method
+    method: Method, case: LayoutProblem, starts: list[Layout | None], brief: Method
 ) -> tuple[list[Result], float]:
     """A result from each start, one seed after the other, and the mean CPU seconds; compiling left out."""
     brief.run(case, 0, starts[0])

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from vindeby.campaign import Campaign
-from vindeby.layout import Boundary, Problem
+from vindeby.layout import Boundary, LayoutProblem
 from vindeby.wake import Turbine, WeibullSite, WindFarm
 
 CAMPAIGN: Any = Campaign.load("energy-island")
@@ -19,7 +19,7 @@ def sectors() -> Any:
     return CAMPAIGN.site.weibull.sectors
 
 
-def problem(farm_index: int, type_index: int, directions: npt.ArrayLike | None = None) -> Problem:
+def problem(farm_index: int, type_index: int, directions: npt.ArrayLike | None = None) -> LayoutProblem:
     generic = CAMPAIGN.turbines[type_index].generic
     site = WeibullSite(
         frequency=[s.frequency for s in sectors()],
@@ -36,7 +36,7 @@ def problem(farm_index: int, type_index: int, directions: npt.ArrayLike | None =
     )
     farm = CAMPAIGN.farms[farm_index]
     count = int(np.floor(CAPACITY_MW / generic.rated_power_mw))
-    return Problem(
+    return LayoutProblem(
         WindFarm(site, turbine, "nygaard-2022", directions=directions),
         Boundary([farm.boundary.polygon]),
         count,

@@ -16,9 +16,9 @@ from vindeby.layout import (
     Boundary,
     Gradient,
     Lattice,
+    LayoutProblem,
     Method,
     Pipeline,
-    Problem,
     RandomSearch,
     RandomStart,
     SmartStart,
@@ -30,7 +30,7 @@ DIAMETER_M = 200.0
 AREA = ((0, 0), (9000, -1500), (13000, 4000), (11000, 10500), (4000, 12000), (-1500, 6000))
 
 
-def problem_of(turbines: int, directions: int, spacing_d: float = 4.0) -> Problem:
+def problem_of(turbines: int, directions: int, spacing_d: float = 4.0) -> LayoutProblem:
     rng = np.random.default_rng(1)
     site = TimeSeriesSite(
         rng.uniform(8.0, 11.0, directions),
@@ -40,7 +40,9 @@ def problem_of(turbines: int, directions: int, spacing_d: float = 4.0) -> Proble
     )
     turbine = Turbine.generic("10 MW", 10.0, DIAMETER_M, 119.0)
     area = Boundary([AREA])
-    return Problem(WindFarm(site, turbine, iea37(0.04)), area, turbines, spacing_d * DIAMETER_M, "hexagon")
+    return LayoutProblem(
+        WindFarm(site, turbine, iea37(0.04)), area, turbines, spacing_d * DIAMETER_M, "hexagon"
+    )
 
 
 def ways() -> dict[str, list[Method]]:

@@ -24,7 +24,7 @@ import energy_island
 import numpy as np
 import topfarm_side
 
-from vindeby.layout import Gradient, Layout, Problem, SmartStart
+from vindeby.layout import Gradient, Layout, LayoutProblem, SmartStart
 
 START = SmartStart(energy_island.GRID_SIZE, energy_island.RANDOM_PCT)
 
@@ -112,7 +112,7 @@ def beside_topfarm(turbines: int, iterations: int) -> None:
     report("TopFarm, SLSQP", question, layout, start.aep_gwh, begin)
 
 
-def report(who: str, question: Problem, layout: Layout, before: float, begin: float) -> None:
+def report(who: str, question: LayoutProblem, layout: Layout, before: float, begin: float) -> None:
     seconds = time.process_time() - begin
     aep = question.aep(layout)
     outside, near = question.shortfalls(layout)

@@ -23,7 +23,7 @@ from math import hypot, sqrt
 
 import numpy as np
 
-from vindeby.layout import Annealing, Boundary, Layout, Problem, RandomStart
+from vindeby.layout import Annealing, Boundary, Layout, LayoutProblem, RandomStart
 from vindeby.layout.area.limits import Limits
 from vindeby.layout.moves.carried_state import CarriedMoves
 from vindeby.layout.moves.estimate import EVERY, REFUSED, SEEN
@@ -46,7 +46,7 @@ def local(site: Site, side: float, *, turned: bool = False) -> GriddedSite:
     return GriddedSite(site, grid, turned_wakes=turned)
 
 
-def case(turbines: int, *, fine: bool, gridded: bool = False, turned: bool = False) -> Problem:
+def case(turbines: int, *, fine: bool, gridded: bool = False, turned: bool = False) -> LayoutProblem:
     """A square farm."""
     directions = 360 if fine else 24
     rose = 1.5 + np.cos(np.arange(directions) * 2.0 * np.pi / directions - 4.0)
@@ -63,10 +63,10 @@ def case(turbines: int, *, fine: bool, gridded: bool = False, turned: bool = Fal
         site = local(site, side, turned=turned)
     farm = WindFarm(site, Turbine.generic("10 MW", 10.0, DIAMETER_M, 119.0), "bastankhah-2014")
     square = ((0.0, 0.0), (side, 0.0), (side, side), (0.0, side))
-    return Problem(farm, Boundary([square]), turbines, 4.0 * DIAMETER_M, f"{turbines}")
+    return LayoutProblem(farm, Boundary([square]), turbines, 4.0 * DIAMETER_M, f"{turbines}")
 
 
-def judge(problem: Problem, start: Layout, trials: int) -> None:
+def judge(problem: LayoutProblem, start: Layout, trials: int) -> None:
     """Print what the trials of a walk would have been, evaluated in full; in shares of the mean energy of a turbine."""
     limits, many = Limits(problem, start.types), problem.n_turbines
     farm, place = problem.farm, np.stack([start.x, start.y]) - limits.origin[:, None]
@@ -74,7 +74,7 @@ def judge(problem: Problem, start: Layout, trials: int) -> None:
         farm, place[0], place[1], start.types, problem.counted, trials, limits.origin
     )
     assert isinstance(moves, CarriedMoves)
-    common = farm.data, farm.machines, farm.wind_near(limits.origin), moves
+    common = farm.data, farm.turbine_arrays, farm.wind_near(limits.origin), moves
     energy = kernels.settle(*common)
     each = energy / many
     hot, cold = 0.003 * each, 0.0003 * each
@@ -113,14 +113,16 @@ def judge(problem: Problem, start: Layout, trials: int) -> None:
     )
 
 
-def reached(problem: Problem, layout: Layout) -> float:
+def reached(problem: LayoutProblem, layout: Layout) -> float:
     """How many turbines the wake of one reaches in a direction, on average: what a trial follows."""
     limits = Limits(problem, layout.types)
     place = np.stack([layout.x, layout.y]) - limits.origin[:, None]
     moves, kernels, _ = mover_of(problem.farm, place[0], place[1], layout.types, problem.counted)
     if not isinstance(moves, CarriedMoves):
         return np.nan
-    kernels.settle(problem.farm.data, problem.farm.machines, problem.farm.wind_near(limits.origin), moves)
+    kernels.settle(
+        problem.farm.data, problem.farm.turbine_arrays, problem.farm.wind_near(limits.origin), moves
+    )
     return float(moves.reached.sum(axis=2).mean())
 
 

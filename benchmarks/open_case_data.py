@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from vindeby.layout import Boundary, Problem
+from vindeby.layout import Boundary, LayoutProblem
 from vindeby.wake import TimeSeriesSite, Turbine, WakeModel, WeibullSite, WindFarm
 from vindeby.wake.models import bastankhah_2014
 
@@ -93,8 +93,8 @@ def fine_farm(rose: str, step: float = 3.0) -> WindFarm:
     )
 
 
-def problem(area: str, turbines: int, rose: str, *, fine: bool = False) -> Problem:
+def problem(area: str, turbines: int, rose: str, *, fine: bool = False) -> LayoutProblem:
     """One case."""
     farm = fine_farm(rose) if fine else coarse_farm(rose)
     name = f"{area}-{turbines}-{rose}"
-    return Problem(farm, Boundary([corners(area, turbines)]), turbines, SPACING * DIAMETER_M, name)
+    return LayoutProblem(farm, Boundary([corners(area, turbines)]), turbines, SPACING * DIAMETER_M, name)

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import open_case_data
 
-from vindeby.layout import Layout, Problem
+from vindeby.layout import Layout, LayoutProblem
 from vindeby.layout.area.limits import Limits
 
 DRIVERS = ("TopFarm SGD", "TopFarm SLSQP")
@@ -38,20 +38,20 @@ def model() -> Any:
     return PropagateDownwind(UniformSite([1.0], 0.06), turbine, deficit, superpositionModel=SquaredSum())
 
 
-def wind_of(problem: Problem) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def wind_of(problem: LayoutProblem) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Direction, speed and probability of every wind state."""
     states = problem.farm.states
     return np.repeat(states.direction, np.diff(states.first)), states.speed, states.probability
 
 
-def aep(problem: Problem, layout: Layout) -> float:
+def aep(problem: LayoutProblem, layout: Layout) -> float:
     """PyWake's energy of a layout in GWh: the same as vindeby's but for rounding."""
     direction, speed, probability = wind_of(problem)
     watts = model()(layout.x, layout.y, wd=direction, ws=speed, time=True).Power.values
     return float((watts.sum(axis=0) * probability).sum() * 8760.0 / 1e9)
 
 
-def optimised(driver: str, problem: Problem, start: Layout, iterations: int) -> tuple[float, float]:
+def optimised(driver: str, problem: LayoutProblem, start: Layout, iterations: int) -> tuple[float, float]:
     """CPU seconds, and the AEP (GWh) of what a driver makes of the start; 0 where it cannot be mended."""
     with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
         warnings.simplefilter("ignore")
@@ -67,7 +67,7 @@ def optimised(driver: str, problem: Problem, start: Layout, iterations: int) -> 
     return seconds, problem.aep(layout) if problem.is_feasible(layout) else 0.0
 
 
-def _problem(driver: str, problem: Problem, start: Layout, iterations: int) -> Any:
+def _problem(driver: str, problem: LayoutProblem, start: Layout, iterations: int) -> Any:
     from py_wake.utils.gradients import autograd
     from topfarm import TopFarmProblem
     from topfarm.constraint_components.boundary import XYBoundaryConstraint

@@ -12,7 +12,7 @@ from collections.abc import Callable
 import numpy as np
 from iea37_data import problem
 
-from vindeby.layout import Annealing, Gradient, Method, Problem, RandomSearch, RandomStart
+from vindeby.layout import Annealing, Gradient, LayoutProblem, Method, RandomSearch, RandomStart
 from vindeby.layout.moves.walk import mover_of
 
 
@@ -61,17 +61,19 @@ def best_of(call: Callable[[], object], times: int) -> float:
     return 1e6 * least
 
 
-def one_move(case: Problem) -> None:
+def one_move(case: LayoutProblem) -> None:
     """A whole evaluation beside that of one move, and beside a trial of the compiled search."""
     farm, start = case.farm, RandomStart().run(case, 0)
     moves, (settle, gained, _), _ = mover_of(farm, start.x, start.y, start.types, case.n_turbines)
-    settle(farm.data, farm.machines, farm.wind, moves)
+    settle(farm.data, farm.turbine_arrays, farm.wind, moves)
     rng = np.random.default_rng(0)
     east, north = case.boundary.sample(rng, 10)
     whole = best_of(lambda: farm.aep(start.x, start.y), 20)
     moved = np.mean(
         [
-            best_of(lambda i=i: gained(farm.data, farm.machines, farm.wind, moves, i, east[i], north[i]), 5)
+            best_of(
+                lambda i=i: gained(farm.data, farm.turbine_arrays, farm.wind, moves, i, east[i], north[i]), 5
+            )
             for i in range(10)
         ]
     )

@@ -12,7 +12,7 @@ from math import sqrt
 import numpy as np
 from iea37_data import problem
 
-from vindeby.layout import Annealing, Boundary, Problem, RandomStart
+from vindeby.layout import Annealing, Boundary, LayoutProblem, RandomStart
 from vindeby.wake import Turbine, UniformSite, WindFarm
 
 ROSES = ((0.3, 40.0), (1.5, 40.0), (0.3, 200.0), (1.5, 200.0))
@@ -20,7 +20,7 @@ ROSES = ((0.3, 40.0), (1.5, 40.0), (0.3, 200.0), (1.5, 200.0))
 KINDS = {"0.03": 0.03, "0.003": 0.003, "of losses": None}
 
 
-def coarse_rose(turbines: int, dominant: float, area_per_turbine: float) -> Problem:
+def coarse_rose(turbines: int, dominant: float, area_per_turbine: float) -> LayoutProblem:
     """24 directions of one speed each, Gaussian wakes, thrust that depends on the wind; one direction may dominate."""
     turbine = Turbine.generic("10 MW", 10.0, 198.0, 119.0)
     angle = np.arange(24) * np.pi / 12
@@ -29,7 +29,7 @@ def coarse_rose(turbines: int, dominant: float, area_per_turbine: float) -> Prob
     side = 198.0 * sqrt(area_per_turbine * turbines)
     corners = ((0.0, 0.0), (side, 0.1 * side), (0.9 * side, side), (0.1 * side, 0.9 * side))
     name = f"{turbines} turbines, {dominant:g}, {area_per_turbine:g} D^2 each"
-    return Problem(farm, Boundary([corners]), turbines, 4.0 * 198.0, name)
+    return LayoutProblem(farm, Boundary([corners]), turbines, 4.0 * 198.0, name)
 
 
 def main() -> None:

@@ -14,8 +14,8 @@ from vindeby.layout import (
     Annealing,
     Auto,
     Gradient,
+    LayoutProblem,
     Method,
-    Problem,
     RandomSearch,
     Result,
 )
@@ -25,7 +25,7 @@ Points = list[tuple[float, float]]
 """CPU seconds and the AEP (GWh) of the best layout by then."""
 
 
-def start_of(problem: Problem, name: str) -> Method:
+def start_of(problem: LayoutProblem, name: str) -> Method:
     """A start as ``auto`` uses it, which suits the problem."""
     return next(start.method for start in starts_for(problem) if start.name == name)
 
@@ -42,7 +42,7 @@ METHODS: dict[str, tuple[str, ...]] = {
 """The steps of each, by name. Refinements are as long as the time allows."""
 
 
-def best_within(steps: tuple[str, ...], problem: Problem, seconds: float) -> Points:
+def best_within(steps: tuple[str, ...], problem: LayoutProblem, seconds: float) -> Points:
     """The best AEP over time; ``[(seconds, 0)]`` where there is no layout."""
     try:
         if steps == ("auto",):
@@ -64,7 +64,7 @@ def best_within(steps: tuple[str, ...], problem: Problem, seconds: float) -> Poi
         return [(seconds, 0.0)]
 
 
-def _searched(steps: tuple[str, ...], problem: Problem, seed: int, end: float) -> Iterator[Result]:
+def _searched(steps: tuple[str, ...], problem: LayoutProblem, seed: int, end: float) -> Iterator[Result]:
     """What each step finds, as soon as it has. A short refinement before each long one shows how long that may be.
 
     Before another refinement, half of the time that is left is used; before the end, nearly all of it.
@@ -93,7 +93,7 @@ PROBES = {
 """Of each refinement: iterations or trials of the short one, and the most of the long one."""
 
 
-def _refined(name: str, count: int, problem: Problem, seed: int, start: Result) -> Result:
+def _refined(name: str, count: int, problem: LayoutProblem, seed: int, start: Result) -> Result:
     methods: dict[str, Method] = {
         "gradient": Gradient(count),
         "random-search": RandomSearch(count),

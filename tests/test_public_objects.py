@@ -80,8 +80,8 @@ OBJECTS = [
         "<Boundary: circle of radius 900 m, 1 round hole, 1.8 km x 1.8 km>",
     ),
     (
-        lambda: vindeby.Problem(farm(), boundary(), 3, 480.0),
-        "<Problem 'farm': 3 turbines, spacing 480 m, in <Boundary: 4 edges, 4 km x 3 km>>",
+        lambda: vindeby.LayoutProblem(farm(), boundary(), 3, 480.0),
+        "<LayoutProblem 'farm': 3 turbines, spacing 480 m, in <Boundary: 4 edges, 4 km x 3 km>>",
     ),
     (result, "<Result: 515.226 GWh/year, converged, <Layout: 3 turbines, 1.2 km x 2.4 km>>"),
     (lambda: vindeby.Layout.of([], []), "<Layout: 0 turbines>"),
@@ -125,7 +125,7 @@ def test_names_with_any_character_stay_in_one_line() -> None:
     for shown in (
         turbine(HOSTILE),
         result_record(HOSTILE),
-        vindeby.Problem(farm(), boundary(), 1, name=HOSTILE),
+        vindeby.LayoutProblem(farm(), boundary(), 1, name=HOSTILE),
     ):
         assert repr(shown).isprintable()
     odd = vindeby.Record("k", "", {HOSTILE: np.array(1.0), "b" + HOSTILE: np.zeros(3)})

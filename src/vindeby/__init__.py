@@ -23,12 +23,13 @@ if TYPE_CHECKING:
     from vindeby.layout import Annealing as Annealing
     from vindeby.layout import Auto as Auto
     from vindeby.layout import Boundary as Boundary
+    from vindeby.layout import BoundaryGrid as BoundaryGrid
     from vindeby.layout import Gradient as Gradient
     from vindeby.layout import Lattice as Lattice
     from vindeby.layout import Layout as Layout
+    from vindeby.layout import LayoutProblem as LayoutProblem
     from vindeby.layout import Method as Method
     from vindeby.layout import Pipeline as Pipeline
-    from vindeby.layout import Problem as Problem
     from vindeby.layout import RandomSearch as RandomSearch
     from vindeby.layout import RandomStart as RandomStart
     from vindeby.layout import Result as Result
@@ -62,7 +63,7 @@ __getattr__, _names = names_on_demand(
         "vindeby.campaign": "Campaign",
         "vindeby.errors": "VindebyError errors=",
         "vindeby.evaluation": "evaluate",
-        "vindeby.layout": "Annealing Auto Boundary Gradient Lattice Layout Method Pipeline Problem "
+        "vindeby.layout": "Annealing Auto Boundary BoundaryGrid Gradient Lattice Layout LayoutProblem Method Pipeline "
         "RandomSearch RandomStart Result SmartStart",
         "vindeby.plots": "plots=",
         "vindeby.results.result_set": "ResultSet",

@@ -10,6 +10,7 @@ from typing import Annotated, Any, ClassVar, Literal, get_type_hints
 
 import numpy as np
 from pydantic import AfterValidator, ConfigDict, Field, Strict, TypeAdapter, ValidationError
+from pydantic_core import PydanticCustomError
 
 from vindeby.errors import ArgumentError
 
@@ -26,6 +27,19 @@ Rotor = Literal["overlap", "centre"]
 Superposition = Literal["linear", "squares"]
 WindOf = Literal["free", "local"]
 """The wind at a turbine as if there were no wakes, or in the wakes of others."""
+LEAST_ANGLE_DEG = 10.0
+
+
+def _not_parallel(bearings: tuple[float, ...]) -> tuple[float, ...]:
+    apart = abs(bearings[0] - bearings[-1]) % 180.0
+    if len(bearings) == 2 and min(apart, 180.0 - apart) < LEAST_ANGLE_DEG:
+        least = {"least": f"{LEAST_ANGLE_DEG:g}"}
+        raise PydanticCustomError("bearings", "must cross at an angle of at least {least} degrees", least)
+    return bearings
+
+
+Bearing = Annotated[Number, Field(ge=0.0, le=360.0), PLUS_ZERO]
+Bearings = Annotated[tuple[Bearing, ...], Field(min_length=1, max_length=2), AfterValidator(_not_parallel)]
 
 
 @dataclass(frozen=True)
@@ -77,6 +91,24 @@ class Lattice(Parameters):
     """Leave no gaps in the rows."""
     trials: Count = 1000
     """How many lattices are compared."""
+    bearings: Bearings | None = None
+    """One or two directions of straight lanes between the turbines, in degrees clockwise from north."""
+    lane_m: Positive | None = None
+    """The least distance in metres of the rows on both sides of a lane."""
+
+
+@dataclass(frozen=True)
+class BoundaryGrid(Parameters):
+    """Turbines in rings along the border and a lattice inside, the best of so many."""
+
+    trials: Count = 300
+    """How many layouts are compared."""
+    rings: Annotated[int, Strict(), Field(ge=1, le=10)] = 1
+    """How many rings follow the border, the first on it."""
+    along_m: Positive | None = None
+    """How far apart turbines of a ring are along it; drawn if not given, and never below the spacing."""
+    corners: Annotated[bool, Strict()] | None = None
+    """Whether turbines stand on the corners; both are tried if not given."""
 
 
 @dataclass(frozen=True)

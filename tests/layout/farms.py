@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tests.layout.cases import FREQUENCY, SHAPES, WEIBULL_A, WEIBULL_K
-from vindeby.layout import Boundary, Problem
+from vindeby.layout import Boundary, LayoutProblem
 from vindeby.wake import Neighbours, Turbine, UniformSite, WeibullSite, WindFarm, iea37_335mw
 
 CS1_FREQUENCY = (
@@ -13,13 +13,13 @@ CS1_FREQUENCY = (
 )  # fmt: skip
 
 
-def round_farm(count: int = 9, radius: float = 900.0, spacing: float = 260.0) -> Problem:
+def round_farm(count: int = 9, radius: float = 900.0, spacing: float = 260.0) -> LayoutProblem:
     """Sixteen directions, one wind speed: the wind of the IEA37 case study 1."""
     farm = WindFarm(UniformSite(CS1_FREQUENCY, 9.8, 0.075), iea37_335mw(), "iea37")
-    return Problem(farm, Boundary(circle=((500.0, -300.0), radius)), count, spacing, "round")
+    return LayoutProblem(farm, Boundary(circle=((500.0, -300.0), radius)), count, spacing, "round")
 
 
-def mixed_farm(model: str = "iea37", shape: str = "concave", count: int = 8) -> Problem:
+def mixed_farm(model: str = "iea37", shape: str = "concave", count: int = 8) -> LayoutProblem:
     """Two turbine types, two neighbours, a concave area, several wind speeds; coarse, to be quick."""
     turbines = [Turbine.generic("10MW", 10.0, 195.0, 121.0), Turbine.generic("15MW", 15.0, 240.0, 150.0)]
     farm = WindFarm(
@@ -31,7 +31,7 @@ def mixed_farm(model: str = "iea37", shape: str = "concave", count: int = 8) -> 
         neighbours=Neighbours([-2100.0, 600.0], [1500.0, 900.0], [0, 1]),
     )
     polygons, holes = SHAPES[shape]
-    return Problem(
+    return LayoutProblem(
         farm,
         Boundary(polygons, holes=holes),
         count,

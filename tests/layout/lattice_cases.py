@@ -7,7 +7,7 @@ from math import pi
 from hypothesis import strategies as st
 
 from tests.layout.zoned_problems import ROSE
-from vindeby.layout import Boundary, Problem
+from vindeby.layout import Boundary, LayoutProblem
 from vindeby.layout.lattices.points import PlaneLattice
 from vindeby.wake import UniformSite, WindFarm, iea37_335mw
 
@@ -34,5 +34,5 @@ def lattices(least_pitch: float, most_pitch: float) -> st.SearchStrategy[PlaneLa
     )
 
 
-def problem_in(area: Ring, hole: Ring, count: int = 5, spacing: float = 100.0) -> Problem:
-    return Problem(FARM, Boundary([area], holes=[hole]), count, spacing, "area")
+def problem_in(area: Ring, hole: Ring, count: int = 5, spacing: float = 100.0) -> LayoutProblem:
+    return LayoutProblem(FARM, Boundary([area], holes=[hole]), count, spacing, "area")

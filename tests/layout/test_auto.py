@@ -17,7 +17,7 @@ from tests.physics.gridded_sites import SOUTH, WEST, Local
 from vindeby.assembly.foreign_farm import ForeignFarm, Places
 from vindeby.campaign import Campaign
 from vindeby.errors import ArgumentError, TaskError
-from vindeby.layout import Auto, Boundary, Gradient, Layout, Problem, RandomStart, Result, SmartStart
+from vindeby.layout import Auto, Boundary, Gradient, Layout, LayoutProblem, RandomStart, Result, SmartStart
 from vindeby.layout.method import Method
 from vindeby.layout.portfolio.candidates import POINTS, Budget, Candidate, Candidates, Tools
 from vindeby.layout.portfolio.contest import Climbs, Contest, Race
@@ -30,14 +30,14 @@ FloatArray = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
 CURVE = ("curve_seconds", "curve_evaluations", "curve_aep_gwh")
 
 
-def local_wind() -> Problem:
+def local_wind() -> LayoutProblem:
     """A farm in wind that differs from place to place."""
     corners = [(WEST + x, SOUTH + y) for x, y in ((250, 250), (2750, 250), (2750, 2750), (250, 2750))]
     turbine = Turbine.generic("ten", 10.0, 178.0, 119.0)
     farm = WindFarm(
         Local().site(), turbine, "bastankhah-2014", directions=(10.0, 130.0, 250.0), speeds=(7.0, 11.0)
     )
-    return Problem(farm, Boundary([corners]), 6, 534.0, "local")
+    return LayoutProblem(farm, Boundary([corners]), 6, 534.0, "local")
 
 
 class NoGradient:
@@ -66,11 +66,11 @@ class NoGradient:
         raise ArgumentError("it has no gradient")
 
 
-def foreign() -> tuple[Problem, NoGradient]:
+def foreign() -> tuple[LayoutProblem, NoGradient]:
     own = round_farm(6)
     engine = NoGradient(own.farm)
     farm = ForeignFarm(own.farm.site, own.farm.turbines, engine, "none")
-    return Problem(farm, own.boundary, 6, own.spacing_m, "foreign"), engine
+    return LayoutProblem(farm, own.boundary, 6, own.spacing_m, "foreign"), engine
 
 
 def curve_of(result: Result) -> list[FloatArray]:
@@ -86,7 +86,7 @@ def refuse_bad_curve(result: Result) -> None:
     assert np.ceil(evaluations[-1]) == result.evaluations
 
 
-KINDS: dict[str, Callable[[], Problem]] = {
+KINDS: dict[str, Callable[[], LayoutProblem]] = {
     **PROBLEMS,
     "types and neighbours": mixed_farm,
     "local wind": local_wind,
@@ -170,7 +170,7 @@ def test_what_a_worker_compiles_with_uses_every_start_and_is_short(monkeypatch: 
     for kind in (SmartStart, RandomStart):
         prepare = kind.prepare
 
-        def noted(self: SmartStart, problem: Problem, prepare=prepare, kind=kind):  # type: ignore[no-untyped-def]
+        def noted(self: SmartStart, problem: LayoutProblem, prepare=prepare, kind=kind):  # type: ignore[no-untyped-def]
             made.append(kind.__name__)
             return prepare(self, problem)
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from tests.physics.gridded_sites import GRID_X, GRID_Y, HEIGHT, SECTORS, SOUTH, WEST, Local
 from tests.physics.oracle import FREQUENCY, WEIBULL_A, WEIBULL_K
-from vindeby.layout import Annealing, Boundary, Layout, Problem, RandomSearch
+from vindeby.layout import Annealing, Boundary, Layout, LayoutProblem, RandomSearch
 from vindeby.layout.moves.carried_moves import CLEAR, carried_kernels
 from vindeby.layout.moves.carried_state import CarriedMoves, new_carried_moves
 from vindeby.layout.moves.estimate import REFUSED, SEEN
@@ -95,15 +95,15 @@ def farm_of(way: tuple[str, str, str], kind: str) -> WindFarm:
 
 def common(farm: WindFarm) -> tuple[Any, ...]:
     """What the loops are given first."""
-    return farm.data, farm.machines, farm.wind_near((0.0, 0.0))
+    return farm.data, farm.turbine_arrays, farm.wind_near((0.0, 0.0))
 
 
 def whole_or_settled(farm: WindFarm, moves: CarriedMoves) -> float:
     """The energy by the engine or, where that depends on where the middle of the layout is, settled anew."""
     apart = np.hypot(moves.x - moves.x[:, None], moves.y - moves.y[:, None])[np.triu_indices(TURBINES, 1)]
     if apart.min() >= NEAREST_M:
-        return farm.aep(moves.x[:COUNTED], moves.y[:COUNTED], moves.type_index[:COUNTED])
-    anew = new_carried_moves(farm, moves.x, moves.y, moves.type_index, COUNTED)
+        return farm.aep(moves.x[:COUNTED], moves.y[:COUNTED], moves.types[:COUNTED])
+    anew = new_carried_moves(farm, moves.x, moves.y, moves.types, COUNTED)
     return float(
         mean_power_to_aep_gwh(carried_kernels(farm.model, farm.locality).settle(*common(farm), anew))
     )
@@ -139,7 +139,7 @@ def test_after_any_history_the_energy_is_that_of_a_whole_evaluation(
             continue  # one rotor in another
         if what == "swap":  # as ``swapping`` does it
             j = (i + 1) % MOVED
-            moves.type_index[[i, j]] = moves.type_index[[j, i]]
+            moves.types[[i, j]] = moves.types[[j, i]]
             energy = settle(*common(farm), moves)
         else:
             move = (*common(farm), moves, i, px, py)
@@ -185,7 +185,7 @@ def test_moves_that_an_estimate_refuses_would_hardly_be_kept() -> None:
             keep(*move)
             energy += told
             kept += 1
-    there = farm.aep(moves.x[:COUNTED], moves.y[:COUNTED], moves.type_index[:COUNTED])
+    there = farm.aep(moves.x[:COUNTED], moves.y[:COUNTED], moves.types[:COUNTED])
     assert mean_power_to_aep_gwh(energy) == pytest.approx(there, rel=1e-9)
     assert kept > 50
     assert missed <= 0.02 * kept
@@ -198,7 +198,7 @@ AREA = Boundary([[(0.0, 0.0), (3000.0, 0.0), (3000.0, 3000.0), (0.0, 3000.0)]])
 @pytest.mark.parametrize("method", [Annealing(1500), RandomSearch(1500)], ids=["annealing", "random-search"])
 def test_a_walk_in_local_wind_never_ends_below_its_start_nor_differs_from_itself(method: Any) -> None:
     farm = farm_of(WAYS[0], "weibull")
-    problem = Problem(farm, AREA, 7, 500.0, types=TYPES[:7].tolist())
+    problem = LayoutProblem(farm, AREA, 7, 500.0, types=TYPES[:7].tolist())
     start = Layout(
         np.array([300.0, 1100.0, 1900.0, 2700.0, 300.0, 1100.0, 1900.0]),
         np.array([400.0] * 4 + [1300.0] * 3),

@@ -72,7 +72,7 @@ def farm_of(model: str, superposition: str, reference: str, thrust_of: str, spee
 
 
 def whole(farm: WindFarm, moves: CarriedMoves) -> float:
-    return farm.aep(moves.x[:COUNTED], moves.y[:COUNTED], moves.type_index[:COUNTED])
+    return farm.aep(moves.x[:COUNTED], moves.y[:COUNTED], moves.types[:COUNTED])
 
 
 def whole_or_settled(farm: WindFarm, moves: CarriedMoves) -> float:
@@ -80,8 +80,8 @@ def whole_or_settled(farm: WindFarm, moves: CarriedMoves) -> float:
     apart = np.hypot(moves.x - moves.x[:, None], moves.y - moves.y[:, None])[np.triu_indices(TURBINES, 1)]
     if apart.min() >= NEAREST_M:
         return whole(farm, moves)
-    anew = new_carried_moves(farm, moves.x, moves.y, moves.type_index, COUNTED)
-    power = carried_kernels(farm.model).settle(farm.data, farm.machines, farm.wind, anew)
+    anew = new_carried_moves(farm, moves.x, moves.y, moves.types, COUNTED)
+    power = carried_kernels(farm.model).settle(farm.data, farm.turbine_arrays, farm.wind, anew)
     return float(mean_power_to_aep_gwh(power))
 
 
@@ -109,7 +109,7 @@ def test_after_any_history_the_energy_is_that_of_a_whole_evaluation(
     y = np.array([*(900.0 * (i // 4) + 13.0 * i for i in range(COUNTED)), 500.0])
     moves = new_carried_moves(farm, x, y, np.array([0, 1, 0, 1, 0, 0, 1, 1, 1]), COUNTED)
     settle, gained, keep = carried_kernels(farm.model)
-    energy = settle(farm.data, farm.machines, farm.wind, moves)
+    energy = settle(farm.data, farm.turbine_arrays, farm.wind, moves)
     assert mean_power_to_aep_gwh(energy) == pytest.approx(whole(farm, moves), rel=1e-10)
     for i, (px, py), what in history:
         if (
@@ -118,10 +118,10 @@ def test_after_any_history_the_energy_is_that_of_a_whole_evaluation(
             continue
         if what == "swap":  # as ``swapping`` does it
             j = (i + 1) % MOVED
-            moves.type_index[[i, j]] = moves.type_index[[j, i]]
-            energy = settle(farm.data, farm.machines, farm.wind, moves)
+            moves.types[[i, j]] = moves.types[[j, i]]
+            energy = settle(farm.data, farm.turbine_arrays, farm.wind, moves)
         else:
-            move = (farm.data, farm.machines, farm.wind, moves, i, px, py)
+            move = (farm.data, farm.turbine_arrays, farm.wind, moves, i, px, py)
             clear = CLEAR * energy / COUNTED
             gain, before = gained(*move, -np.inf), (moves.x[i], moves.y[i])
             # Refused are moves that gain too little, by a rough trial only if it cannot be wrong, with room to spare.
@@ -199,7 +199,7 @@ def test_moves_that_an_estimate_refuses_would_hardly_be_kept() -> None:
     types = np.array([0, 1, 0, 1, 0, 0, 1, 1, 1])
     moves = new_carried_moves(farm, x, y, types, COUNTED, TRIALS)
     settle, gained, keep = carried_kernels(farm.model)
-    energy = settle(farm.data, farm.machines, farm.wind, moves)
+    energy = settle(farm.data, farm.turbine_arrays, farm.wind, moves)
     needed, kept, missed = -0.0005 * energy / COUNTED, 0, 0
     for _ in range(1500):
         i = int(rng.integers(MOVED))
@@ -208,7 +208,7 @@ def test_moves_that_an_estimate_refuses_would_hardly_be_kept() -> None:
             px, py = moves.x[i] + 100.0 * rng.normal(), moves.y[i] + 100.0 * rng.normal()
         if np.hypot(np.delete(moves.x, i) - px, np.delete(moves.y, i) - py).min() < NEAREST_M:
             continue
-        move = (farm.data, farm.machines, farm.wind, moves, i, px, py)
+        move = (farm.data, farm.turbine_arrays, farm.wind, moves, i, px, py)
         full, told = gained(*move, -np.inf), gained(*move, needed)
         missed += full > needed > told
         if told > needed:
@@ -222,7 +222,7 @@ def test_moves_that_an_estimate_refuses_would_hardly_be_kept() -> None:
     assert moves.estimates.learnt[REFUSED] > 0.4 * moves.estimates.learnt[SEEN]
     # What pairs lose where they stand is carried on, too.
     assert moves.estimates.pair_sum[:COUNTED] == pytest.approx(pair_sums(moves), rel=1e-9)
-    settle(farm.data, farm.machines, farm.wind, moves)
+    settle(farm.data, farm.turbine_arrays, farm.wind, moves)
     assert moves.estimates.pair_sum[:COUNTED] == pytest.approx(pair_sums(moves), rel=1e-9)
 
 
@@ -230,7 +230,7 @@ def pair_sums(moves: CarriedMoves) -> list[float]:
     """What every turbine that counts has to do with all others."""
 
     def pair(i: int, j: int) -> float:
-        one, other = moves.type_index[i], moves.type_index[j]
+        one, other = moves.types[i], moves.types[j]
         east, north = moves.x[j] - moves.x[i], moves.y[j] - moves.y[i]
         on_one: float = loss_of(moves.estimates, other, one, -east, -north)  # type: ignore[no-untyped-call]
         on_other: float = loss_of(moves.estimates, one, other, east, north)  # type: ignore[no-untyped-call]

@@ -17,11 +17,11 @@ from vindeby.layout import (
     CountSearch,
     Gradient,
     Layout,
+    LayoutProblem,
     Method,
     MixSearch,
     Objective,
     Pipeline,
-    Problem,
     RandomSearch,
     RandomStart,
     Result,
@@ -37,7 +37,7 @@ STEPS = [RandomStart(), Gradient(60)]
 LOW, HIGH = 2, 9
 
 
-def _crowded(objective: Objective, low: int = LOW, high: int = HIGH) -> Problem:
+def _crowded(objective: Objective, low: int = LOW, high: int = HIGH) -> LayoutProblem:
     """A circle so small that every further turbine adds less."""
     return replace(round_farm(high, 500.0), choice=Choice((low, high), objective=objective))
 
@@ -128,7 +128,7 @@ def test_a_search_begins_with_the_layout_that_it_is_given() -> None:
         )
 
 
-METHODS: dict[str, tuple[Method, Problem]] = {
+METHODS: dict[str, tuple[Method, LayoutProblem]] = {
     "count": (CountSearch([RandomStart(), Gradient(10), RandomSearch(50)]), _crowded(Objective(17.0))),
     "count on a grid": (CountSearch([SmartStart(9, 20.0)]), _crowded(Objective(17.0))),
     "mix": (
@@ -186,10 +186,10 @@ def test_turbines_make_room_for_one_more_where_no_place_is_free() -> None:
     assert none is None
 
 
-def _tiny(spacing: tuple[float, float]) -> tuple[Problem, Layout]:
+def _tiny(spacing: tuple[float, float]) -> tuple[LayoutProblem, Layout]:
     boundary = Boundary([[(0, 0), (3000, 0), (3000, 2000), (0, 2000)]])
     layout = Layout.of([0, 700, 1400, 2100, 350, 1800], [0, 300, 0, 400, 1000, 1200])
-    return Problem(two_types(), boundary, 6, spacing, mix=[3, 3]), layout
+    return LayoutProblem(two_types(), boundary, 6, spacing, mix=[3, 3]), layout
 
 
 @pytest.mark.parametrize("spacing", [(300.0, 300.0), (600.0, 900.0)])
@@ -247,7 +247,7 @@ def test_types_that_only_neighbours_have_are_never_placed() -> None:
     )  # fmt: skip
     boundary = Boundary([[(0, 0), (1500, 0), (1500, 1500), (0, 1500)]])
     choice = Choice((2, 5), objective=Objective(1.0))
-    problem = Problem(beside, boundary, 5, [378.0, 540.0], mix=[5, 0], choice=choice)
+    problem = LayoutProblem(beside, boundary, 5, [378.0, 540.0], mix=[5, 0], choice=choice)
     found = CountSearch([RandomStart(), RandomSearch(50)]).run(problem, 0)
     assert len(found.x) == 5
     assert problem.is_feasible(found.layout)
@@ -260,7 +260,7 @@ def test_a_layout_of_another_count_is_refused() -> None:
     assert not problem.is_feasible(layout)
 
     class Wrong(Method):
-        def prepare(self, problem: Problem) -> object:  # type: ignore[override]
+        def prepare(self, problem: LayoutProblem) -> object:  # type: ignore[override]
             return lambda seed, start: Result(layout, 1.0, "complete", 1)
 
     with pytest.raises(TaskError, match=r"\[6\] turbines by type are not allowed"):

@@ -7,7 +7,7 @@ import pytest
 
 from tests.layout.small_problems import PROBLEMS, circle, fine_rose, mixed
 from vindeby.errors import ArgumentError, TaskError
-from vindeby.layout import Boundary, Gradient, Layout, Pipeline, Problem, RandomStart
+from vindeby.layout import Boundary, Gradient, Layout, LayoutProblem, Pipeline, RandomStart
 from vindeby.layout.area.limits import Limits
 from vindeby.layout.climbing.climb import Climb
 from vindeby.layout.climbing.simplified_farm import widened
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.slow
 TOLERANCE_M = 1e-6
 
 
-def anywhere(problem: Problem, seed: int) -> Layout:
+def anywhere(problem: LayoutProblem, seed: int) -> Layout:
     """Points in and around the area, some on one spot: a start that breaks every rule."""
     rng = np.random.default_rng(seed)
     west, south, east, north = problem.boundary.bounds
@@ -28,7 +28,7 @@ def anywhere(problem: Problem, seed: int) -> Layout:
     return Layout.of(x, y, problem.types_in_order())
 
 
-def allowed_rise(problem: Problem, layout: Layout, step_m: float) -> float:
+def allowed_rise(problem: LayoutProblem, layout: Layout, step_m: float) -> float:
     """What the gradient promises (as a fraction of AEP) of the best step of this size that the rules allow."""
     limits = Limits(problem, layout.types)
     energy, east, north = problem.farm.aep_and_gradient(layout.x, layout.y, layout.types)
@@ -137,7 +137,7 @@ def test_without_a_start_it_says_what_to_put_before_it() -> None:
 
 def test_a_farm_that_cannot_be_mended_is_refused_with_the_reason() -> None:
     problem = circle()
-    full = Problem(problem.farm, Boundary(circle=((0.0, 0.0), 300.0)), 9, 260.0, "full")
+    full = LayoutProblem(problem.farm, Boundary(circle=((0.0, 0.0), 300.0)), 9, 260.0, "full")
     with pytest.raises(TaskError, match=r"farm full: Gradient found no layout .* smaller spacing"):
         Gradient(5, 1.0).run(full, 0, anywhere(full, 0))
 

@@ -17,7 +17,7 @@ from tests.layout.lattice_cases import AREA, FARM, HOLE, lattices, problem_in
 from tests.layout.zoned_problems import three_zones
 from vindeby.arrays import FloatArray
 from vindeby.errors import ArgumentError, TaskError
-from vindeby.layout import Boundary, InTurn, Lattice, Layout, Problem, RandomStart, SmartStart
+from vindeby.layout import Boundary, InTurn, Lattice, Layout, LayoutProblem, RandomStart, SmartStart
 from vindeby.layout.lattices.judges import (
     ExactJudge,
     Judge,
@@ -45,7 +45,7 @@ def as_set(points: FloatArray) -> set[tuple[float, float]]:
     return {(round(float(x), 3) + 0.0, round(float(y), 3) + 0.0) for x, y in points}
 
 
-ALL_PROBLEMS: dict[str, Callable[[], Problem]] = {**small_problems.PROBLEMS, **zoned_problems.PROBLEMS}
+ALL_PROBLEMS: dict[str, Callable[[], LayoutProblem]] = {**small_problems.PROBLEMS, **zoned_problems.PROBLEMS}
 
 
 @pytest.mark.parametrize("rows", [False, True])
@@ -59,7 +59,7 @@ def test_layouts_keep_to_holes_zones_mixes_and_neighbours(name: str, rows: bool)
     assert off_a_lattice_m(problem, first.layout) < 1e-5
 
 
-def off_a_lattice_m(problem: Problem, layout: Layout) -> float:
+def off_a_lattice_m(problem: LayoutProblem, layout: Layout) -> float:
     """How far (m) turbines are from one lattice, whose vectors are found from the differences of their places."""
     x, y = layout.x - layout.x[0], layout.y - layout.y[0]
     dx, dy = (np.subtract.outer(v, v).ravel() for v in (x, y))
@@ -169,7 +169,7 @@ def test_a_full_area_takes_a_lattice_where_smart_start_has_no_room_and_says_so()
     spacing = 400.0
     width, height = 10 * spacing + 40.0, 10 * sqrt(0.75) * spacing + 40.0
     area = Boundary([((0.0, 0.0), (width, 0.0), (width, height), (0.0, height))])
-    problem = Problem(FARM, area, 114, spacing, "full")
+    problem = LayoutProblem(FARM, area, 114, spacing, "full")
     with pytest.raises(
         TaskError, match=r"only \d+ of 114 turbines fit a grid of 18 x 18.*lattice \(all turbines fit"
     ):
@@ -180,7 +180,7 @@ def test_a_full_area_takes_a_lattice_where_smart_start_has_no_room_and_says_so()
 
 def test_where_no_lattice_fits_one_that_is_too_narrow_is_pushed_apart() -> None:
     # A pentagon of side 1 fits a circle of radius 0.851; five points of a lattice need a radius of 1.
-    problem = Problem(FARM, Boundary(circle=((0.0, 0.0), 930.0)), 5, 1000.0, "pentagon")
+    problem = LayoutProblem(FARM, Boundary(circle=((0.0, 0.0), 930.0)), 5, 1000.0, "pentagon")
     with pytest.raises(TaskError, match=r"only [34] of 5 turbines fit"):
         Lattice(rows=True, trials=5).run(problem, 0)
     assert problem.is_feasible(Lattice(trials=5).run(problem, 0).layout)
@@ -207,7 +207,7 @@ def test_turbines_that_stand_are_kept_clear_of_and_count() -> None:
         FARM.site, iea37_335mw(), "iea37", neighbours=Neighbours([1500.0, 500.0], [600.0, 1800.0], [0, 0])
     )
     standing = Layout.of([2500.0, 1000.0], [500.0, 1500.0])
-    problem = Problem(farm, Boundary([AREA]), 8, 500.0, standing=standing)
+    problem = LayoutProblem(farm, Boundary([AREA]), 8, 500.0, standing=standing)
     found = Lattice(trials=20).run(problem, 1)
     for x, y in ((1500.0, 600.0), (500.0, 1800.0), (2500.0, 500.0), (1000.0, 1500.0)):
         assert np.hypot(found.x - x, found.y - y).min() >= 500.0 - 1e-6
@@ -220,7 +220,7 @@ def test_a_prepared_search_does_not_depend_on_the_seeds_before() -> None:
     farm = WindFarm(site, iea37_335mw(), "iea37", directions=np.arange(0.0, 360.0),
                     speeds=[9.0], neighbours=neighbours)  # fmt: skip
     area = Boundary([((0.0, 0.0), (3000.0, 0.0), (3000.0, 2500.0), (0.0, 2500.0))])
-    problem, method = Problem(farm, area, 20, 300.0), Lattice(trials=60)
+    problem, method = LayoutProblem(farm, area, 20, 300.0), Lattice(trials=60)
     search = method.prepare(problem)
     after = [search(seed, None) for seed in range(8)]
     fresh = [method.prepare(problem)(seed, None) for seed in range(8)]
@@ -247,7 +247,7 @@ def test_more_trials_find_no_worse_layout_of_the_same_draws() -> None:
 
 def test_parts_of_a_rose_have_all_of_its_directions_and_each_its_whole_probability() -> None:
     site = WeibullSite([0.3, 0.2, 0.1, 0.4], [9.0, 10.0, 8.0, 11.0], [2.0, 2.1, 2.2, 1.9])
-    problem = Problem(WindFarm(site, iea37_335mw(), "iea37"), Boundary([AREA]), 6, 400.0)
+    problem = LayoutProblem(WindFarm(site, iea37_335mw(), "iea37"), Boundary([AREA]), 6, 400.0)
     whole, parts = problem.farm.states, [part.farm.states for part in parts_of(problem)]
     assert np.array_equal(np.sort(np.concatenate([part.direction for part in parts])), whole.direction)
     for part in parts:
@@ -260,7 +260,7 @@ def test_parts_of_a_rose_have_all_of_its_directions_and_each_its_whole_probabili
 @pytest.mark.parametrize(("directions", "parts"), [(120, 1), (180, 2), (270, 3), (720, 4)])
 def test_parts_differ_and_a_look_counts_as_its_share_of_the_wind_states(directions: int, parts: int) -> None:
     farm = WindFarm(UniformSite(np.full(directions, 1 / directions), 9.8, 0.075), iea37_335mw(), "iea37")
-    judge = ExactJudge(Problem(farm, Boundary([AREA]), 6, 400.0), np.zeros(2))
+    judge = ExactJudge(LayoutProblem(farm, Boundary([AREA]), 6, 400.0), np.zeros(2))
     assert len({part.farm.states.direction[0] for part in judge.parts}) == len(judge.parts) == parts
     none = np.zeros(1, np.int64)
     judge.losses(Points(np.zeros(1), np.zeros(1), none, none, none, Vectors(1.0, 0.0, 0.0, 1.0)))
@@ -272,7 +272,9 @@ def test_parts_of_a_long_time_series_are_roses_and_a_short_one_stays(steps: int)
     rng = np.random.default_rng(0)
     series = TimeSeriesSite(rng.uniform(2.0, 26.0, steps), rng.uniform(0.0, 360.0, steps), 0.08)
     beside = Neighbours([5000.0], [5000.0])
-    problem = Problem(WindFarm(series, iea37_335mw(), "iea37", neighbours=beside), Boundary([AREA]), 6, 400.0)
+    problem = LayoutProblem(
+        WindFarm(series, iea37_335mw(), "iea37", neighbours=beside), Boundary([AREA]), 6, 400.0
+    )
     parts = parts_of(problem)
     assert (parts == [problem]) is (steps < 1000)
     for part in parts:
@@ -282,7 +284,7 @@ def test_parts_of_a_long_time_series_are_roses_and_a_short_one_stays(steps: int)
 
 def test_a_lattice_of_a_fine_rose_is_chosen_by_all_of_its_directions() -> None:
     fine = WindFarm(UniformSite(np.full(360, 1 / 360), 9.8, 0.075), iea37_335mw(), "iea37")
-    problem = Problem(fine, Boundary([AREA]), 9, 400.0)
+    problem = LayoutProblem(fine, Boundary([AREA]), 9, 400.0)
     search = Lattice(rows=True, trials=60)
     found = search.run(problem, 0)
     # Of the same draws, no lattice that was evaluated is better: the first few among them.
@@ -295,3 +297,40 @@ def test_a_lattice_of_a_fine_rose_is_chosen_by_all_of_its_directions() -> None:
 def test_trials_that_make_no_sense_are_refused(trials: int) -> None:
     with pytest.raises(ArgumentError, match=f"trials must be greater than or equal to 1, not {trials}"):
         Lattice(trials=trials)
+
+
+def lanes_of(layout: Layout, bearing: float) -> FloatArray:
+    """How far apart the rows are that are seen along a bearing (m)."""
+    east, north = np.sin(np.radians(bearing)), np.cos(np.radians(bearing))
+    off = np.unique(np.round(layout.x * north - layout.y * east, 3))
+    return np.diff(off[np.append(True, np.diff(off) > 0.01)])
+
+
+@pytest.mark.parametrize("count", [12, 30])
+@pytest.mark.parametrize("bearings", [(20.0,), (20.0, 75.0), (110.0, 10.0)])
+def test_straight_lanes_lead_through_the_farm(bearings: tuple[float, ...], count: int) -> None:
+    problem, lane = problem_in(AREA, HOLE, count), None
+    for _ in range(2):
+        layout = Lattice(trials=40, bearings=bearings, lane_m=lane).run(problem, 1).layout
+        assert problem.is_feasible(layout)
+        gaps = [lanes_of(layout, bearing) for bearing in bearings]
+        for each in gaps:
+            assert len(each) < count - 3
+            assert np.allclose(each / each.min(), np.round(each / each.min()), atol=1e-3)
+            assert each.min() >= (lane or 0.0) - 2e-3
+        lane = 1.1 * min(each.min() for each in gaps)
+
+
+def test_lanes_cost_energy_and_some_directions_of_them_less() -> None:
+    problem = problem_in(AREA, HOLE, 20)
+    free = Lattice(trials=200).run(problem, 1).aep_gwh
+    some = [Lattice(trials=200, bearings=(bearing,)).run(problem, 1).aep_gwh for bearing in (0.0, 30.0, 90.0)]
+    assert min(some) < max(some) <= free * 1.002
+
+
+def test_lanes_that_leave_no_room_are_named() -> None:
+    with pytest.raises(TaskError, match=r"use other bearings, a smaller lane_m, fewer turbines"):
+        Lattice(trials=10, bearings=(0.0, 90.0), lane_m=1500.0).run(problem_in(AREA, HOLE, 20), 0)
+    for bearings in ((10.0, 15.0), (5.0, 182.0), (), (1.0, 2.0, 3.0), (400.0,)):
+        with pytest.raises(ArgumentError, match="bearings"):
+            Lattice(bearings=bearings)

@@ -11,7 +11,7 @@ import pytest
 from tests.physics.gridded_sites import GRID_X, GRID_Y, SOUTH, WEST, Local, positions
 from tests.physics.oracle import needs_pywake, pywake_generic, pywake_model, simulate
 from vindeby.errors import ArgumentError
-from vindeby.layout import Boundary, Gradient, Layout, Problem, RandomSearch, SmartStart
+from vindeby.layout import Boundary, Gradient, Layout, LayoutProblem, RandomSearch, SmartStart
 from vindeby.layout.moves.walk import mover_of
 from vindeby.units import mean_power_to_aep_gwh
 from vindeby.wake import GriddedSite, Turbine, UniformSite, WindFarm, WindGrid
@@ -42,18 +42,18 @@ def test_what_one_move_gains_is_what_whole_layouts_say(local: Local) -> None:
     origin = np.array([WEST + 1500.0, SOUTH + 1500.0])
     moves, (settle, gained, keep), _ = mover_of(of, x - origin[0], y - origin[1], np.zeros(7, np.int64), 7)
     wind = of.wind_near(origin)
-    whole = mean_power_to_aep_gwh(settle(of.data, of.machines, wind, moves))
+    whole = mean_power_to_aep_gwh(settle(of.data, of.turbine_arrays, wind, moves))
     assert whole == pytest.approx(of.aep(x, y), rel=1e-12)
     rng = np.random.default_rng(3)
     for turn in range(12):
         i, (px, py) = int(rng.integers(7)), rng.uniform(-1400.0, 1400.0, 2)
-        gain = mean_power_to_aep_gwh(gained(of.data, of.machines, wind, moves, i, px, py, -np.inf))
+        gain = mean_power_to_aep_gwh(gained(of.data, of.turbine_arrays, wind, moves, i, px, py, -np.inf))
         there_x, there_y = x.copy(), y.copy()
         there_x[i], there_y[i] = origin[0] + px, origin[1] + py
         after = of.aep(there_x, there_y)
         assert gain == pytest.approx(after - of.aep(x, y), abs=1e-9 * after)
         if turn % 3 == 0:
-            keep(of.data, of.machines, wind, moves, i, px, py)
+            keep(of.data, of.turbine_arrays, wind, moves, i, px, py)
             x, y = there_x, there_y
 
 
@@ -84,17 +84,17 @@ def pywake_smart_start(local: Local, count: int, size: int, spacing: float, rand
 @pytest.mark.parametrize("local", [Local(), Local(turned=True)], ids=["local", "turned"])
 def test_smart_start_places_turbines_as_topfarm_would(local: Local) -> None:
     method = SmartStart(7, 15.0, wind_speeds=SPEEDS, wind_directions=DIRECTIONS)
-    found = method.run(Problem(farm(local), AREA, 8, 500.0), seed=7)
+    found = method.run(LayoutProblem(farm(local), AREA, 8, 500.0), seed=7)
     expected = pywake_smart_start(local, 8, 7, 500.0, 15.0)
     np.testing.assert_allclose([found.x, found.y], expected, rtol=0, atol=1e-6)
 
 
-def windy_corner() -> Problem:
+def windy_corner() -> LayoutProblem:
     """Two turbines where the wind is strongest in the north-east; their wakes matter little."""
     rise = 0.8 + 0.2 * np.add.outer(np.linspace(0, 1, 5), np.linspace(0, 1, 5))
     site = GriddedSite(UniformSite(np.full(4, 0.25), 9.0), WindGrid(GRID_X, GRID_Y, speedup=rise))
     of = WindFarm(site, turbine(), MODEL)
-    return Problem(of, AREA, 2, 500.0)
+    return LayoutProblem(of, AREA, 2, 500.0)
 
 
 @pytest.mark.parametrize("method", [Gradient(60), RandomSearch(400)], ids=["gradient", "random-search"])
@@ -111,7 +111,7 @@ def test_an_area_that_leaves_the_grid_is_refused() -> None:
     with pytest.raises(
         ArgumentError, match=r"farm north: boundary corner \d at \(706500, 6224000\) is outside the grid"
     ):
-        Problem(farm(Local()), too_large, 3, name="north")
+        LayoutProblem(farm(Local()), too_large, 3, name="north")
     round_one = Boundary(circle=((WEST + 1500.0, SOUTH + 1500.0), 1600.0))
     with pytest.raises(ArgumentError, match=r"boundary end .* at \(702900, 6225500\) is outside the grid"):
-        Problem(farm(Local()), round_one, 3)
+        LayoutProblem(farm(Local()), round_one, 3)

@@ -20,9 +20,9 @@ from vindeby.layout import (
     InTurn,
     Lattice,
     Layout,
+    LayoutProblem,
     Method,
     Pipeline,
-    Problem,
     RandomSearch,
     RandomStart,
     Result,
@@ -112,7 +112,7 @@ class Telling(Method):
     def __init__(self, said: str, budget: int = 9) -> None:
         self.said, self.budget = said, budget
 
-    def prepare(self, problem: Problem) -> Search:
+    def prepare(self, problem: LayoutProblem) -> Search:
         def run(seed: int, start: Layout | None = None) -> Result:
             assert start is not None
             arrays = {"numbers": np.array([1.0, 2.0]), self.said: np.array([3.0])}

@@ -4,7 +4,7 @@ import pytest
 
 from tests.layout.farms import mixed_farm, round_farm
 from vindeby.errors import ArgumentError, TaskError
-from vindeby.layout import Layout, Method, Pipeline, Problem, RandomStart, Result, Search, SmartStart
+from vindeby.layout import Layout, LayoutProblem, Method, Pipeline, RandomStart, Result, Search, SmartStart
 
 
 def test_shortfalls_are_in_metres() -> None:
@@ -50,7 +50,7 @@ def test_a_problem_that_makes_no_sense_is_refused(changes: dict[str, object], wo
         **changes,
     }
     with pytest.raises(ArgumentError, match=words):
-        Problem(**arguments)  # type: ignore[arg-type]
+        LayoutProblem(**arguments)  # type: ignore[arg-type]
 
 
 class _Liar(Method):
@@ -59,7 +59,7 @@ class _Liar(Method):
     def __init__(self, layout: Layout) -> None:
         self.layout = layout
 
-    def prepare(self, problem: Problem) -> Search:
+    def prepare(self, problem: LayoutProblem) -> Search:
         return lambda seed, start: Result(self.layout, 1.0, "complete", 1)
 
 
@@ -96,7 +96,7 @@ def test_a_pipeline_hands_on_what_was_found_and_counts_everything() -> None:
     starts: list[Layout | None] = []
 
     class Watching(Method):
-        def prepare(self, problem: Problem) -> Search:
+        def prepare(self, problem: LayoutProblem) -> Search:
             def run(seed: int, start: Layout | None = None) -> Result:
                 starts.append(start)
                 assert start is not None

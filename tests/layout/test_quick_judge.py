@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from tests.layout import small_problems, zoned_problems
 from tests.layout.lattice_cases import AREA, FARM, HOLE, lattices
 from vindeby.arrays import FloatArray
-from vindeby.layout import Boundary, Lattice, Layout, Problem
+from vindeby.layout import Boundary, Lattice, Layout, LayoutProblem
 from vindeby.layout.lattices.judges import (
     CELLS,
     NOTICED,
@@ -54,11 +54,11 @@ ANY = lattices(500.0, 1200.0)
 ENGINE = WindFarm(FARM.site, FARM.turbines, FARM.model, tabulate=False)
 
 
-def points_of(lattice: PlaneLattice, farm: WindFarm = FARM) -> tuple[Problem, Points]:
+def points_of(lattice: PlaneLattice, farm: WindFarm = FARM) -> tuple[LayoutProblem, Points]:
     area = Boundary([AREA], holes=[HOLE])
-    points = Ground(Problem(farm, area, 1)).points(lattice)
+    points = Ground(LayoutProblem(farm, area, 1)).points(lattice)
     assume(len(points.x) > 1)
-    return Problem(farm, area, len(points.x)), points
+    return LayoutProblem(farm, area, len(points.x)), points
 
 
 def energy_of_noticed_wakes(points: Points) -> float:
@@ -105,7 +105,7 @@ def test_where_thrust_changes_with_the_wind_good_lattices_are_told_from_poor_one
     farm = WindFarm(
         CHANGING.site, CHANGING.turbines, model, directions=CHANGING.states.direction, speeds=[6.0, 9.0, 12.0]
     )
-    problem = Problem(farm, Boundary([AREA]), 14, 300.0)
+    problem = LayoutProblem(farm, Boundary([AREA]), 14, 300.0)
     ground, rng, judge = Ground(problem), np.random.default_rng(0), QuickJudge(problem)
     quick: list[float] = []
     exact: list[float] = []
@@ -132,7 +132,7 @@ def test_directions_of_a_time_series_are_rounded_with_nothing_lost() -> None:
     alone = farm.aep([0.0], [0.0])
     assert wind.power[:, 0].sum() * 8760.0 / 1e9 == pytest.approx(alone, rel=1e-9)
     x, y = np.meshgrid(np.arange(3) * 500.0, np.arange(3) * 500.0)
-    problem = Problem(farm, Boundary([((-1, -1), (1001, -1), (1001, 1001), (-1, 1001))]), 9)
+    problem = LayoutProblem(farm, Boundary([((-1, -1), (1001, -1), (1001, 1001), (-1, 1001))]), 9)
     points = Ground(problem).points(PlaneLattice(0.0, 1.0, 0.0, 500.0, -500.0, -500.0))
     assert len(points.x) == 9
     assert QuickJudge(problem).energy(points) == pytest.approx(farm.aep(x.ravel(), y.ravel()), rel=1e-3)
@@ -149,7 +149,7 @@ def test_calm_directions_do_not_hide_the_wakes_of_those_beside_them() -> None:
 
     def energies(chosen: npt.NDArray[np.bool_]) -> tuple[float, float]:
         site = TimeSeriesSite(np.where(calm, 0.5, 9.0)[chosen], direction[chosen], 0.07)
-        problem = Problem(WindFarm(site, turbine, "bastankhah-2014"), area, 25)
+        problem = LayoutProblem(WindFarm(site, turbine, "bastankhah-2014"), area, 25)
         judge, points = QuickJudge(problem), Ground(problem).points(lattice)
         shape = judge.shape_energies(np.zeros((3, 1)), 500.0)
         return judge.energy(points) * chosen.sum(), float(shape[0]) * chosen.sum()
@@ -162,14 +162,16 @@ def test_a_direction_that_never_blows_is_left_out() -> None:
     assert len(quick_wind(farm, farm.turbines[0]).cosine) == 2
 
 
-QUICK: dict[str, Callable[[], Problem]] = {
-    "neighbours": lambda: Problem(
+QUICK: dict[str, Callable[[], LayoutProblem]] = {
+    "neighbours": lambda: LayoutProblem(
         WindFarm(FARM.site, iea37_335mw(), "iea37", neighbours=Neighbours([9e3], [0.0])),
         Boundary([AREA]),
         5,
     ),
-    "standing": lambda: Problem(FARM, Boundary([AREA]), 5, standing=Layout.of([9e3], [0.0])),
-    "cumulative": lambda: Problem(WindFarm(FARM.site, iea37_335mw(), "cumulative-curl"), Boundary([AREA]), 5),
+    "standing": lambda: LayoutProblem(FARM, Boundary([AREA]), 5, standing=Layout.of([9e3], [0.0])),
+    "cumulative": lambda: LayoutProblem(
+        WindFarm(FARM.site, iea37_335mw(), "cumulative-curl"), Boundary([AREA]), 5
+    ),
 }
 
 
@@ -182,19 +184,19 @@ def test_where_it_does_not_hold_lattices_are_evaluated(name: str) -> None:
 
 def test_of_several_types_that_of_the_problem_counts() -> None:
     farm = WindFarm(FARM.site, [iea37_335mw(), Turbine.generic("5 MW", 5.0, 130.0, 90.0)], "iea37")
-    problem = Problem(farm, Boundary([AREA]), 5, types=(1,) * 5)
+    problem = LayoutProblem(farm, Boundary([AREA]), 5, types=(1,) * 5)
     assert QuickJudge(problem).turbine is farm.turbines[1]
 
 
 def test_the_layout_is_the_best_of_those_that_were_evaluated(monkeypatch: pytest.MonkeyPatch) -> None:
-    problem = Problem(CHANGING, Boundary([AREA]), 10, 300.0)
-    exact, seen = Problem.aep, []
+    problem = LayoutProblem(CHANGING, Boundary([AREA]), 10, 300.0)
+    exact, seen = LayoutProblem.aep, []
 
-    def aep(self: Problem, layout: Layout) -> float:
+    def aep(self: LayoutProblem, layout: Layout) -> float:
         seen.append(exact(self, layout))
         return seen[-1]
 
-    monkeypatch.setattr(Problem, "aep", aep)
+    monkeypatch.setattr(LayoutProblem, "aep", aep)
     found = Lattice(trials=40).run(problem, 0)
     assert 2 <= len(seen) <= 8
     assert found.aep_gwh == max(seen)
@@ -221,7 +223,7 @@ def test_every_small_problem_has_a_judge() -> None:
 def test_a_shape_is_worth_the_same_by_whichever_numbers(
     angle: float, log_aspect: float, skew: float, rows: int
 ) -> None:
-    judge = QuickJudge(Problem(FARM, Boundary([AREA]), 40))
+    judge = QuickJudge(LayoutProblem(FARM, Boundary([AREA]), 40))
     shapes = np.array([[angle, log_aspect, skew], [angle + pi, log_aspect, skew + rows]]).T
     # The same lattice again, its rows along what led from row to row.
     ux, uy, vx, vy = PlaneLattice(angle, np.exp(log_aspect), skew, 1.0, 0.0, 0.0).vectors
@@ -237,7 +239,7 @@ def test_a_shape_is_worth_the_same_by_whichever_numbers(
 
 
 def test_the_best_shapes_keep_the_spacing_differ_and_are_good_in_a_real_area() -> None:
-    problem = Problem(FARM, Boundary(circle=((0.0, 0.0), 3000.0)), 60, 390.0)
+    problem = LayoutProblem(FARM, Boundary(circle=((0.0, 0.0), 3000.0)), 60, 390.0)
     ground, judge = Ground(problem), QuickJudge(problem)
 
     def energies(shapes: FloatArray) -> FloatArray:
@@ -266,7 +268,7 @@ def test_the_best_shapes_keep_the_spacing_differ_and_are_good_in_a_real_area() -
 
 
 def test_shapes_drawn_are_reduced_and_none_is_denser_in_its_rows_than_the_spacing() -> None:
-    problem = Problem(FARM, Boundary([AREA]), 20, 390.0)
+    problem = LayoutProblem(FARM, Boundary([AREA]), 20, 390.0)
     ground = Ground(problem)
     shapes = draw_shapes(np.random.default_rng(0), 2000, widest_aspect(ground))
     aspect, skew = np.exp(shapes[1]), shapes[2]
@@ -279,7 +281,7 @@ def test_shapes_drawn_are_reduced_and_none_is_denser_in_its_rows_than_the_spacin
 
 
 def test_lattices_of_different_seeds_are_about_equally_good() -> None:
-    problem = Problem(CHANGING, Boundary([AREA]), 20, 350.0)
+    problem = LayoutProblem(CHANGING, Boundary([AREA]), 20, 350.0)
     search = Lattice(trials=150).prepare(problem)
     found = [search(seed, None).aep_gwh for seed in range(4)]
     assert max(found) / min(found) < 1.002

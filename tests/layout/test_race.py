@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from vindeby.errors import TaskError
-from vindeby.layout import Layout, Problem
+from vindeby.layout import Layout, LayoutProblem
 from vindeby.layout.method import Method, Result
 from vindeby.layout.portfolio.candidates import Budget, Candidate, Candidates
 from vindeby.layout.portfolio.contest import WIDENING, Climbs, Race
@@ -80,7 +80,7 @@ def raced(
 ) -> tuple[list[str], Climbed]:
     """What was made and climbed from within a budget; ``room``: whether there is any for further climbs."""
     tools, budget = FakeTools(worth), Budget(evaluations=evaluations)
-    found = Candidates(cast("Problem", tools.problem), budget)
+    found = Candidates(cast("LayoutProblem", tools.problem), budget)
     climbs = FakeClimbs(tools, found, gains)
     climbs.room = room
     starts = [Start(name, cast("Method", name), 1.0) for name in worth]

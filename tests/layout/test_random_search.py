@@ -10,7 +10,7 @@ import pytest
 
 from tests.layout.small_problems import PROBLEMS, circle, mixed
 from vindeby.errors import ArgumentError, TaskError
-from vindeby.layout import Annealing, Boundary, Layout, Method, Problem, RandomSearch, RandomStart
+from vindeby.layout import Annealing, Boundary, Layout, LayoutProblem, Method, RandomSearch, RandomStart
 from vindeby.layout.area.limits import Limits
 from vindeby.layout.moves.carried_moves import carried_kernels
 from vindeby.layout.moves.carried_state import CarriedMoves, new_carried_moves
@@ -26,7 +26,7 @@ MODELS = ("iea37", "bastankhah-2014", *(("jensen", "nygaard-2022") if os.environ
 SEARCHES: tuple[Method, ...] = (RandomSearch(150), Annealing(150))
 
 
-def untabulated(problem: Problem) -> WindFarm:
+def untabulated(problem: LayoutProblem) -> WindFarm:
     farm = problem.farm
     return WindFarm(
         farm.site, farm.turbines, farm.model, directions=np.arange(0.0, 360.0, 30.0), speeds=[6.0, 9.0, 12.0],
@@ -45,11 +45,11 @@ def test_one_move_is_worth_what_the_whole_layout_is(model: str) -> None:
     rng = np.random.default_rng(1)
     assert isinstance(farm.neighbours, Neighbours)
     for _ in range(60):
-        base = mean_power_to_aep_gwh(settle(farm.data, farm.machines, farm.wind, moves))
+        base = mean_power_to_aep_gwh(settle(farm.data, farm.turbine_arrays, farm.wind, moves))
         assert base == pytest.approx(farm.aep(moves.x[:7], moves.y[:7], start.types), rel=1e-12)
         i = int(rng.integers(7))
         px, py = rng.uniform(0, 3000), rng.uniform(0, 2500)
-        move = (farm.data, farm.machines, farm.wind, moves, i, px, py)
+        move = (farm.data, farm.turbine_arrays, farm.wind, moves, i, px, py)
         moved = base + mean_power_to_aep_gwh(gained(*move, -np.inf))
         x, y = np.array(moves.x[:7]), np.array(moves.y[:7])
         x[i], y[i] = px, py
@@ -79,11 +79,11 @@ def test_steady_wakes_are_followed_from_move_to_move(speeds: int, types: int, ex
     x, y = np.vstack([cells[:9], [(-400.0, 500.0), (-400.0, 1500.0)]]).T
     moves, kernels, _ = mover_of(farm, x, y, np.append(kind, [0, 0]), 9)
     assert isinstance(moves, SteadyMoves)
-    energy = kernels.settle(farm.data, farm.machines, farm.wind, moves)
+    energy = kernels.settle(farm.data, farm.turbine_arrays, farm.wind, moves)
     assert mean_power_to_aep_gwh(energy) == pytest.approx(farm.aep(x[:9], y[:9], kind), rel=exact)
     for step in range(60):
         i, to = int(rng.integers(9)), int(rng.integers(9, 30))
-        move = (farm.data, farm.machines, farm.wind, moves, i, *cells[to].tolist())
+        move = (farm.data, farm.turbine_arrays, farm.wind, moves, i, *cells[to].tolist())
         gain = kernels.gained(*move, -np.inf)
         if step % 3:
             kernels.keep(*move)
@@ -98,13 +98,13 @@ def test_of_two_abreast_one_is_downwind_before_and_after_a_move() -> None:
     rng = np.random.default_rng(3)
     x, y = np.array([(70.0 * a, 70.0 * b) for a in range(3) for b in range(3)]).T
     moves, kernels, _ = mover_of(farm, x, y, np.zeros(9, int), 9)
-    energy = kernels.settle(farm.data, farm.machines, farm.wind, moves)
+    energy = kernels.settle(farm.data, farm.turbine_arrays, farm.wind, moves)
     for _ in range(30):
         px, py = 70.0 * rng.integers(0, 8, 2)
-        move = (farm.data, farm.machines, farm.wind, moves, int(rng.integers(9)), px, py)
+        move = (farm.data, farm.turbine_arrays, farm.wind, moves, int(rng.integers(9)), px, py)
         energy += kernels.gained(*move, -np.inf)
         kernels.keep(*move)
-    assert energy == pytest.approx(kernels.settle(farm.data, farm.machines, farm.wind, moves), rel=1e-9)
+    assert energy == pytest.approx(kernels.settle(farm.data, farm.turbine_arrays, farm.wind, moves), rel=1e-9)
 
 
 def test_wakes_that_change_with_the_wind_are_not_taken_for_steady() -> None:
@@ -241,13 +241,13 @@ def test_random_starts_are_feasible_and_differ(name: str) -> None:
 
 def test_a_full_area_is_filled_by_pushing() -> None:
     farm = circle().farm
-    full = Problem(farm, Boundary(circle=((0.0, 0.0), 700.0)), 12, 330.0, "full")
+    full = LayoutProblem(farm, Boundary(circle=((0.0, 0.0), 700.0)), 12, 330.0, "full")
     assert full.is_feasible(RandomStart().run(full, 0).layout)
 
 
 def test_no_room_is_an_error_that_says_what_would_help() -> None:
     farm = circle().farm
-    small = Problem(farm, Boundary(circle=((0.0, 0.0), 300.0)), 9, 330.0, "small")
+    small = LayoutProblem(farm, Boundary(circle=((0.0, 0.0), 300.0)), 9, 330.0, "small")
     with pytest.raises(TaskError, match=r"farm small: random-start found no room for 9 turbines 330 m apart"):
         RandomStart().run(small, 0)
 

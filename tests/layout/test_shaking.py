@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.layout.small_problems import PROBLEMS, circle
-from vindeby.layout import Boundary, Gradient, Layout, Problem, RandomStart
+from vindeby.layout import Boundary, Gradient, Layout, LayoutProblem, RandomStart
 from vindeby.layout.climbing.simplified_farm import widened
 from vindeby.layout.climbing.stages import climb_stages, climb_with_shakes, shaken
 
@@ -20,12 +20,12 @@ def test_a_shaken_layout_keeps_to_the_rules_and_is_another_one(name: str) -> Non
     assert max(problem.shortfalls(found)) <= 1e-6
     assert (found.types == start.types).all()
     far = np.hypot(found.x - start.x, found.y - start.y)
-    assert 0.2 * problem.farm.machines.diameter.min() < far.mean()
+    assert 0.2 * problem.farm.turbine_arrays.diameter.min() < far.mean()
 
 
 def test_a_farm_without_room_is_not_shaken() -> None:
     problem = circle()
-    full = Problem(problem.farm, Boundary(circle=((0.0, 0.0), 300.0)), 9, 260.0, "full")
+    full = LayoutProblem(problem.farm, Boundary(circle=((0.0, 0.0), 300.0)), 9, 260.0, "full")
     angle = np.linspace(0.0, 2.0 * np.pi, 9, endpoint=False)
     layout = Layout.of(250.0 * np.cos(angle), 250.0 * np.sin(angle))
     assert shaken(full, layout, np.random.default_rng(0)) is None

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.layout.lattice_cases import AREA, FARM
-from vindeby.layout import Boundary, Problem
+from vindeby.layout import Boundary, LayoutProblem
 from vindeby.layout.lattices.judges import CELLS, LEAST, POINTS, QuickJudge
 from vindeby.wake import WindFarm
 
@@ -56,7 +56,7 @@ def worth(shape: tuple[float, float, float], turbines: int) -> float:
 @pytest.mark.parametrize("turbines", [4, 60])
 def test_a_shape_is_worth_what_the_wakes_of_its_neighbours_leave(turbines: int) -> None:
     """With 4 turbines those within the disc count, with 60 those within so many sides."""
-    judge = QuickJudge(Problem(FARM, Boundary([AREA]), turbines))
+    judge = QuickJudge(LayoutProblem(FARM, Boundary([AREA]), turbines))
     found = judge.shape_energies(np.array(SHAPES).T, SIDE)
     expected = [worth(shape, turbines) for shape in SHAPES]
     assert np.ptp(expected) > 1e-3 * np.mean(expected)
@@ -64,6 +64,6 @@ def test_a_shape_is_worth_what_the_wakes_of_its_neighbours_leave(turbines: int) 
 
 
 def test_looks_at_shapes_are_counted_as_work() -> None:
-    judge = QuickJudge(Problem(FARM, Boundary([AREA]), 60))
+    judge = QuickJudge(LayoutProblem(FARM, Boundary([AREA]), 60))
     judge.shape_energies(np.array(SHAPES).T, SIDE)
     assert judge.evaluations == pytest.approx(len(SHAPES) * 100.0 / 60**2)

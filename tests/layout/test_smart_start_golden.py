@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from tests.layout.cases import CASES, CIRCLE, FREQUENCY, SHAPES, TURBINES, WEIBULL_A, WEIBULL_K, Case
-from vindeby.layout import Boundary, Problem, SmartStart
+from vindeby.layout import Boundary, LayoutProblem, SmartStart
 from vindeby.wake import MODELS, Neighbours, Turbine, WeibullSite, WindFarm
 
 pytestmark = pytest.mark.slow
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.slow
 GOLDEN = json.loads(Path(__file__).with_name("golden.json").read_text())
 
 
-def problem_of(case: Case) -> Problem:
+def problem_of(case: Case) -> LayoutProblem:
     turbines = [Turbine.generic(name, *TURBINES[name]) for name in case.turbines]
     near = Neighbours(*np.array(case.neighbours).T) if case.neighbours else None
     site = WeibullSite(FREQUENCY, WEIBULL_A, WEIBULL_K, interpolation=case.interpolation)
@@ -26,7 +26,7 @@ def problem_of(case: Case) -> Problem:
     polygons, holes = SHAPES[case.shape]
     boundary = Boundary(polygons, holes=holes) if polygons else Boundary(circle=CIRCLE)
     spacing = [case.spacing * turbine.rotor_diameter_m for turbine in turbines]
-    return Problem(farm, boundary, case.count, spacing if len(spacing) > 1 else spacing[0], case.name)
+    return LayoutProblem(farm, boundary, case.count, spacing if len(spacing) > 1 else spacing[0], case.name)
 
 
 def method_of(case: Case) -> SmartStart:

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.layout.small_problems import mixed
-from vindeby.layout import Boundary, Layout, Problem
+from vindeby.layout import Boundary, Layout, LayoutProblem
 from vindeby.layout.area.boundary import worst_pair
 from vindeby.wake import Turbine, WindFarm
 
@@ -51,7 +51,7 @@ def test_a_large_farm_is_judged_as_its_parts_are() -> None:
     small = mixed()
     x, y = (v.ravel() for v in np.meshgrid(np.arange(20) * 600.0, np.arange(15) * 600.0))
     area = Boundary([((0.0, 0.0), (11400.0, 0.0), (11400.0, 8400.0), (0.0, 8400.0))])
-    problem = Problem(WindFarm(small.farm.site, TYPES, "iea37"), area, 300, 600.0)
+    problem = LayoutProblem(WindFarm(small.farm.site, TYPES, "iea37"), area, 300, 600.0)
     assert problem.is_feasible(Layout.of(x, y))
     x[137] += 0.01
     assert problem.shortfalls(Layout.of(x, y))[1] == pytest.approx(0.01, rel=1e-9)

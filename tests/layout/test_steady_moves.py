@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.layout.small_problems import BOOMERANG, HOLE, ROSE, boomerang, circle, round_with_hole
-from vindeby.layout import Annealing, Boundary, Problem, RandomStart, Result
+from vindeby.layout import Annealing, Boundary, LayoutProblem, RandomStart, Result
 from vindeby.layout.area.limits import Limits
 from vindeby.layout.moves import walk_loop
 from vindeby.layout.moves.steady_moves import SteadyMoves
@@ -26,12 +26,12 @@ SQUARES = [[(x, y), (x + 900.0, y), (x + 900.0, y + 900.0), (x, y + 900.0)] for 
 BESIDE = Neighbours([-400.0, -400.0], [500.0, 1500.0])
 
 
-def two_squares(types: int = 1) -> Problem:
+def two_squares(types: int = 1) -> LayoutProblem:
     """Two polygons beside a farm that stands already; one wind speed, so that no table is in the way."""
     farm = WindFarm(
         UniformSite(ROSE, wind_speed=9.8), [iea37_335mw(), iea37_10mw()][:types], "iea37", neighbours=BESIDE
     )
-    return Problem(farm, Boundary(SQUARES), 7, 300.0, "two squares", mix=(7,) if types == 1 else (4, 3))
+    return LayoutProblem(farm, Boundary(SQUARES), 7, 300.0, "two squares", mix=(7,) if types == 1 else (4, 3))
 
 
 STEADY = {
@@ -42,7 +42,7 @@ STEADY = {
 }
 
 
-def annealed(problem: Problem, evaluations: int = 20_000) -> Result:
+def annealed(problem: LayoutProblem, evaluations: int = 20_000) -> Result:
     return Annealing(evaluations, 0.03).run(problem, 5, RandomStart().run(problem, 0).layout)
 
 
@@ -100,12 +100,12 @@ def test_after_any_history_of_moves_the_energy_is_that_of_a_whole_evaluation(
     x, y = np.hstack([place, np.stack([BESIDE.x, BESIDE.y])])
     moves, kernels, _ = mover_of(farm, x, y, np.append(kind, [0, 0]), 6)
     assert isinstance(moves, SteadyMoves)
-    energy = kernels.settle(farm.data, farm.machines, farm.wind, moves)
+    energy = kernels.settle(farm.data, farm.turbine_arrays, farm.wind, moves)
     for turbine, (a, b), kept in history:
         if (a, b) in taken:
             continue
         move = (
-            farm.data, farm.machines, farm.wind, moves, turbine, 313.7 * a + 41.3 * b, 331.1 * b - 37.9 * a
+            farm.data, farm.turbine_arrays, farm.wind, moves, turbine, 313.7 * a + 41.3 * b, 331.1 * b - 37.9 * a
         )  # fmt: skip
         gain = kernels.gained(*move, -np.inf)
         if kept:
@@ -117,7 +117,7 @@ def test_after_any_history_of_moves_the_energy_is_that_of_a_whole_evaluation(
 
 
 def test_a_place_is_allowed_up_to_the_last_bit_of_the_spacing_and_of_the_boundary() -> None:
-    problem = Problem(circle().farm, Boundary(circle=((0.0, 0.0), 1000.0)), 2, 260.0, "two")
+    problem = LayoutProblem(circle().farm, Boundary(circle=((0.0, 0.0), 1000.0)), 2, 260.0, "two")
     limits = Limits(problem, np.zeros(2, np.int64))
     here = (limits.areas, limits.zone, np.array([0.0, 500.0]), np.array([0.0, 0.0]), limits.need, 1)
     for apart, far in ((260.0, True), (np.nextafter(260.0, 0.0), False)):
@@ -139,7 +139,7 @@ def test_a_place_is_allowed_up_to_the_last_bit_of_the_spacing_and_of_the_boundar
     ids=["two squares", "boomerang", "round with hole", "circle"],
 )
 def test_places_outside_are_not_allowed(boundary: Boundary) -> None:
-    problem = Problem(circle().farm, boundary, 1, 260.0, "one")
+    problem = LayoutProblem(circle().farm, boundary, 1, 260.0, "one")
     limits = Limits(problem, np.zeros(1, np.int64))
     west, south, east, north = boundary.bounds
     rng = np.random.default_rng(0)

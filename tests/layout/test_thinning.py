@@ -9,7 +9,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from tests.layout.small_problems import circle, mixed
-from vindeby.layout import Boundary, Gradient, Problem, RandomStart
+from vindeby.layout import Boundary, Gradient, LayoutProblem, RandomStart
 from vindeby.layout.climbing.simplified_farm import direction_step, thinned, thinned_states
 from vindeby.layout.climbing.stages import schedule_of
 from vindeby.wake import (
@@ -32,8 +32,8 @@ GRID = WindGrid([-100.0, 3100.0], [-100.0, 3100.0], speedup=[[0.9, 1.0], [1.0, 1
 
 def problem(
     site: WeibullSite | GriddedSite | TimeSeriesSite = SITE, model: str = "bastankhah-2014"
-) -> Problem:
-    return Problem(WindFarm(site, TURBINE, model), AREA, 6, 480.0)
+) -> LayoutProblem:
+    return LayoutProblem(WindFarm(site, TURBINE, model), AREA, 6, 480.0)
 
 
 def mean_power(states: WindStates) -> float:

@@ -13,7 +13,7 @@ import pytest
 from tests.layout.small_problems import circle, fine_rose, mixed
 from tests.physics.gridded_sites import SOUTH, WEST, Local
 from vindeby.errors import ArgumentError
-from vindeby.layout import Annealing, Boundary, Method, Problem, RandomSearch, RandomStart, Result
+from vindeby.layout import Annealing, Boundary, LayoutProblem, Method, RandomSearch, RandomStart, Result
 from vindeby.layout.climbing.simplified_farm import thinned
 from vindeby.layout.moves.walk import Stage, Walk, stages_of, walk
 from vindeby.layout.portfolio.starts import trial_work
@@ -31,38 +31,38 @@ def same_bits(one: Result, other: Result) -> bool:
     return all(np.array_equal(getattr(one, name), getattr(other, name)) for name in ("x", "y", "aep_gwh"))
 
 
-def in_wind(farm: WindFarm) -> Problem:
+def in_wind(farm: WindFarm) -> LayoutProblem:
     return replace(fine_rose(), farm=farm, n_turbines=4)
 
 
-def local_wind(local: Local, directions: FloatArray, speeds: FloatArray) -> Problem:
+def local_wind(local: Local, directions: FloatArray, speeds: FloatArray) -> LayoutProblem:
     corners = [(WEST + x, SOUTH + y) for x, y in ((250, 250), (2750, 250), (2750, 2750), (250, 2750))]
     turbine = Turbine.generic("ten", 10.0, 178.0, 119.0)
     farm = WindFarm(local.site(), turbine, "bastankhah-2014", directions=directions, speeds=speeds)
-    return Problem(farm, Boundary([corners]), 3, 534.0, "local")
+    return LayoutProblem(farm, Boundary([corners]), 3, 534.0, "local")
 
 
 class OwnFarm(WindFarm):
     """As a farm is whose wakes another engine computes."""
 
 
-def own_wakes() -> Problem:
+def own_wakes() -> LayoutProblem:
     farm = fine_rose().farm
     return in_wind(OwnFarm(ROSE, farm.turbines, farm.model, directions=DEGREES[::3], speeds=SPEEDS))
 
 
-def in_few_states() -> Problem:
+def in_few_states() -> LayoutProblem:
     farm = fine_rose().farm
     return in_wind(WindFarm(ROSE, farm.turbines, farm.model, directions=DEGREES[::3], speeds=SPEEDS[1:17:2]))
 
 
-def time_series() -> Problem:
+def time_series() -> LayoutProblem:
     rng = np.random.default_rng(4)
     site = TimeSeriesSite(rng.uniform(4.0, 20.0, 200), rng.uniform(0.0, 360.0, 200))
     return in_wind(WindFarm(site, fine_rose().farm.turbines, "bastankhah-2014"))
 
 
-STAY: dict[str, Callable[[], Problem]] = {
+STAY: dict[str, Callable[[], LayoutProblem]] = {
     "few states": in_few_states,
     "two types in few states": mixed,
     "steady wakes in few states": circle,
@@ -92,7 +92,7 @@ def test_where_few_states_would_not_pay_the_walk_is_that_in_all_of_them(name: st
     )
 
 
-def fine(directions: FloatArray, speeds: FloatArray, turbines: int = 4) -> Problem:
+def fine(directions: FloatArray, speeds: FloatArray, turbines: int = 4) -> LayoutProblem:
     farm = fine_rose().farm
     made = WindFarm(ROSE, farm.turbines, farm.model, directions=directions, speeds=speeds)
     return replace(in_wind(made), n_turbines=turbines, spacing_m=0.0)
@@ -113,7 +113,7 @@ def fine(directions: FloatArray, speeds: FloatArray, turbines: int = 4) -> Probl
     ],
 )
 def test_a_fine_rose_is_walked_in_few_states_and_at_last_in_all_directions(
-    problem: Problem, shapes: list[tuple[int, int, float]]
+    problem: LayoutProblem, shapes: list[tuple[int, int, float]]
 ) -> None:
     stages = stages_of(problem, "coarse-to-fine")
     assert [(*stage.problem.farm.states.shape, stage.share) for stage in stages] == shapes

@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 from tests.layout.small_problems import circle
-from vindeby.layout import Gradient, Problem, RandomStart
+from vindeby.layout import Gradient, LayoutProblem, RandomStart
 from vindeby.layout.climbing.simplified_farm import stages, widened
 from vindeby.wake import MODELS, Turbine, UniformSite, WakeModel, WindFarm, model_named
 
 pytestmark = pytest.mark.slow
 
 
-def with_model(model: WakeModel) -> Problem:
+def with_model(model: WakeModel) -> LayoutProblem:
     problem = circle()
     return replace(problem, farm=WindFarm(problem.farm.site, problem.farm.turbines, model))
 

@@ -13,8 +13,8 @@ from vindeby.layout import (
     Boundary,
     Gradient,
     InTurn,
+    LayoutProblem,
     Pipeline,
-    Problem,
     RandomSearch,
     RandomStart,
     Zone,
@@ -44,7 +44,7 @@ def test_counts_and_zones_are_kept_and_the_whole_is_a_layout_of_the_rectangle(
         Zone(_rectangle(west, east), count)
         for west, east, count in zip(edges, edges[1:], counts, strict=False)
     ]
-    problem = Problem(FARM, Zones(zones), sum(zone.n_turbines for zone in zones), SPACING)
+    problem = LayoutProblem(FARM, Zones(zones), sum(zone.n_turbines for zone in zones), SPACING)
     steps = [RandomStart(), Gradient(3, 1.0), RandomSearch(20)]
     found = (InTurn(steps, 2) if in_turn else Pipeline(steps)).run(problem, seed)
 
@@ -54,6 +54,6 @@ def test_counts_and_zones_are_kept_and_the_whole_is_a_layout_of_the_rectangle(
         assert x.min() >= west - 1e-6
         assert x.max() <= east + 1e-6
         first += zone.n_turbines
-    whole = Problem(FARM, _rectangle(0.0, WIDTH), problem.n_turbines, SPACING)
+    whole = LayoutProblem(FARM, _rectangle(0.0, WIDTH), problem.n_turbines, SPACING)
     assert whole.is_feasible(found.layout)
     assert np.isclose(whole.aep(found.layout), found.aep_gwh, rtol=1e-12, atol=0.0)

@@ -26,9 +26,9 @@ from vindeby.layout import (
     Gradient,
     InTurn,
     Layout,
+    LayoutProblem,
     Method,
     Pipeline,
-    Problem,
     RandomSearch,
     RandomStart,
     SmartStart,
@@ -61,7 +61,7 @@ def _methods(name: str) -> dict[str, Method]:
     return methods
 
 
-def _outside_m(problem: Problem, result: Result) -> float:
+def _outside_m(problem: LayoutProblem, result: Result) -> float:
     """How far the worst turbine is outside its zone, by shapely and not by the searches' own distances."""
     worst, first = 0.0, 0
     for zone in problem.zones:
@@ -78,7 +78,7 @@ def _outside_m(problem: Problem, result: Result) -> float:
     return worst
 
 
-def _too_near_m(problem: Problem, result: Result) -> float:
+def _too_near_m(problem: LayoutProblem, result: Result) -> float:
     need = problem.spacing_by_type[result.types]
     return max(
         0.5 * float(need[i] + need[j]) - math.hypot(result.x[i] - result.x[j], result.y[i] - result.y[j])
@@ -87,7 +87,7 @@ def _too_near_m(problem: Problem, result: Result) -> float:
     )
 
 
-def _counts(problem: Problem, result: Result) -> list[list[int]]:
+def _counts(problem: LayoutProblem, result: Result) -> list[list[int]]:
     parts = np.split(result.types, np.cumsum([zone.n_turbines for zone in problem.zones])[:-1])
     kinds = len(problem.farm.turbines)
     rows = np.array([np.bincount(part, minlength=kinds) for part in parts])
@@ -161,9 +161,9 @@ def test_in_turn_counts_the_energy_of_all_zones() -> None:
     """A zone upwind that only looked at itself would not move out of the way of the one downwind."""
     zones = Zones([Zone(Boundary([WEST]), 1, "upwind"), Zone(Boundary([EAST]), 1, "downwind")])
     farm = three_zones().farm
-    problem = Problem(farm, zones, 2, 260.0)
+    problem = LayoutProblem(farm, zones, 2, 260.0)
     start = Layout.of([1900.0, 2400.0], [1500.0, 1500.0])
-    alone = Problem(farm, Boundary([WEST]), 1, 260.0)
+    alone = LayoutProblem(farm, Boundary([WEST]), 1, 260.0)
     assert Gradient(20).run(alone, 0, Layout.of([1900.0], [1500.0])).x[0] == 1900.0
     found = InTurn([Gradient(20)]).run(problem, 0, start)
     assert abs(found.y[0] - start.y[0]) > 1.0

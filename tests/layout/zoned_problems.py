@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from vindeby.layout import Boundary, Problem, Zone, Zones
+from vindeby.layout import Boundary, LayoutProblem, Zone, Zones
 from vindeby.wake import TableSite, Turbine, WeibullSite, WindFarm, iea37_335mw
 
 WEST = ((0.0, 0.0), (2000.0, 0.0), (2000.0, 3000.0), (0.0, 3000.0))
@@ -15,7 +15,7 @@ CIRCLE = ((6500.0, 1500.0), 1200.0)
 ROSE = (0.1, 0.1, 0.1, 0.15, 0.15, 0.1, 0.2, 0.1)
 
 
-def three_zones(spacing_m: float = 400.0) -> Problem:
+def three_zones(spacing_m: float = 400.0) -> LayoutProblem:
     """Two rectangles that share an edge, one with a hole, and a circle; 5, 3 and 4 turbines."""
     zones = Zones(
         [
@@ -25,7 +25,7 @@ def three_zones(spacing_m: float = 400.0) -> Problem:
         ]
     )
     farm = WindFarm(TableSite(np.outer(ROSE, [0.3, 0.7]), [9.0, 9.8]), iea37_335mw(), "iea37")
-    return Problem(farm, zones, 12, spacing_m, "three zones")
+    return LayoutProblem(farm, zones, 12, spacing_m, "three zones")
 
 
 def two_types(model: str = "bastankhah-2014") -> WindFarm:
@@ -35,24 +35,24 @@ def two_types(model: str = "bastankhah-2014") -> WindFarm:
     return WindFarm(site, types, model, directions=np.arange(0.0, 360.0, 30.0), speeds=[6.0, 9.0, 12.0])
 
 
-def mix_of_two(model: str = "bastankhah-2014") -> Problem:
+def mix_of_two(model: str = "bastankhah-2014") -> LayoutProblem:
     """Five small turbines and three large ones in a rectangle."""
-    return Problem(two_types(model), Boundary([WEST]), 8, [378.0, 540.0], "a mix", mix=[5, 3])
+    return LayoutProblem(two_types(model), Boundary([WEST]), 8, [378.0, 540.0], "a mix", mix=[5, 3])
 
 
-def mix_by_zone() -> Problem:
+def mix_by_zone() -> LayoutProblem:
     """Two zones, each with a mix of its own."""
     zones = Zones([Zone(Boundary([WEST]), 4, "west"), Zone(Boundary([EAST]), 3, "east")])
-    return Problem(two_types(), zones, 7, [378.0, 540.0], "a mix by zone", mix=[[3, 1], [1, 2]])
+    return LayoutProblem(two_types(), zones, 7, [378.0, 540.0], "a mix by zone", mix=[[3, 1], [1, 2]])
 
 
-def mix_over_zones() -> Problem:
+def mix_over_zones() -> LayoutProblem:
     """Two zones that share one mix."""
     zones = Zones([Zone(Boundary([WEST]), 4, "west"), Zone(Boundary([EAST]), 3, "east")])
-    return Problem(two_types(), zones, 7, [378.0, 540.0], "a mix over zones", mix=[4, 3])
+    return LayoutProblem(two_types(), zones, 7, [378.0, 540.0], "a mix over zones", mix=[4, 3])
 
 
-PROBLEMS: dict[str, Callable[[], Problem]] = {
+PROBLEMS: dict[str, Callable[[], LayoutProblem]] = {
     "three zones": three_zones,
     "mix": mix_of_two,
     "mix by zone": mix_by_zone,

@@ -18,7 +18,7 @@ from vindeby.assembly.wind import turbine_of, wind_farm
 from vindeby.campaign import Campaign
 from vindeby.cli.run_view import line_of
 from vindeby.errors import InputError
-from vindeby.layout import Layout, Problem, Result, Search, SmartStart
+from vindeby.layout import Layout, LayoutProblem, Result, Search, SmartStart
 from vindeby.results.observer import Observer
 from vindeby.results.snapshot import Snapshot
 from vindeby.runner import run
@@ -124,7 +124,7 @@ def test_what_a_worker_compiles_with_is_brief(monkeypatch: pytest.MonkeyPatch) -
     (cell,) = asked.cells()
     prepare = SmartStart.prepare
 
-    def noted(self: SmartStart, problem: Problem) -> Search:
+    def noted(self: SmartStart, problem: LayoutProblem) -> Search:
         made.append(self.grid_size)
         return prepare(self, problem)
 

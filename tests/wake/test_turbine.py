@@ -8,7 +8,7 @@ import pytest
 from tests.physics.oracle import needs_pywake, pywake_generic
 from vindeby.errors import ArgumentError
 from vindeby.wake import Turbine, iea37_10mw, iea37_335mw
-from vindeby.wake.turbines.curves import curves_at, curves_with_slopes, machines_of, thrust_variable
+from vindeby.wake.turbines.curves import curves_at, curves_with_slopes, thrust_variable, turbine_arrays
 
 
 @needs_pywake
@@ -60,7 +60,7 @@ def test_the_case_study_turbines(turbine: Turbine, rated: float, rated_speed: fl
     ids=lambda t: t.name,
 )
 def test_the_compiled_curves_are_the_same(turbine: Turbine) -> None:
-    machines = machines_of([iea37_10mw(), turbine])
+    machines = turbine_arrays([iea37_10mw(), turbine])
     knots = np.concatenate([turbine.start, turbine.start + 1e-9, [0.0, 99.0]])
     for speed in np.concatenate([np.random.default_rng(0).uniform(0, 32, 400), knots]):
         power, thrust = curves_at(machines, 1, float(speed))
@@ -74,7 +74,7 @@ def test_the_compiled_curves_are_the_same(turbine: Turbine) -> None:
 
 def test_pieces_hold_the_thrust_variable_to_1e_9() -> None:
     turbine = Turbine.generic("generic", 15, 240, 150)
-    rows = machines_of([turbine]).piece.reshape(-1, 12)
+    rows = turbine_arrays([turbine]).piece.reshape(-1, 12)
     for row in rows[:-1]:
         for part in (0.0, 0.25, 0.7):
             along = part * (row[11] - row[10])

@@ -34,7 +34,7 @@ x, y = np.array([0.0, 700.0, 900.0]), np.array([0.0, 50.0, 400.0])
 moves = new_carried_moves(farm, x, y, np.zeros(3, np.int64), 3)
 
 def without_counting():
-    return carried_kernels(farm.model).settle(farm.data, farm.machines, farm.wind, moves) * 8760e-9
+    return carried_kernels(farm.model).settle(farm.data, farm.turbine_arrays, farm.wind, moves) * 8760e-9
 
 def counting():
     return [farm.aep(x, y) for _ in range(50)]

@@ -29,20 +29,20 @@ def _disc(circle: Circle) -> tuple[tuple[float, float], float]:
     return circle.center, circle.radius_m
 
 
-def problem_of(campaign: Campaign, cell: Cell) -> layout.Problem:
+def problem_of(campaign: Campaign, cell: Cell) -> layout.LayoutProblem:
     """What is searched for in a cell of the campaign."""
-    farm, kinds = campaign.farms[cell.farm_idx], cell.type_indices
+    farm, types = campaign.farms[cell.farm_idx], cell.type_indices
     beside = around(campaign, cell.farm_idx, campaign.turbines_of(cell))
-    others = len(beside.turbines) - len(kinds)  # the types of neighbours are not to choose from
-    return layout.Problem(
-        farm=wind_farm(campaign, kinds, cell.farm_idx, searched=True),
+    others = len(beside.turbines) - len(types)  # the types of neighbours are not to choose from
+    return layout.LayoutProblem(
+        farm=wind_farm(campaign, types, cell.farm_idx, searched=True),
         boundary=_grounds(farm, cell),
         n_turbines=cell.n_turbines,
         spacing_m=beside.spacing_m,
         name=farm.name,
         mix=_mix(campaign, cell, others) if cell.mix or others else None,
         choice=_choice(campaign, cell, others),
-        stated=wind_farm(campaign, kinds, cell.farm_idx) if campaign.site.is_searched_coarsely else None,
+        stated=wind_farm(campaign, types, cell.farm_idx) if campaign.site.is_searched_coarsely else None,
     )
 
 
@@ -68,11 +68,11 @@ def _grounds(farm: Farm, cell: Cell) -> layout.Boundary | layout.Zones:
 
 def _mix(campaign: Campaign, cell: Cell, others: int) -> list[int] | list[list[int]]:
     """How many of each type of the cell there are, in the farm or in each of its zones; and none of the others."""
-    kinds, zones = cell.type_indices, campaign.farms[cell.farm_idx].zones or ()
+    types, zones = cell.type_indices, campaign.farms[cell.farm_idx].zones or ()
     none = [0] * others
     if zones and zones[0].mix is not None:
         rows = [dict(campaign.in_order(zone.fixed_mix())) for zone in zones]
-        return [[row.get(kind, 0) for kind in kinds] + none for row in rows]
+        return [[row.get(type_idx, 0) for type_idx in types] + none for row in rows]
     if zones and not cell.mix:
         return [[count, *none] for count in cell.zones]
     return [count for _, count in cell.mix or ((0, cell.n_turbines),)] + none

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from vindeby.assembly.done import Judge
-from vindeby.assembly.physics import layout_of
-from vindeby.assembly.stored_turbines import own_types, worth_of
+from vindeby.assembly.stored_turbines import layout_of, own_types, worth_of
 from vindeby.campaign import Campaign
 from vindeby.campaign.tasks import parse_key
 from vindeby.errors import DataError, InputError
@@ -67,9 +66,9 @@ def keys_by_worth(database: Database) -> dict[tuple[int, int], list[str]]:
 
 def _stored(path: Path, record: Record, campaign: Campaign | None) -> dict[str, Any]:
     layout = layout_of(record)
-    if layout is None:
+    if layout is None or not layout.size:
         raise DataError(f"{path}: result {record.key} holds no layout")
-    positions = [[float(x), float(y)] for x, y in zip(*layout, strict=True)]
+    positions = layout.T.tolist()
     plain = {"positions": positions, "source": f"{path.name} {record.key}"}
     numbers = parse_key(record.key)
     if campaign is None or numbers is None:
@@ -77,17 +76,17 @@ def _stored(path: Path, record: Record, campaign: Campaign | None) -> dict[str, 
     farm_idx, type_idx, seed = numbers
     if farm_idx >= len(campaign.farms) or type_idx >= len(campaign.turbines):
         return plain
-    kinds, own = [type_idx], None
+    types, own = [type_idx], None
     cell = next((one for one in campaign.cells() if (one.farm_idx, one.type_idx) == numbers[:2]), None)
     if cell is not None and cell.mix:
-        kinds, own = [*cell.type_indices], own_types(record, cell, len(positions))
+        types, own = [*cell.type_indices], own_types(record, cell, len(positions))
         if own is None:
             raise DataError(f"{path}: result {record.key} does not say of which type each turbine is")
-    turbines = [campaign.turbines[kind] for kind in kinds]
+    turbines = [campaign.turbines[index] for index in types]
     names = [turbine.name for turbine in turbines]
     what = f"{campaign.farms[farm_idx].name}, {'+'.join(names)}, seed {seed}"
     data = [turbine.model_dump(mode="json", by_alias=True, exclude_none=True) for turbine in turbines]
-    each = names[0] if own is None else [names[kind] for kind in own]
+    each = names[0] if own is None else [names[index] for index in own]
     return {
         "positions": positions,
         "source": f"{path.name} {record.key} ({what})",

@@ -92,28 +92,40 @@ def objective_gwh(campaign: Campaign, cell: Cell, arrays: Mapping[str, npt.NDArr
     if campaign.objective is None or not cell.is_chosen or (cell.mix and types is None):
         return None
     own = [cell.type_idx] * arrays["layout"].shape[-1]
-    kinds = types.tolist() if cell.mix and types is not None else own
-    names = Counter(campaign.turbines[kind].name for kind in kinds)
+    each = types.tolist() if cell.mix and types is not None else own
+    names = Counter(campaign.turbines[type_idx].name for type_idx in each)
     return campaign.objective.worth(float(arrays["aep"].ravel()[0]), names)
+
+
+def layout_of(record: Record) -> FloatArray | None:
+    """Positions in metres, x and y, shape (2, turbines); None where the record holds no usable layout."""
+    layout = record.arrays.get("layout")
+    if layout is None or layout.ndim != 2 or len(layout) != 2 or not np.isfinite(layout).all():
+        return None
+    return layout.astype(np.float64)
+
+
+def energy_of(record: Record) -> float | None:
+    """The AEP in a result, GWh; None where it has none."""
+    energy = record.arrays.get("aep")
+    return float(energy.ravel()[0]) if energy is not None and energy.size == 1 else None
 
 
 def worth_of(record: Record) -> float | None:
     """What tells the best of a farm's results: the objective that a record says, or its energy; None without any."""
-    said, energy = record.attributes.get("objective"), record.arrays.get("aep")
-    if isinstance(said, float):
-        return said
-    return float(energy.ravel()[0]) if energy is not None and energy.size == 1 else None
+    said = record.attributes.get("objective")
+    return said if isinstance(said, float) else energy_of(record)
 
 
 def own_types(record: Record, cell: Cell, count: int) -> IntArray | None:
     """The type of each turbine among those of its cell, from 0; None where a mixed farm's record does not say it."""
     if not cell.mix:
         return np.zeros(count, np.int64)
-    kinds = np.array(cell.type_indices)
+    known = np.array(cell.type_indices)
     types = record.arrays.get("types")
     if types is None or types.shape != (count,) or types.dtype.kind not in "iu":
         return None
-    return np.searchsorted(kinds, types).astype(np.int64) if np.isin(types, kinds).all() else None
+    return np.searchsorted(known, types).astype(np.int64) if np.isin(types, known).all() else None
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """How a layout is found: boundaries, spacing, and the methods that search.
 
 May import ``vindeby.wake``, ``vindeby.errors`` and ``vindeby.units``; ``runner`` and what stands above may
-import it. A ``Problem`` says what is wanted, a ``Method`` how to look for it, a ``Result`` what came out.
+import it. A ``LayoutProblem`` says what is wanted, a ``Method`` how to look for it, a ``Result`` what came out.
 """
 
 from __future__ import annotations
@@ -13,25 +13,26 @@ from vindeby.layout.method import Method, Pipeline, Result, Search, Status
 from vindeby.layout.methods.auto import Auto
 from vindeby.layout.methods.gradient import Gradient
 from vindeby.layout.methods.in_turn import InTurn
-from vindeby.layout.methods.starts import Lattice, RandomStart, SmartStart
+from vindeby.layout.methods.starts import BoundaryGrid, Lattice, RandomStart, SmartStart
 from vindeby.layout.methods.walks import Annealing, RandomSearch
-from vindeby.layout.problem import Layout, Problem
+from vindeby.layout.problem import Layout, LayoutProblem
 
 __all__ = [
     "Annealing",
     "Auto",
     "Boundary",
+    "BoundaryGrid",
     "Choice",
     "CountSearch",
     "Gradient",
     "InTurn",
     "Lattice",
     "Layout",
+    "LayoutProblem",
     "Method",
     "MixSearch",
     "Objective",
     "Pipeline",
-    "Problem",
     "RandomSearch",
     "RandomStart",
     "Result",

@@ -15,7 +15,7 @@ from typing import Literal
 
 from vindeby.arrays import FloatArray, IntArray
 from vindeby.errors import ArgumentError, TaskError
-from vindeby.layout.problem import Layout, Problem
+from vindeby.layout.problem import Layout, LayoutProblem
 
 Status = Literal["complete", "converged", "budget"]
 """``complete``: a construction that is done; ``converged``: no better layout nearby; ``budget``: stopped by
@@ -67,7 +67,7 @@ class Method(ABC):
     """One way to search; subclass it, as a frozen dataclass, to add your own."""
 
     @abstractmethod
-    def prepare(self, problem: Problem) -> Search:
+    def prepare(self, problem: LayoutProblem) -> Search:
         """Do what all seeds of a problem share, and return the search."""
 
     def brief(self) -> Method:
@@ -78,12 +78,12 @@ class Method(ABC):
         """
         return self
 
-    def run(self, problem: Problem, seed: int, start: Layout | None = None) -> Result:
+    def run(self, problem: LayoutProblem, seed: int, start: Layout | None = None) -> Result:
         """Search once. For many seeds of one problem, call ``prepare`` and use what it returns."""
         return checked(problem, self)(seed, start)
 
 
-def start_for(problem: Problem, start: Layout | None, method: str) -> Layout:
+def start_for(problem: LayoutProblem, start: Layout | None, method: str) -> Layout:
     """The start that a refining method was given; TaskError if it was given none."""
     if start is None:
         raise TaskError(
@@ -92,7 +92,7 @@ def start_for(problem: Problem, start: Layout | None, method: str) -> Layout:
     return start
 
 
-def checked(problem: Problem, method: Method) -> Search:
+def checked(problem: LayoutProblem, method: Method) -> Search:
     """The search of a method, which never returns a layout that breaks the problem's rules."""
     search = method.prepare(problem)
     name = type(method).__name__
@@ -115,7 +115,7 @@ class Pipeline(Method):
         if not self.steps:
             raise ArgumentError("a pipeline needs at least one method")
 
-    def prepare(self, problem: Problem) -> Search:
+    def prepare(self, problem: LayoutProblem) -> Search:
         """Prepare every step."""
         searches = [checked(problem, step) for step in self.steps]
 

@@ -1,6 +1,6 @@
 """What is searched for: so many turbines, in this area, this far from each other, worth as much as can be.
 
-A ``Problem`` holds no search state. Everything a method may return is checked against it, so that no layout
+A ``LayoutProblem`` holds no search state. Everything a method may return is checked against it, so that no layout
 that breaks its rules ever leaves this part.
 """
 
@@ -31,8 +31,8 @@ class Layout:
     types: IntArray
 
     def __repr__(self) -> str:
-        kinds = len(set(np.asarray(self.types).tolist()))
-        several = f" of {kinds} types" if kinds > 1 else ""
+        count = len(set(np.asarray(self.types).tolist()))
+        several = f" of {count} types" if count > 1 else ""
         km = [f"{np.ptp(at) / 1000:.3g} km" for at in (self.x, self.y) if len(at)]
         return f"<Layout: {plural(len(self.x), 'turbine')}{several}{', ' if km else ''}{' x '.join(km)}>"
 
@@ -45,10 +45,10 @@ class Layout:
     def of(x: npt.ArrayLike, y: npt.ArrayLike, types: npt.ArrayLike = 0) -> Layout:
         """Make a layout of lists; one type may stand for all."""
         px, py = np.array(x, np.float64), np.array(y, np.float64)
-        kind = np.array(np.broadcast_to(np.asarray(types, np.int64), px.shape))
+        each = np.array(np.broadcast_to(np.asarray(types, np.int64), px.shape))
         if px.ndim != 1 or px.shape != py.shape:
             raise ArgumentError(f"x and y must be lists of one length, not of shapes {px.shape}, {py.shape}")
-        return Layout(px, py, kind)
+        return Layout(px, py, each)
 
 
 def joined(first: Layout, second: Layout) -> Layout:
@@ -108,7 +108,7 @@ class Report:
 
 
 @dataclass(frozen=True, eq=False)
-class Problem:
+class LayoutProblem:
     """A farm to be laid out.
 
     ``farm`` says what a layout is worth, and holds the neighbours, if any. ``spacing_m`` is the least
@@ -162,8 +162,8 @@ class Problem:
         if self.mix is not None:
             check_mix(self.mix, [zone.n_turbines for zone in self.zones], len(self.farm.turbines))
         if self.types is not None:
-            kinds = np.asarray(self.types)
-            if kinds.shape != (self.n_turbines,) or kinds.min() < 0 or kinds.max() >= len(self.farm.turbines):
+            types = np.asarray(self.types)
+            if types.shape != (self.n_turbines,) or types.min() < 0 or types.max() >= len(self.farm.turbines):
                 raise ArgumentError(
                     f"types must hold one type index for each of {self.n_turbines} turbines, not {self.types!r}"
                 )
@@ -186,7 +186,8 @@ class Problem:
     def __repr__(self) -> str:
         low, high = self.spacing_by_type.min(), self.spacing_by_type.max()
         spacing = f"{low:g} m" if low == high else f"{low:g} to {high:g} m"
-        return f"<Problem {self.name!r}: {plural(self.n_turbines, 'turbine')}, spacing {spacing}, in {self.boundary!r}>"
+        count = plural(self.n_turbines, "turbine")
+        return f"<LayoutProblem {self.name!r}: {count}, spacing {spacing}, in {self.boundary!r}>"
 
     @cached_property
     def spacing_by_type(self) -> FloatArray:
@@ -230,7 +231,7 @@ class Problem:
     def _by_type(self, types: IntArray) -> IntArray:
         return np.bincount(types, minlength=len(self.farm.turbines))
 
-    def decided(self, types: IntArray) -> Problem:
+    def decided(self, types: IntArray) -> LayoutProblem:
         """The problem of laying out turbines of these types, without any choice; TaskError if it is not allowed."""
         choice, by_type = self.choice, self._by_type(types)
         if (
@@ -285,7 +286,7 @@ class Problem:
                 f"farm {self.name}: {method} returned {len(layout.x)} turbines, not {self.n_turbines}; "
                 "this is a mistake in the method"
             )
-        left = self.remaining().kind
+        left = self.remaining().by_type
         np.subtract.at(left, (self.zone_of * (len(left) > 1), layout.types), 1)
         if self.mix is not None and left.any():
             raise TaskError(
@@ -327,27 +328,27 @@ class Remaining:
     def __init__(self, zones: Sequence[int], mix: Mix | None, types: int) -> None:
         self.zone = np.array(zones, np.int64)
         many = int(self.zone.sum())
-        self.kind = np.atleast_2d(np.array([many] * types if mix is None else mix, np.int64))
+        self.by_type = np.atleast_2d(np.array([many] * types if mix is None else mix, np.int64))
 
     def open(self) -> BoolArray:
         """Whether another turbine of a type may come to a zone; (zones, types)."""
-        return np.asarray((self.zone[:, None] > 0) & (self.kind > 0))
+        return np.asarray((self.zone[:, None] > 0) & (self.by_type > 0))
 
-    def kinds(self) -> IntArray:
+    def types(self) -> IntArray:
         """The types of which any turbine is left to be placed."""
-        return np.flatnonzero(self.kind.any(axis=0))
+        return np.flatnonzero(self.by_type.any(axis=0))
 
-    def take(self, zone: int, kind: int) -> None:
+    def take(self, zone: int, type_index: int) -> None:
         """One turbine of a type comes to a zone."""
         self.zone[zone] -= 1
-        self.kind[zone if len(self.kind) > 1 else 0, kind] -= 1
+        self.by_type[zone if len(self.by_type) > 1 else 0, type_index] -= 1
 
     def types_in_order(self) -> IntArray:
         """A type for each turbine, zone by zone; a farm's mix is spread evenly over its turbines."""
         parts = []
-        for row in self.kind:
+        for row in self.by_type:
             types = np.repeat(np.arange(len(row)), row)
-            if len(self.kind) == 1 and len(self.zone) > 1:
+            if len(self.by_type) == 1 and len(self.zone) > 1:
                 # Where in its type's own sequence each turbine stands decides, so that every zone gets its share.
                 share = np.concatenate([(np.arange(many) + 0.5) / max(many, 1) for many in row])
                 types = types[np.argsort(share, kind="stable")]

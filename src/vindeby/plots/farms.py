@@ -66,12 +66,12 @@ def wakes(result_set: ResultSet, *, dark: bool = False) -> Axes:
     if not best or best[0].farm is None or not best[0].has_wakes:
         raise DataError(f"{result_set.path}: without a campaign and its wake model, wakes are not known")
     key, (x, y), types, farm = best[0].key, best[0].places, best[0].types, best[0].farm
-    wind, kinds = farm.free_wind(x, y, types), np.broadcast_to(types, x.shape)
-    free = np.array([farm.turbines[t].power_at(speed) for t, speed in zip(kinds, wind.speed, strict=True)])
+    wind, type_of = farm.free_wind(x, y, types), np.broadcast_to(types, x.shape)
+    free = np.array([farm.turbines[t].power_at(speed) for t, speed in zip(type_of, wind.speed, strict=True)])
     lost, free = (free - farm.power(x, y, types)) * wind.probability, free * wind.probability
     sector = np.rint(wind.direction / _SECTOR).astype(int).ravel() % (360 // _SECTOR)
     lost_from, free_from = (np.bincount(sector, power.ravel(), 360 // _SECTOR) for power in (lost, free))
-    by_turbine = lost.reshape(len(kinds), -1).sum(axis=1) / free.reshape(len(kinds), -1).sum(axis=1)
+    by_turbine = lost.reshape(len(type_of), -1).sum(axis=1) / free.reshape(len(type_of), -1).sum(axis=1)
     with style(dark=dark):
         left, right = figure(9.6, 4.4).subplots(1, 2)
         angles = np.arange(0, 360, _SECTOR)

@@ -18,11 +18,11 @@ def results_data(result_set: ResultSet) -> dict[str, Any]:
     layouts = _layouts(result_set)
     farms = sorted({int(farm) for farm in rows["farm_idx"]})
     # A mixed farm's types are listed as one, apart from the others.
-    kinds = [
-        (int(kind), int(farm) if result_set.mixed_cell(int(farm), int(kind)) else -1)
-        for farm, kind in zip(rows["farm_idx"], rows["type_idx"], strict=True)
+    type_of_row = [
+        (int(type_idx), int(farm) if result_set.mixed_cell(int(farm), int(type_idx)) else -1)
+        for farm, type_idx in zip(rows["farm_idx"], rows["type_idx"], strict=True)
     ]
-    types = sorted(set(kinds))
+    types = sorted(set(type_of_row))
     frames = {
         farm: maps.frame_of(
             result_set.campaign,
@@ -35,7 +35,7 @@ def results_data(result_set: ResultSet) -> dict[str, Any]:
         {
             "key": row["key"].decode(errors="replace"),
             "farm": farms.index(int(row["farm_idx"])),
-            "type": types.index(kind),
+            "type": types.index(its_type),
             "seed": int(row["ss_seed"]),
             "n": int(layout.shape[1]),
             "aep": maps.plain(row["aep"], 3),
@@ -43,7 +43,7 @@ def results_data(result_set: ResultSet) -> dict[str, Any]:
             "seconds": maps.plain(row["seconds"], 2),
             "layout": maps.pack_layout(layout, frames[int(row["farm_idx"])]),
         }
-        for row, loss, layout, kind in zip(rows, losses, layouts, kinds, strict=True)
+        for row, loss, layout, its_type in zip(rows, losses, layouts, type_of_row, strict=True)
     ]
     return {
         "farms": [maps.farm_data(result_set.campaign, farm, frames[farm]) for farm in farms],

@@ -13,12 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vindeby.arrays import FloatArray, IntArray
-from vindeby.assembly.stored_turbines import own_types
+from vindeby.assembly.stored_turbines import layout_of, own_types
 from vindeby.campaign import Campaign
 from vindeby.campaign.tasks import Cell, parse_key, task_key
 from vindeby.errors import ArgumentError, DataError
 from vindeby.results.columns import ResultColumns
-from vindeby.results.maps import layout_in
 from vindeby.results.snapshot import Expected, guessed
 from vindeby.results.sources import (
     GivenCampaign,
@@ -99,7 +98,7 @@ class ResultSet:
 
     def layout(self, key: str) -> FloatArray:
         """Positions of a result, x and y in metres."""
-        layout = layout_in(self.record(key))
+        layout = layout_of(self.record(key))
         if layout is None:
             raise DataError(f"{self.path}: result {key} has no layout that could be drawn")
         return layout
@@ -114,20 +113,20 @@ class ResultSet:
         if self.campaign is None or turbine_of(self.campaign, type_idx) is None:
             return None
         cell = None if farm_idx is None else self.mixed_cell(farm_idx, type_idx)
-        kinds = (type_idx,) if cell is None else cell.type_indices
+        types = (type_idx,) if cell is None else cell.type_indices
         if farm_idx is not None and not has_neighbours(self.campaign, farm_idx):
             farm_idx = None  # all farms are alike
-        if (kinds, farm_idx) not in self._farms:
+        if (types, farm_idx) not in self._farms:
             from vindeby.assembly.wind import wind_farm  # loads numba, which only some pictures need
 
-            self._farms[kinds, farm_idx] = wind_farm(self.campaign, kinds, farm_idx, with_engine=False)
-        return self._farms[kinds, farm_idx]
+            self._farms[types, farm_idx] = wind_farm(self.campaign, types, farm_idx, with_engine=False)
+        return self._farms[types, farm_idx]
 
     def own_types(self, key: str) -> IntArray | None:
         """The type of each turbine among those of its farm's mix; None for a farm of one type."""
         record = self.record(key)
         cell = self.mixed_cell(*self.place(key)[:2])
-        layout = layout_in(record)
+        layout = layout_of(record)
         return None if cell is None or layout is None else own_types(record, cell, layout.shape[1])
 
     def wake_free_gwh(self, type_idx: int, n_turbines: int) -> float | None:
@@ -170,16 +169,16 @@ class ResultSet:
         """What each result is worth where results of its farm and type are compared (``ResultColumns.worths``)."""
         return self.results.worths(self.campaign)
 
-    def _kinds(self, row: Any) -> list[int]:
+    def _types(self, row: Any) -> list[int]:
         """The type of each turbine of a mixed farm, or the one type of another; none where they are not known."""
         farm_idx, type_idx = int(row["farm_idx"]), int(row["type_idx"])
         cell = self.mixed_cell(farm_idx, type_idx)
         if cell is None:
             return [type_idx] if turbine_of(self.campaign, type_idx) is not None else []
         if not cell.mix_ranges:
-            return [kind for kind, count in cell.mix for _ in range(count)]
+            return [type_idx for type_idx, count in cell.mix for _ in range(count)]
         own = self.own_types(row["key"].decode(errors="replace"))
-        return [] if own is None else [cell.type_indices[kind] for kind in own]
+        return [] if own is None else [cell.type_indices[index] for index in own]
 
     def mean_rated_mw(self, rows: NDArray[Any]) -> FloatArray:
         """The rated power of a turbine of each of some results, of a mix the mean; NaN where it is not known."""
@@ -192,7 +191,7 @@ class ResultSet:
             cell = self.mixed_cell(*place)
             name = row["key"] if cell is not None and cell.mix_ranges else place
             if name not in found:
-                powers = [rated[kind] for kind in self._kinds(row)]
+                powers = [rated[type_idx] for type_idx in self._types(row)]
                 found[name] = float(np.mean(powers)) if powers else np.nan
             each.append(found[name])
         return np.array(each, np.float64)
@@ -226,10 +225,13 @@ class ResultSet:
         """How many turbines a result has: ``63``, or where that was chosen ``63 (of 60 to 66)``, ``6 (2 a + 4 b)``."""
         farm_idx, type_idx = int(row["farm_idx"]), int(row["type_idx"])
         words = f"{row['n_turbines']}{self.range_in_words(farm_idx, type_idx)}"
-        cell, kinds = self.mixed_cell(farm_idx, type_idx), self._kinds(row)
-        if self.campaign is None or cell is None or not cell.mix_ranges or not kinds:
+        cell, types = self.mixed_cell(farm_idx, type_idx), self._types(row)
+        if self.campaign is None or cell is None or not cell.mix_ranges or not types:
             return words
-        parts = [f"{kinds.count(kind)} {self.campaign.turbines[kind].name}" for kind in cell.type_indices]
+        parts = [
+            f"{types.count(type_idx)} {self.campaign.turbines[type_idx].name}"
+            for type_idx in cell.type_indices
+        ]
         return f"{words} ({' + '.join(parts)})"
 
     def best(self) -> dict[tuple[int, int], int]:

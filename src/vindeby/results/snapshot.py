@@ -19,6 +19,7 @@ from vindeby.campaign.tasks import Cell, parse_key
 from vindeby.errors import ArgumentError
 from vindeby.results.columns import ResultColumns
 from vindeby.store.disk.events import FailedTask, WorkerState
+from vindeby.text import listed
 
 _LARGEST_BLOCK = 20_000_000
 NOT_ASKED = -1
@@ -70,13 +71,13 @@ class Expected:
         outside, is_known = 0, bool(self.cells)
         done, invalid, stale = (int(state) for state in (TaskState.DONE, TaskState.INVALID, TaskState.STALE))
         columns = ("farm_idx", "type_idx", "ss_seed", "fingerprint", "aep")
-        for farm, kind, seed, mark, aep in zip(
+        for farm, type_idx, seed, mark, aep in zip(
             *(results.rows[name].tolist() for name in columns), strict=True
         ):
-            place = self._place(farm, kind, seed)
+            place = self._place(farm, type_idx, seed)
             if place is None:
                 outside += 1
-            elif is_known and mark and mark != self._mark(farm, kind, seed):
+            elif is_known and mark and mark != self._mark(farm, type_idx, seed):
                 block[place] = stale
             else:
                 block[place] = done if aep == aep else invalid
@@ -97,9 +98,9 @@ class Expected:
         numbers = parse_key(key)
         return None if numbers is None else self._place(*numbers)
 
-    def _place(self, farm: int, kind: int, seed: int) -> tuple[int, int, int] | None:
+    def _place(self, farm: int, type_idx: int, seed: int) -> tuple[int, int, int] | None:
         index = self._seed_places.get(seed)
-        return (farm, kind, index) if index is not None and (farm, kind) in self._asked else None
+        return (farm, type_idx, index) if index is not None and (farm, type_idx) in self._asked else None
 
     @cached_property
     def by_place(self) -> dict[tuple[int, int], Cell]:
@@ -112,17 +113,17 @@ class Expected:
         every = np.ndindex(len(self.farms), len(self.types))
         return frozenset(self.by_place if self.cells else every)
 
-    def cell_label(self, farm: int, kind: int) -> str:
+    def cell_label(self, farm: int, type_idx: int) -> str:
         """The name of a type in a farm: of its mix, where it has one."""
-        cell = self.by_place.get((farm, kind))
-        return self.types[kind] if cell is None else cell.label(self.types)
+        cell = self.by_place.get((farm, type_idx))
+        return self.types[type_idx] if cell is None else cell.label(self.types)
 
     @cached_property
     def type_labels(self) -> tuple[str, ...]:
         """The name of each type; that of a mix, where all cells of the type are of this mix."""
         labels: list[set[str]] = [set() for _ in self.types]
-        for farm, kind in self.by_place:
-            labels[kind].add(self.cell_label(farm, kind))
+        for farm, type_idx in self.by_place:
+            labels[type_idx].add(self.cell_label(farm, type_idx))
         return tuple(
             next(iter(found)) if len(found) == 1 else name
             for name, found in zip(self.types, labels, strict=True)
@@ -135,8 +136,8 @@ class Expected:
     def only_seed(self, seed: int) -> Expected:
         """The same with one seed."""
         if seed not in self._seed_places:
-            few = ", ".join(map(str, self.seeds[:5])) + (", ..." if len(self.seeds) > 5 else "")
-            raise ArgumentError(f"--seed: {seed} is not one of the {len(self.seeds)} seeds here: {few}")
+            known = listed(self.seeds)
+            raise ArgumentError(f"--seed: {seed} is not one of the {len(self.seeds)} seeds here: {known}")
         total = len(self._asked) if self.known else None
         return replace(self, seeds=(seed,), total=total)
 

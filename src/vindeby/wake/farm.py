@@ -32,7 +32,7 @@ from vindeby.wake.loops.wind_access import (
 from vindeby.wake.models import WakeModel, model_named
 from vindeby.wake.sites.gridded_site import GriddedSite
 from vindeby.wake.sites.site import Site, UniformSite, WindStates, chunks_of
-from vindeby.wake.turbines.curves import machines_of
+from vindeby.wake.turbines.curves import turbine_arrays
 from vindeby.wake.turbines.turbine import Turbine
 
 
@@ -115,7 +115,7 @@ class WindFarm:
         self._refuse_undefined_wind()
         self.threads = threads
         self.neighbours = neighbours
-        self.machines = machines_of(self.turbines)
+        self.turbine_arrays = turbine_arrays(self.turbines)
         self.data = self.model.data
         self._loops = Loops(self.model, self.turbines, self.states, self.locality, tabulate=tabulate)
         self._neighbours = (
@@ -198,28 +198,28 @@ class WindFarm:
                 "where the wind differs from place to place, the AEP without wakes depends on where turbines stand; "
                 "call free_aep_at(x, y, types)"
             )
-        type_index = self._checked_types(types, count)
+        types = self._checked_types(types, count)
         alone = [
             float((t.power_at(self.states.speed) * self.states.probability).sum()) for t in self.turbines
         ]
-        return mean_power_to_aep_gwh(float(np.array(alone)[type_index].sum()))
+        return mean_power_to_aep_gwh(float(np.array(alone)[types].sum()))
 
     def free_aep_at(self, x: npt.ArrayLike, y: npt.ArrayLike, types: npt.ArrayLike = 0) -> float:
         """AEP in GWh that turbines at these places would have if none stood in a wake."""
         if self.locality == "uniform":
             return self.wake_free_aep(len(np.atleast_1d(np.asarray(x))), types)
-        _, _, type_index = self._checked_layout(x, y, types)
+        _, _, types = self._checked_layout(x, y, types)
         free = self.free_wind(x, y, types)
         watts = [
             (self.turbines[t].power_at(speed) * weight).sum()
-            for t, speed, weight in zip(type_index, free.speed, free.probability, strict=True)
+            for t, speed, weight in zip(types, free.speed, free.probability, strict=True)
         ]
         return mean_power_to_aep_gwh(float(np.sum(watts)))
 
     def free_wind(self, x: npt.ArrayLike, y: npt.ArrayLike, types: npt.ArrayLike = 0) -> FreeWind:
         """The wind at every turbine in every wind state if there were no wakes; axes as in ``power``."""
-        px, py, type_index = self._checked_layout(x, y, types)
-        free = free_wind_at(self.wind, self.states.direction, px, py, type_index)
+        px, py, types = self._checked_layout(x, y, types)
+        free = free_wind_at(self.wind, self.states.direction, px, py, types)
         if self.states.step is not None:
             in_time = np.argsort(self.states.step)
             free = FreeWind(*(array[:, in_time] for array in free))
@@ -273,16 +273,16 @@ class WindFarm:
         at: float,
     ) -> FloatArray:
         """Wind speed in m/s at points of this height in a single state, in the wakes of a layout."""
-        px, py, type_index = layout
+        px, py, types = layout
         wind, _ = wind_and_locality(self.site, states, self.turbines)
         out = map_wind(self.site, states, at, point_x, point_y)
         if len(px):
             kept = Kept(np.zeros(1, np.int64), np.zeros((3, len(px), 1)), True)
             call = self._loops.one_state(states)
-            self._run(call, (px, py, type_index), len(px), wind, kept=kept)
+            self._run(call, (px, py, types), len(px), wind, kept=kept)
             u, ct, ti = (np.ascontiguousarray(array[:, 0]) for array in kept.values)
             self._loops.direct.field(
-                self.data, self.machines, wind, px, py, type_index, u, ct, ti, point_x, point_y, at, out
+                self.data, self.turbine_arrays, wind, px, py, types, u, ct, ti, point_x, point_y, at, out
             )
         return out
 
@@ -297,17 +297,18 @@ class WindFarm:
         kept: Kept = NOTHING_KEPT,
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
         """AEP of every counted turbine in GWh, and its slopes with the x and the y of ``slopes`` turbines."""
-        x, y, type_index = layout
+        x, y, types = layout
         out, out_x, out_y = (np.zeros((call.blocks, count)) for count in (counted, slopes, slopes))
         if counted:
             # Map coordinates are millions of metres; near zero, turning them loses no digits.
             east, north = 0.5 * (x.min() + x.max()), 0.5 * (y.min() + y.max())
             near = wind_near(wind, (east, north))
-            arguments = (call.data, self.machines, call.pairs, call.per_block, near, x - east, y - north)
+            turbines = self.turbine_arrays
+            arguments = (call.data, turbines, call.pairs, call.per_block, near, x - east, y - north)
             found = (out, out_x, out_y, kept)
             shares = min(self.threads, call.blocks)
             edges = [round(share * call.blocks / shares) for share in range(shares + 1)]
-            jobs = [(*arguments, type_index, counted, a, b, *found) for a, b in pairwise(edges)]
+            jobs = [(*arguments, types, counted, a, b, *found) for a, b in pairwise(edges)]
             if shares == 1:
                 call.loop(*jobs[0])
             else:
@@ -381,8 +382,8 @@ class WindFarm:
         counted = len(own[0])
         if self._neighbours is None:
             return own, counted
-        px, py, type_index = (np.concatenate(pair) for pair in zip(own, self._neighbours, strict=True))
-        return (px, py, type_index), counted
+        px, py, types = (np.concatenate(pair) for pair in zip(own, self._neighbours, strict=True))
+        return (px, py, types), counted
 
     def _checked_layout(
         self, x: npt.ArrayLike, y: npt.ArrayLike, types: npt.ArrayLike, what: str = "turbine"
@@ -410,7 +411,7 @@ class WindFarm:
         given = np.asarray(types)
         if given.shape not in ((), (count,)) or (given.dtype.kind not in "iu" and given.size):
             raise ArgumentError(f"types must be one index or {count}, whole numbers, not {types!r}")
-        type_index = np.array(np.broadcast_to(given, (count,)), np.int64, order="C")
-        if count and (type_index.min() < 0 or type_index.max() >= len(self.turbines)):
+        checked = np.array(np.broadcast_to(given, (count,)), np.int64, order="C")
+        if count and (checked.min() < 0 or checked.max() >= len(self.turbines)):
             raise ArgumentError(f"types must be from 0 to {len(self.turbines) - 1}, not {types!r}")
-        return type_index
+        return checked

@@ -11,7 +11,7 @@ from vindeby._version import __version__
 from vindeby.errors import StorageError, library
 from vindeby.evaluation.as_campaign import by_combination, call_of
 from vindeby.interop.export.chosen import Chosen
-from vindeby.interop.export.exporting import write_mark
+from vindeby.interop.export.exporting import Options, write_mark
 from vindeby.store.read.export import TASK, dataset_by_task
 
 NOT_ASKED, MISSING, DONE = 0, 1, 2
@@ -61,13 +61,13 @@ def _add_status_and_turbines(data: Any, chosen: Chosen) -> None:
     places = dict(zip(itertools.product(*axes), np.ndindex(*map(len, axes)), strict=True))
     shape = tuple(data.sizes[name] for name in _PER_TURBINE)
     status = np.full(shape[:-1], NOT_ASKED, np.int8)
-    kinds, zones = np.full(shape, -1, np.int16), np.full(shape, -1, np.int16)
+    types, zones = np.full(shape, -1, np.int16), np.full(shape, -1, np.int16)
     for place in chosen.missing.values():
         status[places[place]] = MISSING
     for result in chosen.results:
         here = places[result.place]
         status[here] = DONE
-        kinds[here][: len(result.types)] = result.types
+        types[here][: len(result.types)] = result.types
         if result.zones is not None:
             zones[here][: len(result.zones)] = result.zones
     flags = {
@@ -78,7 +78,7 @@ def _add_status_and_turbines(data: Any, chosen: Chosen) -> None:
     data["status"] = (TASK, status, flags)
     unknown = {"_FillValue": np.int16(-1)}
     about = {"long_name": "turbine type of each turbine, by its number along turbine_type", "units": "1"}
-    data["turbine_type_idx"] = (_PER_TURBINE, kinds, about, unknown)
+    data["turbine_type_idx"] = (_PER_TURBINE, types, about, unknown)
     if (zones >= 0).any():
         about = {"long_name": "zone of each turbine, by its number in the farm", "units": "1"}
         data["zone_idx"] = (_PER_TURBINE, zones, about, unknown)
@@ -123,9 +123,9 @@ def _only_chosen(data: Any, chosen: Chosen) -> Any:
     )
 
 
-def write(path: Path, file_format: str, chosen: Chosen, crs: str | None) -> None:
+def write(path: Path, file_format: str, chosen: Chosen, options: Options) -> None:
     """Write the results as one netCDF-4 file, or as a Zarr folder with consolidated metadata."""
-    data = dataset(chosen, crs)
+    data = dataset(chosen, options.crs)
     if file_format == "zarr":
         library("zarr", "interop", "export --to zarr")
         # xarray has another name for the option where it knows only the library zarr 2.

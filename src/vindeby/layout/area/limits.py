@@ -18,7 +18,7 @@ import numpy as np
 
 from vindeby.arrays import BoolArray, FloatArray, IntArray
 from vindeby.layout.area.boundary import _nearest_edge, areas_of
-from vindeby.layout.problem import Layout, Problem
+from vindeby.layout.problem import Layout, LayoutProblem
 from vindeby.wake.compiling.compiled import inlined, kernel, scalar
 
 EXACT_M = 1e-8
@@ -29,7 +29,7 @@ GOLDEN_ANGLE = 2.399963229728653
 class Limits:
     """The rules of one problem. Positions are (2, n) arrays, relative to ``origin``."""
 
-    def __init__(self, problem: Problem, types: IntArray) -> None:
+    def __init__(self, problem: LayoutProblem, types: IntArray) -> None:
         self.origin = problem.boundary.origin
         self.areas = areas_of([zone.boundary for zone in problem.zones], self.origin)
         self.zone = problem.zone_of

@@ -20,7 +20,7 @@ import numpy as np
 from vindeby.arrays import FloatArray
 from vindeby.layout.area.limits import Limits
 from vindeby.layout.method import Status
-from vindeby.layout.problem import Layout, Problem
+from vindeby.layout.problem import Layout, LayoutProblem
 
 LEAST_BEND = 1e-8
 """Steps along which the slope falls by less than this share of what it could are not kept."""
@@ -80,7 +80,9 @@ class Climb:
     ``before`` is a climb of nearly the same energy that ended here: what it knew of the curvature is used.
     """
 
-    def __init__(self, problem: Problem, start: Layout, memory: int = 0, before: Climb | None = None) -> None:
+    def __init__(
+        self, problem: LayoutProblem, start: Layout, memory: int = 0, before: Climb | None = None
+    ) -> None:
         limits = Limits(problem, start.types)
         self.problem, self.limits, self.types = problem, limits, start.types
         self.status: Status = "budget"
@@ -94,7 +96,7 @@ class Climb:
         self.energy, self.slope = self._evaluate(place)
         self.best, self.best_energy = place, self.energy
         self.recent = [self.energy]
-        self.most = 2.0 * max(float(limits.need.max()), float(problem.farm.machines.diameter.max()))
+        self.most = 2.0 * max(float(limits.need.max()), float(problem.farm.turbine_arrays.diameter.max()))
         self.length = self.most / max(float(np.abs(self.slope).max()), 1e-300)
         self.calm = 0
         self.curvature = Curvature(memory) if memory else None

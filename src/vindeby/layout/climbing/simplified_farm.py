@@ -25,7 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from vindeby.arrays import FloatArray, IntArray
-from vindeby.layout.problem import Problem
+from vindeby.layout.problem import LayoutProblem
 from vindeby.units import LONG_SERIES
 from vindeby.wake import GriddedSite, Turbine, WakeModel, WindFarm, WindStates
 
@@ -66,7 +66,7 @@ def stages(widening: float) -> tuple[float, ...]:
     return tuple(factors)
 
 
-def widened(problem: Problem, factor: float) -> Problem | None:
+def widened(problem: LayoutProblem, factor: float) -> LayoutProblem | None:
     """The problem with wakes that grow ``factor`` times as fast; None for a model that names no growth constants."""
     farm = problem.farm
     model = farm.model.widened(factor)
@@ -77,7 +77,7 @@ _DEFICITS = (0.05, 0.15, 0.3)
 """Wake deficits whose losses should be the same in few speeds as in all."""
 
 
-def thinned(problem: Problem, directions: int, speeds: int, offset: int = 0) -> Problem | None:
+def thinned(problem: LayoutProblem, directions: int, speeds: int, offset: int = 0) -> LayoutProblem | None:
     """The problem in about so many directions (at least) and speeds (at most); None if nothing can be left out.
 
     ``offset`` chooses which directions; any whole number. Farms whose wakes another engine computes stay whole.

@@ -22,7 +22,7 @@ import numpy as np
 from vindeby.layout.area.limits import Limits
 from vindeby.layout.climbing.climb import Climb
 from vindeby.layout.climbing.simplified_farm import stages, thinned, widened
-from vindeby.layout.problem import Layout, Problem
+from vindeby.layout.problem import Layout, LayoutProblem
 from vindeby.parameters import WindChoice as WindChoice
 
 DIRECTIONS = 480
@@ -46,8 +46,8 @@ LEAST_ITERATIONS = 10
 class Schedule:
     """The problems of a climb before the last: those with wider wakes, and the true wakes in few wind speeds."""
 
-    wide: tuple[Problem, ...]
-    few_speeds: Problem | None
+    wide: tuple[LayoutProblem, ...]
+    few_speeds: LayoutProblem | None
     repeated: int
     """How many of the first of ``wide`` may be climbed more than once."""
 
@@ -71,7 +71,7 @@ class StageIterations:
     wide: tuple[int, ...]
 
 
-def schedule_of(problem: Problem, widening: float, wind: WindChoice) -> Schedule:
+def schedule_of(problem: LayoutProblem, widening: float, wind: WindChoice) -> Schedule:
     """The stages for this problem; fewer where its wakes cannot be widened or its wind states not thinned."""
     wide = []
     for number, factor in enumerate(stages(widening)):
@@ -104,7 +104,7 @@ class Climbed:
     evaluations: int
 
 
-def climb_stages(stages: Sequence[tuple[Problem, int]], start: Layout, memory: int) -> Climbed:
+def climb_stages(stages: Sequence[tuple[LayoutProblem, int]], start: Layout, memory: int) -> Climbed:
     """Climb each problem, so many iterations at most, from where the one before has led."""
     layout, energy, iterations, evaluations = start, -np.inf, 0, 0
     for problem, most in stages:
@@ -116,7 +116,11 @@ def climb_stages(stages: Sequence[tuple[Problem, int]], start: Layout, memory: i
 
 
 def climb_with_shakes(
-    stages: Sequence[tuple[Problem, int]], start: Layout, memory: int, shakes: int, rng: np.random.Generator
+    stages: Sequence[tuple[LayoutProblem, int]],
+    start: Layout,
+    memory: int,
+    shakes: int,
+    rng: np.random.Generator,
 ) -> Climbed:
     """Climb these stages from the start, then so often from the best layout so far, shaken."""
     best = climb_stages(stages, start, memory)
@@ -133,10 +137,10 @@ def climb_with_shakes(
     return Climbed(best.layout, best.energy, iterations, evaluations)
 
 
-def shaken(problem: Problem, layout: Layout, rng: np.random.Generator) -> Layout | None:
+def shaken(problem: LayoutProblem, layout: Layout, rng: np.random.Generator) -> Layout | None:
     """The layout with all turbines moved at random, mended to keep to the rules; None where that does not succeed."""
     limits = Limits(problem, layout.types)
-    far = FAR * problem.farm.machines.diameter[layout.types]
+    far = FAR * problem.farm.turbine_arrays.diameter[layout.types]
     place = np.stack([layout.x, layout.y]) - limits.origin[:, None]
     place, kept = limits.restore(place + far * rng.standard_normal(place.shape), ROUNDS)
     x, y = place + limits.origin[:, None]

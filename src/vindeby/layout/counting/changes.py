@@ -14,7 +14,7 @@ from vindeby.arrays import FloatArray, IntArray
 from vindeby.layout.area.limits import Limits
 from vindeby.layout.counting.choice import Choice
 from vindeby.layout.moves.walk import best_place
-from vindeby.layout.problem import Layout, Problem, joined
+from vindeby.layout.problem import Layout, LayoutProblem, joined
 
 PLACES = 300
 """Random places that are looked at for one more turbine."""
@@ -22,7 +22,7 @@ PUSHES, ROUNDS = 8, 300
 """Where none is free: how many of them are tried, and how long turbines are pushed apart each time."""
 
 
-def remove_least_valuable(problem: Problem, layout: Layout) -> tuple[Layout, int]:
+def remove_least_valuable(problem: LayoutProblem, layout: Layout) -> tuple[Layout, int]:
     """The layout less the turbine that the farm misses least, and how many energies were computed for it.
 
     ``problem`` is of any number of turbines: only its energies are asked.
@@ -34,7 +34,7 @@ def remove_least_valuable(problem: Problem, layout: Layout) -> tuple[Layout, int
 
 
 def with_one_more(
-    problem: Problem, layout: Layout, kind: int, rng: np.random.Generator
+    problem: LayoutProblem, layout: Layout, kind: int, rng: np.random.Generator
 ) -> tuple[Layout | None, int]:
     """The layout and one more turbine of a type, and how many energies were computed; None where it has no room.
 
@@ -49,7 +49,7 @@ def with_one_more(
     return _grown(layout, kind, *best), len(free)
 
 
-def _free(problem: Problem, layout: Layout, kind: int, east: FloatArray, north: FloatArray) -> IntArray:
+def _free(problem: LayoutProblem, layout: Layout, kind: int, east: FloatArray, north: FloatArray) -> IntArray:
     """Which of some places are far enough from all turbines and neighbours."""
     others, spacing = joined(layout, problem.neighbours), problem.spacing_by_type
     need = 0.5 * (spacing[others.types] + spacing[kind])
@@ -58,7 +58,7 @@ def _free(problem: Problem, layout: Layout, kind: int, east: FloatArray, north: 
 
 
 def _pushed_apart(
-    problem: Problem, layout: Layout, kind: int, east: FloatArray, north: FloatArray
+    problem: LayoutProblem, layout: Layout, kind: int, east: FloatArray, north: FloatArray
 ) -> tuple[Layout | None, int]:
     """The best of the layouts in which the others make room for one at a place."""
     limits = Limits(problem, np.append(layout.types, kind))
@@ -87,7 +87,9 @@ Change = tuple[tuple[int, int], ...]
 class TypeChanges:
     """A layout whose turbines change types, within a choice; ``problem`` gives energies, spacings and neighbours."""
 
-    def __init__(self, problem: Problem, choice: Choice, layout: Layout, rng: np.random.Generator) -> None:
+    def __init__(
+        self, problem: LayoutProblem, choice: Choice, layout: Layout, rng: np.random.Generator
+    ) -> None:
         self._problem, self._choice, self._rng = problem, choice, rng
         everyone = joined(layout, problem.neighbours)
         self._x, self._y, self._all_types = everyone.x, everyone.y, everyone.types

@@ -24,7 +24,7 @@ from vindeby.errors import ArgumentError, TaskError
 from vindeby.layout.counting.changes import TypeChanges, remove_least_valuable, with_one_more
 from vindeby.layout.counting.choice import Choice
 from vindeby.layout.method import Method, Pipeline, Result, Search, checked
-from vindeby.layout.problem import Layout, Problem
+from vindeby.layout.problem import Layout, LayoutProblem
 
 Counts = tuple[int, ...]
 """How many turbines of each type."""
@@ -37,7 +37,9 @@ Searches = dict[tuple[Counts, int], Search]
 class Tries:
     """The best result of each count so far, and which count is best; ArgumentError for a problem without a choice."""
 
-    def __init__(self, problem: Problem, steps: Sequence[Method], searches: Searches, seed: int) -> None:
+    def __init__(
+        self, problem: LayoutProblem, steps: Sequence[Method], searches: Searches, seed: int
+    ) -> None:
         if problem.choice is None:
             raise ArgumentError(
                 f"farm {problem.name}: a search that chooses counts needs a problem with a choice"
@@ -48,7 +50,7 @@ class Tries:
         self.problem, self.choice, self.seed = problem, problem.choice, seed
         self._steps, self._searches = tuple(steps), searches
 
-    def problem_of(self, counts: Counts) -> Problem:
+    def problem_of(self, counts: Counts) -> LayoutProblem:
         """The problem of so many turbines of each type."""
         return self.problem.decided(np.repeat(np.arange(len(counts)), counts))
 
@@ -145,7 +147,7 @@ class CountSearch(Method):
         if not self.steps:
             raise ArgumentError("count-search needs at least one method")
 
-    def prepare(self, problem: Problem) -> Search:
+    def prepare(self, problem: LayoutProblem) -> Search:
         """What the seeds share is prepared for each count when it is first needed."""
         searches: Searches = {}
         if Tries(problem, self.steps, searches, 0).choice.mix is not None:
@@ -244,7 +246,7 @@ class MixSearch(Method):
         if not self.steps:
             raise ArgumentError("mix-search needs at least one method")
 
-    def prepare(self, problem: Problem) -> Search:
+    def prepare(self, problem: LayoutProblem) -> Search:
         """What the seeds share is prepared for each mix when it is first needed."""
         searches: Searches = {}
         if Tries(problem, self.steps, searches, 0).choice.mix is None:

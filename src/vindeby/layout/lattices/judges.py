@@ -36,7 +36,7 @@ from vindeby.arrays import BoolArray, FloatArray, IntArray
 from vindeby.layout.climbing.simplified_farm import thinned
 from vindeby.layout.lattices.points import Points
 from vindeby.layout.placing.construction import JudgesPoints
-from vindeby.layout.problem import Layout, Problem
+from vindeby.layout.problem import Layout, LayoutProblem
 from vindeby.units import mean_power_to_aep_gwh
 from vindeby.wake import Turbine, WakeModel, WindFarm, WindStates
 from vindeby.wake.compiling.compiled import kernel, scalar
@@ -291,7 +291,7 @@ PER_LOOK, PER_SHAPE, MOST_PER_SHAPE = 10.0, 100.0, 0.25
 are for one wind speed in a direction; of several, evaluations have most to themselves, but what they share."""
 
 
-def can_judge_quickly(problem: Problem) -> bool:
+def can_judge_quickly(problem: LayoutProblem) -> bool:
     """Whether turbines are alone, in wakes that vindeby adds up and in the same wind everywhere."""
     farm = problem.farm
     if isinstance(farm, JudgesPoints) or farm.locality != "uniform" or len(problem.neighbours.types):
@@ -299,7 +299,7 @@ def can_judge_quickly(problem: Problem) -> bool:
     return farm.model.superposition != "cumulative"
 
 
-def shares_of_evaluation(problem: Problem) -> tuple[float, float]:
+def shares_of_evaluation(problem: LayoutProblem) -> tuple[float, float]:
     """The work of a look at a lattice, and of one at a shape, in evaluations."""
     turbines, states = problem.n_turbines, problem.farm.states
     speeds = len(states.speed) / len(states.direction)
@@ -310,7 +310,7 @@ def shares_of_evaluation(problem: Problem) -> tuple[float, float]:
 class QuickJudge:
     """The energy of points that are turbines of one type, alone; ``evaluations`` is the work so far."""
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: LayoutProblem) -> None:
         farm = problem.farm
         self.turbine = farm.turbines[int(np.bincount(problem.types_in_order()).argmax())]
         self.data, self.wind = farm.data, quick_wind(farm, self.turbine)
@@ -394,7 +394,7 @@ PARTS, PART_DIRECTIONS = 4, 90
 """At most so many parts are made, of at least so many directions each."""
 
 
-def parts_of(problem: Problem) -> list[Problem]:
+def parts_of(problem: LayoutProblem) -> list[LayoutProblem]:
     """The problem in other wind directions each time; itself alone, where these are few or another tool's."""
     speeds = len(problem.farm.states.speed)
     parts = (thinned(problem, PART_DIRECTIONS, speeds, offset) for offset in range(PARTS))
@@ -402,12 +402,12 @@ def parts_of(problem: Problem) -> list[Problem]:
     return [*different.values()] or [problem]
 
 
-def look_work(parts: list[Problem], problem: Problem) -> float:
+def look_work(parts: list[LayoutProblem], problem: LayoutProblem) -> float:
     """What it takes to evaluate a lattice in one part, in evaluations: all parts have equally many wind states."""
     return len(parts[0].farm.states.speed) / len(problem.farm.states.speed)
 
 
-def on_points(problem: Problem, points: Points, origin: FloatArray) -> Layout:
+def on_points(problem: LayoutProblem, points: Points, origin: FloatArray) -> Layout:
     """Turbines on points, row by row, the types in their order."""
     return Layout(points.x + origin[0], points.y + origin[1], problem.types_in_order())
 
@@ -418,7 +418,7 @@ class ExactJudge:
     shape_energies = None
     """What shapes of lattices are worth, wherever they are, is not known."""
 
-    def __init__(self, problem: Problem, origin: FloatArray) -> None:
+    def __init__(self, problem: LayoutProblem, origin: FloatArray) -> None:
         self.problem, self.origin, self.parts = problem, origin, parts_of(problem)
         self.evaluations = 0.0
         """Of all wind states, so far."""
@@ -447,7 +447,7 @@ class ExactJudge:
 Judge = QuickJudge | ExactJudge
 
 
-def judge_for(problem: Problem, origin: FloatArray) -> Judge:
+def judge_for(problem: LayoutProblem, origin: FloatArray) -> Judge:
     """The quickest judge there is."""
     return QuickJudge(problem) if can_judge_quickly(problem) else ExactJudge(problem, origin)
 

@@ -14,14 +14,14 @@ one that has least of what it needs.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from math import ceil, cos, floor, hypot, inf, sin, sqrt
+from math import ceil, cos, floor, hypot, inf, pi, radians, sin, sqrt, tan
 from typing import NamedTuple
 
 import numpy as np
 
 from vindeby.arrays import FloatArray, IntArray
 from vindeby.layout.area.boundary import Areas, Boundary, areas_of
-from vindeby.layout.problem import Problem
+from vindeby.layout.problem import LayoutProblem
 from vindeby.units import TOLERANCE_M
 from vindeby.wake.compiling.compiled import inlined, kernel, scalar
 
@@ -267,9 +267,13 @@ class Points(NamedTuple):
 
 
 class Ground:
-    """Where a problem's turbines may stand, whatever their lattice. Positions are relative to ``origin``."""
+    """Where a problem's turbines may stand, whatever their lattice. Positions are relative to ``origin``.
 
-    def __init__(self, problem: Problem) -> None:
+    Rows follow one or two ``bearings`` (degrees clockwise from north), if given, and are at least ``lane_m`` apart.
+    """
+
+    def __init__(self, problem: LayoutProblem, bearings: tuple[float, ...] = (), lane_m: float = 0.0) -> None:
+        self._angles, self._lane = [radians(90.0 - bearing) for bearing in bearings], lane_m
         self.origin = problem.boundary.origin
         areas = areas_of([zone.boundary for zone in problem.zones], self.origin)
         self.needed = np.array([zone.n_turbines for zone in problem.zones])
@@ -288,7 +292,29 @@ class Ground:
     def narrowest(self, lattice: PlaneLattice) -> float:
         """The least pitch at which a lattice of this shape keeps the spacing."""
         unit = hypot(*reduced(lattice.vectors)[:2]) / lattice.pitch
-        return max(self.spacing / unit, self.side / TIGHTEST / lattice.aspect**0.5)
+        spaced = max(self.spacing / unit, self.side / TIGHTEST / lattice.aspect**0.5)
+        return max(spaced, float(self.lane_pitch(lattice.aspect)))
+
+    def lane_pitch(self, aspect: float | FloatArray) -> FloatArray:
+        """The least pitch at which rows are far enough apart, and, with two bearings, those along the second too."""
+        second = self._lane / abs(sin(self._angles[1] - self._angles[0])) if len(self._angles) == 2 else 0.0
+        return np.maximum(self._lane / aspect, second)
+
+    def along_bearings(self, shapes: FloatArray) -> FloatArray:
+        """Shapes (angle, log of aspect, skew) as they are drawn, with their rows along the bearings.
+
+        Then the angle that was drawn says no more than which bearing the rows follow whose turbines are nearer to each
+        other; with one bearing, whether they are nearer along it than across it.
+        """
+        if not self._angles:
+            return shapes
+        angle, log_aspect, skew = shapes
+        first, last = self._angles[0], self._angles[-1]
+        is_first = angle % pi < 0.5 * pi
+        if len(self._angles) == 1:
+            return np.stack([first + 0.0 * angle, np.where(is_first, log_aspect, -log_aspect), skew])
+        skew = np.exp(log_aspect) / tan(last - first) * np.where(is_first, 1.0, -1.0)
+        return np.stack([np.where(is_first, first, last), log_aspect, skew - np.rint(skew)])
 
     def counts(self, lattice: PlaneLattice) -> IntArray:
         """How many points there are in each zone."""

@@ -23,7 +23,7 @@ import numpy as np
 from vindeby.arrays import FloatArray
 from vindeby.layout.area.limits import Limits
 from vindeby.layout.lattices.points import TRIANGULAR_ASPECT, Ground, PlaneLattice, Points
-from vindeby.layout.problem import Layout, Problem
+from vindeby.layout.problem import Layout, LayoutProblem
 
 SHAPE_SPREAD = np.array([[0.5], [0.7], [0.5]])
 """How far apart shapes are, in each number."""
@@ -55,11 +55,12 @@ def draw_shapes(rng: np.random.Generator, many: int, most: float) -> FloatArray:
 
 
 def keeps_spacing(shapes: FloatArray, ground: Ground) -> FloatArray:
-    """Whether neighbours in a row, and those of the next row, are far enough apart."""
+    """Whether neighbours in a row, those of the next row, and the rows are far enough apart."""
     aspect = np.exp(shapes[1])
     across = (shapes[2] - np.rint(shapes[2])) ** 2 + aspect**2
     shortest = ground.side**2 / aspect * np.minimum(across, 1.0)
-    return np.asarray(shortest >= ground.spacing**2 * (1.0 - 1e-9))
+    has_lanes = ground.side / aspect**0.5 >= ground.lane_pitch(aspect) * (1.0 - 1e-9)
+    return np.asarray(shortest >= ground.spacing**2 * (1.0 - 1e-9)) & has_lanes
 
 
 def best_shapes(
@@ -73,6 +74,7 @@ def best_shapes(
     most = widest_aspect(ground)
 
     def judged(shapes: FloatArray) -> FloatArray:
+        shapes = ground.along_bearings(shapes)
         return np.where(keeps_spacing(shapes, ground), energies(shapes), -1.0)
 
     def best(shapes: FloatArray, worth: FloatArray, many: int) -> tuple[FloatArray, FloatArray]:
@@ -220,8 +222,9 @@ class Search:
 
     def look_at(self, numbers: FloatArray) -> Candidate:
         """The lattice of these numbers at its widest pitch, and what it is worth."""
-        angle, log_aspect, skew, density, east, north = numbers
         ground, side = self.ground, self.ground.side
+        angle, log_aspect, skew = ground.along_bearings(numbers[:3]).tolist()
+        density, east, north = numbers[3:]
         shape = PlaneLattice(angle, float(np.exp(log_aspect)), skew, side, east * side, north * side)
         wanted = np.ceil(ground.needed * density - 1e-9).astype(np.int64)
         lattice = replace(shape, pitch=ground.widest_pitch(shape, wanted) or ground.narrowest(shape))
@@ -283,13 +286,13 @@ PUSH_ROUNDS = 300
 """How long turbines are pushed."""
 
 
-def a_lattice_fits(problem: Problem) -> bool:
+def a_lattice_fits(problem: LayoutProblem) -> bool:
     """Whether a lattice is found on which all turbines have room; for messages that name a way out."""
     search = Search(Ground(problem), lambda points, _: (points, 1.0), np.random.default_rng(0), exact=True)
     return search.run(1, COUNTED)[0].points is not None
 
 
-def pushed_apart(problem: Problem, ground: Ground, candidate: Candidate) -> Layout | None:
+def pushed_apart(problem: LayoutProblem, ground: Ground, candidate: Candidate) -> Layout | None:
     """A layout near a lattice that has enough points only at too small a spacing; None where that fails."""
     given = candidate.lattice
     pitch = ground.widest_pitch(given, ground.needed, CLOSEST_PUSHED)

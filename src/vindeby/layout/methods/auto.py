@@ -16,7 +16,7 @@ from vindeby.layout.methods.walks import Annealing, RandomSearch
 from vindeby.layout.portfolio.candidates import Budget, Tools
 from vindeby.layout.portfolio.contest import Contest
 from vindeby.layout.portfolio.starts import starts_for
-from vindeby.layout.problem import Layout, Problem
+from vindeby.layout.problem import Layout, LayoutProblem
 
 SECONDS = 60.0
 """The budget where none is given."""
@@ -36,7 +36,7 @@ class Auto(parameters.Auto, Method):
         if self.seconds is not None and self.evaluations is not None:
             raise ArgumentError("give auto seconds or evaluations, not both")
 
-    def prepare(self, problem: Problem) -> Search:
+    def prepare(self, problem: LayoutProblem) -> Search:
         """Choose the starts; whatever else seeds share is made when it is first needed, within the budget."""
         tools, starts = Tools(problem), starts_for(problem)
         seconds = SECONDS if self.seconds is None and self.evaluations is None else self.seconds
@@ -56,7 +56,7 @@ class Auto(parameters.Auto, Method):
 class _EachPartOnce(Method):
     """All that ``auto`` may use, as shortly as it goes: compiles its loops."""
 
-    def prepare(self, problem: Problem) -> Search:
+    def prepare(self, problem: LayoutProblem) -> Search:
         def run(seed: int, start: Layout | None = None) -> Result:
             result = None
             starts = (one.method for one in starts_for(problem))

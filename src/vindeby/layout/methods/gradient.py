@@ -22,7 +22,7 @@ from vindeby.layout.climbing.stages import (
     schedule_of,
 )
 from vindeby.layout.method import Method, Result, Search, start_for
-from vindeby.layout.problem import Layout, Problem
+from vindeby.layout.problem import Layout, LayoutProblem
 
 LAST = 0.1
 """The share of the iterations with the true wakes that is for all wind states, where there are few speeds before."""
@@ -46,7 +46,7 @@ class Gradient(parameters.Gradient, Method):
         """A few iterations of every stage."""
         return replace(self, max_iterations=min(self.max_iterations, 16))
 
-    def prepare(self, problem: Problem) -> Search:
+    def prepare(self, problem: LayoutProblem) -> Search:
         """Make the stages. A seed is for the shakes; with few iterations there are none."""
         schedule = schedule_of(problem, self.widening, self.wind)
 
@@ -58,7 +58,7 @@ class Gradient(parameters.Gradient, Method):
 
 
 def _refine(
-    problem: Problem, schedule: Schedule, start: Layout, method: Gradient, rng: np.random.Generator
+    problem: LayoutProblem, schedule: Schedule, start: Layout, method: Gradient, rng: np.random.Generator
 ) -> Result:
     """Climb through all stages; if that leads below the start, climb from the start itself."""
     layout, evaluations, left, memory = start, 0, method.max_iterations, method.memory
@@ -81,7 +81,7 @@ def _refine(
     return Result(layout, problem.aep(layout), climb.status, evaluations)
 
 
-def _work(problem: Problem, schedule: Schedule, budget: StageIterations, iterations: int) -> float:
+def _work(problem: LayoutProblem, schedule: Schedule, budget: StageIterations, iterations: int) -> float:
     """How many wind states the iterations of all stages evaluate, if none ends early."""
     spent = np.array(budget.wide, float)
     spent[: schedule.repeated] *= 1 + budget.shakes
@@ -92,7 +92,7 @@ def _work(problem: Problem, schedule: Schedule, budget: StageIterations, iterati
 
 
 def _with_true_wakes(
-    problem: Problem, few_speeds: Problem | None, start: Layout, iterations: int, memory: int
+    problem: LayoutProblem, few_speeds: LayoutProblem | None, start: Layout, iterations: int, memory: int
 ) -> tuple[Climb, int]:
     """The last climb, in few wind speeds before all; and how often the energy was computed."""
     before, evaluations, layout = None, 0, start

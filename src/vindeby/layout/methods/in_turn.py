@@ -13,7 +13,7 @@ import numpy as np
 from vindeby.errors import ArgumentError
 from vindeby.layout.method import Method, Pipeline, Result, Search
 from vindeby.layout.methods.starts import Lattice, RandomStart, SmartStart
-from vindeby.layout.problem import Layout, Problem, joined
+from vindeby.layout.problem import Layout, LayoutProblem, joined
 
 NOTHING = Layout.of([], [])
 
@@ -35,7 +35,7 @@ class InTurn(Method):
         if self.rounds < 1:
             raise ArgumentError(f"rounds must be a whole number >= 1, not {self.rounds!r}")
 
-    def prepare(self, problem: Problem) -> Search:
+    def prepare(self, problem: LayoutProblem) -> Search:
         """There is nothing that seeds share: what stands around a zone differs from seed to seed."""
         if problem.mix is not None and np.ndim(problem.mix) == 1 and len(problem.zones) > 1:
             raise ArgumentError(
@@ -74,13 +74,13 @@ class InTurn(Method):
         return InTurn([step.brief() for step in self.steps])
 
 
-def _by_zone(problem: Problem, layout: Layout) -> list[Layout]:
+def _by_zone(problem: LayoutProblem, layout: Layout) -> list[Layout]:
     """The layout of each zone."""
     parts = [problem.zone_of == z for z in range(len(problem.zones))]
     return [Layout(layout.x[mine], layout.y[mine], layout.types[mine]) for mine in parts]
 
 
-def _zone_problem(problem: Problem, layouts: Sequence[Layout], z: int) -> Problem:
+def _zone_problem(problem: LayoutProblem, layouts: Sequence[Layout], z: int) -> LayoutProblem:
     """One zone to be laid out, with all others standing."""
     zone = problem.zones[z]
     standing = NOTHING if problem.standing is None else problem.standing

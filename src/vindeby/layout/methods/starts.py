@@ -23,6 +23,9 @@ density, and a point of it. They are searched at random, later ones near the bes
 points in the area than there are turbines, those whose loss costs least stay empty (``lattices.judges``). One lattice
 goes over all zones, so that the spacing holds across them; in-turn gives each zone its own. In an area so full that no
 lattice has enough points, one with too small a spacing is pushed apart, unless ``rows`` is wanted.
+
+boundary-grid: turbines in rings along the border, and a lattice inside (``lattices.border``). Several arrangements of
+the rings are drawn, each with some lattices; the better ones get more.
 """
 
 from collections.abc import Sequence
@@ -36,7 +39,8 @@ from vindeby import parameters
 from vindeby.arrays import FloatArray, IntArray
 from vindeby.errors import TaskError
 from vindeby.layout.area.limits import Limits
-from vindeby.layout.lattices.judges import Judge, drop_surplus, judge_for, on_points
+from vindeby.layout.lattices.border import BorderRings, together
+from vindeby.layout.lattices.judges import ExactJudge, Judge, drop_surplus, judge_for, on_points
 from vindeby.layout.lattices.points import Ground, Points
 from vindeby.layout.lattices.searching import Search as LatticeSearch
 from vindeby.layout.lattices.searching import a_lattice_fits, pushed_apart
@@ -47,7 +51,7 @@ from vindeby.layout.placing.construction import (
     foreign_construction,
     own_construction,
 )
-from vindeby.layout.problem import Layout, Problem
+from vindeby.layout.problem import Layout, LayoutProblem
 from vindeby.wake import WindFarm
 
 DRAWS, ATTEMPTS, ROUNDS = 50, 20, 300
@@ -58,7 +62,7 @@ DRAWS, ATTEMPTS, ROUNDS = 50, 20, 300
 class RandomStart(Method):
     """Points drawn evenly from the area. It has no parameters."""
 
-    def prepare(self, problem: Problem) -> Search:
+    def prepare(self, problem: LayoutProblem) -> Search:
         """There is nothing that seeds share."""
         types = problem.types_in_order()
 
@@ -70,7 +74,7 @@ class RandomStart(Method):
         return run
 
 
-def _thrown(problem: Problem, types: IntArray, rng: np.random.Generator) -> Layout | None:
+def _thrown(problem: LayoutProblem, types: IntArray, rng: np.random.Generator) -> Layout | None:
     """One point after the other, each kept if it is far enough from those before."""
     many, beside = problem.n_turbines, problem.neighbours
     x, y = np.append(np.zeros(many), beside.x), np.append(np.zeros(many), beside.y)
@@ -94,7 +98,7 @@ def _thrown(problem: Problem, types: IntArray, rng: np.random.Generator) -> Layo
     return Layout(x[:many], y[:many], types)
 
 
-def _pushed(problem: Problem, types: IntArray, rng: np.random.Generator) -> Layout:
+def _pushed(problem: LayoutProblem, types: IntArray, rng: np.random.Generator) -> Layout:
     """All points at once, pushed apart."""
     limits = Limits(problem, types)
     for _ in range(ATTEMPTS):
@@ -121,11 +125,18 @@ class Lattice(parameters.Lattice, Method):
 
     ``trials`` lattices are compared. With ``rows`` the layout stays regular: turbines are left out only at the ends
     of rows. Without it any may be left out, and a layout that is only nearly regular is found where none other fits.
+    With ``bearings`` all turbines stand in rows along one or two directions (degrees clockwise from north), and with
+    ``lane_m`` the rows are at least that far apart, so that straight lanes lead through the farm.
     """
 
-    def prepare(self, problem: Problem) -> Search:
+    @property
+    def has_lanes(self) -> bool:
+        """Whether rows are bound to a direction or a distance."""
+        return self.bearings is not None or self.lane_m is not None
+
+    def prepare(self, problem: LayoutProblem) -> Search:
         """Work out where points may be, and choose who compares lattices."""
-        ground = Ground(problem)
+        ground = Ground(problem, self.bearings or (), self.lane_m or 0.0)
         judge = judge_for(problem, ground.origin)
 
         def run(seed: int, start: Layout | None = None) -> Result:  # noqa: ARG001  it is a start itself
@@ -136,7 +147,7 @@ class Lattice(parameters.Lattice, Method):
 
 
 def _best_of(
-    problem: Problem, ground: Ground, judge: Judge, method: Lattice, rng: np.random.Generator
+    problem: LayoutProblem, ground: Ground, judge: Judge, method: Lattice, rng: np.random.Generator
 ) -> Result:
     """The best layout found."""
 
@@ -150,11 +161,12 @@ def _best_of(
     layouts = [
         on_points(problem, one.points, ground.origin) for one in found[:LOOKED_AT] if one.points is not None
     ]
-    if not layouts and not method.rows:
+    if not layouts and not method.rows and not method.has_lanes:
         near = (pushed_apart(problem, ground, one) for one in found)
         layouts = [layout for layout in near if layout is not None]
     if not layouts:
         remedy = "use rows: false, " if method.rows else "use "
+        remedy += "other bearings, a smaller lane_m, " if method.has_lanes else ""
         raise TaskError(
             f"farm {problem.name}: only {search.most_placed} of {problem.n_turbines} turbines fit the best lattice "
             f"found, {ground.spacing:.6g} m apart; {remedy}fewer turbines or a smaller spacing"
@@ -162,6 +174,63 @@ def _best_of(
     worth = [problem.aep(layout) for layout in layouts]
     best = int(np.argmax(worth))
     return Result(layouts[best], worth[best], "budget", len(layouts) + ceil(judge.evaluations))
+
+
+ARRANGEMENTS, CHOSEN = 12, 3
+"""So many arrangements of the rings share half of the trials, and so many of the best of them the other half."""
+LEAST_SHARE = 0.2
+"""At least this share of the turbines is on rings."""
+
+
+@dataclass(frozen=True)
+class BoundaryGrid(parameters.BoundaryGrid, Method):
+    """Turbines along the border and a lattice inside, the best of many.
+
+    ``trials`` layouts are compared. ``rings`` is how many rings there are, ``along_m`` how far apart turbines of a ring
+    are along it, ``corners`` whether they stand on its corners; the last two are drawn if they are not given.
+    """
+
+    def prepare(self, problem: LayoutProblem) -> Search:
+        """Work out the rings."""
+        ground = Ground(problem)
+        rings, judge = BorderRings(problem, ground, self.rings), ExactJudge(problem, ground.origin)
+
+        def run(seed: int, start: Layout | None = None) -> Result:  # noqa: ARG001  it is a start itself
+            return self._best_of(problem, rings, copy(judge), np.random.default_rng(seed))
+
+        return run
+
+    def _arranged(self, rings: BorderRings, judge: Judge, rng: np.random.Generator) -> LatticeSearch:
+        """The search for a lattice inside an arrangement of the rings."""
+        share, corners = LEAST_SHARE + (1.0 - LEAST_SHARE) * rng.random(), self.corners
+        if corners is None:
+            corners = bool(rng.random() < 0.5)
+        border = rings.place(rng, share, self.along_m, corners)
+
+        def judged(points: Points, least: float) -> tuple[Points, float]:
+            whole = drop_surplus(judge, rings.ground.needed, together(border, points), rows=False)
+            return whole, judge.energy(whole, least)
+
+        return LatticeSearch(rings.left(border), judged, rng, exact=True)
+
+    def _best_of(
+        self, problem: LayoutProblem, rings: BorderRings, judge: ExactJudge, rng: np.random.Generator
+    ) -> Result:
+        searches = [self._arranged(rings, judge, rng) for _ in range(min(ARRANGEMENTS, self.trials))]
+        first = max(1, self.trials // (2 * len(searches)))
+        for search in searches:
+            search.run(first)
+        searches = sorted(searches, key=lambda one: -one.best[0].score)[:CHOSEN]
+        for search in searches:
+            search.run(first + self.trials // (2 * CHOSEN))
+        best = max((search.best[0] for search in searches), key=lambda one: one.score)
+        if best.points is None:
+            raise TaskError(
+                f"farm {problem.name}: boundary-grid found no room for {problem.n_turbines} turbines "
+                f"{rings.ground.spacing:.6g} m apart; use lattice, fewer turbines or a smaller spacing"
+            )
+        layout = on_points(problem, best.points, rings.ground.origin)
+        return Result(layout, problem.aep(layout), "budget", 1 + ceil(judge.evaluations))
 
 
 DEFAULT_SPEEDS = (6.0, 8.0, 10.0, 12.0, 14.0)
@@ -186,7 +255,7 @@ class SmartStart(parameters.SmartStart, Method):
         )
         return f"SmartStart(grid_size={self.grid_size}, random_pct={self.random_pct:g}{chosen})"
 
-    def prepare(self, problem: Problem) -> Search:
+    def prepare(self, problem: LayoutProblem) -> Search:
         """Work out the grid and the wakes on it."""
         construct = self.construction(problem).construct
 
@@ -196,7 +265,7 @@ class SmartStart(parameters.SmartStart, Method):
 
         return run
 
-    def construction(self, problem: Problem) -> Construction:
+    def construction(self, problem: LayoutProblem) -> Construction:
         """What all seeds share, with vindeby's wakes or those of another tool."""
         if isinstance(problem.farm, JudgesPoints):
             return foreign_construction(
@@ -204,7 +273,7 @@ class SmartStart(parameters.SmartStart, Method):
             )
         return own_construction(problem, self.judging_farm(problem), self.grid_size, self.random_pct)
 
-    def judging_farm(self, problem: Problem) -> WindFarm:
+    def judging_farm(self, problem: LayoutProblem) -> WindFarm:
         """The problem's farm in the wind states in which points are judged."""
         farm = problem.farm
         if farm.states.step is not None:

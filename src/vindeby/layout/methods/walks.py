@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from vindeby import parameters
 from vindeby.layout.method import Method, Search
 from vindeby.layout.moves.walk import Walk, walking
-from vindeby.layout.problem import Problem
+from vindeby.layout.problem import LayoutProblem
 
 SEARCH_EVEN, SEARCH_DECADES = 0.5, 3.0
 """Of random-search: the share of moves whose lengths are drawn evenly up to the longest; the others are shorter by up
@@ -43,7 +43,7 @@ class Annealing(parameters.Annealing, Method):
     are made: in few (``coarse-to-fine``) or in ``all``.
     """
 
-    def prepare(self, problem: Problem) -> Search:
+    def prepare(self, problem: LayoutProblem) -> Search:
         """Choose the wind states of the trials."""
         hot, cooling, of_losses = self.temperature, COOLING, False
         if hot is None:
@@ -61,7 +61,7 @@ class RandomSearch(parameters.RandomSearch, Method):
     made: in few (``coarse-to-fine``) or in ``all``.
     """
 
-    def prepare(self, problem: Problem) -> Search:
+    def prepare(self, problem: LayoutProblem) -> Search:
         """Choose the wind states of the trials."""
         how = Walk(self.max_evaluations, self.max_step_m or 0.0, SEARCH_EVEN, SEARCH_DECADES)
         return walking(problem, how, self.wind, "random-search")

@@ -59,14 +59,14 @@ def _make_settle_one(model: WakeModel, locality: Locality) -> Callable[..., floa
     wind_speed, of_free_wind = superposition_for(model, locality).wind_speed, model.thrust_of == "free"
 
     @inlined
-    def settle_one(machines, type_index, own, row):
+    def settle_one(turbines, type_index, own, row):
         """Wind speeds and thrusts of a turbine whose wakes are summed in ``row``; returns its mean power."""
         power = 0.0
         for k in range(own.speed.size):
             row[SPEED, k] = wind_speed(own.speed[k], max(row[SUMMED, k], 0.0))
-            watts, row[THRUST, k] = curves_at(machines, type_index, row[SPEED, k])
+            watts, row[THRUST, k] = curves_at(turbines, type_index, row[SPEED, k])
             if of_free_wind:
-                row[THRUST, k] = curves_at(machines, type_index, own.speed[k])[1]
+                row[THRUST, k] = curves_at(turbines, type_index, own.speed[k])[1]
             power += own.weight[k] * watts
         return power
 
@@ -79,7 +79,7 @@ def _make_cast(model: WakeModel, locality: Locality) -> Callable[..., None]:
     rotate, term, scale = access_of(locality).rotate_to_local_wind, together.term, together.scale
 
     @inlined
-    def cast(data, machines, moves, d, i, own, row, rows, part, anew, noted):
+    def cast(data, turbines, moves, d, i, own, row, rows, part, anew, noted):
         """The wakes of turbine ``i``, with its ``own`` free wind and ``row``, in the sums of ``rows``.
 
         They are those on the ``part`` (first and end) of the turbines listed. With one thrust after the other, what
@@ -87,8 +87,8 @@ def _make_cast(model: WakeModel, locality: Locality) -> Callable[..., None]:
         they are ``noted``, a kept move can take them over.
         """
         first, end = part
-        listed, value, source = moves.listed, moves.value, moves.type_index[i]
-        height, diameter = machines.hub_height[source], machines.diameter[source]
+        listed, value, source = moves.listed, moves.value, moves.types[i]
+        height, diameter = turbines.hub_height[source], turbines.diameter[source]
         for q in range(first, end):
             moves.far[q], moves.aside[q] = rotate(own, moves.far[q], moves.aside[q])
         last = last_turbulence = -1.0
@@ -101,11 +101,11 @@ def _make_cast(model: WakeModel, locality: Locality) -> Callable[..., None]:
             elif row[THRUST, k] != last or own.turbulence[k] != last_turbulence:
                 last, last_turbulence = row[THRUST, k], own.turbulence[k]
                 for q in range(first, end):
-                    target = moves.type_index[listed[q]]
-                    hub = machines.hub_height[target]
+                    target = moves.types[listed[q]]
+                    hub = turbines.hub_height[target]
                     value[q] = deficit(
                         data, Pair(moves.far[q], moves.aside[q], hub - height, hub + height, diameter,
-                        machines.diameter[target], last, last_turbulence),
+                        turbines.diameter[target], last, last_turbulence),
                     )  # fmt: skip
             scaled = scale(row[SPEED, k], own.speed[k])
             for q in range(first, end):
@@ -149,7 +149,7 @@ def _make_settle(  # noqa: C901  a loop and its parts
     def prepare(wind, moves, d, i, speeds):
         """Where a turbine stands in a direction, and its free wind; without any wakes."""
         moves.along[d, i], moves.across[d, i] = turn(wind.cosine[d], wind.sine[d], moves.x[i], moves.y[i])
-        fill(wind, moves, d, moves.type_index[i], moves.x[i], moves.y[i], i)
+        fill(wind, moves, d, moves.types[i], moves.x[i], moves.y[i], i)
         moves.strongest[d, i], moves.target_count[d, i] = 0.0, 0
         for k in range(speeds):
             moves.rows[d, i, SUMMED, k] = 0.0
@@ -157,7 +157,7 @@ def _make_settle(  # noqa: C901  a loop and its parts
             moves.reached[d, i, j] = False
 
     @kernel(counts_references=False)
-    def settle(data, machines, wind, moves):
+    def settle(data, turbines, wind, moves):
         n, total = moves.x.size, 0.0
         for d in range(wind.cosine.size):
             if moves.idle[d]:
@@ -169,12 +169,12 @@ def _make_settle(  # noqa: C901  a loop and its parts
             for a in range(n):
                 i = moves.order[d, a]
                 own = own_wind(moves, d, states, i)
-                watts = settle_one(machines, moves.type_index[i], own, rows[i])
+                watts = settle_one(turbines, moves.types[i], own, rows[i])
                 moves.watts[d, i] = watts
                 if i < moves.counted:
                     total += watts
                 count = list_reached(moves, d, a, own)
-                cast(data, machines, moves, d, i, own, rows[i], rows, (0, count), True, True)
+                cast(data, turbines, moves, d, i, own, rows[i], rows, (0, count), True, True)
                 for q in range(count):
                     take_over_deficits(moves, d, i, moves.listed[q])
         moves.total[0] = total
@@ -235,7 +235,7 @@ def _make_cast_changed(
         return differs, most
 
     @inlined
-    def cast_changed(data, machines, moves, d, i, moved, own, rough):
+    def cast_changed(data, turbines, moves, d, i, moved, own, rough):
         """The wakes of a turbine, new for old, if they change."""
         changes, most = change(moves.rows[d, i], moves.new_rows[d, i], own.speed, ROUGH if rough else SAME)
         if not changes:
@@ -245,7 +245,7 @@ def _make_cast_changed(
             count = list_targets(moves, d, i, moved, most, rough)
             take_out(moves, d, i, own, count)
             rows = moves.new_rows[d]
-            cast(data, machines, moves, d, i, own, rows[i], rows, (0, count), False, not rough)
+            cast(data, turbines, moves, d, i, own, rows[i], rows, (0, count), False, not rough)
 
     return cast_changed
 
@@ -257,7 +257,7 @@ def _make_follow(model: WakeModel, locality: Locality) -> Callable[..., float]:
     is_little_left = _make_is_little_left(model, locality)
 
     @inlined
-    def sum_up(data, machines, moves, d, i, moved, states, noted):
+    def sum_up(data, turbines, moves, d, i, moved, states, noted):
         """The sum of a turbine from all that reach it."""
         rows, count = moves.new_rows[d], list_sources(moves, d, i, moved)
         for k in range(states.speed.size):
@@ -270,19 +270,19 @@ def _make_follow(model: WakeModel, locality: Locality) -> Callable[..., float]:
             own = own_wind(moves, d, states, moves.x.size if j == moved else j)
             # The turbine itself is not among its sources, so that the list has room for it.
             moves.listed[count], moves.far[count], moves.aside[count] = i, moves.far[q], moves.aside[q]
-            cast(data, machines, moves, d, j, own, row, rows, (count, count + 1), True, noted)
+            cast(data, turbines, moves, d, j, own, row, rows, (count, count + 1), True, noted)
 
     @inlined
-    def cast_anew(data, machines, moves, d, moved, own, rough):
+    def cast_anew(data, turbines, moves, d, moved, own, rough):
         """The wakes of the moved turbine where it would stand."""
         rows, count = moves.new_rows[d], list_new_targets(moves, d)
         moves.state[d, moved] = 2
         for q in range(count):
             touch(moves, d, moves.listed[q], moves.along[d, moves.listed[q]])
-        cast(data, machines, moves, d, moved, own, rows[moved], rows, (0, count), True, not rough)
+        cast(data, turbines, moves, d, moved, own, rows[moved], rows, (0, count), True, not rough)
 
     @inlined
-    def follow(data, machines, moves, d, moved, states, rough):
+    def follow(data, turbines, moves, d, moved, states, rough):
         """The gain (W) in one direction."""
         total, a = 0.0, 0
         forget_trial(moves, d)
@@ -294,15 +294,15 @@ def _make_follow(model: WakeModel, locality: Locality) -> Callable[..., float]:
             new_row = moves.new_rows[d, i]
             own = own_wind(moves, d, states, moves.x.size if i == moved else i)
             if i == moved or is_little_left(new_row, own):
-                sum_up(data, machines, moves, d, i, moved, states, i == moved and not rough)
-            watts = settle_one(machines, moves.type_index[i], own, new_row)
+                sum_up(data, turbines, moves, d, i, moved, states, i == moved and not rough)
+            watts = settle_one(turbines, moves.types[i], own, new_row)
             moves.new_watts[d, i] = watts
             if i < moves.counted:
                 total += watts - moves.watts[d, i]
             if i == moved:
-                cast_anew(data, machines, moves, d, i, own, rough)
+                cast_anew(data, turbines, moves, d, i, own, rough)
             else:
-                cast_changed(data, machines, moves, d, i, moved, own, rough)
+                cast_changed(data, turbines, moves, d, i, moved, own, rough)
             a += 1
         return total
 
@@ -313,24 +313,24 @@ def _make_estimated(locality: Locality) -> Callable[..., tuple[float, bool]]:
     (own_wind, fill), is_local = free_winds(locality), locality != "uniform"
 
     @inlined
-    def free_gain_in(machines, moves, d, moved, states):
+    def free_gain_in(turbines, moves, d, moved, states):
         """What the moved turbine would gain without wakes (W)."""
         old, new = own_wind(moves, d, states, moved), own_wind(moves, d, states, moves.x.size)
-        gain, t = 0.0, moves.type_index[moved]
+        gain, t = 0.0, moves.types[moved]
         for k in range(states.speed.size):
-            gain += new.weight[k] * curves_at(machines, t, new.speed[k])[0]
-            gain -= old.weight[k] * curves_at(machines, t, old.speed[k])[0]
+            gain += new.weight[k] * curves_at(turbines, t, new.speed[k])[0]
+            gain -= old.weight[k] * curves_at(turbines, t, old.speed[k])[0]
         return gain
 
     @inlined
-    def estimated(machines, wind, moves, moved, x, y, needed):
+    def estimated(turbines, wind, moves, moved, x, y, needed):
         """An estimate of the gain (W), and whether the move is refused by it; fills in the free wind at the place."""
         wanted, free_gain = needed > -inf and moves.estimates.loss.size > 0, 0.0
         for d in range(wind.cosine.size if is_local else 0):
             if not moves.idle[d]:
-                fill(wind, moves, d, moves.type_index[moved], x, y, moves.x.size)
+                fill(wind, moves, d, moves.types[moved], x, y, moves.x.size)
                 if wanted:
-                    free_gain += free_gain_in(machines, moves, d, moved, wind_from(wind, d))
+                    free_gain += free_gain_in(turbines, moves, d, moved, wind_from(wind, d))
         return estimated_gain(moves, moved, x, y, free_gain, needed) if wanted else (needed - 1.0, False)
 
     return estimated
@@ -344,9 +344,9 @@ def carried_kernels(model: WakeModel, locality: Locality = "uniform") -> MoveKer
     find_pairs = make_find_pairs(locality, own_wind)
 
     @kernel(counts_references=False)
-    def gained(data, machines, wind, moves, moved, x, y, needed):
+    def gained(data, turbines, wind, moves, moved, x, y, needed):
         """A gain that is clearly not above what is ``needed`` is a rough one, or an estimate."""
-        estimate, refused = estimated(machines, wind, moves, moved, x, y, needed)
+        estimate, refused = estimated(turbines, wind, moves, moved, x, y, needed)
         if refused:
             return estimate
         # With an estimate above what is needed, a rough trial would most likely be followed by a full one.
@@ -359,7 +359,7 @@ def carried_kernels(model: WakeModel, locality: Locality = "uniform") -> MoveKer
             total = 0.0
             for d in range(wind.cosine.size):
                 if not moves.idle[d]:
-                    total += follow(data, machines, moves, d, moved, wind_from(wind, d), rough)
+                    total += follow(data, turbines, moves, d, moved, wind_from(wind, d), rough)
             if not rough or total < needed - clear:
                 break
             rough = False
@@ -368,7 +368,7 @@ def carried_kernels(model: WakeModel, locality: Locality = "uniform") -> MoveKer
         return total
 
     @kernel(counts_references=False)
-    def keep(data, machines, wind, moves, moved, x, y):
+    def keep(data, turbines, wind, moves, moved, x, y):
         """Follows ``gained`` of the same move."""
         old_x, old_y = moves.x[moved], moves.y[moved]
         moves.x[moved], moves.y[moved] = x, y
@@ -376,6 +376,6 @@ def carried_kernels(model: WakeModel, locality: Locality = "uniform") -> MoveKer
         for d in range(wind.cosine.size):
             if not moves.idle[d]:
                 take_over(moves, d, moved)
-                fill(wind, moves, d, moves.type_index[moved], x, y, moved)
+                fill(wind, moves, d, moves.types[moved], x, y, moved)
 
     return MoveKernels(_make_settle(model, locality), gained, keep)

@@ -26,8 +26,8 @@ ShortIntArray = npt.NDArray[np.int16]
 class MoveKernels(NamedTuple):
     """The compiled loops of one model. Power (W) is the mean over all wind, that of neighbours left out.
 
-    ``settle(data, machines, wind, moves)`` takes the layout in ``moves`` as it is and returns its power;
-    ``gained(data, machines, wind, moves, turbine, x, y, needed)`` returns how much more it would be with one turbine
+    ``settle(data, turbines, wind, moves)`` takes the layout in ``moves`` as it is and returns its power;
+    ``gained(data, turbines, wind, moves, turbine, x, y, needed)`` returns how much more it would be with one turbine
     elsewhere; a gain that is no more than ``needed`` may be a rough one, so none is with ``-inf``. ``keep``, of the
     same arguments but for the last and right after it, puts the turbine there.
     """
@@ -56,7 +56,7 @@ class CarriedMoves(NamedTuple):
     each that of the moved turbine at its new place.
     """
 
-    type_index: IntArray
+    types: IntArray
     counted: int
     x: FloatArray
     y: FloatArray
@@ -104,7 +104,7 @@ def new_carried_moves(
     farm: WindFarm,
     x: FloatArray,
     y: FloatArray,
-    type_index: IntArray,
+    types: IntArray,
     counted: int,
     trials: int = 0,
     origin: Sequence[float] | FloatArray = (0.0, 0.0),
@@ -117,9 +117,9 @@ def new_carried_moves(
     local = isinstance(wind, LocalWind) and wind.grid.frequency.size > 0
     idle = np.array([not local and not wind.weight[a:b].any() for a, b in pairwise(wind.first)])
     reaches = reaches_of(farm, x, y, idle)
-    estimates = estimates_of(farm, x, y, type_index, reaches, trials, origin)
+    estimates = estimates_of(farm, x, y, types, reaches, trials, origin)
     return CarriedMoves(
-        np.array(type_index, np.int64), counted, np.array(x), np.array(y), reaches, estimates, idle,
+        np.array(types, np.int64), counted, np.array(x), np.array(y), reaches, estimates, idle,
         np.zeros(each), np.zeros(each), np.zeros(each), np.zeros(each),
         np.zeros((*each, KEPT, most)), np.zeros((*each, most, n)), np.zeros((*each, n), np.bool_),
         np.zeros((*each, n), np.int16), np.zeros(each, np.int64),

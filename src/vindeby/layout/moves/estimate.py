@@ -69,7 +69,7 @@ def estimates_of(
     farm: WindFarm,
     x: FloatArray,
     y: FloatArray,
-    type_index: IntArray,
+    types: IntArray,
     reaches: Reaches,
     trials: int,
     origin: Sequence[float] | FloatArray,
@@ -79,29 +79,29 @@ def estimates_of(
     Too few go without. Where wakes add as squares, what they take does not add up from pairs: with ``nygaard-2022`` one
     move in eight was refused by its estimate, too few for what a table takes.
     """
-    types = len(farm.turbines)
+    n_types = len(farm.turbines)
     learnt = np.array([LEAST_MARGIN, 0.0, 0.0])
-    points = min(POINTS_PER_TRIAL * trials * len(x), MOST_POINTS) / types**2
+    points = min(POINTS_PER_TRIAL * trials * len(x), MOST_POINTS) / n_types**2
     if points < FEWEST_POINTS or farm.model.superposition != "linear":
-        return Estimates(np.zeros((1, 0), np.float32), 0, 0, 0.0, types, np.zeros(len(x)), learnt)
-    wind = _mean_wind(farm.wind_near(origin), x, y, type_index)
+        return Estimates(np.zeros((1, 0), np.float32), 0, 0, 0.0, n_types, np.zeros(len(x)), learnt)
+    wind = _mean_wind(farm.wind_near(origin), x, y, types)
     diameter = max(turbine.rotor_diameter_m for turbine in farm.turbines)
     wide, high = (1.25 * float(np.ptp(at)) + 5.0 * diameter for at in (x, y))
     step = max(diameter / POINTS_PER_DIAMETER, 2.0 * sqrt(wide * high / points))
     rows, columns = (2 * int(size / step) + 3 for size in (high, wide))
-    loss = np.zeros((types**2, rows, columns), np.float32)
+    loss = np.zeros((n_types**2, rows, columns), np.float32)
     thrust = np.array([turbine.thrust_coefficient_at(wind.speed) for turbine in farm.turbines])
     power = np.array([turbine.power_at(wind.speed) for turbine in farm.turbines])
-    _fill_kernel(farm.model)(farm.data, farm.machines, wind, reaches, thrust, power, step, loss)
-    flat = loss.reshape(types**2, -1)
-    return Estimates(flat, rows, columns, 1.0 / step, types, np.zeros(len(x)), learnt)
+    _fill_kernel(farm.model)(farm.data, farm.turbine_arrays, wind, reaches, thrust, power, step, loss)
+    flat = loss.reshape(n_types**2, -1)
+    return Estimates(flat, rows, columns, 1.0 / step, n_types, np.zeros(len(x)), learnt)
 
 
-def _mean_wind(wind: Wind | LocalWind, x: FloatArray, y: FloatArray, type_index: IntArray) -> Wind:
+def _mean_wind(wind: Wind | LocalWind, x: FloatArray, y: FloatArray, types: IntArray) -> Wind:
     """The mean of the free winds of all turbines, as a wind that is the same everywhere."""
     if not isinstance(wind, LocalWind):
         return wind
-    here = free_wind_at(wind, np.zeros(len(wind.cosine)), x, y, np.asarray(type_index, np.int64))
+    here = free_wind_at(wind, np.zeros(len(wind.cosine)), x, y, np.asarray(types, np.int64))
     speed, weight, turbulence = (
         values.mean(axis=0) for values in (here.speed, here.probability, here.turbulence)
     )
@@ -114,24 +114,24 @@ def _fill_kernel(model: WakeModel) -> Callable[..., None]:
     term, scale, wind_speed = together.term, together.scale, together.wind_speed
 
     @inlined
-    def lost(data, machines, wind, thrust, power, d, source, target, far, aside):
+    def lost(data, turbines, wind, thrust, power, d, source, target, far, aside):
         """What a turbine loses in one direction to another one that is so far upwind and aside of it."""
-        height, hub = machines.hub_height[source], machines.hub_height[target]
+        height, hub = turbines.hub_height[source], turbines.hub_height[target]
         total, value, last, last_turbulence = 0.0, 0.0, -1.0, -1.0
         for k in range(wind.first[d], wind.first[d + 1]):
             ct, ti, free = thrust[source, k], wind.turbulence[k], wind.speed[k]
             if ct != last or ti != last_turbulence:
                 last, last_turbulence = ct, ti
                 value = deficit(
-                    data, Pair(far, aside, hub - height, hub + height, machines.diameter[source],
-                    machines.diameter[target], ct, ti),
+                    data, Pair(far, aside, hub - height, hub + height, turbines.diameter[source],
+                    turbines.diameter[target], ct, ti),
                 )  # fmt: skip
             slowed = wind_speed(free, term(value * scale(free, free)))
-            total += wind.weight[k] * (power[target, k] - curves_at(machines, target, slowed)[0])
+            total += wind.weight[k] * (power[target, k] - curves_at(turbines, target, slowed)[0])
         return total
 
     @kernel(counts_references=False)
-    def fill(data, machines, wind, reaches, thrust, power, step, loss):
+    def fill(data, turbines, wind, reaches, thrust, power, step, loss):
         types = thrust.shape[0]
         for pair in range(types * types):
             source, target = pair // types, pair % types
@@ -145,8 +145,8 @@ def _fill_kernel(model: WakeModel) -> Callable[..., None]:
                         d = reaches.facing[s]
                         far, aside = turn(wind.cosine[d], wind.sine[d], east, north)
                         # Nearer than that stands none, and some wakes begin only behind the rotor.
-                        if far > 0.25 * machines.diameter[source]:
-                            total += lost(data, machines, wind, thrust, power, d, source, target, far, aside)
+                        if far > 0.25 * turbines.diameter[source]:
+                            total += lost(data, turbines, wind, thrust, power, d, source, target, far, aside)
                     loss[pair, row, column] = total
 
     return fill
@@ -173,7 +173,7 @@ def loss_at(estimates, source, target, east, north):
 def _pair(moves, one, other, x, y):
     """What turbine ``one``, at a place, and turbine ``other``, if that one counts, lose to each other (W)."""
     east, north = moves.x[other] - x, moves.y[other] - y
-    first, second = moves.type_index[one], moves.type_index[other]
+    first, second = moves.types[one], moves.types[other]
     total = loss_at(moves.estimates, second, first, -east, -north)
     if other < moves.counted:
         total += loss_at(moves.estimates, first, second, east, north)

@@ -64,7 +64,7 @@ def reaches_of(farm: WindFarm, x: FloatArray, y: FloatArray, idle: BoolArray) ->
     size = 2.0 * float(np.hypot(np.ptp(x), np.ptp(y))) + 1000.0
     thrust = np.array([turbine.thrust_range()[1] for turbine in farm.turbines])
     edge = np.zeros((2 * len(thrust) ** 2, POINTS))
-    _edge_kernel(farm.model)(farm.data, farm.machines, thrust, turbulence, size / POINTS, edge)
+    _edge_kernel(farm.model)(farm.data, farm.turbine_arrays, thrust, turbulence, size / POINTS, edge)
     blown_to = np.arctan2(-wind.sine, -wind.cosine) % (2.0 * pi)
     facing = np.argsort(blown_to, kind="stable")
     facing = facing[~idle[facing]]
@@ -115,12 +115,12 @@ def _edge_kernel(model: WakeModel) -> Callable[..., None]:
         return outside
 
     @kernel()
-    def fill_edges(data, machines, thrust, turbulence, step, edge):
+    def fill_edges(data, turbines, thrust, turbulence, step, edge):
         types = thrust.size
         for pair in range(types * types):
             source, target = pair // types, pair % types
-            diameter, rotor = machines.diameter[source], machines.diameter[target]
-            hubs = machines.hub_height[source] + machines.hub_height[target]
+            diameter, rotor = turbines.diameter[source], turbines.diameter[target]
+            hubs = turbines.hub_height[source] + turbines.hub_height[target]
             row, rough_row, last, rough_last = edge[pair], edge[types * types + pair], 0.0, 0.0
             for q in range(row.size + 1):
                 here = reach(data, q * step, diameter, rotor, thrust[source], turbulence)
@@ -138,7 +138,7 @@ def _pair_of(moves, i, j, rough):
     types = moves.reaches.types
     if types == 1:
         return 1 if rough else 0
-    return moves.type_index[i] * types + moves.type_index[j] + (types * types if rough else 0)
+    return moves.types[i] * types + moves.types[j] + (types * types if rough else 0)
 
 
 @inlined

@@ -50,7 +50,7 @@ class SteadyMoves(NamedTuple):
     fraction of the wind that is ``taken`` and the ``point`` in ``power``.
     """
 
-    type_index: IntArray
+    types: IntArray
     counted: int
     x: FloatArray
     y: FloatArray
@@ -86,13 +86,13 @@ def make_pair(model: WakeModel) -> Callable[..., float]:
     deficit, reach, term = model.deficit, model.reach, superposition_of(model).term
 
     @scalar
-    def pair(data, machines, thrust, source, target, far, aside):
+    def pair(data, turbines, thrust, source, target, far, aside):
         """What the wake of type ``source`` adds to the sum of type ``target``, ``far`` downwind of it."""
-        diameter, rotor = machines.diameter[source], machines.diameter[target]
+        diameter, rotor = turbines.diameter[source], turbines.diameter[target]
         if abs(aside) >= reach(data, far, diameter, rotor, thrust[source], 0.0):
             return 0.0
-        rise = machines.hub_height[target] - machines.hub_height[source]
-        heights = machines.hub_height[target] + machines.hub_height[source]
+        rise = turbines.hub_height[target] - turbines.hub_height[source]
+        heights = turbines.hub_height[target] + turbines.hub_height[source]
         return term(deficit(data, Pair(far, aside, rise, heights, diameter, rotor, thrust[source], 0.0)))
 
     return pair
@@ -103,7 +103,7 @@ def make_all_watts(model: WakeModel, one_type: bool) -> Callable[..., float]:
     taken = superposition_of(model).taken
 
     @scalar
-    def all_watts(machines, moves, many):
+    def all_watts(turbines, moves, many):
         fraction, summed, point, watts = moves.taken, moves.new_summed, moves.point, moves.new_watts
         n, counted, power = np.uint64(moves.x.size), np.uint64(moves.counted), moves.power
         types, points, last = np.uint64(moves.thrust.size), np.uint64(POINTS), np.uint64(POINTS - 2)
@@ -114,11 +114,11 @@ def make_all_watts(model: WakeModel, one_type: bool) -> Callable[..., float]:
         for c in range(many):
             d = moves.direction[c]
             i, speed = moves.place[c] - d * n, moves.only_speed[d]
-            t = np.uint64(0 if one_type else moves.type_index[i])
+            t = np.uint64(0 if one_type else moves.types[i])
             if i >= counted:
                 watts[c], point[c] = 0.0, NOWHERE
             elif speed >= 0.0:
-                watts[c] = moves.only_weight[d] * curves_at(machines, int(t), speed * (1.0 - fraction[c]))[0]
+                watts[c] = moves.only_weight[d] * curves_at(turbines, int(t), speed * (1.0 - fraction[c]))[0]
                 point[c] = NOWHERE
             else:
                 tables = True
@@ -144,25 +144,25 @@ def _make_list_pairs(model: WakeModel, one_type: bool) -> Callable[..., int]:
     reach = model.reach
 
     @scalar
-    def look_around(data, machines, moves, a, moved, place, side):
+    def look_around(data, turbines, moves, a, moved, place, side):
         """Note in ``touched`` who is in reach at a place (2), who was before (1), and both (3)."""
         along, across, wake = moves.along[a], moves.across[a], moves.wake[moved, a]
-        touched, types = moves.touched, moves.type_index
-        diameter = rotor = machines.diameter[0]
+        touched, types = moves.touched, moves.types
+        diameter = rotor = turbines.diameter[0]
         thrust = moves.thrust[0]
         for i in range(along.size):
             far, aside = along[i] - place, across[i] - side
             if not one_type:
                 after = is_downwind(far, i, moved)
                 source, target = types[moved if after else i], types[i if after else moved]
-                diameter, rotor = machines.diameter[source], machines.diameter[target]
+                diameter, rotor = turbines.diameter[source], turbines.diameter[target]
                 thrust = moves.thrust[source]
             near = abs(aside) < reach(data, abs(far), diameter, rotor, thrust, 0.0)
             touched[i] = (2 if near else 0) | (1 if wake[i] != 0.0 else 0)
         touched[moved] = 0
 
     @scalar
-    def list_pairs(data, machines, wind, moves, moved, x, y):
+    def list_pairs(data, turbines, wind, moves, moved, x, y):
         other, far, aside, reached, touched = (
             moves.other,
             moves.far,
@@ -175,7 +175,7 @@ def _make_list_pairs(model: WakeModel, one_type: bool) -> Callable[..., int]:
             d = moves.ahead[a]
             place, side = turn(wind.cosine[d], wind.sine[d], x, y)
             along, across = moves.along[a], moves.across[a]
-            look_around(data, machines, moves, a, moved, place, side)
+            look_around(data, turbines, moves, a, moved, place, side)
             first = moves.first[a] = count
             # Everyone is written down; the next one overwrites who does not count.
             for i in range(along.size):
@@ -196,28 +196,28 @@ def _make_work_out(model: WakeModel, one_type: bool, pair: Callable[..., float])
         numbers, square = model.pair_squares
 
         @scalar
-        def work_out_squares(data, machines, moves, turbine, count):
+        def work_out_squares(data, turbines, moves, turbine, count):
             far, aside, reached, now = moves.far, moves.aside, moves.reached, moves.now
-            n0, n1, n2, n3 = numbers(data, machines.diameter[0], moves.thrust[0])
+            n0, n1, n2, n3 = numbers(data, turbines.diameter[0], moves.thrust[0])
             for c in range(count):
                 now[c] = reached[c] * square(n0, n1, n2, n3, abs(far[c]), aside[c])
 
         return work_out_squares
 
     @scalar
-    def work_out(data, machines, moves, turbine, count):
+    def work_out(data, turbines, moves, turbine, count):
         far, aside, now, types, moved = (
             moves.far,
             moves.aside,
             moves.now,
-            moves.type_index,
+            moves.types,
             np.uint64(turbine),
         )
         for c in range(count):
             i = moves.other[c]
             source, target = (moved, i) if is_downwind(far[c], i, moved) else (i, moved)
             now[c] = pair(
-                data, machines, moves.thrust, types[source], types[target], abs(far[c]), aside[c]
+                data, turbines, moves.thrust, types[source], types[target], abs(far[c]), aside[c]
             )  # fmt: skip
 
     return work_out
@@ -279,7 +279,7 @@ def is_steady(farm: WindFarm) -> bool:
 
 
 def new_steady_moves(
-    farm: WindFarm, x: FloatArray, y: FloatArray, type_index: IntArray, counted: int
+    farm: WindFarm, x: FloatArray, y: FloatArray, types: IntArray, counted: int
 ) -> SteadyMoves:
     """Room for a layout, neighbours included; ``settle`` it first."""
     n, wind = len(x), farm.wind
@@ -288,7 +288,7 @@ def new_steady_moves(
     pairs, changes = axes * n, max(2 * axes * (n + 1), directions * n)
     alone = np.diff(wind.first) == 1
     return SteadyMoves(
-        np.array(type_index, np.int64), counted, np.array(x), np.array(y), both.ahead, both.behind,
+        np.array(types, np.int64), counted, np.array(x), np.array(y), both.ahead, both.behind,
         np.array([turbine.thrust_range()[0] for turbine in farm.turbines]), _power_tables(farm).ravel(),
         np.where(alone, wind.speed[wind.first[:-1]], -1.0), np.where(alone, wind.weight[wind.first[:-1]], 0.0),
         np.zeros((axes, n)), np.zeros((axes, n)), np.zeros((n, axes, n)),
@@ -317,14 +317,14 @@ def steady_kernels(model: WakeModel, one_type: bool) -> MoveKernels:
     list_pairs, work_out = _make_list_pairs(model, one_type), _make_work_out(model, one_type, pair)
 
     @kernel(counts_references=False, inline=True)
-    def gained(data, machines, wind, moves, moved, x, y, needed):
-        count = list_pairs(data, machines, wind, moves, moved, x, y)
-        work_out(data, machines, moves, moved, count)
+    def gained(data, turbines, wind, moves, moved, x, y, needed):
+        count = list_pairs(data, turbines, wind, moves, moved, x, y)
+        work_out(data, turbines, moves, moved, count)
         moves.changes[0] = _list_changes(moves, moved)
-        return all_watts(machines, moves, moves.changes[0])
+        return all_watts(turbines, moves, moves.changes[0])
 
     @kernel(counts_references=False)
-    def keep(data, machines, wind, moves, moved, x, y):
+    def keep(data, turbines, wind, moves, moved, x, y):
         """Follows ``gained`` of the same move: takes over what it has listed."""
         moves.x[moved], moves.y[moved] = x, y
         for a in range(moves.ahead.size):
@@ -342,8 +342,8 @@ def steady_kernels(model: WakeModel, one_type: bool) -> MoveKernels:
 
 def _make_settle(pair: Callable[..., float], all_watts: Callable[..., float]) -> Callable[..., float]:
     @kernel(counts_references=False)
-    def settle(data, machines, wind, moves):
-        n, types = moves.x.size, moves.type_index
+    def settle(data, turbines, wind, moves):
+        n, types = moves.x.size, moves.types
         clear(moves.summed)
         clear(moves.watts)
         for a in range(moves.ahead.size):
@@ -357,7 +357,7 @@ def _make_settle(pair: Callable[..., float], all_watts: Callable[..., float]) ->
                     after = is_downwind(far, j, i)
                     source, target = (i, j) if after else (j, i)
                     wake = pair(
-                        data, machines, moves.thrust, types[source], types[target], abs(far), across[j] - across[i]
+                        data, turbines, moves.thrust, types[source], types[target], abs(far), across[j] - across[i]
                     )  # fmt: skip
                     moves.wake[i, a, j] = moves.wake[j, a, i] = wake
                     moves.summed[d * n + target] += wake
@@ -368,7 +368,7 @@ def _make_settle(pair: Callable[..., float], all_watts: Callable[..., float]) ->
                 place = d * n + i
                 moves.direction[place], moves.place[place] = d, place
                 moves.new_summed[place] = moves.summed[place]
-        total = all_watts(machines, moves, np.uint64(moves.summed.size))
+        total = all_watts(turbines, moves, np.uint64(moves.summed.size))
         for place in range(moves.summed.size):
             moves.watts[place] = moves.new_watts[place]
         return total

@@ -1,8 +1,9 @@
 """One turbine moved at random, again and again: the walk that random-search and annealing share.
 
-A turbine and a place are drawn; a place outside or too near to others is passed over; otherwise the move is
-evaluated, and kept if the farm gains by it, or loses no more than chance and temperature allow (Metropolis et
-al. 1953). At temperature 0 only gains are kept.
+A turbine and a place are drawn. A place outside is replaced by the nearest on the border, where many turbines of a good
+layout stand and along which they then move; a place too near to others is passed over. Otherwise the move is evaluated,
+and kept if the farm gains by it, or loses no more than chance and temperature allow (Metropolis et al. 1953). At
+temperature 0 only gains are kept.
 
 Most moves are refused, so what counts is the time of a trial: ``mover_of`` chooses the engine that evaluates only what
 the moved turbine changes. Where that does not hold (a model that adds turbulence, too many pairs), whole layouts are
@@ -20,6 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from vindeby.arrays import FloatArray, IntArray
+from vindeby.layout.area.boundary import BORDER_M, areas_of
 from vindeby.layout.area.limits import Limits
 from vindeby.layout.climbing.simplified_farm import thinned
 from vindeby.layout.climbing.stages import WindChoice
@@ -28,14 +30,14 @@ from vindeby.layout.moves.carried_moves import carried_kernels
 from vindeby.layout.moves.carried_state import CarriedMoves, MoveKernels, can_carry, new_carried_moves
 from vindeby.layout.moves.steady_moves import SteadyMoves, is_steady, new_steady_moves, steady_kernels
 from vindeby.layout.moves.walk_loop import Rules, Swaps, make_walk, walk_kernel
-from vindeby.layout.problem import Layout, Problem
+from vindeby.layout.problem import Layout, LayoutProblem
 from vindeby.wake import WindFarm
 
 
 class WholeMoves(NamedTuple):
     """A layout that is evaluated as a whole for every trial; ``energies`` (GWh): its own and that of the last trial."""
 
-    type_index: IntArray
+    types: IntArray
     x: FloatArray
     y: FloatArray
     energies: FloatArray
@@ -53,7 +55,7 @@ def mover_of(
     farm: WindFarm,
     x: FloatArray,
     y: FloatArray,
-    type_index: IntArray,
+    types: IntArray,
     counted: int,
     trials: int = 0,
     origin: Sequence[float] | FloatArray = (0.0, 0.0),
@@ -64,22 +66,22 @@ def mover_of(
     """
     model = farm.model
     if is_steady(farm):
-        steady = new_steady_moves(farm, x, y, type_index, counted)
+        steady = new_steady_moves(farm, x, y, types, counted)
         one_type = len(farm.turbines) == 1
         return Mover(steady, steady_kernels(model, one_type), True)
     if not can_carry(farm, len(x)):
-        whole = WholeMoves(np.array(type_index, np.int64), np.array(x), np.array(y), np.zeros(2))
+        whole = WholeMoves(np.array(types, np.int64), np.array(x), np.array(y), np.zeros(2))
         return Mover(whole, _whole_kernels(farm, counted, origin), False)
-    carried = new_carried_moves(farm, x, y, type_index, counted, trials, origin)
+    carried = new_carried_moves(farm, x, y, types, counted, trials, origin)
     return Mover(carried, carried_kernels(model, farm.locality), True)
 
 
 def _whole_kernels(farm: WindFarm, counted: int, origin: Sequence[float] | FloatArray) -> MoveKernels:
     """The kernels that evaluate whole layouts by the engine, whatever its wakes are."""
 
-    def settle(_data: Any, _machines: Any, _wind: Any, moves: WholeMoves) -> float:
+    def settle(_data: Any, _turbines: Any, _wind: Any, moves: WholeMoves) -> float:
         x, y = moves.x[:counted] + origin[0], moves.y[:counted] + origin[1]
-        moves.energies[:] = farm.turbine_aep(x, y, moves.type_index[:counted]).sum()
+        moves.energies[:] = farm.turbine_aep(x, y, moves.types[:counted]).sum()
         return float(moves.energies[0])
 
     def gained(*given: Any) -> float:
@@ -99,15 +101,15 @@ def _whole_kernels(farm: WindFarm, counted: int, origin: Sequence[float] | Float
 
 
 def best_place(
-    problem: Problem, layout: Layout, which: int, east: FloatArray, north: FloatArray
+    problem: LayoutProblem, layout: Layout, which: int, east: FloatArray, north: FloatArray
 ) -> tuple[float, float]:
     """That of some places at which the farm is worth most with one turbine there."""
     farm, beside = problem.farm, problem.neighbours
     middle = problem.boundary.origin
     x, y = np.append(layout.x, beside.x) - middle[0], np.append(layout.y, beside.y) - middle[1]
-    type_index = np.append(layout.types, beside.types)
-    moves, (settle, gained, _), _ = mover_of(farm, x, y, type_index, problem.counted, origin=middle)
-    common = farm.data, farm.machines, farm.wind_near(middle), moves
+    types = np.append(layout.types, beside.types)
+    moves, (settle, gained, _), _ = mover_of(farm, x, y, types, problem.counted, origin=middle)
+    common = farm.data, farm.turbine_arrays, farm.wind_near(middle), moves
     settle(*common)
     places = zip(east, north, strict=True)
     gains = [gained(*common, which, px - middle[0], py - middle[1], -inf) for px, py in places]
@@ -138,7 +140,7 @@ class Walk:
     cold: float = 0.0
     of_losses: bool = False
 
-    def at(self, problem: Problem, start: Layout) -> Walk:
+    def at(self, problem: LayoutProblem, start: Layout) -> Walk:
         """The same walk from a start, its temperatures as fractions of the mean energy of a turbine."""
         if not self.of_losses:
             return self
@@ -189,11 +191,11 @@ FEW_SPEEDS = 8
 class Stage(NamedTuple):
     """A share of the trials of a walk, and the problem in the wind states that they are made in."""
 
-    problem: Problem
+    problem: LayoutProblem
     share: float
 
 
-def stages_of(problem: Problem, wind: WindChoice) -> tuple[Stage, ...]:
+def stages_of(problem: LayoutProblem, wind: WindChoice) -> tuple[Stage, ...]:
     """The stages of a walk, in order; one, the problem itself, where nothing is to be left out."""
     few = _in_few_states(problem) if wind == "coarse-to-fine" else None
     if few is None:
@@ -206,7 +208,7 @@ def stages_of(problem: Problem, wind: WindChoice) -> tuple[Stage, ...]:
     return (Stage(few, 1.0),)
 
 
-def _in_few_states(problem: Problem) -> Problem | None:
+def _in_few_states(problem: LayoutProblem) -> LayoutProblem | None:
     """The problem of most trials; None where all states stay."""
     farm = problem.farm
     if farm.locality == "turned" or not farm.model.is_a_sum_of_pairs or is_steady(farm):
@@ -215,11 +217,11 @@ def _in_few_states(problem: Problem) -> Problem | None:
     return thinned(problem, DIRECTIONS, _speeds(problem)) if many else None
 
 
-def _speeds(problem: Problem) -> int:
+def _speeds(problem: LayoutProblem) -> int:
     return SPEEDS if problem.farm.locality == "uniform" else LOCAL_SPEEDS
 
 
-def walking(problem: Problem, how: Walk, wind: WindChoice, name: str) -> Search:
+def walking(problem: LayoutProblem, how: Walk, wind: WindChoice, name: str) -> Search:
     """The search that walks so, in the wind states that are chosen; without a longest move, up to the whole area."""
     stages = stages_of(problem, wind)
     west, south, east, north = problem.boundary.bounds
@@ -236,7 +238,12 @@ DRAWS_PER_TRIAL = 100
 
 
 def walk(
-    problem: Problem, start: Layout | None, seed: int, how: Walk, name: str, stages: Sequence[Stage] = ()
+    problem: LayoutProblem,
+    start: Layout | None,
+    seed: int,
+    how: Walk,
+    name: str,
+    stages: Sequence[Stage] = (),
 ) -> Result:
     """The best layout on the way; a feasible start is never made worse, any other is mended first.
 
@@ -269,20 +276,23 @@ def _seed_of(seed: int, stage: int) -> int:
     return seed if stage == 0 else int(np.random.SeedSequence([seed, stage]).generate_state(1)[0])
 
 
-def _walk_on(problem: Problem, limits: Limits, start: Layout, seed: int, how: Walk) -> tuple[Layout, int]:
+def _walk_on(
+    problem: LayoutProblem, limits: Limits, start: Layout, seed: int, how: Walk
+) -> tuple[Layout, int]:
     """Walk in the wind states of this problem; the best layout, and how many moves were tried."""
     farm, many = problem.farm, problem.n_turbines
     place = np.hstack([np.stack([start.x, start.y]) - limits.origin[:, None], limits.beside])
-    type_index = np.append(start.types, problem.neighbours.types)
+    types = np.append(start.types, problem.neighbours.types)
     moves, kernels, is_compiled = mover_of(
-        farm, place[0], place[1], type_index, problem.counted, how.budget, limits.origin
+        farm, place[0], place[1], types, problem.counted, how.budget, limits.origin
     )
     swaps = Swaps(problem, seed)
-    rules = Rules(limits.areas, limits.zone, limits.need, swaps.group)
+    border = areas_of([zone.boundary.inset(BORDER_M) for zone in problem.zones], limits.origin)
+    rules = Rules(limits.areas, border, limits.zone, limits.need, swaps.group, how.longest_m)
     draw = draws(many, seed, how)
     try_all = walk_kernel(kernels, swaps.wanted) if is_compiled else make_walk(kernels, swaps.wanted)
     best = place[:, :many].copy(), start.types.copy()
-    common = farm.data, farm.machines, farm.wind_near(limits.origin), moves
+    common = farm.data, farm.turbine_arrays, farm.wind_near(limits.origin), moves
     energy = kernels.settle(*common)
     cooling = how.hot * energy / problem.counted, how.cold * energy / problem.counted, how.budget
     found = 0, energy, energy

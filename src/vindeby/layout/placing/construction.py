@@ -19,11 +19,11 @@ from vindeby.layout.lattices.searching import a_lattice_fits
 from vindeby.layout.placing.choosing import Choosing
 from vindeby.layout.placing.grid_wakes import can_be_tabulated, grid_wakes
 from vindeby.layout.placing.steps import new_free, new_state, placing_kernels, set_free_wind
-from vindeby.layout.problem import Layout, Problem, Remaining
+from vindeby.layout.problem import Layout, LayoutProblem, Remaining
 from vindeby.wake import WindFarm
 
 
-def grid_inside(problem: Problem, size: int) -> tuple[FloatArray, FloatArray]:
+def grid_inside(problem: LayoutProblem, size: int) -> tuple[FloatArray, FloatArray]:
     """The points of a grid over the bounding box that are inside."""
     west, south, east, north = problem.boundary.bounds
     x, y = (v.ravel() for v in np.meshgrid(np.linspace(west, east, size), np.linspace(south, north, size)))
@@ -31,7 +31,7 @@ def grid_inside(problem: Problem, size: int) -> tuple[FloatArray, FloatArray]:
     return x[inside], y[inside]
 
 
-def no_room_on_grid(problem: Problem, size: int, fitted: int) -> str:
+def no_room_on_grid(problem: LayoutProblem, size: int, fitted: int) -> str:
     """That only so many turbines fit a grid of this size, and what would help."""
     spacing = problem.spacing_by_type.max()
     diameters = spacing / problem.farm.turbines[0].rotor_diameter_m
@@ -45,7 +45,7 @@ def no_room_on_grid(problem: Problem, size: int, fitted: int) -> str:
     )
 
 
-def _fit(problem: Problem, size: int) -> bool:
+def _fit(problem: LayoutProblem, size: int) -> bool:
     """Whether all turbines fit a grid of this size in each of a few random orders of its points."""
     least, beside = problem.spacing_by_type.max() ** 2, problem.neighbours
     x, y = grid_inside(problem, size)
@@ -95,7 +95,7 @@ class Construction:
 
     def __init__(
         self,
-        problem: Problem,
+        problem: LayoutProblem,
         size: int,
         random_pct: float,
         begin: Callable[[int], GridEnergies | ForeignEnergies],
@@ -125,7 +125,7 @@ class Construction:
         choose_type = problem.types is None and len(spacing) > 1
         left, zone_of = problem.remaining(), np.zeros(problem.n_turbines, np.int64)
         for i in range(problem.n_turbines):
-            candidates = left.kinds() if choose_type else types[i : i + 1]
+            candidates = left.types() if choose_type else types[i : i + 1]
             open_here = self._open(left, allowed)
             point, types[i] = self._choose(draw, energies, open_here[:, candidates], candidates, i)
             chosen[i], zone_of[i] = point, self._zone(left, point, types[i])
@@ -159,9 +159,9 @@ class Construction:
             return allowed
         return np.asarray(allowed & (self.member @ left.open()))
 
-    def _zone(self, left: Remaining, point: int, kind: int) -> int:
+    def _zone(self, left: Remaining, point: int, type_index: int) -> int:
         """The zone that a point is used for: the first that has room, where zones share an edge or overlap."""
-        return int(np.argmax(self.member[point] & left.open()[:, kind]))
+        return int(np.argmax(self.member[point] & left.open()[:, type_index]))
 
     def _choose(
         self,
@@ -172,17 +172,19 @@ class Construction:
         i: int,
     ) -> tuple[int, int]:
         """One of the best points, and the type to stand there."""
-        points, kinds = np.nonzero(allowed)
+        points, columns = np.nonzero(allowed)
         if not len(points):
             raise TaskError(no_room_on_grid(self.problem, self.size, i))
         drawn_from_all = self.random_pct >= 100.0
-        worth = np.zeros(len(points)) if drawn_from_all else energies.energy[points, types[kinds]].sum(axis=1)
+        worth = (
+            np.zeros(len(points)) if drawn_from_all else energies.energy[points, types[columns]].sum(axis=1)
+        )
         # The percentage is of all types at every point where one of them may stand.
         considered = len(types) * (len(points) if len(types) == 1 else len(np.unique(points)))
         choices = best_worth(worth, max(1, int(np.round(self.random_pct / 100 * considered))))
         # What ``draw.choice`` of a list draws, without making the list.
         chosen = choices[draw.randint(0, len(choices))]
-        return int(points[chosen]), int(types[kinds[chosen]])
+        return int(points[chosen]), int(types[columns[chosen]])
 
     def _clear(self, allowed: BoolArray, x0: float, y0: float, spacing: FloatArray) -> None:
         """Take away the points that are too near to a turbine, for each type."""
@@ -201,7 +203,7 @@ def best_worth(worth: FloatArray, best: int) -> IntArray:
 class GridWind:
     """The wind on a grid of ``size`` x ``size`` with vindeby's wakes: what all seeds share."""
 
-    def __init__(self, problem: Problem, farm: WindFarm, size: int) -> None:
+    def __init__(self, problem: LayoutProblem, farm: WindFarm, size: int) -> None:
         self.farm, self.neighbours = farm, len(problem.neighbours.x)
         self.x, self.y = grid_inside(problem, size)
         west, south, east, north = problem.boundary.bounds
@@ -238,15 +240,15 @@ class GridEnergies:
         if point is not None and grid.on_grid:
             state.cell[a] = grid.cell[point]
             state.occupant[grid.cell[point]] = -(a + 1)
-        state.place[a], state.type_index[a] = (x - grid.middle[0], y - grid.middle[1]), type_index
+        state.place[a], state.types[a] = (x - grid.middle[0], y - grid.middle[1]), type_index
         set_free_wind(farm, state.free, a, x, y, type_index)
         off_grid = grid.neighbours if grid.on_grid else len(state.cell)
-        grid.place(farm.data, farm.machines, farm.wind, grid.wakes, state, a, off_grid)
+        grid.place(farm.data, farm.turbine_arrays, farm.wind, grid.wakes, state, a, off_grid)
 
     def place_all(self, choosing: Choosing, chosen: IntArray) -> int:
         """Place turbines on points that are chosen in the compiled loop; how many found one."""
         grid, farm = self.grid, self.grid.farm
-        arguments = farm.data, farm.machines, farm.wind, grid.wakes, self.state
+        arguments = farm.data, farm.turbine_arrays, farm.wind, grid.wakes, self.state
         return grid.place_all(*arguments, grid.neighbours, choosing, chosen)
 
 
@@ -274,7 +276,7 @@ class ForeignEnergies:
         self.standing.append((x, y, type_index))
 
 
-def own_construction(problem: Problem, farm: WindFarm, size: int, random_pct: float) -> Construction:
+def own_construction(problem: LayoutProblem, farm: WindFarm, size: int, random_pct: float) -> Construction:
     """With vindeby's wakes; ``farm`` has the wind in which points are judged."""
     grid = GridWind(problem, farm, size)
     one_kind = len(problem.spacing_by_type) == len(problem.zones) == 1 and problem.mix is None
@@ -283,7 +285,7 @@ def own_construction(problem: Problem, farm: WindFarm, size: int, random_pct: fl
 
 
 def foreign_construction(
-    problem: Problem, size: int, random_pct: float, directions: FloatArray, speeds: FloatArray
+    problem: LayoutProblem, size: int, random_pct: float, directions: FloatArray, speeds: FloatArray
 ) -> Construction:
     """With the wakes of another tool, in these wind directions (degrees) and speeds (m/s)."""
     farm, points = problem.farm, grid_inside(problem, size)

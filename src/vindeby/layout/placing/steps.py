@@ -40,6 +40,7 @@ from vindeby.wake.models.contract import Pair, once_per_model
 from vindeby.wake.turbines.curves import curves_at
 
 OFF_GRID = -1
+THRUST, SPEED, TURBULENCE = 0, 1, 2
 
 
 class Free(NamedTuple):
@@ -84,11 +85,11 @@ class State(NamedTuple):
     """Everything that changes during one smart start.
 
     ``occupant`` says of each cell of the padded grid: 0 nothing, c + 1 free point c, -(a + 1) turbine a.
-    ``point`` and ``place`` are positions of points and turbines; ``type_index`` and ``cell`` (or OFF_GRID) belong to
-    turbines. By direction, turbine and wind speed there are ``summed`` (the deficits or their squares), ``thrust``,
-    ``speed`` and ``turbulence``; by direction, point and speed ``gathered``, the counterpart of ``summed``. ``energy``
-    is what each type would make, by point, type and direction. The others are room to work in: ``change`` and
-    ``change_at`` for what one turbine passes on, ``found``, ``found_at``, ``reached`` and ``rows`` for points and
+    ``point`` and ``place`` are positions of points and turbines; ``types`` and ``cell`` (or OFF_GRID) belong to
+    turbines. ``sums`` are the deficits or their squares, by direction, target and wind speed: first the points are
+    targets, then the turbines. ``own`` is by direction and turbine its THRUST, SPEED and TURBULENCE at each wind speed;
+    ``energy`` is what each type would make, by point, type and direction. The others are room to work in: ``change``
+    and ``change_at`` for what one turbine passes on, ``found``, ``found_at``, ``targets`` and ``pairs`` for points and
     turbines in its wake, ``left`` for their wind speeds, ``waiting`` for turbines and ``dirty`` for points that have
     changed (their number comes first), and ``mark`` for the direction in which a point was last dirty.
     """
@@ -97,20 +98,17 @@ class State(NamedTuple):
     point: FloatArray
     point_cell: IntArray
     place: FloatArray
-    type_index: IntArray
+    types: IntArray
     cell: IntArray
-    summed: FloatArray
-    thrust: FloatArray
-    speed: FloatArray
-    turbulence: FloatArray
-    gathered: FloatArray
+    sums: FloatArray
+    own: FloatArray
     energy: FloatArray
     change: FloatArray
     change_at: IntArray
     found: IntArray
     found_at: IntArray
-    reached: npt.NDArray[np.uint64]
-    rows: npt.NDArray[np.uint64]
+    targets: npt.NDArray[np.uint64]
+    pairs: npt.NDArray[np.uint64]
     left: FloatArray
     waiting: IntArray
     dirty: IntArray
@@ -125,26 +123,22 @@ def new_state(
     directions, speeds, types, points = len(farm.wind.cosine), farm.wind.most, len(farm.turbines), len(point)
     occupant = np.zeros(wakes.stride * wakes.stride, np.int32)
     occupant[cell] = np.arange(1, points + 1)
-    summed, thrust, speed, turbulence = np.zeros((4, directions, most, speeds))
     state = State(
         occupant=occupant,
         point=point,
         point_cell=cell,
         place=np.zeros((most, 2)),
-        type_index=np.zeros(most, np.int64),
+        types=np.zeros(most, np.int64),
         cell=np.full(most, OFF_GRID, np.int64),
-        summed=summed,
-        thrust=thrust,
-        speed=speed,
-        turbulence=turbulence,
-        gathered=np.zeros((directions, points, speeds)),
+        sums=np.zeros((directions, points + most, speeds)),
+        own=np.zeros((directions, most, 3, speeds)),
         energy=np.empty((points, types, directions)),
         change=np.zeros((speeds, 18)),
         change_at=np.zeros((speeds, 3), np.int64),
         found=np.zeros(wakes.most + 1, np.int64),
         found_at=np.zeros(wakes.most + 1, np.int64),
-        reached=np.zeros((2, wakes.most + 1), np.uint64),
-        rows=np.zeros((2, wakes.most + 1), np.uint64),
+        targets=np.zeros(wakes.most, np.uint64),
+        pairs=np.zeros(wakes.most, np.uint64),
         left=np.zeros((points + 1, speeds)),
         waiting=np.zeros(most + 1, np.int64),
         dirty=np.zeros(points + 1, np.int64),
@@ -152,20 +146,20 @@ def new_state(
         free=free,
     )
     undisturbed = np.empty((len(free.point_speed), types, directions))
-    _undisturbed(farm.machines, farm.wind, free, undisturbed)
+    _undisturbed(farm.turbine_arrays, farm.wind, free, undisturbed)
     state.energy[:] = undisturbed
     return state
 
 
 @kernel()
-def _undisturbed(machines, wind, free, energy):
+def _undisturbed(turbines, wind, free, energy):
     """What each type makes in the free wind."""
     for c in range(energy.shape[0]):
         for d in range(wind.cosine.size):
-            for t in range(machines.diameter.size):
+            for t in range(turbines.diameter.size):
                 total = 0.0
                 for s in range(wind.first[d], wind.first[d + 1]):
-                    total += free.point_weight[c, s] * curves_at(machines, t, free.point_speed[c, s])[0]
+                    total += free.point_weight[c, s] * curves_at(turbines, t, free.point_speed[c, s])[0]
                 energy[c, t, d] = total
 
 
@@ -180,32 +174,32 @@ def placing_kernels(  # noqa: C901  a step and the loop around it
     value_points = _make_value_points(model, locality)
 
     @inlined
-    def place_in_direction(data, machines, wind, wakes, state, d, a, off_grid):
+    def place_in_direction(data, turbines, wind, wakes, state, d, a, off_grid):
         """Put a turbine into the wind of one direction."""
         state.dirty[0] = 0
-        pull(data, machines, wind, wakes, state, d, a, off_grid)
+        pull(data, turbines, wind, wakes, state, d, a, off_grid)
         b = a
         while b >= 0:
-            count, thrust, turbulence = renew(data, machines, wind, wakes, state, d, b, a)
+            count, thrust, turbulence = renew(data, turbines, wind, wakes, state, d, b, a)
             on_grid = state.cell[b] >= 0
             if count > 0 and on_grid:
-                spread_on_grid(data, machines, wind, wakes, state, d, b, count)
+                spread_on_grid(data, turbines, wind, wakes, state, d, b, count)
             if count > 0 and off_grid > 0:
                 others = min(off_grid, a + 1) if on_grid else a + 1
-                spread_off_grid(data, machines, wind, state, d, b, others, count, thrust, turbulence)
+                spread_off_grid(data, turbines, wind, state, d, b, others, count, thrust, turbulence)
             b = next_waiting(state)
-        value_points(machines, wind, state, d)
+        value_points(turbines, wind, state, d)
 
     @kernel(counts_references=False)
-    def place(data, machines, wind, wakes, state, a, off_grid):
+    def place(data, turbines, wind, wakes, state, a, off_grid):
         """Put turbine ``a``, whose place is in the state already, into the wind; the first ``off_grid`` are off it."""
         for c in range(state.mark.size):
             state.mark[c] = -1
         for d in range(wind.cosine.size):
-            place_in_direction(data, machines, wind, wakes, state, d, a, off_grid)
+            place_in_direction(data, turbines, wind, wakes, state, d, a, off_grid)
 
     @kernel()
-    def place_all(data, machines, wind, wakes, state, off_grid, choosing, chosen):
+    def place_all(data, turbines, wind, wakes, state, off_grid, choosing, chosen):
         """Choose a point for each turbine in turn, and put all but the last into the wind; how many found one."""
         used = 0
         for i in range(chosen.size):
@@ -222,7 +216,7 @@ def placing_kernels(  # noqa: C901  a step and the loop around it
             a, cell = off_grid + i, state.point_cell[point]
             state.place[a, 0], state.place[a, 1] = state.point[point, 0], state.point[point, 1]
             state.occupant[cell], state.cell[a] = -(a + 1), cell
-            place(data, machines, wind, wakes, state, a, off_grid)
+            place(data, turbines, wind, wakes, state, a, off_grid)
         return chosen.size
 
     return place, place_all
@@ -232,12 +226,12 @@ def _make_computed(model: WakeModel) -> Callable[..., float]:
     deficit, term = model.deficit, superposition_of(model).term
 
     @scalar
-    def computed(data, machines, far, aside, source, target, thrust, turbulence):
+    def computed(data, turbines, far, aside, source, target, thrust, turbulence):
         """The deficit, or its square, of a pair; ``target`` -1 is a point at the hub height of type 0."""
-        rotor = machines.diameter[target] if target >= 0 else 0.0
-        other, height = machines.hub_height[max(target, 0)], machines.hub_height[source]
+        rotor = turbines.diameter[target] if target >= 0 else 0.0
+        other, height = turbines.hub_height[max(target, 0)], turbines.hub_height[source]
         value = deficit(
-            data, Pair(far, aside, other - height, other + height, machines.diameter[source], rotor, thrust, turbulence)
+            data, Pair(far, aside, other - height, other + height, turbines.diameter[source], rotor, thrust, turbulence)
         )  # fmt: skip
         return term(value)
 
@@ -250,24 +244,24 @@ def _make_pull(model: WakeModel, tabulated: bool, locality: Locality) -> Callabl
     scale, term = together.scale, together.term
 
     @inlined
-    def pull(data, machines, wind, wakes, state, d, a, off_grid):
+    def pull(data, turbines, wind, wakes, state, d, a, off_grid):
         """Gather the wakes of all upwind turbines at a new one, whose sums are 0."""
-        first, number, types = wind.first[d], wind.first[d + 1] - wind.first[d], machines.diameter.size
-        cell, target, summed = state.cell[a], state.type_index[a], state.summed[d, a]
+        first, number, types = wind.first[d], wind.first[d + 1] - wind.first[d], turbines.diameter.size
+        cell, target, summed = state.cell[a], state.types[a], state.sums[d, state.mark.size + a]
         if cell >= 0:
             for n in range(list_occupied(wakes, state, d, cell, -1)):
                 b, e = -state.found[n] - 1, state.found_at[n]
-                source = state.type_index[b]
-                at = ((e * types + source) * types + target) * wakes.pieces
-                thrust, speed, turbulence = state.thrust[d, b], state.speed[d, b], state.turbulence[d, b]
+                source = state.types[b]
+                pair, own = (e * types + source) * (types + 1) + target + 1, state.own[d, b]
                 free = state.free.speed[b if local else 0]
                 for k in range(number):
                     if tabulated:
-                        value = look_up(wakes.rotors, at, wakes, thrust[k])
+                        value = look_up(wakes, pair, own[THRUST, k])
                     else:
                         far, aside = wakes.far[e], wakes.aside[e]
-                        value = computed(data, machines, far, aside, source, target, thrust[k], turbulence[k])
-                    summed[k] += value * term(scale(speed[k], free[first + k]))
+                        thrust, turbulence = own[THRUST, k], own[TURBULENCE, k]
+                        value = computed(data, turbines, far, aside, source, target, thrust, turbulence)
+                    summed[k] += value * term(scale(own[SPEED, k], free[first + k]))
         if off_grid == 0:
             return
         for b in range(a):
@@ -278,12 +272,11 @@ def _make_pull(model: WakeModel, tabulated: bool, locality: Locality) -> Callabl
                 continue
             far, aside = rotate_to_local_wind(state.free, b if local else 0, first, far, aside)
             if far > 1e-10:
-                thrust, speed = state.thrust[d, b], state.speed[d, b]
-                free = state.free.speed[b if local else 0]
-                source, turbulence = state.type_index[b], state.turbulence[d, b]
+                own, free, source = state.own[d, b], state.free.speed[b if local else 0], state.types[b]
                 for k in range(number):
-                    value = computed(data, machines, far, aside, source, target, thrust[k], turbulence[k])
-                    summed[k] += value * term(scale(speed[k], free[first + k]))
+                    thrust, turbulence = own[THRUST, k], own[TURBULENCE, k]
+                    value = computed(data, turbines, far, aside, source, target, thrust, turbulence)
+                    summed[k] += value * term(scale(own[SPEED, k], free[first + k]))
 
     return pull
 
@@ -297,7 +290,7 @@ def _make_renew(
     of_free_wind = model.thrust_of == "free"
 
     @inlined
-    def renew(data, machines, wind, wakes, state, d, a, newest):
+    def renew(data, turbines, wind, wakes, state, d, a, newest):
         """Give a turbine its wind speed and thrust anew; say in how many states something has changed.
 
         What has is in ``state.change``; the largest thrust and turbulence of both before and after are
@@ -305,9 +298,8 @@ def _make_renew(
         """
         change, change_at, first, own = state.change, state.change_at, wind.first[d], a if local else 0
         free_speed, free_turbulence = state.free.speed[own], state.free.turbulence[own]
-        summed, thrust = state.summed[d, a], state.thrust[d, a]
-        u, ti = state.speed[d, a], state.turbulence[d, a]
-        kind, number = state.type_index[a], wind.first[d + 1] - first
+        summed, kept = state.sums[d, state.mark.size + a], state.own[d, a]
+        type_index, number = state.types[a], wind.first[d + 1] - first
         count = 0
         most_thrust = most_turbulence = 0.0
         # Apart, so that the wind speeds of one loop need not wait for each other.
@@ -315,16 +307,17 @@ def _make_renew(
             state.left[0, k] = wind_speed(free_speed[first + k], max(summed[k], 0.0))
         for k in range(number):
             felt = free_speed[first + k] if of_free_wind else state.left[0, k]
-            change[k, NEW_CT] = curves_at(machines, kind, felt)[1]
+            change[k, NEW_CT] = curves_at(turbines, type_index, felt)[1]
         for k in range(number):
             free, turbulence = free_speed[first + k], free_turbulence[first + k]
             speed, ct = state.left[0, k], change[k, NEW_CT]
             if adds:
-                turbulence = turbulence_at(data, machines, wind, state, d, a, newest, k)
-            change[k, OLD_CT], change[k, OLD_TI], change[k, NEW_TI] = thrust[k], ti[k], turbulence
-            change[k, OLD_SCALE] = 0.0 if a == newest else term(scale(u[k], free))
+                turbulence = turbulence_at(data, turbines, wind, state, d, a, newest, k)
+            change[k, OLD_CT], change[k, OLD_TI] = kept[THRUST, k], kept[TURBULENCE, k]
+            change[k, NEW_TI] = turbulence
+            change[k, OLD_SCALE] = 0.0 if a == newest else term(scale(kept[SPEED, k], free))
             change[k, NEW_SCALE] = term(scale(speed, free))
-            thrust[k], u[k], ti[k] = ct, speed, turbulence
+            kept[THRUST, k], kept[SPEED, k], kept[TURBULENCE, k] = ct, speed, turbulence
             if (
                 change[k, OLD_CT] == ct
                 and change[k, OLD_TI] == turbulence
@@ -346,9 +339,9 @@ def _make_turbulence_at(model: WakeModel, local: bool) -> Callable[..., float]:
     added = model.turbulence_functions[0]
 
     @scalar
-    def turbulence_at(data, machines, wind, state, d, a, newest, k):
+    def turbulence_at(data, turbines, wind, state, d, a, newest, k):
         """The largest addition of any upwind turbine, on top of the free wind's turbulence."""
-        type_index, s = state.type_index, wind.first[d] + k
+        types, s = state.types, wind.first[d] + k
         most = 0.0
         for b in range(newest + 1):
             far, aside = between(wind.cosine[d], wind.sine[d], state.place, b, state.place, a)
@@ -357,10 +350,10 @@ def _make_turbulence_at(model: WakeModel, local: bool) -> Callable[..., float]:
             far, aside = rotate_to_local_wind(state.free, b if local else 0, s, far, aside)
             if far <= 0.0:
                 continue
-            other, height = machines.hub_height[type_index[a]], machines.hub_height[type_index[b]]
+            other, height = turbines.hub_height[types[a]], turbines.hub_height[types[b]]
             plus = added(
-                data, Pair(far, aside, other - height, other + height, machines.diameter[type_index[b]],
-                machines.diameter[type_index[a]], state.thrust[d, b, k], state.turbulence[d, b, k]),
+                data, Pair(far, aside, other - height, other + height, turbines.diameter[types[b]],
+                turbines.diameter[types[a]], state.own[d, b, THRUST, k], state.own[d, b, TURBULENCE, k]),
                 state.free.turbulence[b if local else 0, s],
             )  # fmt: skip
             most = max(most, plus)
@@ -373,14 +366,14 @@ def _make_compute_change(model: WakeModel) -> Callable[..., float]:
     computed = _make_computed(model)
 
     @scalar
-    def compute_change(data, machines, far, aside, source, target, change, k):
+    def compute_change(data, turbines, far, aside, source, target, change, k):
         """What a pair's wake has changed by."""
         value = change[k, NEW_SCALE] * computed(
-            data, machines, far, aside, source, target, change[k, NEW_CT], change[k, NEW_TI]
+            data, turbines, far, aside, source, target, change[k, NEW_CT], change[k, NEW_TI]
         )
         if change[k, OLD_SCALE] != 0.0:
             value -= change[k, OLD_SCALE] * computed(
-                data, machines, far, aside, source, target, change[k, OLD_CT], change[k, OLD_TI]
+                data, turbines, far, aside, source, target, change[k, OLD_CT], change[k, OLD_TI]
             )
         return value
 
@@ -391,47 +384,30 @@ def _make_spread_on_grid(model: WakeModel, tabulated: bool) -> Callable[..., Non
     compute_change = _make_compute_change(model)
 
     @inlined
-    def spread_on_grid(data, machines, wind, wakes, state, d, a, count):
+    def spread_on_grid(data, turbines, wind, wakes, state, d, a, count):
         """Pass a change, in ``count`` states, on to the points and turbines of the grid in the wake of a turbine."""
-        source, types = state.type_index[a], machines.diameter.size
-        free, free_row, standing, standing_row = (
-            state.reached[0],
-            state.rows[0],
-            state.reached[1],
-            state.rows[1],
-        )
-        points = turbines = 0
-        for n in range(list_occupied(wakes, state, d, state.cell[a], 1)):
-            there, pair = state.found[n], state.found_at[n] * types + source
+        source, types, points = state.types[a], turbines.diameter.size, state.mark.size
+        targets, pairs, sums = state.targets, state.pairs, state.sums[d]
+        found = list_occupied(wakes, state, d, state.cell[a], 1)
+        for n in range(found):
+            there, pair = state.found[n], (state.found_at[n] * types + source) * (types + 1)
             if there > 0:
-                free[points], free_row[points] = there - 1, pair * wakes.pieces
+                targets[n], pairs[n] = there - 1, pair
                 mark_dirty(state.dirty, state.mark, there - 1, d)
-                points += 1
             else:
                 b = -there - 1
-                standing[turbines] = b
-                standing_row[turbines] = (pair * types + state.type_index[b]) * wakes.pieces
+                targets[n], pairs[n] = points + b, pair + 1 + state.types[b]
                 wait(wind.cosine[d], wind.sine[d], state, b)
-                turbines += 1
         change, change_at = state.change, state.change_at
         if tabulated:
-            add_changes(wakes.points, change, change_at, count, free_row, free, points, state.gathered[d])
-            add_changes(
-                wakes.rotors, change, change_at, count, standing_row, standing, turbines, state.summed[d]
-            )
+            add_changes(wakes.table, change, change_at, count, pairs, targets, found, sums)
             return
-        for n in range(points):
-            e, sums = np.int64(free_row[n]) // types, state.gathered[d, free[n]]
+        for n in range(found):
+            e, target = state.found_at[n], np.int64(pairs[n]) % (types + 1) - 1
             for m in range(count):
                 k = change_at[m, WHICH]
-                sums[k] += compute_change(data, machines, wakes.far[e], wakes.aside[e], source, -1, change, k)
-        for n in range(turbines):
-            e, sums = np.int64(standing_row[n]) // (types * types), state.summed[d, standing[n]]
-            target = state.type_index[standing[n]]
-            for m in range(count):
-                k = change_at[m, WHICH]
-                sums[k] += compute_change(
-                    data, machines, wakes.far[e], wakes.aside[e], source, target, change, k
+                sums[targets[n], k] += compute_change(
+                    data, turbines, wakes.far[e], wakes.aside[e], source, target, change, k
                 )
 
     return spread_on_grid
@@ -441,22 +417,22 @@ def _make_spread_off_grid(model: WakeModel, locality: Locality) -> Callable[...,
     reach, compute_change, local = model.reach, _make_compute_change(model), locality != "uniform"
 
     @scalar
-    def spread_off_grid(data, machines, wind, state, d, a, others, count, thrust, turbulence):
+    def spread_off_grid(data, turbines, wind, state, d, a, others, count, thrust, turbulence):
         """Pass a change on where source or target is off the grid: to ``others`` turbines, and to points."""
-        cosine, sine, source, own = wind.cosine[d], wind.sine[d], state.type_index[a], a if local else 0
-        diameter = machines.diameter[source]
+        cosine, sine, source, own = wind.cosine[d], wind.sine[d], state.types[a], a if local else 0
+        diameter = turbines.diameter[source]
         for b in range(others):
             far, aside = between(cosine, sine, state.place, a, state.place, b)
             if far <= 1e-10:
                 continue  # upwind, in the site's wind direction, which decides the order
             far, aside = rotate_to_local_wind(state.free, own, wind.first[d], far, aside)
-            rotor = machines.diameter[state.type_index[b]]
+            rotor = turbines.diameter[state.types[b]]
             if far > 1e-10 and abs(aside) < reach(data, far, diameter, rotor, thrust, turbulence):
                 wait(cosine, sine, state, b)
                 for n in range(count):
                     k = state.change_at[n, WHICH]
-                    state.summed[d, b, k] += compute_change(
-                        data, machines, far, aside, source, state.type_index[b], state.change, k
+                    state.sums[d, state.mark.size + b, k] += compute_change(
+                        data, turbines, far, aside, source, state.types[b], state.change, k
                     )
         if state.cell[a] >= 0:
             return
@@ -469,8 +445,8 @@ def _make_spread_off_grid(model: WakeModel, locality: Locality) -> Callable[...,
                 mark_dirty(state.dirty, state.mark, c, d)
                 for n in range(count):
                     k = state.change_at[n, WHICH]
-                    state.gathered[d, c, k] += compute_change(
-                        data, machines, far, aside, source, -1, state.change, k
+                    state.sums[d, c, k] += compute_change(
+                        data, turbines, far, aside, source, -1, state.change, k
                     )
 
     return spread_off_grid
@@ -480,22 +456,22 @@ def _make_value_points(model: WakeModel, locality: Locality) -> Callable[..., No
     wind_speed, local = superposition_for(model, locality).wind_speed, locality != "uniform"
 
     @inlined
-    def value_points(machines, wind, state, d):
+    def value_points(turbines, wind, state, d):
         """What each type would make at the points whose wakes have changed."""
         first, number = wind.first[d], wind.first[d + 1] - wind.first[d]
         # Apart, so that what cannot be vectorised does not hold up what can.
         for n in range(1, state.dirty[0] + 1):
             c = np.uint64(state.dirty[n])
-            gathered, speed = state.gathered[d, c], state.free.point_speed[c if local else np.uint64(0)]
+            sums, speed = state.sums[d, c], state.free.point_speed[c if local else np.uint64(0)]
             for k in range(number):
-                state.left[n, k] = wind_speed(speed[first + k], max(gathered[k], 0.0))
+                state.left[n, k] = wind_speed(speed[first + k], max(sums[k], 0.0))
         for n in range(1, state.dirty[0] + 1):
             c = np.uint64(state.dirty[n])
             weight = state.free.point_weight[c if local else np.uint64(0)]
-            for t in range(machines.diameter.size):
+            for t in range(turbines.diameter.size):
                 energy = 0.0
                 for k in range(number):
-                    energy += weight[first + k] * curves_at(machines, t, state.left[n, k])[0]
+                    energy += weight[first + k] * curves_at(turbines, t, state.left[n, k])[0]
                 state.energy[c, t, d] = energy
 
     return value_points

@@ -18,7 +18,7 @@ import numpy as np
 from vindeby.arrays import FloatArray
 from vindeby.layout.climbing.simplified_farm import thinned
 from vindeby.layout.method import Method, Search
-from vindeby.layout.problem import Layout, Problem
+from vindeby.layout.problem import Layout, LayoutProblem
 
 BEST = 3
 """So many are kept."""
@@ -44,9 +44,11 @@ class Candidate(NamedTuple):
 class Candidates:
     """The best layouts so far, one of each start that was made, and the curve of the best of them."""
 
-    def __init__(self, problem: Problem, budget: Budget) -> None:
+    def __init__(self, problem: LayoutProblem, budget: Budget) -> None:
         self.problem, self.budget = problem, budget
         self.best: list[Candidate] = []
+        self.climbs_lead_up = True
+        """Whether there is a gradient, and the energy rises along it."""
         self._curve: list[tuple[float, float, float]] = []
 
     def worth(self, layout: Layout) -> float:
@@ -95,7 +97,7 @@ class Candidates:
 class Tools:
     """Searches that are prepared when they are first wanted, and then for all seeds of a problem."""
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: LayoutProblem) -> None:
         self.problem = problem
         self.quick = thinned(problem, DIRECTIONS, SPEEDS) or problem
         """The problem in few wind states; itself, where it has no more or none can be left out."""

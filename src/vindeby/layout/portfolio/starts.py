@@ -23,7 +23,7 @@ from vindeby.layout.moves.carried_state import can_carry
 from vindeby.layout.moves.steady_moves import is_steady
 from vindeby.layout.moves.walk import stages_of
 from vindeby.layout.placing.construction import grid_inside
-from vindeby.layout.problem import Problem
+from vindeby.layout.problem import LayoutProblem
 
 GRID_SIZE = 18
 """Of smart start; finer where that leaves fewer than ``POINTS_PER_TURBINE``."""
@@ -47,13 +47,13 @@ class Start(NamedTuple):
     """In evaluations, for each layout, about; a lattice says itself how many it took."""
 
 
-def starts_for(problem: Problem) -> list[Start]:
+def starts_for(problem: LayoutProblem) -> list[Start]:
     """All that may suit a problem, in the order in which they are tried."""
     starts = (_lattice(problem), _smart_start(problem), Start("random-start", RandomStart(), 1.0))
     return [start for start in starts if start is not None]
 
 
-def _lattice(problem: Problem) -> Start:
+def _lattice(problem: LayoutProblem) -> Start:
     if can_judge_quickly(problem):  # looks, shapes, and evaluations of the best
         look, shape = shares_of_evaluation(problem)
         work = KEPT + LATTICES * (look * (1.0 + 3.0 * WITH_SURPLUS) + 2.0 * SHAPES_PER_TRIAL * shape)
@@ -62,7 +62,7 @@ def _lattice(problem: Problem) -> Start:
     return Start("lattice", Lattice(trials=LATTICES), work)
 
 
-def _smart_start(problem: Problem) -> Start | None:
+def _smart_start(problem: LayoutProblem) -> Start | None:
     west, south, east, north = problem.boundary.bounds
     if not (east > west and north > south):
         return None
@@ -92,7 +92,7 @@ GRADIENT = 3.0
 """An energy with its gradient: the walk downwind, and one back with about twice as much to compute."""
 
 
-def trial_work(problem: Problem) -> float:
+def trial_work(problem: LayoutProblem) -> float:
     """One trial of random-search or annealing, on average over its stages: in few wind states it costs as much less."""
     states = len(problem.farm.states.speed)
     return sum(
@@ -101,7 +101,7 @@ def trial_work(problem: Problem) -> float:
     )
 
 
-def _trial_in(problem: Problem) -> float:
+def _trial_in(problem: LayoutProblem) -> float:
     """One trial in all wind states of a problem.
 
     Where wakes do not change with the wind, a move changes those from and to one turbine, 2 of n rows of pairs. Where

@@ -26,7 +26,7 @@ from vindeby.errors import ArgumentError, InputError
 from vindeby.runner.methods.method_protocol import InvalidResultError, Method, Result, Solve
 
 if TYPE_CHECKING:
-    from vindeby.layout import Problem
+    from vindeby.layout import LayoutProblem
     from vindeby.wake import WindFarm
 
 
@@ -73,8 +73,8 @@ class CallTask(FunctionTask):
     """What the tasks of a farm and a type share; the properties below are made of it."""
 
     @property
-    def problem(self) -> Problem:
-        """What vindeby's own search methods get: wind farm, area, spacing, counts and mix (``vindeby.Problem``)."""
+    def problem(self) -> LayoutProblem:
+        """What search methods of vindeby get: a ``vindeby.LayoutProblem`` (wind farm, area, spacing, counts, mix)."""
         if self.prepared is None:
             raise ArgumentError(
                 f"task {self.key}: only a task that vindeby made has a problem and a wind farm"
@@ -111,7 +111,7 @@ class _Prepared:
         self._cases = dict(zip(campaign.seeds, call.cases or (), strict=False))
 
     @cached_property
-    def problem(self) -> Problem:
+    def problem(self) -> LayoutProblem:
         """Made when a function first asks for it, as it loads Numba."""
         from vindeby.assembly.search import problem_of
 

@@ -15,7 +15,7 @@ from vindeby.assembly.wind import load_engine
 from vindeby.campaign import Campaign
 from vindeby.campaign.tasks import Cell
 from vindeby.errors import TaskError
-from vindeby.layout import Layout, Pipeline, Problem, Search
+from vindeby.layout import Layout, LayoutProblem, Pipeline, Search
 from vindeby.layout import Result as Found
 from vindeby.layout.problem import Report
 from vindeby.runner.methods.method_protocol import Result, Solve
@@ -56,11 +56,11 @@ class SearchMethod:
         report.tell = self._progress
         if not isinstance(method, Pipeline):  # it repeats its steps, nobody knows how often
             report.tell = lambda *how_far: self._progress(*how_far[:-1], None)
-        kinds = np.array(cell.type_indices) if cell.mix else None
-        return lambda task: result_of(search(task.seed, None), self._words, self._engine, kinds)
+        type_indices = np.array(cell.type_indices) if cell.mix else None
+        return lambda task: result_of(search(task.seed, None), self._words, self._engine, type_indices)
 
 
-def _stated(problem: Problem, search: Search) -> Search:
+def _stated(problem: LayoutProblem, search: Search) -> Search:
     """The search with its energy as it is stated; the one that it searched by beside it, where the two differ."""
     if problem.stated is None:
         return search
@@ -73,17 +73,17 @@ def _stated(problem: Problem, search: Search) -> Search:
     return run
 
 
-def result_of(found: Found, search: str, engine: str, kinds: IntArray | None) -> Result:
-    """What a search found, with the numbers of its types in the campaign (``kinds``) where there are several."""
+def result_of(found: Found, search: str, engine: str, type_indices: IntArray | None) -> Result:
+    """What a search found, with the numbers of its types in the campaign (``type_indices``) where there are several."""
     arrays: dict[str, NDArray[Any]] = {
         **found.arrays,
         "layout": np.stack([found.x, found.y]),
         "aep": np.asarray(found.aep_gwh),
     }
-    if kinds is not None:
-        arrays["types"] = kinds[found.types]
+    if type_indices is not None:
+        arrays["types"] = type_indices[found.types]
         if "tried_mix" in arrays:  # without the types that only neighbours have
-            arrays["tried_mix"] = arrays["tried_mix"][:, : len(kinds)]
+            arrays["tried_mix"] = arrays["tried_mix"][:, : len(type_indices)]
     attributes = {
         **found.notes,
         "engine": engine,

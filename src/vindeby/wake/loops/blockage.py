@@ -53,18 +53,18 @@ class Induced(NamedTuple):
 def with_blockage(model: WakeModel, walk: Callable[..., None]) -> Callable[..., None]:
     """The walk downwind, repeated until wakes and blockage agree; fills ``waked.blocked`` too."""
 
-    def blocked_walk(data, machines, turned, states, waked):
+    def blocked_walk(data, turbines, turned, states, waked):
         n, count = turned.order.size, states.speed.size
         zone = Induced(np.empty((n, count)), np.empty((n, count)), np.empty((n, n)), np.empty((n, n)))
         new = np.empty(count)
-        _place(machines, turned, zone)
+        _place(turbines, turned, zone)
         for a in range(n):
             for k in range(count):
                 waked.blocked[a, k] = 0.0
-        walk(data, machines, turned, states, waked)
+        walk(data, turbines, turned, states, waked)
         for _ in range(MOST_ROUNDS):
             change = _block(zone, waked, new)
-            walk(data, machines, turned, states, waked)
+            walk(data, turbines, turned, states, waked)
             if change < TOLERANCE:
                 break
 
@@ -72,24 +72,24 @@ def with_blockage(model: WakeModel, walk: Callable[..., None]) -> Callable[..., 
 
 
 @scalar
-def _place(machines, turned, zone):
+def _place(turbines, turned, zone):
     """Fill the factors of place; 0 where a pair is not to be looked at."""
     n = turned.order.size
     for b in range(n):
-        target = turned.type_index[turned.order[b]]
+        target = turned.types[turned.order[b]]
         for a in range(b + 1, n):
-            source = turned.type_index[turned.order[a]]
-            upwind, aside, rise = _apart(machines, turned, source, target, a, b)
+            source = turned.types[turned.order[a]]
+            upwind, aside, rise = _apart(turbines, turned, source, target, a, b)
             zone.factor[b, a] = zone.mixed[b, a] = 0.0
             if upwind > 0.0:
-                factor, zone.mixed[b, a] = place_factors(upwind, aside, rise, machines.diameter[source])[:2]
+                factor, zone.mixed[b, a] = place_factors(upwind, aside, rise, turbines.diameter[source])[:2]
                 zone.factor[b, a] = factor if factor >= UNFELT else 0.0
 
 
 @inlined
-def _apart(machines, turned, source, target, a, b):
+def _apart(turbines, turned, source, target, a, b):
     """How far ``b`` is upwind of ``a``, aside of it, and higher."""
-    rise = machines.hub_height[target] - machines.hub_height[source]
+    rise = turbines.hub_height[target] - turbines.hub_height[source]
     return turned.along[a] - turned.along[b], turned.across[b] - turned.across[a], rise
 
 
@@ -120,11 +120,11 @@ def _block(zone, waked, new):
 def with_blockage_back(model: WakeModel, walk_back: Callable[..., None]) -> Callable[..., None]:
     """The walk upwind, repeated until the slopes with the blockage agree with those with the wind speeds."""
 
-    def blocked_walk_back(data, machines, turned, states, counted, waked, adjoints):
+    def blocked_walk_back(data, turbines, turned, states, counted, waked, adjoints):
         n, count = turned.order.size, states.speed.size
         zone = Induced(np.empty((n, count)), np.empty((n, count)), np.empty((n, n)), np.empty((n, n)))
         slopes = np.empty((3, count))
-        _place(machines, turned, zone)
+        _place(turbines, turned, zone)
         for a in range(n):
             for k in range(count):
                 zone.near[a, k], zone.far[a, k] = (
@@ -132,29 +132,29 @@ def with_blockage_back(model: WakeModel, walk_back: Callable[..., None]) -> Call
                     far_thrust(waked.ct[a, k])[0],
                 )
                 adjoints.blocked[a, k] = 0.0
-        walk_back(data, machines, turned, states, counted, waked, adjoints)
+        walk_back(data, turbines, turned, states, counted, waked, adjoints)
         for _ in range(MOST_ROUNDS):
-            change, most = _block_back(machines, turned, zone, waked, adjoints, slopes)
-            walk_back(data, machines, turned, states, counted, waked, adjoints)
+            change, most = _block_back(turbines, turned, zone, waked, adjoints, slopes)
+            walk_back(data, turbines, turned, states, counted, waked, adjoints)
             if change <= RELATIVE_TOLERANCE * most:
                 break
-        _places_back(machines, turned, zone, waked, adjoints)
+        _places_back(turbines, turned, zone, waked, adjoints)
 
     return scalar(blocked_walk_back)
 
 
 @scalar
-def _block_back(machines, turned, zone, waked, adjoints, slopes):
+def _block_back(turbines, turned, zone, waked, adjoints, slopes):
     """Fill ``adjoints.blocked``, what the wind at a turbine does through its blockage; returns change and largest."""
     n, count = zone.near.shape
     near_slope, far_slope, new = slopes[0], slopes[1], slopes[2]
     change = most = 0.0
     for a in range(n):
-        source = turned.type_index[turned.order[a]]
+        source = turned.types[turned.order[a]]
         near, far, u = zone.near[a], zone.far[a], waked.u[a]
         for k in range(count):
             # From here on the slopes are those with the wind speed.
-            with_speed = u[k] * curves_with_slopes(machines, source, u[k])[3]
+            with_speed = u[k] * curves_with_slopes(turbines, source, u[k])[3]
             near_slope[k] = near_thrust(waked.ct[a, k])[1] * with_speed
             far_slope[k] = far_thrust(waked.ct[a, k])[1] * with_speed
             new[k] = 0.0
@@ -175,18 +175,18 @@ def _block_back(machines, turned, zone, waked, adjoints, slopes):
 
 
 @scalar
-def _places_back(machines, turned, zone, waked, adjoints):
+def _places_back(turbines, turned, zone, waked, adjoints):
     """Add what blockage makes of places to ``adjoints.along`` and ``adjoints.across``."""
     n, count = zone.near.shape
     for b in range(n):
-        target = turned.type_index[turned.order[b]]
+        target = turned.types[turned.order[b]]
         for a in range(b + 1, n):
             if zone.factor[b, a] == 0.0:
                 continue
-            source = turned.type_index[turned.order[a]]
-            upwind, aside, rise = _apart(machines, turned, source, target, a, b)
+            source = turned.types[turned.order[a]]
+            upwind, aside, rise = _apart(turbines, turned, source, target, a, b)
             factor, mixed, with_upwind, with_aside, mixed_slope = place_factors(
-                upwind, aside, rise, machines.diameter[source]
+                upwind, aside, rise, turbines.diameter[source]
             )
             of_upwind = of_aside = 0.0
             for k in range(count):

@@ -128,8 +128,8 @@ def _make_direction(
     walk_back, adjoints_for = _make_walk_back(model), new_adjoints if gradient else no_adjoints
 
     @scalar
-    def new_room(wind, type_index):
-        n = type_index.size
+    def new_room(wind, types):
+        n = types.size
         first = np.zeros(n + 1 if gradient else 0, np.int64)
         other = np.empty(n * (n - 1) // 2 + 1 if gradient else 0, np.uint32)
         adjoints = adjoints_for(n, ROW)
@@ -137,17 +137,17 @@ def _make_direction(
 
     @inlined
     def one_direction(
-        data, machines, turned, room, wind, d, opposite, x, y, counted, out, out_x, out_y, kept
+        data, turbines, turned, room, wind, d, opposite, x, y, counted, out, out_x, out_y, kept
     ):
-        strips = place_turbines(machines, turned, room.facing)
+        strips = place_turbines(turbines, turned, room.facing)
         end = last_needed(turned, counted)
         for at in range(wind.first[d], wind.first[d + 1], most):
             here = slice(at, min(at + most, wind.first[d + 1]))
             states = DirectionWind(wind.speed[here], wind.weight[here], wind.turbulence[here])
-            walk(data, machines, turned, room, strips, end, states)
+            walk(data, turbines, turned, room, strips, end, states)
             _add_up(turned, end, states, at, counted, room.waked, out, kept)
             if gradient:
-                walk_back(data, machines, turned, room, end, states, counted)
+                walk_back(data, turbines, turned, room, end, states, counted)
                 add_slopes(turned, end, wind.cosine[d], wind.sine[d], room.adjoints, out_x, out_y)
 
     return new_room, one_direction
@@ -167,7 +167,7 @@ def _make_step_walk(model: WakeModel) -> Callable[..., None]:
             )  # fmt: skip
 
     @scalar
-    def step_walk(data, machines, turned, whole, strips, end, states):
+    def step_walk(data, turbines, turned, whole, strips, end, states):
         facing, waked, room = whole.facing, whole.waked, whole.room
         along, across, hub, radius = turned.along, turned.across, facing.hub_height, facing.radius
         constants, turbulence = first_constants(data), states.turbulence[0]
@@ -176,12 +176,12 @@ def _make_step_walk(model: WakeModel) -> Callable[..., None]:
         begin_walk(facing)
         for a in range(end):
             pass_by(facing, a)
-            source = turned.type_index[turned.order[a]]
+            source = turned.types[turned.order[a]]
             waked.u[a, 0] = _wind_speed(states.speed[0], waked.summed[a, 0])
-            waked.power[a, 0], thrust = curves_at(machines, source, waked.u[a, 0])
+            waked.power[a, 0], thrust = curves_at(turbines, source, waked.u[a, 0])
             if thrust <= 0.0:
                 continue
-            diameter, height, place, side = machines.diameter[source], hub[a], along[a], across[a]
+            diameter, height, place, side = turbines.diameter[source], hub[a], along[a], across[a]
             numbers = numbers_of(constants, diameter, thrust, turbulence)
             strength = 0.125 * thrust * diameter * diameter
             count = find_targets(turned, facing, strips, a, end, lines_of(numbers, diameter))
@@ -196,7 +196,7 @@ def _make_step_walk(model: WakeModel) -> Callable[..., None]:
                     b = target[j]
                     if room[T + j] > LARGEST_T:
                         far, aside = room[FAR + j], room[ASIDE + j]
-                        pair = pair_of(machines, turned, a, b, far, aside, thrust, turbulence)
+                        pair = pair_of(turbines, turned, a, b, far, aside, thrust, turbulence)
                         room[VALUE + j] = near(data, pair)
                     waked.summed[b, 0] += room[VALUE + j]
 
@@ -207,14 +207,14 @@ def _make_settle(model: WakeModel) -> Callable[..., float]:
     numbers_of = widths_of(model).numbers
 
     @scalar
-    def settle(constants, machines, source, states, waked, room, a):
+    def settle(constants, turbines, source, states, waked, room, a):
         """Wind speed, power, thrust and numbers of a turbine in all wind states; returns the largest thrust."""
-        diameter, most = machines.diameter[source], 0.0
+        diameter, most = turbines.diameter[source], 0.0
         u, power, summed = waked.u[a], waked.power[a], waked.summed[a]
         for k in range(states.speed.size):
             u[k] = _wind_speed(states.speed[k], summed[k])
         for k in range(states.speed.size):
-            power[k], room[THRUST + k] = curves_at(machines, source, u[k])
+            power[k], room[THRUST + k] = curves_at(turbines, source, u[k])
             room[TURBULENCE + k] = states.turbulence[k]
             most = max(most, room[THRUST + k])
         for k in range(whole_vectors(states.speed.size)):
@@ -229,7 +229,7 @@ def _make_add_wake(model: WakeModel) -> Callable[..., None]:
     square, near = make_square(model), make_near(model)
 
     @scalar
-    def add_wake(data, machines, turned, facing, states, room, a, b, summed):
+    def add_wake(data, turbines, turned, facing, states, room, a, b, summed):
         """Add the wake of ``a``, whose numbers are in ``room``, to the sums of ``b``."""
         far, aside = turned.along[b] - turned.along[a], turned.across[b] - turned.across[a]
         rise = facing.hub_height[b] - facing.hub_height[a]
@@ -241,7 +241,7 @@ def _make_add_wake(model: WakeModel) -> Callable[..., None]:
         for k in range(states.speed.size):
             if room[T + k] > LARGEST_T:
                 thrust = room[THRUST + k]
-                pair = pair_of(machines, turned, a, b, far, aside, thrust, states.turbulence[k])
+                pair = pair_of(turbines, turned, a, b, far, aside, thrust, states.turbulence[k])
                 room[VALUE + k] = near(data, pair)
             summed[k] += room[VALUE + k]
 
@@ -254,7 +254,7 @@ def _make_states_walk(model: WakeModel) -> Callable[..., None]:
     settle, add_wake = _make_settle(model), _make_add_wake(model)
 
     @scalar
-    def states_walk(data, machines, turned, whole, strips, end, states):
+    def states_walk(data, turbines, turned, whole, strips, end, states):
         facing, waked, room, first = whole.facing, whole.waked, whole.room, whole.first
         most_turbulence, kept = 0.0, 0
         for k in range(states.speed.size):
@@ -265,15 +265,15 @@ def _make_states_walk(model: WakeModel) -> Callable[..., None]:
         begin_walk(facing)
         for a in range(end):
             pass_by(facing, a)
-            source = turned.type_index[turned.order[a]]
-            diameter = machines.diameter[source]
-            thrust = settle(constants, machines, source, states, waked, room, a)
+            source = turned.types[turned.order[a]]
+            diameter = turbines.diameter[source]
+            thrust = settle(constants, turbines, source, states, waked, room, a)
             numbers = numbers_of(constants, diameter, thrust, most_turbulence)
             lines = lines_of(numbers, diameter)
             count = find_targets(turned, facing, strips, a, end, lines) if thrust > 0.0 else 0
             for j in range(count):
                 b = facing.target[j]
-                add_wake(data, machines, turned, facing, states, room, a, b, waked.summed[b])
+                add_wake(data, turbines, turned, facing, states, room, a, b, waked.summed[b])
             if first.size > 0:
                 first[a] = kept
                 for j in range(count):
@@ -289,27 +289,27 @@ def _make_walk_back(model: WakeModel) -> Callable[..., None]:
     prepare, pair_slopes = _make_prepare(model), _make_pair_slopes(model)
 
     @scalar
-    def settle_back(machines, source, states, counts, waked, adjoints, a):
+    def settle_back(turbines, source, states, counts, waked, adjoints, a):
         of_thrust, of_summed = adjoints.thrust[a], adjoints.summed[a]
         for k in range(states.speed.size):
-            slope_power, slope_thrust = curves_with_slopes(machines, source, waked.u[a, k])[2:]
+            slope_power, slope_thrust = curves_with_slopes(turbines, source, waked.u[a, k])[2:]
             of_speed = counts * states.weight[k] * slope_power + of_thrust[k] * slope_thrust
             of_summed[k] = _wind_speed_back(of_speed, states.speed[k], waked.summed[a, k])
 
     @scalar
-    def upwind_walk(data, machines, turned, whole, end, states, counted):
+    def upwind_walk(data, turbines, turned, whole, end, states, counted):
         waked, adjoints, room, first = whole.waked, whole.adjoints, whole.room, whole.first
         clear(adjoints.along)
         clear(adjoints.across)
         for a in range(end - 1, -1, -1):
             i = turned.order[a]
-            source = turned.type_index[i]
+            source = turned.types[i]
             clear(adjoints.thrust[a, : states.speed.size])
             if first[a + 1] > first[a]:
-                prepare(data, machines, source, states, waked.u[a], room)
+                prepare(data, turbines, source, states, waked.u[a], room)
             for p in range(first[a], first[a + 1]):
                 b = np.int64(whole.other[p])
-                pair_slopes(data, machines, turned, whole.facing, a, b, states, room)
+                pair_slopes(data, turbines, turned, whole.facing, a, b, states, room)
                 of_summed, of_thrust, of_far, of_aside = adjoints.summed[b], adjoints.thrust[a], 0.0, 0.0
                 for k in range(states.speed.size):
                     of_thrust[k] += of_summed[k] * room[OF_THRUST + k]
@@ -319,7 +319,7 @@ def _make_walk_back(model: WakeModel) -> Callable[..., None]:
                 adjoints.across[b] += of_aside
                 adjoints.along[a] -= of_far
                 adjoints.across[a] -= of_aside
-            settle_back(machines, source, states, 1.0 if i < counted else 0.0, waked, adjoints, a)
+            settle_back(turbines, source, states, 1.0 if i < counted else 0.0, waked, adjoints, a)
 
     return upwind_walk
 
@@ -328,11 +328,11 @@ def _make_prepare(model: WakeModel) -> Callable[..., None]:
     numbers_of, slopes_of = widths_of(model).numbers, widths_of(model).number_slopes
 
     @scalar
-    def prepare(data, machines, source, states, u, room):
+    def prepare(data, turbines, source, states, u, room):
         """Thrust and numbers of the source's width again, and the slopes of these."""
-        diameter, constants = machines.diameter[source], first_constants(data)
+        diameter, constants = turbines.diameter[source], first_constants(data)
         for k in range(states.speed.size):
-            thrust = room[THRUST + k] = curves_at(machines, source, u[k])[1]
+            thrust = room[THRUST + k] = curves_at(turbines, source, u[k])[1]
             put_numbers(room, k, numbers_of(constants, diameter, thrust, states.turbulence[k]), diameter)
             room[S0 + k], room[S1 + k], room[S2 + k], room[S3 + k] = slopes_of(
                 constants, diameter, thrust, states.turbulence[k]
@@ -345,7 +345,7 @@ def _make_pair_slopes(model: WakeModel) -> Callable[..., None]:
     square_slopes, near_slopes = make_square_slopes(model), model.deficit_with_slopes
 
     @scalar
-    def pair_slopes(data, machines, turned, facing, a, b, states, room):
+    def pair_slopes(data, turbines, turned, facing, a, b, states, room):
         """The slopes of the square of the deficit of ``a`` at ``b``, into the rows for them."""
         far, aside = turned.along[b] - turned.along[a], turned.across[b] - turned.across[a]
         rise = facing.hub_height[b] - facing.hub_height[a]
@@ -360,7 +360,7 @@ def _make_pair_slopes(model: WakeModel) -> Callable[..., None]:
         for k in range(states.speed.size):
             if room[T + k] > LARGEST_T:
                 thrust = room[THRUST + k]
-                pair = pair_of(machines, turned, a, b, far, aside, thrust, states.turbulence[k])
+                pair = pair_of(turbines, turned, a, b, far, aside, thrust, states.turbulence[k])
                 value, of_far, of_aside, of_thrust, _ = near_slopes(data, pair)
                 room[FAR + k], room[ASIDE + k] = 2.0 * value * of_far, 2.0 * value * of_aside
                 room[OF_THRUST + k] = 2.0 * value * of_thrust

@@ -34,29 +34,29 @@ def make_cumulative_walk(model: WakeModel, settle: Callable[..., tuple[float, fl
     reach = model.reach
 
     @scalar
-    def downwind_walk(data, machines, turned, states, waked):
+    def downwind_walk(data, turbines, turned, states, waked):
         n, count = turned.order.size, states.speed.size
         growth, start = np.empty((n, count)), np.empty((n, count))
-        slot = _slots(data, machines, turned)
+        slot = _slots(data, turbines, turned)
         depth = np.empty((slot.max() + 1, n, count))
         in_the_way, before = np.empty(count), np.empty(n, np.int64)
         for a in range(n):
             clear(waked.summed[a])
             clear(waked.extra[a])
         for a in range(n):
-            source = turned.type_index[turned.order[a]]
-            most_thrust, most_turbulence = settle(machines, source, states, waked, a)
+            source = turned.types[turned.order[a]]
+            most_thrust, most_turbulence = settle(turbines, source, states, waked, a)
             for k in range(count):
                 growth[a, k] = data.constants[0] * waked.ti[a, k] + data.constants[1]
                 start[a, k] = width_start(data, waked.ct[a, k])
-            aligned = _aligned_before(machines, turned, growth, start, a, before)
-            diameter = machines.diameter[source]
+            aligned = _aligned_before(turbines, turned, growth, start, a, before)
+            diameter = turbines.diameter[source]
             for b in range(a + 1, n):
-                target = turned.type_index[turned.order[b]]
+                target = turned.types[turned.order[b]]
                 far, aside = turned.along[b] - turned.along[a], turned.across[b] - turned.across[a]
                 # Twice the reach: a depth there may be asked for by a wider wake on the same line.
                 if far < 0.1 or abs(aside) >= 2.0 * reach(
-                    data, far, diameter, machines.diameter[target], most_thrust, most_turbulence
+                    data, far, diameter, turbines.diameter[target], most_thrust, most_turbulence
                 ):
                     clear(depth[slot[a], b])
                     continue
@@ -64,9 +64,9 @@ def make_cumulative_walk(model: WakeModel, settle: Callable[..., tuple[float, fl
                 for p in range(aligned):
                     m = before[p]
                     _add_in_the_way(
-                        machines, turned, states, growth, start, depth[slot[m], b], m, a, b, in_the_way
+                        turbines, turned, states, growth, start, depth[slot[m], b], m, a, b, in_the_way
                     )
-                _cast(data, machines, turned, states, waked, growth, start, in_the_way, a, b)
+                _cast(data, turbines, turned, states, waked, growth, start, in_the_way, a, b)
                 for k in range(count):
                     depth[slot[a], b, k] = in_the_way[k]
 
@@ -74,11 +74,11 @@ def make_cumulative_walk(model: WakeModel, settle: Callable[..., tuple[float, fl
 
 
 @scalar
-def _slots(data, machines, turned):
+def _slots(data, turbines, turned):
     """For each turbine where its depths are kept; 0, where nothing is read, if no later one can be on its line."""
     n = turned.order.size
     slot, kept = np.zeros(n, np.int64), 0
-    far = (turned.along[n - 1] - turned.along[0]) / machines.diameter.min()
+    far = (turned.along[n - 1] - turned.along[0]) / turbines.diameter.min()
     widest = (data.constants[0] + data.constants[1]) * far + width_start(data, 1.0)
     for m in range(n):
         for a in range(m + 2, n):
@@ -91,7 +91,7 @@ def _slots(data, machines, turned):
 
 
 @scalar
-def _aligned_before(machines, turned, growth, start, a, before):
+def _aligned_before(turbines, turned, growth, start, a, before):
     """List in ``before`` the turbines that may be in the way of the wake of ``a``; returns how many they are."""
     n, count = growth.shape
     end, found = turned.along[n - 1], 0
@@ -99,8 +99,8 @@ def _aligned_before(machines, turned, growth, start, a, before):
         aside = turned.across[a] - turned.across[m]
         square = 0.0
         for k in range(count):
-            own = growth[a, k] * (end - turned.along[a]) / _diameter(machines, turned, a) + start[a, k]
-            other = growth[m, k] * (end - turned.along[m]) / _diameter(machines, turned, m) + start[m, k]
+            own = growth[a, k] * (end - turned.along[a]) / _diameter(turbines, turned, a) + start[a, k]
+            other = growth[m, k] * (end - turned.along[m]) / _diameter(turbines, turned, m) + start[m, k]
             square = max(square, own * own + other * other)
         if aside * aside <= _FELT * square:
             before[found] = m
@@ -109,23 +109,23 @@ def _aligned_before(machines, turned, growth, start, a, before):
 
 
 @inlined
-def _diameter(machines, turned, a):
-    return machines.diameter[turned.type_index[turned.order[a]]]
+def _diameter(turbines, turned, a):
+    return turbines.diameter[turned.types[turned.order[a]]]
 
 
 @inlined
-def _height(machines, turned, a):
-    return machines.hub_height[turned.type_index[turned.order[a]]]
+def _height(turbines, turned, a):
+    return turbines.hub_height[turned.types[turned.order[a]]]
 
 
 @scalar
-def _add_in_the_way(machines, turned, states, growth, start, depth, m, a, b, in_the_way):
+def _add_in_the_way(turbines, turned, states, growth, start, depth, m, a, b, in_the_way):
     """Add the share of the wake of ``m`` in the way of that of ``a``, at ``b``."""
     aside = turned.across[a] - turned.across[m]
-    rise = _height(machines, turned, a) - _height(machines, turned, m)
+    rise = _height(turbines, turned, a) - _height(turbines, turned, m)
     square = aside * aside + rise * rise
-    of_other = (turned.along[b] - turned.along[m]) / _diameter(machines, turned, m)
-    of_own = (turned.along[b] - turned.along[a]) / _diameter(machines, turned, a)
+    of_other = (turned.along[b] - turned.along[m]) / _diameter(turbines, turned, m)
+    of_own = (turned.along[b] - turned.along[a]) / _diameter(turbines, turned, a)
     for k in range(in_the_way.size):
         other = growth[m, k] * of_other + start[m, k]
         own = growth[a, k] * of_own + start[a, k]
@@ -134,11 +134,11 @@ def _add_in_the_way(machines, turned, states, growth, start, depth, m, a, b, in_
 
 
 @scalar
-def _cast(data, machines, turned, states, waked, growth, start, in_the_way, a, b):
+def _cast(data, turbines, turned, states, waked, growth, start, in_the_way, a, b):
     """The wake of ``a`` on ``b``; on return ``in_the_way`` holds its depths there."""
-    diameter = _diameter(machines, turned, a)
+    diameter = _diameter(turbines, turned, a)
     far, aside = turned.along[b] - turned.along[a], turned.across[b] - turned.across[a]
-    rise = _height(machines, turned, b) - _height(machines, turned, a)
+    rise = _height(turbines, turned, b) - _height(turbines, turned, a)
     diameters, off = far / diameter, sqrt(aside * aside + rise * rise) / diameter
     n = profile_exponent(data, diameters)
     first, per_thrust = shape_factors(n)

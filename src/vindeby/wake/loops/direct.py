@@ -62,17 +62,17 @@ def _make_direction(
     adjoints_for = new_adjoints if gradient else no_adjoints
 
     @scalar
-    def new_room(wind, type_index):
-        n = type_index.size
+    def new_room(wind, types):
+        n = types.size
         return DirectRoom(new_waked(n, wind.most), adjoints_for(n, wind.most), rows_for(wind, n))
 
     @inlined
     def one_direction(
-        data, machines, turned, room, wind, d, opposite, x, y, counted, out, out_x, out_y, kept
+        data, turbines, turned, room, wind, d, opposite, x, y, counted, out, out_x, out_y, kept
     ):
         n, waked, adjoints, rows = x.size, room.waked, room.adjoints, room.rows
-        states = states_of(wind, d, rows, x, y, turned.type_index)
-        walk(data, machines, turned, states, waked)
+        states = states_of(wind, d, rows, x, y, turned.types)
+        walk(data, turbines, turned, states, waked)
         add_up(turned, n, states, wind.first[d], counted, waked, out, kept)
         if gradient:
             if is_local:
@@ -81,7 +81,7 @@ def _make_direction(
                     for k in range(states.speed.size if i < counted else 0):
                         out_x[i] += rows.weight_x[i, k] * waked.power[a, k]
                         out_y[i] += rows.weight_y[i, k] * waked.power[a, k]
-            walk_back(data, machines, turned, states, counted, waked, adjoints)
+            walk_back(data, turbines, turned, states, counted, waked, adjoints)
             add_slopes(turned, n, wind.cosine[d], wind.sine[d], adjoints, out_x, out_y)
             if is_local:
                 for i in range(n):
@@ -115,16 +115,16 @@ def _make_settle(model: WakeModel, locality: Locality) -> Callable[..., tuple[fl
     wind_speed, of_free_wind = superposition_for(model, locality).wind_speed, model.thrust_of == "free"
 
     @scalar
-    def settle(machines, type_index, states, waked, a):
+    def settle(turbines, type_index, states, waked, a):
         """Wind, power, thrusts and turbulence of the turbine at ``a``; returns the largest of the last two."""
         most_thrust = most_turbulence = 0.0
         for k in range(states.speed.size):
             waked.u[a, k] = wind_speed(states.speed[k], waked.summed[a, k])
             if blocks:
                 waked.u[a, k] -= waked.blocked[a, k]
-            waked.power[a, k], waked.ct[a, k] = curves_at(machines, type_index, waked.u[a, k])
+            waked.power[a, k], waked.ct[a, k] = curves_at(turbines, type_index, waked.u[a, k])
             if of_free_wind:
-                waked.ct[a, k] = curves_at(machines, type_index, states.speed[k])[1]
+                waked.ct[a, k] = curves_at(turbines, type_index, states.speed[k])[1]
             waked.ti[a, k] = states.turbulence[k]
             if adds:
                 waked.ti[a, k] = turbulence_in_wakes(states.turbulence[k], waked.extra[a, k])
@@ -144,18 +144,18 @@ def _make_pair_walk(
     at, rotate_to_local_wind, turned_wakes = access.at, access.rotate_to_local_wind, locality == "turned"
 
     @scalar
-    def downwind_walk(data, machines, turned, states, waked):
+    def downwind_walk(data, turbines, turned, states, waked):
         n = turned.order.size
         u, ct, ti = waked.u, waked.ct, waked.ti
         for a in range(n):
             clear(waked.summed[a])
             clear(waked.extra[a])
         for a in range(n):
-            source, own = turned.type_index[turned.order[a]], at(states, turned.order[a])
-            most_thrust, most_turbulence = settle(machines, source, own, waked, a)
-            diameter = machines.diameter[source]
+            source, own = turned.types[turned.order[a]], at(states, turned.order[a])
+            most_thrust, most_turbulence = settle(turbines, source, own, waked, a)
+            diameter = turbines.diameter[source]
             for b in range(a + 1, n):
-                rotor = machines.diameter[turned.type_index[turned.order[b]]]
+                rotor = turbines.diameter[turned.types[turned.order[b]]]
                 far, aside = turned.along[b] - turned.along[a], turned.across[b] - turned.across[a]
                 far, aside = rotate_to_local_wind(own, far, aside)
                 if (turned_wakes and far <= 0.0) or abs(aside) >= reach(
@@ -163,7 +163,7 @@ def _make_pair_walk(
                 ):
                     continue
                 thrust = local = -1.0
-                value, pair = 0.0, pair_of(machines, turned, a, b, far, aside, thrust, local)
+                value, pair = 0.0, pair_of(turbines, turned, a, b, far, aside, thrust, local)
                 for k in range(own.speed.size):
                     if ct[a, k] != thrust or ti[a, k] != local:
                         thrust, local = ct[a, k], ti[a, k]
@@ -185,13 +185,13 @@ def _make_walk_back(model: WakeModel, locality: Locality) -> Callable[..., None]
     blocks = model.blockage is not None
 
     @scalar
-    def upwind_walk(data, machines, turned, states, counted, waked, adjoints):
+    def upwind_walk(data, turbines, turned, states, counted, waked, adjoints):
         n, count = turned.order.size, states.speed.size
         clear(adjoints.along)
         clear(adjoints.across)
         for a in range(n - 1, -1, -1):
             i = turned.order[a]
-            source, own = turned.type_index[i], at(states, i)
+            source, own = turned.types[i], at(states, i)
             most_thrust = most_turbulence = 0.0
             for k in range(count):
                 adjoints.u[k] = adjoints.thrust[a, k] = adjoints.ti[k] = 0.0
@@ -201,17 +201,17 @@ def _make_walk_back(model: WakeModel, locality: Locality) -> Callable[..., None]
                     adjoints.u[k] = adjoints.blocked[a, k]
                 most_thrust = max(most_thrust, waked.ct[a, k])
                 most_turbulence = max(most_turbulence, waked.ti[a, k])
-            diameter = machines.diameter[source]
+            diameter = turbines.diameter[source]
             of_place = of_side = of_turning = 0.0
             for b in range(a + 1, n):
-                rotor = machines.diameter[turned.type_index[turned.order[b]]]
+                rotor = turbines.diameter[turned.types[turned.order[b]]]
                 far, aside = turned.along[b] - turned.along[a], turned.across[b] - turned.across[a]
                 far, aside = rotate_to_local_wind(own, far, aside)
                 if turned_wakes and far <= 0.0:
                     continue
                 if abs(aside) >= reach(data, far, diameter, rotor, most_thrust, most_turbulence):
                     continue
-                of_far, of_aside = pair_back(data, machines, turned, far, aside, own, waked, adjoints, a, b)
+                of_far, of_aside = pair_back(data, turbines, turned, far, aside, own, waked, adjoints, a, b)
                 if turned_wakes:
                     of_turning += of_aside * far - of_far * aside
                 of_far, of_aside = rotate_back(own, of_far, of_aside)
@@ -221,7 +221,7 @@ def _make_walk_back(model: WakeModel, locality: Locality) -> Callable[..., None]
                 of_side -= of_aside
             adjoints.along[a] += of_place
             adjoints.across[a] += of_side
-            settle_back(machines, source, own, 1.0 if i < counted else 0.0, waked, adjoints, a)
+            settle_back(turbines, source, own, 1.0 if i < counted else 0.0, waked, adjoints, a)
             if is_local:
                 adjoints.speedup[i] = adjoints.turbulence[i] = 0.0
                 for k in range(count):
@@ -242,11 +242,11 @@ def _make_pair_back(model: WakeModel, locality: Locality) -> Callable[..., tuple
     scale_slope_free = together.scale_slope_free
 
     @scalar
-    def pair_back(data, machines, turned, far, aside, states, waked, adjoints, a, b):
+    def pair_back(data, turbines, turned, far, aside, states, waked, adjoints, a, b):
         u, ct, ti, free = waked.u, waked.ct, waked.ti, states.speed
         of_far = of_aside = 0.0
         thrust = local = -1.0
-        pair = pair_of(machines, turned, a, b, far, aside, thrust, local)
+        pair = pair_of(turbines, turned, a, b, far, aside, thrust, local)
         value = d_far = d_aside = d_ct = d_ti = 0.0
         for k in range(free.size):
             if ct[a, k] != thrust or ti[a, k] != local:
@@ -290,9 +290,9 @@ def _make_settle_back(model: WakeModel, locality: Locality) -> Callable[..., Non
     of_free_wind = model.thrust_of == "free"
 
     @scalar
-    def settle_back(machines, type_index, states, counts, waked, adjoints, a):
+    def settle_back(turbines, type_index, states, counts, waked, adjoints, a):
         for k in range(states.speed.size):
-            slope_power, slope_thrust = curves_with_slopes(machines, type_index, waked.u[a, k])[2:]
+            slope_power, slope_thrust = curves_with_slopes(turbines, type_index, waked.u[a, k])[2:]
             if of_free_wind:
                 slope_thrust = 0.0
             of_speed = (
@@ -307,7 +307,7 @@ def _make_settle_back(model: WakeModel, locality: Locality) -> Callable[..., Non
             if is_local:
                 adjoints.free[k] += of_speed * slope_free(waked.summed[a, k])
                 if of_free_wind:
-                    slope_thrust = curves_with_slopes(machines, type_index, states.speed[k])[3]
+                    slope_thrust = curves_with_slopes(turbines, type_index, states.speed[k])[3]
                     adjoints.free[k] += adjoints.thrust[a, k] * slope_thrust
                 of_ti = adjoints.ti[k]
                 if adds:
@@ -330,16 +330,16 @@ def _make_field(model: WakeModel, locality: Locality) -> Callable[..., None]:
     scale, term, wind_speed = together.scale, together.term, together.wind_speed
 
     @kernel()
-    def field(data, machines, wind, x, y, type_index, u, ct, ti, point_x, point_y, height, out):
+    def field(data, turbines, wind, x, y, types, u, ct, ti, point_x, point_y, height, out):
         cosine, sine = wind.cosine[0], wind.sine[0]
-        states = states_of(wind, 0, rows_for(wind, x.size), x, y, type_index)
+        states = states_of(wind, 0, rows_for(wind, x.size), x, y, types)
         for p in range(point_x.size):
             summed = blocked = 0.0
             for i in range(x.size):
                 own = at(states, i)
                 far, aside = turn(cosine, sine, point_x[p] - x[i], point_y[p] - y[i])
                 far, aside = rotate_to_local_wind(own, far, aside)
-                hub, diameter = machines.hub_height[type_index[i]], machines.diameter[type_index[i]]
+                hub, diameter = turbines.hub_height[types[i]], turbines.diameter[types[i]]
                 if blocks and far < 0.0:
                     blocked += blockage_at_point(-far, aside, height - hub, diameter, u[i], ct[i])
                 if far > 0.0:

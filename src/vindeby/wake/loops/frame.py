@@ -32,7 +32,7 @@ NOTHING_KEPT = Kept(np.empty(0, np.int64), np.empty((0, 0, 0)), False)
 
 
 def make_loop(new_room: Callable[..., object], one_direction: Callable[..., None]) -> Callable[..., None]:
-    """Make the compiled loop of an algorithm; ``new_room(wind, type_index)`` makes what it works with.
+    """Make the compiled loop of an algorithm; ``new_room(wind, types)`` makes what it works with.
 
     ``pairs`` are the directions and their opposites, of which ``per_block`` belong to a block. ``out``, ``out_x`` and
     ``out_y`` have one row per block, so that the number of threads changes nothing.
@@ -40,17 +40,17 @@ def make_loop(new_room: Callable[..., object], one_direction: Callable[..., None
 
     @kernel()
     def loop(
-        data, machines, pairs, per_block, wind, x, y, type_index, counted, block_from, block_to, out, out_x, out_y,
+        data, turbines, pairs, per_block, wind, x, y, types, counted, block_from, block_to, out, out_x, out_y,
         kept,
     ):  # fmt: skip
-        turned, room = new_turned(type_index), new_room(wind, type_index)
+        turned, room = new_turned(types), new_room(wind, types)
         for block in range(block_from, block_to):
             count_up(turned.order)
             for p in range(block * per_block, min((block + 1) * per_block, pairs.ahead.size)):
                 d = pairs.ahead[p]
                 turn_into_wind(x, y, wind.cosine[d], wind.sine[d], turned.order, turned.along, turned.across)
                 one_direction(
-                    data, machines, turned, room, wind, d, pairs.behind[p], x, y, counted, out[block], out_x[block],
+                    data, turbines, turned, room, wind, d, pairs.behind[p], x, y, counted, out[block], out_x[block],
                     out_y[block], kept,
                 )  # fmt: skip
 
@@ -90,12 +90,12 @@ def add_slopes(turned, end, cosine, sine, adjoints, out_x, out_y):
 
 
 @inlined
-def pair_of(machines, turned, a, b, far, aside, thrust, turbulence):
+def pair_of(turbines, turned, a, b, far, aside, thrust, turbulence):
     """The turbine at ``a`` as a source, and the rotor at ``b`` that is so far downwind and aside of it."""
-    source, target = turned.type_index[turned.order[a]], turned.type_index[turned.order[b]]
-    height, other = machines.hub_height[source], machines.hub_height[target]
+    source, target = turned.types[turned.order[a]], turned.types[turned.order[b]]
+    height, other = turbines.hub_height[source], turbines.hub_height[target]
     return Pair(
-        far, aside, other - height, other + height, machines.diameter[source], machines.diameter[target], thrust,
+        far, aside, other - height, other + height, turbines.diameter[source], turbines.diameter[target], thrust,
         turbulence,
     )  # fmt: skip
 

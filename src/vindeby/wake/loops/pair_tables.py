@@ -182,7 +182,7 @@ def new_pair_room(n: int, most: int, adjoints: Any) -> PairRoom:
 @inlined
 def find_pairs(tables, turned, room):
     """List the pairs that see each other; returns how many they are."""
-    type_index, order, along, across = turned.type_index, turned.order, turned.along, turned.across
+    types, order, along, across = turned.types, turned.order, turned.along, turned.across
     first, other = room.first, room.other
     n = order.size
     count = 0
@@ -196,7 +196,7 @@ def find_pairs(tables, turned, room):
                 count += abs(across[b] - side) < reach + slope * (along[b] - place)
         else:
             for b in range(a + 1, n):
-                pair = type_index[order[a]] * tables.types + type_index[order[b]]
+                pair = types[order[a]] * tables.types + types[order[b]]
                 other[count] = b
                 count += abs(across[b] - side) < tables.reach[pair] + tables.reach_slope[pair] * (
                     along[b] - place
@@ -214,11 +214,11 @@ def outside(tables, source, far):
 @inlined
 def read(tables, turned, a, b, row):
     """The pair's coefficients along the thrust axis, for all wind speeds."""
-    source = turned.type_index[turned.order[a]]
+    source = turned.types[turned.order[a]]
     far, aside = turned.along[b] - turned.along[a], abs(turned.across[b] - turned.across[a])
     if outside(tables, source, far):
         return
-    pair = source * tables.types + turned.type_index[turned.order[b]]
+    pair = source * tables.types + turned.types[turned.order[b]]
     u = (far / (far + tables.middle[source]) - tables.first_downwind) * tables.per_downwind
     v = aside / (tables.reach[pair] + tables.reach_slope[pair] * far) * tables.per_crosswind
     i, j = np.uint32(u), np.uint32(v)
@@ -243,11 +243,11 @@ def read(tables, turned, a, b, row):
 @inlined
 def read_with_slopes(tables, turned, a, b, rows):
     """The same, then the slopes with downwind and with crosswind distance: three rows, one after another."""
-    source = turned.type_index[turned.order[a]]
+    source = turned.types[turned.order[a]]
     far, aside = turned.along[b] - turned.along[a], abs(turned.across[b] - turned.across[a])
     if outside(tables, source, far):
         return
-    pair = source * tables.types + turned.type_index[turned.order[b]]
+    pair = source * tables.types + turned.types[turned.order[b]]
     total = far + tables.middle[source]
     u = (far / total - tables.first_downwind) * tables.per_downwind
     edge = tables.reach[pair] + tables.reach_slope[pair] * far
@@ -274,14 +274,14 @@ def read_with_slopes(tables, turned, a, b, rows):
 
 
 @inlined
-def settle(machines, tables, type_index, states, room, a):
+def settle(turbines, tables, type_index, states, room, a):
     """A turbine's wind speed and place on the thrust axis, once its wakes are summed; returns its mean power.
 
     ``share`` holds the first weight of all wind speeds, then the second, third and fourth.
     """
     summed, u, node, share = room.summed[a], room.u[a], room.node[a], room.share[a]
-    per_speed, last = machines.per_speed[type_index], machines.bucket_count[type_index] - 1
-    bucket, piece = machines.bucket[machines.bucket_first[type_index] :], machines.piece
+    per_speed, last = turbines.per_speed[type_index], turbines.bucket_count[type_index] - 1
+    bucket, piece = turbines.bucket[turbines.bucket_first[type_index] :], turbines.piece
     speed, weight = states.speed, states.weight
     count = speed.size
     s0, s1, s2, s3 = share[0], share[1], share[2], share[3]
@@ -325,11 +325,11 @@ def slopes_of_shares(share, slope):
 
 
 @inlined
-def settle_back(machines, tables, type_index, states, counts, room, a):
+def settle_back(turbines, tables, type_index, states, counts, room, a):
     """The slope of the total with a turbine's sum of squares, from those with its power and its thrust."""
     summed, u, of_t, of_summed = room.summed[a], room.u[a], room.adjoints.thrust[a], room.adjoints.summed[a]
-    per_speed, last = machines.per_speed[type_index], machines.bucket_count[type_index] - 1
-    bucket, piece = machines.bucket[machines.bucket_first[type_index] :], machines.piece
+    per_speed, last = turbines.per_speed[type_index], turbines.bucket_count[type_index] - 1
+    bucket, piece = turbines.bucket[turbines.bucket_first[type_index] :], turbines.piece
     speed, weight = states.speed, states.weight
     for k in range(speed.size):
         row = bucket[min(np.int64(u[k] * per_speed), last)]

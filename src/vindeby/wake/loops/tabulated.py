@@ -69,7 +69,7 @@ def _make_direction(
     ahead_back, behind_back = (_make_walk_back(model, is_ahead=is_ahead) for is_ahead in (True, False))
 
     @uncounted
-    def both_directions(tables, machines, turned, room, rows, wind, d, opposite, counted, out):
+    def both_directions(tables, turbines, turned, room, rows, wind, d, opposite, counted, out):
         for a in range(turned.order.size):
             for p in range(room.first[a], room.first[a + 1]):
                 if gradient:
@@ -77,28 +77,28 @@ def _make_direction(
                 else:
                     read(tables, turned, a, room.other[p], rows[p * wide : (p + 1) * wide])
         states = wind_from(wind, d)
-        ahead(tables, machines, turned, room, rows, states, counted, out)
+        ahead(tables, turbines, turned, room, rows, states, counted, out)
         if gradient:
             clear(room.adjoints.along)
             clear(room.adjoints.across)
-            ahead_back(tables, machines, turned, room, rows, states, counted)
+            ahead_back(tables, turbines, turned, room, rows, states, counted)
         if opposite >= 0:
             states = wind_from(wind, opposite)
-            behind(tables, machines, turned, room, rows, states, counted, out)
+            behind(tables, turbines, turned, room, rows, states, counted, out)
             if gradient:
-                behind_back(tables, machines, turned, room, rows, states, counted)
+                behind_back(tables, turbines, turned, room, rows, states, counted)
 
     @scalar
-    def new_room(wind, type_index):
-        n = type_index.size
+    def new_room(wind, types):
+        n = types.size
         return new_pair_room(n, wind.most, adjoints_for(n, wind.most))
 
     @inlined
     def one_direction(
-        tables, machines, turned, room, wind, d, opposite, x, y, counted, out, out_x, out_y, kept
+        tables, turbines, turned, room, wind, d, opposite, x, y, counted, out, out_x, out_y, kept
     ):
         rows = np.empty(find_pairs(tables, turned, room) * wide)
-        both_directions(tables, machines, turned, room, rows, wind, d, opposite, counted, out)
+        both_directions(tables, turbines, turned, room, rows, wind, d, opposite, counted, out)
         if gradient:
             add_slopes(turned, x.size, wind.cosine[d], wind.sine[d], room.adjoints, out_x, out_y)
 
@@ -110,31 +110,31 @@ def _make_walk(model: WakeModel, wide: int, *, is_ahead: bool) -> Callable[..., 
     deficit, term = model.deficit, superposition_of(model).term
 
     @scalar
-    def add_outside(data, machines, turned, room, states, far, aside, source, target):
+    def add_outside(data, turbines, turned, room, states, far, aside, source, target):
         """Add a wake that the table does not hold."""
         u, summed = room.u[source], room.summed[target]
-        type_index = turned.type_index[turned.order[source]]
+        type_index = turned.types[turned.order[source]]
         for k in range(states.speed.size):
-            thrust = curves_at(machines, type_index, u[k])[1]
-            pair = pair_of(machines, turned, source, target, far, aside, thrust, states.turbulence[k])
+            thrust = curves_at(turbines, type_index, u[k])[1]
+            pair = pair_of(turbines, turned, source, target, far, aside, thrust, states.turbulence[k])
             summed[k] += term(deficit(data, pair))
 
     @inlined
-    def add_wakes(tables, machines, turned, room, rows, states, a):
+    def add_wakes(tables, turbines, turned, room, rows, states, a):
         """The wakes of all pairs of ``a``: its own on the others, or theirs on it."""
-        count, type_index = states.speed.size, turned.type_index[turned.order[a]]
+        count, type_index = states.speed.size, turned.types[turned.order[a]]
         for p in range(room.first[a], room.first[a + 1]):
             b = np.int64(room.other[p])
             source, target = (a, b) if is_ahead else (b, a)
             far, aside = turned.along[b] - turned.along[a], turned.across[b] - turned.across[a]
             if outside(tables, type_index, far):
-                add_outside(tables.data, machines, turned, room, states, far, aside, source, target)
+                add_outside(tables.data, turbines, turned, room, states, far, aside, source, target)
             else:
                 row = rows[p * wide : p * wide + NODES]
                 add_wake(row, room.node[source, :count], room.share[source], room.summed[target])
 
     @inlined
-    def walk(tables, machines, turned, room, rows, states, counted, out):
+    def walk(tables, turbines, turned, room, rows, states, counted, out):
         n = turned.order.size
         for a in range(n):
             clear(room.summed[a])
@@ -142,12 +142,12 @@ def _make_walk(model: WakeModel, wide: int, *, is_ahead: bool) -> Callable[..., 
             a = step if is_ahead else n - 1 - step
             i = turned.order[a]
             if not is_ahead:
-                add_wakes(tables, machines, turned, room, rows, states, a)
-            mean = settle(machines, tables, turned.type_index[i], states, room, a)
+                add_wakes(tables, turbines, turned, room, rows, states, a)
+            mean = settle(turbines, tables, turned.types[i], states, room, a)
             if i < counted:
                 out[i] += mean
             if is_ahead:
-                add_wakes(tables, machines, turned, room, rows, states, a)
+                add_wakes(tables, turbines, turned, room, rows, states, a)
 
     return walk
 
@@ -157,13 +157,13 @@ def _make_walk_back(model: WakeModel, *, is_ahead: bool) -> Callable[..., None]:
     slopes_of, term_back = model.deficit_with_slopes, superposition_of(model).term_back
 
     @scalar
-    def outside_back(tables, machines, turned, room, states, far, aside, source, target):
+    def outside_back(tables, turbines, turned, room, states, far, aside, source, target):
         """A pair that the table does not hold: ``wake_back`` with the model itself."""
-        type_index = turned.type_index[turned.order[source]]
+        type_index = turned.types[turned.order[source]]
         of_far = of_aside = 0.0
         for k in range(states.speed.size):
-            thrust = min(max(curves_at(machines, type_index, room.u[source, k])[1], 1e-12), 1.0 - 1e-12)
-            pair = pair_of(machines, turned, source, target, far, aside, thrust, states.turbulence[k])
+            thrust = min(max(curves_at(turbines, type_index, room.u[source, k])[1], 1e-12), 1.0 - 1e-12)
+            pair = pair_of(turbines, turned, source, target, far, aside, thrust, states.turbulence[k])
             value, d_far, d_aside, d_thrust, _ = slopes_of(tables.data, pair)
             of_value = term_back(room.adjoints.summed[target, k], value)
             of_far += of_value * d_far
@@ -174,15 +174,15 @@ def _make_walk_back(model: WakeModel, *, is_ahead: bool) -> Callable[..., None]:
         return of_far, of_aside
 
     @inlined
-    def pairs_back(tables, machines, turned, room, rows, states, a):
-        adjoints, type_index = room.adjoints, turned.type_index[turned.order[a]]
+    def pairs_back(tables, turbines, turned, room, rows, states, a):
+        adjoints, type_index = room.adjoints, turned.types[turned.order[a]]
         for p in range(room.first[a], room.first[a + 1]):
             b = np.int64(room.other[p])
             source, target = (a, b) if is_ahead else (b, a)
             far, aside = turned.along[b] - turned.along[a], turned.across[b] - turned.across[a]
             if outside(tables, type_index, far):
                 of_far, of_aside = outside_back(
-                    tables, machines, turned, room, states, far, aside, source, target
+                    tables, turbines, turned, room, states, far, aside, source, target
                 )
             else:
                 pair_rows = rows[p * 3 * NODES : (p + 1) * 3 * NODES]
@@ -194,7 +194,7 @@ def _make_walk_back(model: WakeModel, *, is_ahead: bool) -> Callable[..., None]:
             adjoints.across[b] += of_aside
 
     @inlined
-    def walk_back(tables, machines, turned, room, rows, states, counted):
+    def walk_back(tables, turbines, turned, room, rows, states, counted):
         n = turned.order.size
         for a in range(n):
             clear(room.adjoints.thrust[a])
@@ -203,10 +203,10 @@ def _make_walk_back(model: WakeModel, *, is_ahead: bool) -> Callable[..., None]:
             a = n - 1 - step if is_ahead else step
             i = turned.order[a]
             if is_ahead:
-                pairs_back(tables, machines, turned, room, rows, states, a)
+                pairs_back(tables, turbines, turned, room, rows, states, a)
             counts = 1.0 if i < counted else 0.0
-            settle_back(machines, tables, turned.type_index[i], states, counts, room, a)
+            settle_back(turbines, tables, turned.types[i], states, counts, room, a)
             if not is_ahead:
-                pairs_back(tables, machines, turned, room, rows, states, a)
+                pairs_back(tables, turbines, turned, room, rows, states, a)
 
     return walk_back

@@ -213,13 +213,13 @@ def new_facing(n: int) -> Facing:
 
 
 @scalar
-def place_turbines(machines, turned, facing):
+def place_turbines(turbines, turned, facing):
     """Sizes in the order of the turbines, and their strips, once they have been turned into the wind."""
     low, high, n = np.inf, -np.inf, turned.order.size
     for a in range(n):
-        kind = turned.type_index[turned.order[a]]
-        facing.hub_height[a] = machines.hub_height[kind]
-        facing.radius[a] = 0.5 * machines.diameter[kind]
+        type_index = turned.types[turned.order[a]]
+        facing.hub_height[a] = turbines.hub_height[type_index]
+        facing.radius[a] = 0.5 * turbines.diameter[type_index]
         low, high = min(low, turned.across[a]), max(high, turned.across[a])
     strips = facing.tail.size
     per_metre = strips / (high - low + 1.0)

@@ -37,21 +37,21 @@ def turn_back(cosine: float, sine: float, of_along: float, of_across: float) -> 
 class Turned(NamedTuple):
     """A farm turned into the wind.
 
-    ``type_index`` belongs to turbines as they were given; ``order`` tells which of them comes first, second, ... going
+    ``types`` belongs to turbines as they were given; ``order`` tells which of them comes first, second, ... going
     downwind, and ``along`` and ``across`` (m) are in that order.
     """
 
-    type_index: IntArray
+    types: IntArray
     order: IntArray
     along: FloatArray
     across: FloatArray
 
 
 @scalar
-def new_turned(type_index: IntArray) -> Turned:
+def new_turned(types: IntArray) -> Turned:
     """Room for these turbines."""
-    n = type_index.size
-    return Turned(type_index, np.empty(n, np.int64), np.empty(n), np.empty(n))
+    n = types.size
+    return Turned(types, np.empty(n, np.int64), np.empty(n), np.empty(n))
 
 
 @scalar

@@ -43,7 +43,7 @@ class OwnWind(NamedTuple):
 class WindAccess(NamedTuple):
     """Compiled functions.
 
-    ``room(wind, n)``: room for the wind of ``n`` turbines; ``states(wind, d, room, x, y, type_index)``: the wind of a
+    ``room(wind, n)``: room for the wind of ``n`` turbines; ``states(wind, d, room, x, y, types)``: the wind of a
     direction; ``at(states, i)``: that of turbine ``i``.
     ``rotate_to_local_wind(own, far, aside)``: the distances from a source with this wind, in its own direction, given
     those in the site's; ``rotate_back``: the slopes with the latter, of those with the former.
@@ -62,7 +62,7 @@ def _no_room(wind, n):
 
 
 @inlined
-def _same_states(wind, d, room, x, y, type_index):
+def _same_states(wind, d, room, x, y, types):
     return wind_from(wind, d)
 
 
@@ -82,9 +82,9 @@ def _room_for_rows(wind, n):
 
 
 @scalar
-def _local_states(wind, d, room, x, y, type_index):
+def _local_states(wind, d, room, x, y, types):
     for i in range(x.size):
-        fill_row(wind, d, type_index[i], x[i], y[i], room, i)
+        fill_row(wind, d, types[i], x[i], y[i], room, i)
     return LocalStates(wind.speed[wind.first[d] : wind.first[d + 1]], room)
 
 
@@ -146,7 +146,7 @@ def wind_and_locality(
 
 
 def free_wind_at(
-    wind: Wind | LocalWind, directions: FloatArray, x: FloatArray, y: FloatArray, type_index: IntArray
+    wind: Wind | LocalWind, directions: FloatArray, x: FloatArray, y: FloatArray, types: IntArray
 ) -> FreeWind:
     """The free wind at turbines in all wind states, (turbines, states); ``directions`` (degrees) are the wind's."""
     shape = (len(x), len(wind.speed))
@@ -155,7 +155,7 @@ def free_wind_at(
         same = (wind.speed, everywhere, wind.turbulence, wind.weight)
         return FreeWind(*(np.array(np.broadcast_to(values, shape)) for values in same))
     speed, turned, turbulence, weight = (np.empty(shape) for _ in range(4))
-    _at_all(wind, x, y, type_index, speed, turned, turbulence, weight)
+    _at_all(wind, x, y, types, speed, turned, turbulence, weight)
     return FreeWind(speed, (everywhere + np.rad2deg(turned)) % 360.0, turbulence, weight)
 
 
@@ -175,12 +175,12 @@ def map_wind(
 
 
 @kernel()
-def _at_all(wind, x, y, type_index, speed, turned, turbulence, weight):
+def _at_all(wind, x, y, types, speed, turned, turbulence, weight):
     """Fill in the wind of all turbines in all states; ``turned`` is in radians."""
     rows = new_rows(1, wind.most)
     for i in range(x.size):
         for d in range(wind.cosine.size):
-            fill_row(wind, d, type_index[i], x[i], y[i], rows, 0)
+            fill_row(wind, d, types[i], x[i], y[i], rows, 0)
             first = wind.first[d]
             for k in range(wind.first[d + 1] - first):
                 speed[i, first + k] = rows.speed[0, k]

@@ -39,7 +39,7 @@ class TurbineArrays(NamedTuple):
     piece: FloatArray
 
 
-def machines_of(turbines: Sequence[Turbine]) -> TurbineArrays:
+def turbine_arrays(turbines: Sequence[Turbine]) -> TurbineArrays:
     """Pack turbine types for the loops."""
     per_speed, bucket_first, bucket_count, buckets, pieces = [], [], [], [], []
     row = bucket_row = 0
@@ -124,31 +124,31 @@ def _cubic_of_t(thrust: float, slope: float, length: float) -> tuple[list[float]
 
 
 @scalar
-def locate(machines: TurbineArrays, type_index: int, wind_speed: float) -> np.uint64:
+def locate(turbines: TurbineArrays, type_index: int, wind_speed: float) -> np.uint64:
     """Where in ``piece`` the row begins that a wind speed >= 0 falls into."""
-    bucket = min(int(wind_speed * machines.per_speed[type_index]), machines.bucket_count[type_index] - 1)
+    bucket = min(int(wind_speed * turbines.per_speed[type_index]), turbines.bucket_count[type_index] - 1)
     # Unsigned: no test for negative places.
-    row = np.uint64(machines.bucket[np.uint64(machines.bucket_first[type_index] + bucket)])
-    while wind_speed >= machines.piece[row + np.uint64(11)]:
+    row = np.uint64(turbines.bucket[np.uint64(turbines.bucket_first[type_index] + bucket)])
+    while wind_speed >= turbines.piece[row + np.uint64(11)]:
         row += np.uint64(COLUMNS)
     return row
 
 
 @inlined
 def curves_with_slopes(
-    machines: TurbineArrays, type_index: int, wind_speed: float
+    turbines: TurbineArrays, type_index: int, wind_speed: float
 ) -> tuple[float, float, float, float]:
     """Power (W) and thrust coefficient of a type, and the slopes of both with wind speed."""
     turns = 1.0 if wind_speed > 0.0 else 0.0
     wind_speed = max(wind_speed, 0.0)
-    row = locate(machines, type_index, wind_speed)
-    p = machines.piece[row : row + COLUMNS]
+    row = locate(turbines, type_index, wind_speed)
+    p = turbines.piece[row : row + COLUMNS]
     t = wind_speed - p[10]
     power = ((p[3] * t + p[2]) * t + p[1]) * t + p[0]
     return power, p[5] * t + p[4], turns * ((3.0 * p[3] * t + 2.0 * p[2]) * t + p[1]), turns * p[5]
 
 
 @scalar
-def curves_at(machines: TurbineArrays, type_index: int, wind_speed: float) -> tuple[float, float]:
+def curves_at(turbines: TurbineArrays, type_index: int, wind_speed: float) -> tuple[float, float]:
     """Power (W) and thrust coefficient of a type."""
-    return curves_with_slopes(machines, type_index, wind_speed)[:2]
+    return curves_with_slopes(turbines, type_index, wind_speed)[:2]
