@@ -38,8 +38,8 @@ class Record:
 class Case:
     """An open case as ``index.yaml`` describes it; ``published`` is the best published worth, in ``unit``.
 
-    ``turbines`` is None where the number of turbines is free. ``files`` are layouts that others have published: the
-    name of each file, and the worth that its authors give.
+    ``turbines`` is None where the number of turbines is free. ``files`` are the
+    names of files with layouts that others have published.
     """
 
     name: str
@@ -53,7 +53,7 @@ class Case:
     judge: str = "energy"
     published: float | None = None
     note: str = ""
-    files: dict[str, float] = field(default_factory=dict)
+    files: list[str] = field(default_factory=list)
 
     @property
     def lower_is_better(self) -> bool:
