@@ -56,7 +56,11 @@ vindeby cases --score iea37-cs3 layout.csv
 ```
 
 Energies are per year, and kW are mean powers; for a cost, lower is better and a gain is a lower cost. Seconds are CPU
-seconds per seed, of the whole command. This page and its pictures are written by `python scripts/records.py` from the
+seconds per seed, of the whole command (iea37-cs1: of the search), on two cores shared with other heavy jobs. The
+command of a record gives its layout with the code of the commit beside it: searches change, and with them what a seed
+leads to. Where the method is `auto` with a budget in seconds, what is found also depends on the machine.
+
+This page and its pictures are written by `python scripts/records.py` from the
 layouts that are kept; `python scripts/records.py CASE --seconds S --seeds 0-3` searches for better ones.
 
 """
@@ -100,6 +104,9 @@ def search(case: Case, chosen: argparse.Namespace) -> None:
         subprocess.run([str(Path(sys.executable).with_name("vindeby")), *words], check=True)
         used = resource.getrusage(resource.RUSAGE_CHILDREN)
         seconds = (used.ru_utime + used.ru_stime - before) / len(seeds)
+        commit = subprocess.check_output(
+            ["git", "rev-parse", "--short=8", "HEAD"], cwd=ROOT, text=True
+        ).strip()
         database = vindeby.open(output)
         for key in database:
             result = database[key]
@@ -112,7 +119,7 @@ def search(case: Case, chosen: argparse.Namespace) -> None:
                 f"{case.name}, seed {seed}: {case.shown(verdict.worth)} {' '.join(verdict.problems)}",
                 flush=True,
             )
-            keep(case, Record(verdict.worth, seed, seconds, command, x, y), verdict.problems)
+            keep(case, Record(verdict.worth, seed, seconds, commit, command, x, y), verdict.problems)
 
 
 def keep(case: Case, found: Record, problems: tuple[str, ...]) -> None:
@@ -135,7 +142,10 @@ def record_text(case: Case, record: Record) -> str:
         "seed": record.seed,
         "seconds": f"{record.seconds:.0f}",
     }
-    lines = [f"# {key}: {value}" for key, value in (head | {"command": record.command}).items()]
+    lines = [
+        f"# {key}: {value}"
+        for key, value in (head | {"commit": record.commit, "command": record.command}).items()
+    ]
     pairs = zip(record.x.tolist(), record.y.tolist(), strict=True)
     return "\n".join([*lines, "x [m],y [m]", *(f"{x!r},{y!r}" for x, y in pairs)]) + "\n"
 
@@ -178,7 +188,7 @@ def section(case: Case) -> str:
     if case.record is None:
         return text
     return text + (
-        f"\n```\n{case.record.command}\n```\n\n"
+        f"\nFound with commit {case.record.commit}:\n\n```\n{case.record.command}\n```\n\n"
         f"![The layout of {case.name}](pictures/records/{case.name}.png)\n"
     )
 

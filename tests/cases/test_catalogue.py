@@ -111,7 +111,9 @@ def test_only_a_better_layout_replaces_a_record(
     script, case = records_script(), case_named("iea37-cs2")
     assert case.record is not None
     monkeypatch.setattr(script, "KEPT", tmp_path)
-    found = type(case.record)(case.record.worth + worth, 7, 1.0, "run", case.record.x, case.record.y)
+    found = type(case.record)(
+        case.record.worth + worth, 7, 1.0, "0a1b2c3d", "run", case.record.x, case.record.y
+    )
     script.keep(case, found, ())
     script.keep(case, found, ("turbine 0 is outside",))
     assert (tmp_path / "iea37-cs2.csv").exists() == kept

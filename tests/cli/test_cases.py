@@ -18,7 +18,7 @@ def written(folder: Path, first: str | None = None) -> None:
     """The record of a case as a file of a user; its first turbine replaced by ``first``."""
     lines = presets.case_file("iea37-cs2.csv").splitlines()
     if first is not None:
-        lines[6] = first
+        lines[7] = first
     (folder / "layout.csv").write_text("\n".join(lines) + "\n")
 
 
@@ -58,7 +58,7 @@ def test_a_layout_that_breaks_a_rule_is_scored_with_the_reason_and_status_1(tmp_
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--score", "iea37-cs2", "layout.csv"], "layout.csv:7: the x is not a number; write a number"),
+        (["--score", "iea37-cs2", "layout.csv"], "layout.csv:8: the x is not a number; write a number"),
         (["--score", "iea37-cs2", "none.csv"], "none.csv: no such file; check the path"),
         (["--score", "iea37-cs9", "layout.csv"], "there is no case 'iea37-cs9'; did you mean 'case:iea37-cs"),
         (["--score", "iea37-cs2"], "--score CASE and FILE go together"),

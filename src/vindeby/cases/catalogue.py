@@ -24,11 +24,15 @@ FloatArray = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Record:
-    """The best layout of a case that vindeby has found, its worth, and what found it; x and y in metres."""
+    """The best layout of a case that vindeby has found, its worth, and what found it; x and y in metres.
+
+    The command gives this layout with the code of ``commit``; later versions of a search may take another way.
+    """
 
     worth: float
     seed: int
     seconds: float
+    commit: str
     command: str
     x: FloatArray
     y: FloatArray
@@ -73,7 +77,8 @@ class Case:
             return None
         head = dict(re.findall(r"^# (\w+): (.*)$", text, re.MULTILINE))
         x, y = _table(text, f"{self.name}.csv")
-        return Record(float(head["worth"]), int(head["seed"]), float(head["seconds"]), head["command"], x, y)
+        worth, seed, seconds = float(head["worth"]), int(head["seed"]), float(head["seconds"])
+        return Record(worth, seed, seconds, head["commit"], head["command"], x, y)
 
     def gain(self, worth: float) -> float | None:
         """How much better than the best published one a layout is, as a fraction of it; None where that is unknown."""
