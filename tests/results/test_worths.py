@@ -83,11 +83,11 @@ def test_a_fixed_mix_is_known_without_its_records(tmp_path: Path, monkeypatch: p
 
 def test_without_a_campaign_names_are_those_of_the_keys_however_large(tmp_path: Path) -> None:
     run = RunDirectory(tmp_path / "o.h5").create()
-    ShardWriter(run).publish([found("farm19000000_t7_s0", 2, 20.0)])
+    ShardWriter(run).publish([found("farm1000000_t0_s0", 2, 20.0)])
     results = ResultSet(run.output)
-    assert results.axes.farms == ()  # a name for each of 19,000,000 farms would take 1.4 GB
-    names = results.farm_name(19_000_000), results.type_name(7), results.cell_name(19_000_000, 7)
-    assert names == ("farm19000000", "t7", "t7")
+    assert results.axes.farms == ()  # no name for each lower number, which may be millions
+    names = results.farm_name(1_000_000), results.type_name(0), results.cell_name(1_000_000, 0)
+    assert names == ("farm1000000", "t0", "t0")
 
 
 @pytest.mark.parametrize("said", [None, -15.0])
