@@ -2,7 +2,7 @@
 
     python benchmarks/steady_moves.py [CASE ...]
 
-From a random start, at the temperature of ``iea37.py``. To compare two versions, run it with each:
+From a random start, at the temperature of the cases. To compare two versions, run it with each:
 ``PYTHONPATH=OTHER/src``; equal energies mean that both kept the same moves.
 """
 

@@ -23,7 +23,7 @@ PUBLIC = {
         "GriddedSite",
         "WindGrid",
     ),
-    *("Boundary", "Layout", "LayoutProblem", "Result"),
+    *("Boundary", "BoundaryGrid", "Layout", "LayoutProblem", "Result"),
     *("Annealing", "Auto", "Gradient", "Lattice", "Method", "Pipeline"),
     *("RandomSearch", "RandomStart", "SmartStart"),
     *("VindebyError", "errors", "evaluate", "plots"),

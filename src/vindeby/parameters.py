@@ -24,6 +24,9 @@ Count = Annotated[int, Strict(), Field(ge=1)]
 WindChoice = Literal["coarse-to-fine", "all"]
 Induction = Literal["madsen", "momentum"]
 Rotor = Literal["overlap", "centre"]
+Superposition = Literal["linear", "squares"]
+WindOf = Literal["free", "local"]
+"""The wind at a turbine as if there were no wakes, or in the wakes of others."""
 LEAST_ANGLE_DEG = 10.0
 
 
@@ -92,6 +95,20 @@ class Lattice(Parameters):
     """One or two directions of straight lanes between the turbines, in degrees clockwise from north."""
     lane_m: Positive | None = None
     """The least distance in metres of the rows on both sides of a lane."""
+
+
+@dataclass(frozen=True)
+class BoundaryGrid(Parameters):
+    """Turbines in rings along the border and a lattice inside, the best of so many."""
+
+    trials: Count = 300
+    """How many layouts are compared."""
+    rings: Annotated[int, Strict(), Field(ge=1, le=10)] = 1
+    """How many rings follow the border, the first on it."""
+    along_m: Positive | None = None
+    """How far apart turbines of a ring are along it; drawn if not given, and never below the spacing."""
+    corners: Annotated[bool, Strict()] | None = None
+    """Whether turbines stand on the corners; both are tried if not given."""
 
 
 @dataclass(frozen=True)
@@ -192,6 +209,42 @@ class Jensen(Parameters):
     """How thrust becomes deficit."""
     rotor: Rotor = "overlap"
     """What of a rotor must be in the wake."""
+
+
+@dataclass(frozen=True)
+class TopHat(Jensen):
+    """A top-hat wake that widens linearly, put together from its parts; the defaults make it ``jensen``."""
+
+    superposition: Superposition = "squares"
+    """What of several wakes adds up: the deficits, or their squares."""
+    reference: WindOf = "free"
+    """The wind at the source that a deficit is a fraction of."""
+    thrust_of: WindOf = "local"
+    """The wind that the thrust coefficient follows."""
+
+
+@dataclass(frozen=True)
+class Gaussian(Parameters):
+    """A Gaussian wake that widens linearly, put together from its parts."""
+
+    k: Positive = 0.0324555
+    """Growth of the wake's width per metre."""
+    initial_width: Literal["beta", "constant"] = "beta"
+    """The width behind the rotor in diameters: ceps times sqrt(beta), or ceps itself."""
+    ceps: Positive = 0.2
+    """See initial_width."""
+    induction: Induction = "momentum"
+    """How thrust becomes deficit."""
+    rotor: Rotor = "centre"
+    """Where the deficit is taken: its mean over the rotor, or that at the rotor's centre."""
+    superposition: Superposition = "squares"
+    """What of several wakes adds up: the deficits, or their squares."""
+    reference: WindOf = "free"
+    """The wind at the source that a deficit is a fraction of."""
+    thrust_of: WindOf = "local"
+    """The wind that the thrust coefficient follows."""
+    cut_sigmas: Positive | None = None
+    """The wake ends for rotors whose centre is so many widths off its centre line; it has no end if not given."""
 
 
 @dataclass(frozen=True)

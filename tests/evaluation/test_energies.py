@@ -15,7 +15,7 @@ from vindeby.assembly.wind import wind_farm
 from vindeby.campaign import Campaign
 from vindeby.evaluation.method import Energies
 from vindeby.evaluation.running import study_campaign
-from vindeby.evaluation.stored_layouts import Layout
+from vindeby.evaluation.stored_layouts import TypedLayout
 
 pytestmark = pytest.mark.slow
 
@@ -44,11 +44,13 @@ def test_losses_add_up_and_the_farm_alone_is_what_the_campaign_gives(source: Pat
 def test_turbines_without_internal_wakes_stand_as_if_each_were_alone(wake: str) -> None:
     rng = np.random.default_rng(1)
     asked = Campaign.from_data({**campaign(2).to_data(), "site": series(12), "wake": wake})
-    own, others = (Layout(rng.uniform(0, 1500, n), rng.uniform(0, 1500, n), np.arange(n) % 2) for n in (4, 6))
+    own, others = (
+        TypedLayout(rng.uniform(0, 1500, n), rng.uniform(0, 1500, n), np.arange(n) % 2) for n in (4, 6)
+    )
     energies = Energies(asked, asked.turbines, "float64")
     together = energies.among(own, [others], (0, 12), internal=False)
     for index in range(4):
-        single = Layout(own.x[[index]], own.y[[index]], own.types[[index]])
+        single = TypedLayout(own.x[[index]], own.y[[index]], own.types[[index]])
         alone = energies.among(single, [others], (0, 12), internal=True)
         assert together.power is not None
         assert alone.power is not None
@@ -92,7 +94,9 @@ def test_what_combinations_have_in_common_is_computed_once(
 ) -> None:
     computed, among = list[tuple[int, int]](), Energies.among
 
-    def counting(energies: Energies, own: Layout, others: Any, period: tuple[int, int], **more: Any) -> Any:
+    def counting(
+        energies: Energies, own: TypedLayout, others: Any, period: tuple[int, int], **more: Any
+    ) -> Any:
         computed.append(period)
         return among(energies, own, others, period, **more)
 

@@ -20,8 +20,9 @@ from tests.command import vindeby
 from tests.interop.exports import campaign, database, record
 from tests.store.examples import foreign_file
 from vindeby.errors import ArgumentError, DataError, InputError, ShortfallError, StorageError
+from vindeby.interop.export import FORMATS
 from vindeby.interop.export.chosen import Selection
-from vindeby.interop.export.exporting import FORMATS, Options, export
+from vindeby.interop.export.exporting import Options, export
 from vindeby.results.result_set import ResultSet
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.format.record import Record
@@ -61,18 +62,6 @@ def test_what_stands_there_is_replaced_only_when_that_is_said(
     export(results, file_format, path, Selection(keys=("farm1_t0_s0",)), FORCE)
     assert contents(path) != before
     assert names(tmp_path) == ["out"]
-
-
-def test_a_zarr_export_of_an_earlier_version_is_replaced(results: ResultSet, tmp_path: Path) -> None:
-    path = tmp_path / "out"
-    export(results, "zarr", path, ONE, CRS)
-    (path / "vindeby-export.json").unlink()  # earlier versions did not write it
-    export(results, "zarr", path, ONE, FORCE)
-    assert (path / "vindeby-export.json").exists()
-    (path / "vindeby-export.json").unlink()
-    (path / ".zattrs").write_text('{"source": "another program"}')
-    with pytest.raises(ArgumentError, match="not an earlier export"):
-        export(results, "zarr", path, ONE, FORCE)
 
 
 @pytest.mark.parametrize("file_format", ["zarr", "windio", "floris"])

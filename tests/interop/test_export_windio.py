@@ -230,7 +230,7 @@ def test_the_wake_model_is_named_in_words(
 ) -> None:
     import windIO
 
-    from vindeby.interop.windio import read_system
+    from vindeby.interop.windio.system import read_system
 
     path, _ = exported(tmp_path, campaign(wake=wake), "farm1_t0_s0")
     windIO.validate(path / SYSTEM, SCHEMA)

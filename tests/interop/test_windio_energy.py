@@ -24,7 +24,7 @@ from tests.interop.windio_examples import (
 )
 from vindeby.assembly.wind import wind_farm
 from vindeby.campaign import Campaign
-from vindeby.interop.windio import read_system
+from vindeby.interop.windio.system import read_system
 
 pytestmark = pytest.mark.oracle
 

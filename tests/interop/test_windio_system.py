@@ -8,12 +8,23 @@ from typing import Any
 
 import pytest
 
-from tests.interop.windio_examples import ROSE, SERIES, SYSTEM, TURBINE, changed, with_resource, write
+from tests.interop.windio_examples import (
+    ROSE,
+    SERIES,
+    SYSTEM,
+    TURBINE,
+    changed,
+    read_boundary,
+    read_turbine,
+    with_resource,
+    write,
+)
 from vindeby.campaign import Campaign
 from vindeby.campaign.reading.files import read_bounded_text
 from vindeby.errors import CampaignError
-from vindeby.interop.windio import Notes, System, nodes, read_boundary, read_system, read_turbine
-from vindeby.interop.windio.system import campaign_files
+from vindeby.interop.windio import nodes
+from vindeby.interop.windio.nodes import Notes
+from vindeby.interop.windio.system import System, campaign_files, read_system
 
 pytestmark = pytest.mark.slow
 

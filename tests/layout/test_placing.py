@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -15,7 +16,8 @@ from tests.layout.test_smart_start_golden import problem_of
 from vindeby.layout import SmartStart
 from vindeby.layout.placing.construction import GridEnergies, GridWind, best_worth
 from vindeby.layout.placing.grid_wakes import COEFFICIENTS
-from vindeby.layout.placing.steps import State, next_waiting, wait
+from vindeby.layout.placing.steps import THRUST, State, next_waiting, wait
+from vindeby.wake import WindFarm
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -34,9 +36,11 @@ def test_the_best_points_are_those_of_a_sorted_list_with_all_that_equal_the_last
         assert best_worth(worth, best).tolist() == pick_sorted(worth, best)
 
 
-def constructed(turbines: tuple[str, ...], count: int) -> tuple[GridWind, State]:
+def constructed(turbines: tuple[str, ...], count: int, wake: Any = None) -> tuple[GridWind, State]:
     """A smart start on its way, with so many turbines standing."""
     problem = problem_of(Case("slanted", count + 1, 9, 30.0, 0, turbines=turbines))
+    if wake is not None:
+        problem = replace(problem, farm=WindFarm(problem.farm.site, problem.farm.turbines, wake))
     method = SmartStart(9, 30.0, (7.0, 11.0), (10.0, 100.0, 265.0))
     prepared = method.construction(problem)
     grid = GridWind(problem, method.judging_farm(problem), 9)
@@ -46,13 +50,13 @@ def constructed(turbines: tuple[str, ...], count: int) -> tuple[GridWind, State]
     return grid, energies.state
 
 
-def wake_of(prepared: GridWind, table: FloatArray, row: int, thrust: float) -> float:
+def wake_of(prepared: GridWind, pair: int, thrust: float) -> float:
     """A tabulated wake, by Horner's rule."""
     wakes = prepared.wakes
     at = (thrust - wakes.lowest_thrust) * wakes.per_piece
-    piece = min(max(int(at), 0), wakes.pieces - 1)
+    piece = min(max(int(at), 0), len(wakes.table) - 1)
     t = 2.0 * (at - piece) - 1.0
-    return float(np.polynomial.polynomial.polyval(t, table[row * wakes.pieces + piece]))
+    return float(np.polynomial.polynomial.polyval(t, wakes.table[piece, pair]))
 
 
 @pytest.mark.parametrize("turbines", [("15MW",), ("10MW", "15MW")], ids=["one type", "two types"])
@@ -61,32 +65,44 @@ def test_what_is_passed_on_in_differences_is_the_sum_of_the_wakes_that_stand(
 ) -> None:
     prepared, state = constructed(turbines, 8)
     wakes, speeds, types = prepared.wakes, state.change.shape[0], len(turbines)
-    assert wakes.points.shape[1] == wakes.rotors.shape[1] == COEFFICIENTS
+    assert wakes.table.shape[2] == COEFFICIENTS
     standing = np.flatnonzero(state.cell >= 0)
     assert len(standing) == 8
     points = {int(cell): c for c, cell in enumerate(state.point_cell) if state.occupant[cell] == c + 1}
     turbine_at = {int(state.cell[a]): int(a) for a in standing}
-    sums = np.zeros_like(state.gathered)
-    at_rotors = np.zeros((len(wakes.first) - 1, len(state.cell), speeds))
+    sums, first_turbine = np.zeros_like(state.sums), len(state.point_cell)
     for d in range(len(wakes.first) - 1):
         for a in standing:
             for e in range(wakes.first[d], wakes.first[d + 1]):
                 there, source = int(state.cell[a] + wakes.step[e]), int(state.types[a])
                 for k in range(speeds):
-                    thrust = state.thrust[d, a, k]
+                    pair = (e * types + source) * (types + 1)
+                    thrust = state.own[d, a, THRUST, k]
                     if there in points:
-                        sums[d, points[there], k] += wake_of(
-                            prepared, wakes.points, e * types + source, thrust
-                        )
+                        sums[d, points[there], k] += wake_of(prepared, pair, thrust)
                     elif there in turbine_at:
                         b = turbine_at[there]
-                        row = (e * types + source) * types + int(state.types[b])
-                        at_rotors[d, b, k] += wake_of(prepared, wakes.rotors, row, thrust)
-    free = sorted(points.values())
-    assert sums[:, free].max() > 1e-3
-    assert at_rotors.max() > 1e-3
-    np.testing.assert_allclose(state.gathered[:, free], sums[:, free], rtol=0, atol=1e-14)
-    np.testing.assert_allclose(state.summed[:, standing], at_rotors[:, standing], rtol=0, atol=1e-14)
+                        wake = wake_of(prepared, pair + 1 + int(state.types[b]), thrust)
+                        sums[d, first_turbine + b, k] += wake
+    for targets in (sorted(points.values()), first_turbine + standing):
+        assert sums[:, targets].max() > 1e-3
+        np.testing.assert_allclose(state.sums[:, targets], sums[:, targets], rtol=0, atol=1e-14)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("thrust_of", ["local", "free"])
+def test_the_thrust_of_turbines_that_stand_follows_the_wind_that_the_model_names(thrust_of: str) -> None:
+    prepared, state = constructed(("15MW",), 8, {"top-hat": {"k": 0.03, "thrust_of": thrust_of}})
+    standing, wind = np.flatnonzero(state.cell >= 0), prepared.farm.wind
+    free = wind.speed.reshape(len(wind.cosine), 1, -1) + np.zeros((1, len(standing), 1))
+    local = free * (1.0 - np.sqrt(state.sums[:, len(state.point_cell) + standing]))
+    in_free, in_local = (
+        prepared.farm.turbines[0].thrust_coefficient_at(felt.ravel()).reshape(felt.shape)
+        for felt in (free, local)
+    )
+    assert np.abs(in_free - in_local).max() > 1e-3
+    expected = {"free": in_free, "local": in_local}[thrust_of]
+    np.testing.assert_allclose(state.own[:, standing, THRUST], expected, rtol=1e-9)
 
 
 def test_a_ready_energy_is_what_the_gathered_wakes_leave() -> None:
@@ -95,7 +111,7 @@ def test_a_ready_energy_is_what_the_gathered_wakes_leave() -> None:
     free = [c for c, cell in enumerate(state.point_cell) if state.occupant[cell] == c + 1]
     for d in range(len(wind.cosine)):
         states = slice(wind.first[d], wind.first[d + 1])
-        left = wind.speed[states] * (1.0 - np.sqrt(np.maximum(state.gathered[d, free], 0.0)))
+        left = wind.speed[states] * (1.0 - np.sqrt(np.maximum(state.sums[d, free], 0.0)))
         energy = kind.power_at(left.ravel()).reshape(left.shape) @ wind.weight[states]
         np.testing.assert_allclose(state.energy[free, 0, d], energy, rtol=1e-12)
 

@@ -192,7 +192,7 @@ def test_what_cannot_be_carried_stops_the_merge_by_name(run: RunDirectory) -> No
     assert len(lines) == len(REASONS) + 2
     assert path.read_bytes() == data
     assert run.shard_paths()
-    report = merge(path, MergeOptions(additions="drop"))
+    report = merge(path, MergeOptions(drop_additions=True))
     assert report.records == 8
     assert "group" in report.additions_left
     assert is_sealed(path)

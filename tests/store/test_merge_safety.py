@@ -23,7 +23,7 @@ from vindeby.store.format.formats import FILE_FORMATS
 from vindeby.store.format.rows import Segment
 from vindeby.store.format.seal import SealedFile, block_digests, open_sealed, seal_bytes
 from vindeby.store.merge.merge import BadFilesError, MergeOptions, merge
-from vindeby.store.merge.sources import Selection, Source
+from vindeby.store.merge.sources import MergeSelection, Source
 from vindeby.store.validate import validate
 
 pytestmark = pytest.mark.slow
@@ -114,7 +114,7 @@ def spoiling(change: Callable[[Segment], None]) -> Callable[..., Iterator[Segmen
     """Memory that changes between the reading of a shard and the writing of the database."""
     chosen = merging._chosen
 
-    def spoiled(sources: Sequence[Source], selection: Selection) -> Iterator[Segment]:
+    def spoiled(sources: Sequence[Source], selection: MergeSelection) -> Iterator[Segment]:
         for segment in chosen(sources, selection):
             changed = Segment(segment.schema, segment.rows.copy())
             change(changed)

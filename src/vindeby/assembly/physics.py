@@ -13,8 +13,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -30,6 +29,7 @@ from vindeby.assembly.stored_turbines import (
     check_types,
     check_zone,
     largest_diameter_m,
+    layout_of,
     objective_gwh,
     own_types,
 )
@@ -47,20 +47,14 @@ RETURNS = "returns"
 """The attribute of such a result that names its arrays; readers know by it that there is no layout and no energy."""
 
 
-@dataclass(frozen=True)
-class ReturnedCheck:
-    """What must hold for a result of such a campaign."""
-
-    names: tuple[str, ...]
-
-    def __call__(self, record: Record) -> Iterator[str]:
-        """Say what is wrong with the record."""
-        for name in self.names:
-            array = record.arrays.get(name)
-            if array is None:
-                yield f"has no {name}"
-            elif not np.isfinite(array).all():
-                yield f"{name} holds values that are not finite"
+def check_returned(names: tuple[str, ...], record: Record) -> Iterator[str]:
+    """What must hold for a result of a function that returns these arrays."""
+    for name in names:
+        array = record.arrays.get(name)
+        if array is None:
+            yield f"has no {name}"
+        elif not np.isfinite(array).all():
+            yield f"{name} holds values that are not finite"
 
 
 TOLERANCE_AEP = 1e-9
@@ -104,7 +98,7 @@ def physics_checks(
     if campaign is None:
         return [check_plain]
     if (names := campaign.returned_arrays) is not None:
-        return [check_key, ReturnedCheck(names)]
+        return [check_key, partial(check_returned, names)]
     return [check_plain, CampaignCheck(campaign, deep=deep)]
 
 
@@ -224,9 +218,10 @@ class CampaignCheck:
 
     def _placed(self, record: Record) -> PlacedLayout | None:
         cell, layout = self.cell_of(record.key), layout_of(record)
-        if cell is None or layout is None:
+        if cell is None or layout is None or not layout.size:
             return None
-        return PlacedLayout(cell, *layout, own_types(record, cell, len(layout[0])))
+        x, y = layout
+        return PlacedLayout(cell, x, y, own_types(record, cell, len(x)))
 
     def _skip(self, why: str) -> None:
         if self._deep:
@@ -290,11 +285,3 @@ class CampaignCheck:
 def _of_one_gwh(engine: WindFarm) -> FloatArray:
     """What a turbine of each type gives without wakes, in wind that is the same everywhere."""
     return np.array([engine.wake_free_aep(1, kind) for kind in range(len(engine.turbines))])
-
-
-def layout_of(record: Record) -> tuple[FloatArray, FloatArray] | None:
-    """Positions in metres, x and y; None where the record holds no usable layout."""
-    layout = record.arrays.get("layout")
-    if layout is None or layout.ndim != 2 or layout.shape[0] != 2 or not layout.size:
-        return None
-    return tuple(layout.astype(np.float64)) if np.isfinite(layout).all() else None

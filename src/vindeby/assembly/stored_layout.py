@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from vindeby.assembly.done import Judge
-from vindeby.assembly.physics import layout_of
-from vindeby.assembly.stored_turbines import own_types, worth_of
+from vindeby.assembly.stored_turbines import layout_of, own_types, worth_of
 from vindeby.campaign import Campaign
 from vindeby.campaign.tasks import parse_key
 from vindeby.errors import DataError, InputError
@@ -67,9 +66,9 @@ def keys_by_worth(database: Database) -> dict[tuple[int, int], list[str]]:
 
 def _stored(path: Path, record: Record, campaign: Campaign | None) -> dict[str, Any]:
     layout = layout_of(record)
-    if layout is None:
+    if layout is None or not layout.size:
         raise DataError(f"{path}: result {record.key} holds no layout")
-    positions = [[float(x), float(y)] for x, y in zip(*layout, strict=True)]
+    positions = layout.T.tolist()
     plain = {"positions": positions, "source": f"{path.name} {record.key}"}
     numbers = parse_key(record.key)
     if campaign is None or numbers is None:

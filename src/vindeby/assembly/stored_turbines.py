@@ -97,12 +97,24 @@ def objective_gwh(campaign: Campaign, cell: Cell, arrays: Mapping[str, npt.NDArr
     return campaign.objective.worth(float(arrays["aep"].ravel()[0]), names)
 
 
+def layout_of(record: Record) -> FloatArray | None:
+    """Positions in metres, x and y, shape (2, turbines); None where the record holds no usable layout."""
+    layout = record.arrays.get("layout")
+    if layout is None or layout.ndim != 2 or len(layout) != 2 or not np.isfinite(layout).all():
+        return None
+    return layout.astype(np.float64)
+
+
+def energy_of(record: Record) -> float | None:
+    """The AEP in a result, GWh; None where it has none."""
+    energy = record.arrays.get("aep")
+    return float(energy.ravel()[0]) if energy is not None and energy.size == 1 else None
+
+
 def worth_of(record: Record) -> float | None:
     """What tells the best of a farm's results: the objective that a record says, or its energy; None without any."""
-    said, energy = record.attributes.get("objective"), record.arrays.get("aep")
-    if isinstance(said, float):
-        return said
-    return float(energy.ravel()[0]) if energy is not None and energy.size == 1 else None
+    said = record.attributes.get("objective")
+    return said if isinstance(said, float) else energy_of(record)
 
 
 def own_types(record: Record, cell: Cell, count: int) -> IntArray | None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from vindeby.assembly.stored_turbines import energy_of, layout_of
 from vindeby.errors import VindebyError
 from vindeby.results import maps
 from vindeby.results.observer import Observer
@@ -133,13 +134,13 @@ class Feed:
             record = self._observer.source[key]
         except (KeyError, VindebyError, OSError):
             return None
-        layout = maps.layout_in(record)
+        layout = layout_of(record)
         if layout is None:
             return None
         farm, type_ = record.attributes.get("farm_idx", 0), record.attributes.get("type_idx", 0)
         farm_idx = farm if isinstance(farm, int) else 0
         frame = maps.frame_of(self._observer.campaign, farm_idx, [layout])
-        aep = maps.stored_energy(record)
+        aep = energy_of(record)
         return {
             "key": key,
             "farm": farm_idx,

@@ -30,6 +30,7 @@ COMMANDS = {
     "export": "Write results in a format that other tools read.",
     "doctor": "Check what this machine offers a campaign.",
     "schema": "Print the campaign file as a JSON schema.",
+    "cases": "List open cases and records, and score layouts.",
 }
 """What each command is for, in the order of the help page, which is the order in which a campaign uses them."""
 

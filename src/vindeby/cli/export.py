@@ -6,16 +6,10 @@ from typing import Annotated
 
 import typer
 
-from vindeby.cli.options import CampaignOption, JsonOption, OutputArgument, given_campaign
+from vindeby.cli.options import CampaignOption, JsonOption, OutputArgument, given_campaign, one_of
 from vindeby.cli.output import echo, say
+from vindeby.interop.export import FORMATS
 from vindeby.text import listed, plural
-
-FORMAT_NAMES = ("netcdf", "zarr", "parquet", "csv", "windio", "geojson", "floris")
-"""The keys of ``exporting.FORMATS``, repeated here so that nothing has to be loaded."""
-
-
-def _formats(incomplete: str) -> list[str]:
-    return [name for name in FORMAT_NAMES if name.startswith(incomplete)]
 
 
 def command(
@@ -23,7 +17,7 @@ def command(
     to: Annotated[
         str,
         typer.Option(
-            "--to", metavar="FORMAT", help=f"One of {', '.join(FORMAT_NAMES)}.", autocompletion=_formats
+            "--to", metavar="FORMAT", help=f"One of {', '.join(FORMATS)}.", autocompletion=one_of(FORMATS)
         ),
     ],
     path: Annotated[

@@ -6,14 +6,18 @@ from typing import Annotated
 import typer
 
 from vindeby.campaign import presets
-from vindeby.cli.options import preset_names
+from vindeby.cli.options import one_of
 from vindeby.cli.output import echo, say, write_text
 from vindeby.errors import ArgumentError
 
 _SCHEMA = "vindeby.schema.json"
 _EDITOR_LINE = f"# yaml-language-server: $schema={_SCHEMA}\n"
-EPILOG = "\b\nPresets:\n" + "\n".join(
-    f"  {name:{max(map(len, presets.names()))}}  {presets.description(name)}" for name in presets.names()
+EPILOG = (
+    "\b\nPresets:\n"
+    + "\n".join(
+        f"  {name:{max(map(len, presets.names()))}}  {presets.description(name)}" for name in presets.names()
+    )
+    + "\n  case:NAME, an open case: vindeby cases lists them"
 )
 
 
@@ -23,7 +27,7 @@ def command(
         typer.Argument(
             help="Which preset; they are listed below. Not with --from.",
             metavar="PRESET",
-            autocompletion=preset_names,
+            autocompletion=one_of(presets.known()),
             show_default=False,
         ),
     ] = None,
@@ -55,10 +59,10 @@ def command(
             to_add = "add what is missing, then"
     elif preset is None:
         raise ArgumentError(f"init: name a preset, or a windIO file with --from; {presets.remedy('')}")
-    elif preset not in presets.names():
+    elif preset not in presets.known():
         raise ArgumentError(f"init: there is no preset {preset!r}; {presets.remedy(preset)}")
     else:
-        path = file or Path(f"{preset}.yaml")
+        path = file or Path(f"{preset.removeprefix(presets.CASE)}.yaml")
         texts, notes = {path.name: presets.text(preset)}, []
     for line in notes:
         say(line)

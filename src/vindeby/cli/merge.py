@@ -72,7 +72,7 @@ def command(
         wait_s=wait,
         take_over=take_over,
         progress=say,
-        additions="drop" if drop_additions else "carry",
+        drop_additions=drop_additions,
     )
     try:
         report = merge(run, merge_options(loaded, options, invalid=before.invalid))

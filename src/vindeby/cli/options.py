@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import glob
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -21,21 +21,27 @@ if TYPE_CHECKING:
 _CAMPAIGN_FILES = (".yaml", ".yml")
 
 
-def preset_names(incomplete: str) -> list[str]:
-    """The presets that begin with this."""
-    return [name for name in presets.names() if name.startswith(incomplete)]
+def one_of(names: Collection[str]) -> Callable[[str], list[str]]:
+    """What a shell completes the beginning of a name to."""
+    return lambda incomplete: [name for name in names if name.startswith(incomplete)]
 
 
 def campaigns(incomplete: str) -> list[str]:
-    """The presets, campaign files and folders that begin with this."""
+    """The presets, cases, campaign files and folders that begin with this."""
     begun = sorted(glob.glob(glob.escape(incomplete) + "*"))  # noqa: PTH207 - as it was typed
     folders = [f"{name}/" for name in begun if Path(name).is_dir()]
-    return [*preset_names(incomplete), *folders, *(name for name in begun if name.endswith(_CAMPAIGN_FILES))]
+    return [
+        *one_of(presets.known())(incomplete),
+        *folders,
+        *(name for name in begun if name.endswith(_CAMPAIGN_FILES)),
+    ]
 
 
 CampaignArgument = Annotated[
     str,
-    typer.Argument(metavar="CAMPAIGN", help="A campaign file, or a preset's name.", autocompletion=campaigns),
+    typer.Argument(
+        metavar="CAMPAIGN", help="A campaign file, a preset's name or case:NAME.", autocompletion=campaigns
+    ),
 ]
 SetOption = Annotated[
     list[str] | None,
@@ -185,11 +191,13 @@ def _overrides(set_: list[str] | None, seeds: str | None) -> list[str]:
 
 
 def slurm_options(campaign: Campaign, jobs: dict[str, Any]) -> SlurmOptions:
-    """What the campaign says about jobs; options of the command line take precedence."""
+    """What the campaign says about jobs; options of the command line take precedence, and directives are added."""
     from pydantic import ValidationError
 
+    slurm = campaign.run.slurm
+    directives = (*slurm.directives, *jobs.get("directives", ()))
     try:
-        return campaign.run.slurm.overridden(**jobs)
+        return slurm.model_validate({**slurm.model_dump(), **jobs, "directives": directives})
     except ValidationError as error:
         first = error.errors()[0]
         name = option_name(str(first["loc"][0])) if first["loc"] else ""

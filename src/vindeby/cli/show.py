@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from vindeby.cli.options import OutputArgument, given_campaign, taking
+from vindeby.cli.options import OutputArgument, given_campaign, one_of, taking
 from vindeby.cli.output import echo
 from vindeby.errors import ArgumentError
 
@@ -23,10 +23,6 @@ _NAMES = ", ".join(PICTURE_NAMES)
 _CURVE_LINES = 8
 """At most this many points are printed."""
 _CURVE_ARRAYS = ("curve_seconds", "curve_evaluations", "curve_aep_gwh")
-
-
-def _pictures(incomplete: str) -> list[str]:
-    return [name for name in PICTURE_NAMES if name.startswith(incomplete)]
 
 
 @taking("given", given_campaign)
@@ -62,7 +58,10 @@ def command(
     picture: Annotated[
         str | None,
         typer.Option(
-            "--picture", metavar="NAME", help=f"One of the campaign: {_NAMES}.", autocompletion=_pictures
+            "--picture",
+            metavar="NAME",
+            help=f"One of the campaign: {_NAMES}.",
+            autocompletion=one_of(PICTURE_NAMES),
         ),
     ] = None,
     given: Any = None,

@@ -55,7 +55,7 @@ def command(
     report = validate(run, expected=expected, checks=checks)
     report.notes += notes_of(checks)
     if deep:
-        report.not_computed_again = _skipped(report, checks)
+        report.not_computed_again = _skipped(report, loaded, checks)
     elif loaded is not None and expected is not None:
         write_verdicts(run, loaded.dumps(), report.verdicts(expected))
     if json_:
@@ -84,14 +84,13 @@ def _filled(run: RunDirectory, campaign: Campaign | None) -> Filled:
     return filled
 
 
-def _skipped(report: ValidationReport, checks: list[Check]) -> dict[str, int]:
+def _skipped(report: ValidationReport, campaign: Campaign | None, checks: list[Check]) -> dict[str, int]:
     """How many records were not computed again, by reason."""
-    from vindeby.assembly.physics import CampaignCheck, ReturnedCheck
+    from vindeby.assembly.physics import CampaignCheck
 
-    if any(isinstance(check, ReturnedCheck) for check in checks):
-        return {"method call": report.records}
     deep = [check for check in checks if isinstance(check, CampaignCheck)]
-    return dict(deep[0].not_computed_again) if deep else {"no campaign": report.records}
+    reason = "no campaign" if campaign is None else "method call"
+    return dict(deep[0].not_computed_again) if deep else {reason: report.records}
 
 
 def _print(report: ValidationReport) -> None:

@@ -17,7 +17,7 @@ from vindeby.campaign.sections.method import Call
 from vindeby.campaign.sections.turbines import Turbine
 from vindeby.campaign.tasks import STUDY_ARRAYS, cell_key
 from vindeby.errors import InputError
-from vindeby.evaluation.selection import Selection
+from vindeby.evaluation.selection import StudySelection
 from vindeby.evaluation.stored_layouts import Case, Pinned, PinnedLayouts, StoredLayouts
 from vindeby.evaluation.study import Study
 from vindeby.store.read.database import Database
@@ -25,7 +25,7 @@ from vindeby.store.read.database import Database
 FUNCTION = "vindeby.evaluation.method:EvaluationMethod"
 
 
-def campaign_of(study: Study, document: Document, stored: StoredLayouts, chosen: Selection) -> Campaign:
+def campaign_of(study: Study, document: Document, stored: StoredLayouts, chosen: StudySelection) -> Campaign:
     """The campaign of a study; CampaignError where its site or wake model does not suit the layouts."""
     source = stored.campaign
     data = source.to_data()
@@ -105,7 +105,7 @@ def among_neighbours(campaign: Campaign, cell: tuple[int, int], case: Case, sour
 
 
 def _call(
-    study: Study, stored: StoredLayouts, chosen: Selection, turbines: list[dict[str, Any]]
+    study: Study, stored: StoredLayouts, chosen: StudySelection, turbines: list[dict[str, Any]]
 ) -> dict[str, Any]:
     layouts = {
         cell_key(chosen.farms.index(farm), chosen.types.index(kind)): [*map(str, pinned)]

@@ -29,10 +29,11 @@ from vindeby.assembly.energy import engine_name
 from vindeby.assembly.wind import farm_with, turbine_of, wind_of
 from vindeby.campaign import Campaign, Task
 from vindeby.campaign.neighbours import around
+from vindeby.campaign.sections.site import Site
 from vindeby.campaign.sections.turbines import Turbine
 from vindeby.campaign.tasks import Cell, cell_key, parse_key
 from vindeby.evaluation.as_campaign import call_of
-from vindeby.evaluation.stored_layouts import Case, Layout, Period, Pinned, PinnedLayouts, part_of, periods_of
+from vindeby.evaluation.stored_layouts import Case, Period, Pinned, PinnedLayouts, TypedLayout, periods_of
 from vindeby.runner.methods.method_protocol import Result, Solve
 from vindeby.units import mean_power_to_aep_gwh
 from vindeby.wake import WindFarm
@@ -72,7 +73,7 @@ class Energies:
         self._engine = lru_cache(_MOST_ENGINES)(self._make_engine)
 
     def among(
-        self, own: Layout, others: Sequence[Layout], period: tuple[int, int], *, internal: bool
+        self, own: TypedLayout, others: Sequence[TypedLayout], period: tuple[int, int], *, internal: bool
     ) -> Given:
         """What ``own`` gives among ``others``; without ``internal`` wakes its turbines cast none."""
         own_types = own.types if internal else own.types + self._types
@@ -85,7 +86,7 @@ class Energies:
             return self._by_step(engine, (x, y, index), len(own), *period)
         return Given(engine.turbine_aep(x, y, index)[: len(own)])
 
-    def free_gwh(self, own: Layout) -> float:
+    def free_gwh(self, own: TypedLayout) -> float:
         """AEP if no turbine stood in a wake."""
         engine, index = self._engine_for(own.types, (0, self.steps))
         return engine.free_aep_at(own.x, own.y, index)
@@ -111,6 +112,20 @@ class Energies:
         site = self._campaign.site
         wind = wind_of(part_of(site, first, last) if self.steps else site.stated)
         return farm_with(self._campaign.wake, wind, [self._turbines[type_idx] for type_idx in distinct])
+
+
+def part_of(site: Site, first: int, last: int) -> Site:
+    """The same site with these steps only."""
+    series = site.time_series
+    assert series is not None
+    if (first, last) == (0, len(series.wind_speed)):
+        return site
+    cut = {
+        name: value[first:last]
+        for name in type(series).model_fields
+        if isinstance(value := getattr(series, name), tuple)
+    }
+    return site.model_copy(update={"time_series": series.model_copy(update=cut)})
 
 
 def passive(turbine: wake.Turbine) -> wake.Turbine:
@@ -139,17 +154,17 @@ class EvaluationMethod:
         """The layouts of a farm and type, and what always stands around them."""
         return _Prepared(self, cell, *self._around_farm(cell.farm_idx)).solve
 
-    def _surroundings(self, farm_idx: int) -> tuple[Energies, Layout]:
+    def _surroundings(self, farm_idx: int) -> tuple[Energies, TypedLayout]:
         """The engines, and the turbines that stand already by the campaign of the database."""
         beside = around(self.campaign, farm_idx, self.turbines)
         energies = Energies(self.campaign, beside.turbines, self.power_type)
-        return energies, Layout(beside.x, beside.y, beside.types)
+        return energies, TypedLayout(beside.x, beside.y, beside.types)
 
 
 class _Prepared:
     """A farm with a type: evaluates its cases, and remembers what several of them need."""
 
-    def __init__(self, method: EvaluationMethod, cell: Cell, energies: Energies, around: Layout) -> None:
+    def __init__(self, method: EvaluationMethod, cell: Cell, energies: Energies, around: TypedLayout) -> None:
         self._method, self._cell, self._energies, self._around = method, cell, energies, around
         self._own = method.pinned[cell_key(cell.farm_idx, cell.type_idx)]
         self._without_neighbours = cache(self._free_and_alone)
@@ -223,7 +238,7 @@ class _Prepared:
             stored.layout(own), others, (period.first, period.last), internal=internal
         )
 
-    def _numbered(self, layout: Layout) -> IntArray:
+    def _numbered(self, layout: TypedLayout) -> IntArray:
         """The types of a mix by their numbers in the study's campaign."""
         names = [turbine.name for turbine in self._method.turbines]
         here = [turbine.name for turbine in self._method.campaign.turbines]

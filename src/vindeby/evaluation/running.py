@@ -13,7 +13,7 @@ from vindeby.campaign.doubts import notes_about_files
 from vindeby.campaign.tasks import cell_key
 from vindeby.errors import ArgumentError, CampaignError, InputError
 from vindeby.evaluation.as_campaign import call_of, campaign_of, source_of
-from vindeby.evaluation.selection import Selection
+from vindeby.evaluation.selection import StudySelection
 from vindeby.evaluation.stored_layouts import Case, StoredLayouts
 from vindeby.evaluation.study import Study
 from vindeby.runner.running import run
@@ -21,10 +21,6 @@ from vindeby.runner.summary import Summary
 from vindeby.runner.supervisor import Watcher
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.text import plural
-
-
-def _silent(_: object) -> None:
-    """Nobody watches."""
 
 
 def evaluate(
@@ -39,8 +35,8 @@ def evaluate(
     replace_stale: bool = False,
     on_bad: str = "abort",
     take_over: bool = False,
-    on_progress: Watcher = _silent,
-    on_message: Callable[[str], None] = _silent,
+    on_progress: Watcher = lambda _: None,
+    on_message: Callable[[str], None] = lambda _: None,
 ) -> Summary:
     """Evaluate stored layouts as a study says, into a database of its own; call it again to resume after any crash.
 
@@ -76,7 +72,7 @@ def study_campaign(
     loaded, document = Study.load(study, overrides)
     stored = StoredLayouts(Path(database))
     try:
-        return campaign_of(loaded, document, stored, Selection(loaded, document, stored))
+        return campaign_of(loaded, document, stored, StudySelection(loaded, document, stored))
     finally:
         stored.close()
 

@@ -18,6 +18,7 @@ from vindeby.campaign.tasks import Cell
 from vindeby.errors import DataError
 from vindeby.evaluation.stored_layouts import Case, Neighbour, Pinned, StoredLayouts
 from vindeby.evaluation.study import Neighbours, Row, Study
+from vindeby.text import listed
 
 NOBODY = "none"
 """The name of the combination in which no neighbour stands."""
@@ -44,7 +45,7 @@ def combinations_of(neighbours: Neighbours | None) -> list[tuple[str, list[tuple
     return [("+".join(row.farm for row, _ in some) or NOBODY, some) for some in chosen]
 
 
-class Selection:
+class StudySelection:
     """What a study means: farms and types by their numbers in the database, their layouts, and the cases.
 
     CampaignError or DataError says what is wrong or missing.
@@ -95,7 +96,7 @@ class Selection:
             return ["best"] if given == "best" else list(self.stored.campaign.seeds)
         for index, seed in enumerate(given):
             if seed not in self.stored.campaign.seeds:
-                remedy = f"its seeds are {_some(self.stored.campaign.seeds)}"
+                remedy = f"its seeds are {listed(self.stored.campaign.seeds)}"
                 self._refuse(("layouts", "seeds", index), "is not a seed of the database", remedy, seed)
         return list(given)
 
@@ -171,7 +172,3 @@ class Selection:
                 f"combination {combination!r}: {one.key} and {other.key} have turbines at the same place"
             )
             self._refuse(("neighbours",), message, "let only one of these farms stand")
-
-
-def _some(seeds: Sequence[int]) -> str:
-    return ", ".join(map(str, seeds[:10])) + (", ..." if len(seeds) > 10 else "")

@@ -23,10 +23,9 @@ import numpy as np
 
 from vindeby.arrays import FloatArray, IntArray
 from vindeby.assembly.done import Judge
-from vindeby.assembly.physics import layout_of
 from vindeby.assembly.stored_layout import keys_by_worth
+from vindeby.assembly.stored_turbines import layout_of
 from vindeby.campaign import Campaign
-from vindeby.campaign.sections.site import Site
 from vindeby.campaign.tasks import Cell, parse_key, task_key
 from vindeby.errors import DataError, InputError, TaskError
 from vindeby.store.format.record import Record
@@ -59,7 +58,7 @@ class Pinned(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Layout:
+class TypedLayout:
     """Where turbines stand (m), and for each the number of its type in the campaign of the database."""
 
     x: FloatArray
@@ -70,15 +69,15 @@ class Layout:
         return len(self.x)
 
 
-def layout_in(record: Record) -> Layout:
+def layout_in(record: Record) -> TypedLayout:
     """The layout of a record; TaskError where it holds none."""
     places, numbers = layout_of(record), parse_key(record.key)
-    if places is None or numbers is None:
+    if places is None or not places.size or numbers is None:
         raise TaskError(f"record {record.key} holds no layout")
-    types = record.arrays.get("types")
-    if types is None or types.shape != places[0].shape:
-        return Layout(*places, np.full(len(places[0]), numbers[1], np.int64))
-    return Layout(*places, types.astype(np.int64))
+    (x, y), types = places, record.arrays.get("types")
+    if types is None or types.shape != x.shape:
+        types = np.full(len(x), numbers[1])
+    return TypedLayout(x, y, types.astype(np.int64))
 
 
 class PinnedLayouts:
@@ -86,14 +85,14 @@ class PinnedLayouts:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._known: dict[Pinned, Layout] = {}
+        self._known: dict[Pinned, TypedLayout] = {}
 
     @cached_property
     def database(self) -> Database:
         """The database, opened when it is first needed."""
         return Database(self.path)
 
-    def layout(self, pinned: Pinned) -> Layout:
+    def layout(self, pinned: Pinned) -> TypedLayout:
         """The layout; TaskError when the database no longer holds it as it was."""
         if pinned not in self._known:
             if self.database.checksum(pinned.key)[:_DIGITS] != pinned.checksum:
@@ -213,17 +212,3 @@ def periods_of(neighbours: Sequence[Neighbour], steps: int) -> list[Period]:
         Period(first, last, tuple(key for key in keys if first_step[key] <= first))
         for first, last in pairwise(edges)
     ]
-
-
-def part_of(site: Site, first: int, last: int) -> Site:
-    """The same site with these steps only."""
-    series = site.time_series
-    assert series is not None
-    if (first, last) == (0, len(series.wind_speed)):
-        return site
-    cut = {
-        name: value[first:last]
-        for name in type(series).model_fields
-        if isinstance(value := getattr(series, name), tuple)
-    }
-    return site.model_copy(update={"time_series": series.model_copy(update=cut)})

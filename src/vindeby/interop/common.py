@@ -21,7 +21,7 @@ Options = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
-class FileFormat:
+class ForeignFormat:
     """A format: how its files are named, what is said beside the path, and the reader."""
 
     suffixes: tuple[str, ...]

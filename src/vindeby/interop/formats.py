@@ -25,7 +25,7 @@ from vindeby.campaign.sections.turbines import Turbine
 from vindeby.errors import ArgumentError, CampaignError
 from vindeby.interop import iea37
 from vindeby.interop.common import (
-    FileFormat,
+    ForeignFormat,
     Options,
     read_text,
     refuse_option,
@@ -50,19 +50,19 @@ class ForeignFileWarning(UserWarning):
 
 
 SITE_FORMATS = {
-    "xrsite": FileFormat((".nc", ".nc4", ".netcdf", ".cdf"), XRSITE, read_xrsite),
-    "lib": FileFormat((".lib", ".gwc"), WEIBULL | {"height", "roughness"}, read_lib),
-    "tab": FileFormat((".tab",), TABLE, read_tab),
-    "wrg": FileFormat((".wrg",), WEIBULL, read_wrg),
-    "floris-rose": FileFormat((".csv",), STATES, read_floris_rose),
-    "time-series": FileFormat((".csv",), STATES | {"gaps"}, read_time_series),
-    "iea37-rose": FileFormat(_YAML, _NONE, iea37.read_rose),
+    "xrsite": ForeignFormat((".nc", ".nc4", ".netcdf", ".cdf"), XRSITE, read_xrsite),
+    "lib": ForeignFormat((".lib", ".gwc"), WEIBULL | {"height", "roughness"}, read_lib),
+    "tab": ForeignFormat((".tab",), TABLE, read_tab),
+    "wrg": ForeignFormat((".wrg",), WEIBULL, read_wrg),
+    "floris-rose": ForeignFormat((".csv",), STATES, read_floris_rose),
+    "time-series": ForeignFormat((".csv",), STATES | {"gaps"}, read_time_series),
+    "iea37-rose": ForeignFormat(_YAML, _NONE, iea37.read_rose),
 }
 TURBINE_FORMATS = {
-    "wtg": FileFormat((".wtg",), frozenset({"mode", "hub_height_m"}), read_wtg),
-    "floris-turbine": FileFormat(_YAML, _NONE, read_floris_turbine),
-    "windio-turbine": FileFormat(_YAML, _NONE, read_windio_turbine),
-    "iea37-turbine": FileFormat(_YAML, _NONE, iea37.read_turbine),
+    "wtg": ForeignFormat((".wtg",), frozenset({"mode", "hub_height_m"}), read_wtg),
+    "floris-turbine": ForeignFormat(_YAML, _NONE, read_floris_turbine),
+    "windio-turbine": ForeignFormat(_YAML, _NONE, read_windio_turbine),
+    "iea37-turbine": ForeignFormat(_YAML, _NONE, iea37.read_turbine),
 }
 
 
@@ -96,7 +96,7 @@ def read_turbine(path: str | os.PathLike[str], **options: Any) -> wake.Turbine:
     return turbine_of(_section(Turbine, read_turbine_file, Path(path), options, name=Path(path).stem))
 
 
-def _read(formats: Mapping[str, FileFormat], path: Path, options: Options) -> FileContent:
+def _read(formats: Mapping[str, ForeignFormat], path: Path, options: Options) -> FileContent:
     """Read a file of the format that the options name, or that follows from its suffix or content."""
     refuse_unreachable(path)
     name = options.get("format")

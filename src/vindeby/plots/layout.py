@@ -11,14 +11,14 @@ from shapely.geometry.base import BaseGeometry
 
 from vindeby import units
 from vindeby.arrays import FloatArray
-from vindeby.assembly.stored_turbines import closest_pair
+from vindeby.assembly.stored_turbines import closest_pair, energy_of
 from vindeby.errors import ArgumentError, VindebyError
 from vindeby.evaluation.as_campaign import among_neighbours, case_of, source_of
 from vindeby.evaluation.stored_layouts import Case
 from vindeby.plots import shapes, wind
 from vindeby.plots.shapes import MixedTypes, draw_mixed
 from vindeby.plots.style import figure, ink, slow_to_free, style
-from vindeby.results.maps import Box, nearby, neighbour_groups, stored_energy
+from vindeby.results.maps import Box, nearby, neighbour_groups
 from vindeby.results.result_set import ResultSet
 from vindeby.results.sources import farm_of, turbine_of
 
@@ -42,7 +42,7 @@ class Drawn:
         names = f"{result_set.farm_name(farm_idx)}, {result_set.cell_name(farm_idx, type_idx)}"
         self.cell = names if seed >= 0 else ""
         self.which = f"seed {seed}" if case is None else f"combination {case.combination}"
-        self.aep_gwh = stored_energy(self.record)
+        self.aep_gwh = energy_of(self.record)
         self.chosen = result_set.range_in_words(farm_idx, type_idx)
         self.groups = neighbour_groups(campaign, farm_idx)
         """Positions of turbines that stand already, by the name of their group."""

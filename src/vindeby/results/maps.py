@@ -18,7 +18,6 @@ from vindeby.campaign import Campaign
 from vindeby.campaign.neighbours import groups_of
 from vindeby.campaign.tasks import Cell
 from vindeby.results.sources import farm_of, has_neighbours, turbine_of
-from vindeby.store.format.record import Record
 
 Frame = tuple[float, float, float, float]
 """Left, bottom, width and height in metres."""
@@ -27,20 +26,6 @@ Box = tuple[float, float, float, float]
 
 STEPS = 65535
 _DIGITS = 1
-
-
-def layout_in(record: Record) -> FloatArray | None:
-    """The positions in a result, x and y in metres; None where it has none that could be drawn."""
-    layout = record.arrays.get("layout")
-    if layout is None or layout.ndim != 2 or layout.shape[0] != 2 or not np.isfinite(layout).all():
-        return None
-    return np.asarray(layout, np.float64)
-
-
-def stored_energy(record: Record) -> float | None:
-    """The AEP in a result, GWh; None where it has none."""
-    energy = record.arrays.get("aep")
-    return float(energy.ravel()[0]) if energy is not None and energy.size == 1 else None
 
 
 def frame_of(campaign: Campaign | None, farm_idx: int, layouts: Iterable[FloatArray] = ()) -> Frame:

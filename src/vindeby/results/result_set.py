@@ -13,12 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vindeby.arrays import FloatArray, IntArray
-from vindeby.assembly.stored_turbines import own_types
+from vindeby.assembly.stored_turbines import layout_of, own_types
 from vindeby.campaign import Campaign
 from vindeby.campaign.tasks import Cell, parse_key, task_key
 from vindeby.errors import ArgumentError, DataError
 from vindeby.results.columns import ResultColumns
-from vindeby.results.maps import layout_in
 from vindeby.results.snapshot import Expected
 from vindeby.results.sources import (
     GivenCampaign,
@@ -99,7 +98,7 @@ class ResultSet:
 
     def layout(self, key: str) -> FloatArray:
         """Positions of a result, x and y in metres."""
-        layout = layout_in(self.record(key))
+        layout = layout_of(self.record(key))
         if layout is None:
             raise DataError(f"{self.path}: result {key} has no layout that could be drawn")
         return layout
@@ -127,7 +126,7 @@ class ResultSet:
         """The type of each turbine among those of its farm's mix; None for a farm of one type."""
         record = self.record(key)
         cell = self.mixed_cell(*self.place(key)[:2])
-        layout = layout_in(record)
+        layout = layout_of(record)
         return None if cell is None or layout is None else own_types(record, cell, layout.shape[1])
 
     def wake_free_gwh(self, type_idx: int, n_turbines: int) -> float | None:

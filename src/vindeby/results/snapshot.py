@@ -19,6 +19,7 @@ from vindeby.campaign.tasks import Cell, parse_key
 from vindeby.errors import ArgumentError
 from vindeby.results.columns import ResultColumns
 from vindeby.store.disk.events import FailedTask, WorkerState
+from vindeby.text import listed
 
 _LARGEST_BLOCK = 20_000_000
 NOT_ASKED = -1
@@ -135,8 +136,8 @@ class Expected:
     def only_seed(self, seed: int) -> Expected:
         """The same with one seed."""
         if seed not in self._seed_places:
-            few = ", ".join(map(str, self.seeds[:5])) + (", ..." if len(self.seeds) > 5 else "")
-            raise ArgumentError(f"--seed: {seed} is not one of the {len(self.seeds)} seeds here: {few}")
+            known = listed(self.seeds)
+            raise ArgumentError(f"--seed: {seed} is not one of the {len(self.seeds)} seeds here: {known}")
         total = len(self._asked) if self.known else None
         return replace(self, seeds=(seed,), total=total)
 

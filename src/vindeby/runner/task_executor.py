@@ -15,9 +15,10 @@ import time
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
-from vindeby.assembly.physics import ENGINE_AEP, CampaignCheck, ReturnedCheck
+from vindeby.assembly.physics import ENGINE_AEP, CampaignCheck, check_returned
 from vindeby.campaign import Campaign, Task
 from vindeby.campaign.tasks import Cell
 from vindeby.errors import TaskError, VindebyError
@@ -175,7 +176,7 @@ def shard_writer(setup: Setup) -> ShardWriter:
 
 def _check_of(campaign: Campaign) -> Check:
     names = campaign.returned_arrays
-    return CampaignCheck(campaign) if names is None else ReturnedCheck(names)
+    return CampaignCheck(campaign) if names is None else partial(check_returned, names)
 
 
 def failure_of(error: BaseException) -> Failure:

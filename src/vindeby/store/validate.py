@@ -22,14 +22,14 @@ from vindeby.errors import DataError, InputError
 from vindeby.store.disk.files import refuse_special
 from vindeby.store.disk.run_directory import Invalid, RunDirectory, Verdicts, hdf5_files
 from vindeby.store.format.record import Attribute, Record
-from vindeby.store.format.root import Addition, listed, root_is_intact
+from vindeby.store.format.root import Addition, root_is_intact
 from vindeby.store.format.rows import Segment
 from vindeby.store.merge.sources import Source, by_precedence, scan, select
 from vindeby.store.missing import Missing, Reason, answers
 from vindeby.store.read.guard import Guard, Limits
 from vindeby.store.read.inspect import Finding, Verdict, count_origins, in_words
 from vindeby.store.read.reading import Reading
-from vindeby.text import one_line, plural
+from vindeby.text import listed, one_line, plural
 
 Check: TypeAlias = Callable[[Record], Iterable[str]]
 """Given a record, what is wrong with it, in words; nothing when it is right."""
@@ -49,7 +49,7 @@ class Issue:
 
 
 @dataclass(frozen=True)
-class FileContent:
+class FileSummary:
     """What one file is: how many records it gives, and what is wrong with it."""
 
     file: str
@@ -77,7 +77,7 @@ class ValidationReport:
     """How many records are of each unverified origin."""
     additions: list[str] = field(default_factory=list)
     """What others added to the database; that is nothing wrong."""
-    contents: list[FileContent] = field(default_factory=list)
+    contents: list[FileSummary] = field(default_factory=list)
     """Of a folder: what each file is."""
     invalid: list[Invalid] = field(default_factory=list)
     """The records that a check found something wrong with."""
@@ -93,20 +93,9 @@ class ValidationReport:
 
     def to_json(self) -> dict[str, Any]:
         """For --json."""
-        return {
-            "path": self.path,
-            "valid": self.valid,
-            "records": self.records,
-            "files": self.files,
-            "sealed": self.sealed,
-            "issues": [vars(issue) for issue in self.issues],
-            "notes": self.notes,
-            "missing": [vars(entry) for entry in self.missing],
-            "origins": dict(self.origins),
-            "additions": self.additions,
-            "not_computed_again": self.not_computed_again,
-            "contents": [vars(entry) for entry in self.contents],
-        }
+        named = {name: value for name, value in vars(self).items() if name not in {"invalid", "digest"}}
+        lists = {name: [vars(one) for one in named[name]] for name in ("issues", "missing", "contents")}
+        return {"path": self.path, "valid": self.valid, **named, **lists}
 
     def verdicts(self, expected: Mapping[str, str]) -> Verdicts:
         """What was found invalid among what answers the campaign, to be kept."""
@@ -178,7 +167,7 @@ class _Validation:
             self.report.notes.append(f"{self.report.records:,} results, {unverified}")
         if self._additions:
             self.report.additions = [str(one) for one in self._additions]
-            self.report.notes.append(f"additions by others: {listed(self._additions)}")
+            self.report.notes.append(f"additions by others: {listed(self._additions, None)}")
 
     def _folder(self) -> ValidationReport:
         """Every file of a folder by itself; nothing is known about the folder as a whole."""
@@ -187,7 +176,7 @@ class _Validation:
                 records = self.report.records
                 entry = self._file(path, guard, "given file").entry
                 findings = tuple(str(finding) for finding in entry.findings if not finding.key)
-                content = FileContent(str(path), entry.size, self.report.records - records, findings)
+                content = FileSummary(str(path), entry.size, self.report.records - records, findings)
                 self.report.contents.append(content)
         if not self.report.contents:
             raise InputError(
@@ -295,7 +284,7 @@ class _Validation:
                 self.report.missing.append(Missing(key, reason.value, bad.get(key, "")))
         unknown = [key for key in kept if key not in self.expected]
         if unknown:
-            shown = ", ".join(unknown[:5]) + (", ..." if len(unknown) > 5 else "")
+            shown = listed(unknown, None)
             self.report.notes.append(f"{len(unknown)} records are not part of the campaign: {shown}")
 
 

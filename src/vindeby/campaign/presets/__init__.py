@@ -1,10 +1,16 @@
-"""The campaign files that are shipped with the package, ready to run or to change."""
+"""The campaign files that are shipped with the package, ready to run or to change: presets, and open cases.
+
+``cases/`` holds what belongs to the open cases: ``index.yaml`` with the figures of each, the campaign files of those
+that are not presets already, and the best layouts found by vindeby as tables.
+"""
 
 import difflib
 import re
 from importlib import resources
 
 _SUFFIX = ".yaml"
+CASE = "case:"
+"""How the name of an open case begins where a campaign is asked for."""
 
 
 def names() -> tuple[str, ...]:
@@ -13,9 +19,27 @@ def names() -> tuple[str, ...]:
     return tuple(sorted(name.removesuffix(_SUFFIX) for name in files if name.endswith(_SUFFIX)))
 
 
+def cases() -> tuple[str, ...]:
+    """The open cases, as they are named in place of a campaign file: ``case:NAME``."""
+    return tuple(f"{CASE}{name}" for name in re.findall(r"^([\w-]+):", case_file("index.yaml"), re.MULTILINE))
+
+
+def known() -> tuple[str, ...]:
+    """Every name that stands for a campaign file."""
+    return (*names(), *cases())
+
+
+def case_file(name: str) -> str:
+    """The text of a file of the open cases; empty where there is none of this name."""
+    file = resources.files(__name__) / "cases" / name
+    return file.read_text(encoding="utf-8") if file.is_file() else ""
+
+
 def text(name: str) -> str:
-    """A preset's campaign file, comments and all."""
-    return (resources.files(__name__) / f"{name}{_SUFFIX}").read_text(encoding="utf-8")
+    """The campaign file of a preset or an open case, comments and all."""
+    plain = name.removeprefix(CASE)
+    own = case_file(f"{plain}{_SUFFIX}") if name.startswith(CASE) else ""
+    return own or (resources.files(__name__) / f"{plain}{_SUFFIX}").read_text(encoding="utf-8")
 
 
 def description(name: str) -> str:
@@ -25,7 +49,11 @@ def description(name: str) -> str:
 
 
 def remedy(name: str) -> str:
-    """What to say to somebody who asked for a preset that is not there."""
-    close = difflib.get_close_matches(name, names(), n=1, cutoff=0.5)
-    known = f"the presets are: {', '.join(names())}"
-    return f"did you mean {close[0]!r}? {known}" if close else known
+    """What to say to somebody who asked for a preset or a case that is not there."""
+    close = difflib.get_close_matches(name, cases() if name.startswith(CASE) else names(), n=1, cutoff=0.5)
+    listed = (
+        "list the cases with: vindeby cases"
+        if name.startswith(CASE)
+        else f"the presets are: {', '.join(names())}"
+    )
+    return f"did you mean {close[0]!r}? {listed}" if close else listed

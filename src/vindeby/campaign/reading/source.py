@@ -24,12 +24,14 @@ from vindeby.errors import CampaignError, Problem, VindebyError
 
 
 def load(path: str | Path) -> Document:
-    """Read a campaign file or, where no such file is, the preset of that name; a windIO system, too."""
+    """Read a campaign file or, where no such file is, the preset or case of that name; a windIO system, too."""
     name = str(path)
-    if name in presets.names() and not Path(path).exists():
-        return read(presets.text(name), f"preset {name}")
-    if re.fullmatch(r"[\w-]{1,100}", name) and not Path(path).exists():
-        raise _refused(name, "there is neither a file nor a preset of this name", presets.remedy(name))
+    if name in presets.known() and not Path(path).exists():
+        kind = "" if name.startswith(presets.CASE) else "preset "
+        return read(presets.text(name), f"{kind}{name}")
+    if re.fullmatch(rf"({presets.CASE})?[\w-]{{1,100}}", name) and not Path(path).exists():
+        kind = "a case" if name.startswith(presets.CASE) else "a preset"
+        raise _refused(name, f"there is neither a file nor {kind} of this name", presets.remedy(name))
     text = read_bounded_text(Path(path), MAX_BYTES)
     if is_windio(text):
         system: Document = readers().windio_document(Path(path))

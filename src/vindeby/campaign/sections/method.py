@@ -85,7 +85,7 @@ class Call(Section):
         return self.energy is None and self.returns is None and not self.function.startswith("vindeby.")
 
 
-STARTS = ("smart-start", "random-start", "lattice", "auto", "call")
+STARTS = ("smart-start", "random-start", "lattice", "boundary-grid", "auto", "call")
 """The steps that need no layout to start from."""
 
 
@@ -95,6 +95,7 @@ class Step(NamedOneOf):
     smart_start: SmartStart | None = Field(None, alias="smart-start")
     random_start: parameters.RandomStart | None = Field(None, alias="random-start")
     lattice: parameters.Lattice | None = None
+    boundary_grid: parameters.BoundaryGrid | None = Field(None, alias="boundary-grid")
     gradient: parameters.Gradient | None = None
     random_search: parameters.RandomSearch | None = Field(None, alias="random-search")
     annealing: parameters.Annealing | None = None

@@ -54,16 +54,6 @@ class SlurmOptions(Section):
     interface: Line | None = None
     """The network interface through which Dask's scheduler and workers find each other, such as ``ib0``."""
 
-    def overridden(self, **given: Any) -> SlurmOptions:
-        """The same with what is given and not None; lists are added to; raises pydantic's ValidationError."""
-        data = self.model_dump()
-        for name, value in given.items():
-            if isinstance(value, list | tuple):
-                data[name] = (*data[name], *value)
-            elif value is not None:
-                data[name] = value
-        return SlurmOptions.model_validate(data)
-
 
 _PERCENTAGE = r"(100|[0-9]{1,2}(\.[0-9]+)?)%"
 

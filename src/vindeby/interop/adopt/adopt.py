@@ -19,7 +19,7 @@ from vindeby.campaign import Campaign
 from vindeby.campaign.tasks import KEY_OF_ATTRIBUTES
 from vindeby.errors import DataError, InputError
 from vindeby.interop.adopt.examine import SIGN_TURNED, Examiner, Options, RefusedError
-from vindeby.interop.adopt.report import AdoptReport, FileReport, LeftOut, adopted_folder
+from vindeby.interop.adopt.report import AdoptReport, FileReport, LeftOut
 from vindeby.runner.resume import Again, ResumeState, TaskSpace, compare_with_disk, hold
 from vindeby.store.disk.files import (
     Files,
@@ -48,7 +48,7 @@ _NEEDED = ("layout",)
 def script_files(paths: Sequence[Path], run: RunDirectory) -> list[Path]:
     """The files to adopt, each once: what an earlier adoption set aside, then those given, then a foreign OUT.h5."""
     given = list(files_in(paths))
-    kept = sorted(path for path in adopted_folder(run).glob("*") if path.suffix not in {".json", ".tmp"})
+    kept = sorted(path for path in run.adopted.glob("*") if path.suffix not in {".json", ".tmp"})
     if is_foreign(run.output):
         kept.append(run.output)
     elif run.output.exists() and os.path.realpath(run.output) in map(os.path.realpath, given):
@@ -87,7 +87,7 @@ def is_foreign(output: Path) -> bool:
 
 def set_aside(run: RunDirectory) -> Path:
     """Move a foreign OUT.h5 into the run directory; where it is."""
-    folder = adopted_folder(run)
+    folder = run.adopted
     make_directories(Files(), folder, run.path.parent)
     digest = Files().digest(run.output).hex()
     target = folder / f"{run.output.stem}-{digest[:12]}{run.output.suffix}"

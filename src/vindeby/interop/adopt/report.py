@@ -3,22 +3,15 @@
 import json
 import time
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
 from typing import Any
 
 from vindeby._version import __version__
-from vindeby.store.disk.files import Files, make_directories
 from vindeby.store.disk.process import Identity
 from vindeby.store.disk.run_directory import RunDirectory, replace_text
 from vindeby.store.missing import Missing
 from vindeby.text import one_line, plural
 
 _SHOWN = 20
-
-
-def adopted_folder(run: RunDirectory) -> Path:
-    """Where reports of adoptions are, and a file of the script that stood under the name of the database."""
-    return run.path / "adopted"
 
 
 @dataclass
@@ -113,12 +106,10 @@ class AdoptReport:
     def keep(self, run: RunDirectory) -> None:
         """Write the report into the run directory, durably, under a name of its own."""
         now = time.gmtime()
-        folder = adopted_folder(run)
         name = f"report-{time.strftime('%Y%m%dT%H%M%SZ', now)}-{Identity.current().token}.json"
-        self.path = str(folder / name)
+        self.path = str(run.adopted / name)
         written = {"time": time.strftime("%Y-%m-%dT%H:%M:%SZ", now), "version": __version__, **self.to_json()}
-        make_directories(Files(), folder, run.path.parent)
-        replace_text(folder / name, json.dumps(written, indent=1) + "\n", run.path.parent)
+        replace_text(run.adopted / name, json.dumps(written, indent=1) + "\n", run.path.parent)
 
 
 def _some(what: str, entries: list[LeftOut]) -> list[str]:

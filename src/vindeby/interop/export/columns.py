@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from vindeby._version import __version__
 from vindeby.errors import library
 from vindeby.interop.export.chosen import Chosen
+from vindeby.interop.export.exporting import Options
 from vindeby.store.read.export import (
     UNKNOWN,
     add_single_values,
@@ -33,15 +34,15 @@ UNITS = {
 """Of the columns that have one."""
 
 
-def write(path: Path, file_format: str, chosen: Chosen, rows: str) -> None:
+def write(path: Path, file_format: str, chosen: Chosen, options: Options) -> None:
     """Write a table as ``csv`` or ``parquet`` whose rows are ``turbines`` or ``results``."""
     without = chosen.without_layouts()
-    if rows == "turbines" and without:
+    if options.rows == "turbines" and without:
         chosen.notes.append(
             f"{len(without):,} of the results have no turbines, and so no row in the table; --rows results writes a "
             "row for each result"
         )
-    columns = turbine_columns(chosen) if rows == "turbines" else result_columns(chosen)
+    columns = turbine_columns(chosen) if options.rows == "turbines" else result_columns(chosen)
     if file_format == "csv":
         write_csv(path, columns)
     else:

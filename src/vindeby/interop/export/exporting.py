@@ -1,8 +1,9 @@
 """One export: the results that were asked for, in one format, put in place as a whole, a file or a folder."""
 
+import importlib
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -11,21 +12,11 @@ from vindeby._version import __version__
 from vindeby.campaign.reading.yaml_text import write
 from vindeby.campaign.tasks import task_key
 from vindeby.errors import ArgumentError
+from vindeby.interop.export import FORMATS
 from vindeby.interop.export.chosen import Chosen, Result, Selection, choose
 from vindeby.results.result_set import ResultSet
 from vindeby.store.disk.output_file import new_file, new_folder
 
-FORMATS = {
-    "netcdf": ".nc",
-    "zarr": ".zarr",
-    "parquet": ".parquet",
-    "csv": ".csv",
-    "windio": ".windio",
-    "geojson": ".geojson",
-    "floris": ".floris",
-}
-"""The formats, and how a file or folder of each is called if no name is given."""
-FOLDERS = frozenset({"zarr", "windio", "floris"})
 ROWS = ("turbines", "results")
 
 
@@ -60,42 +51,19 @@ def export(
         raise ArgumentError(f"--to: {file_format!r} is not known; use one of {', '.join(FORMATS)}")
     if options.rows not in ROWS:
         raise ArgumentError(f"--rows: {options.rows!r} is not known; use one of {', '.join(ROWS)}")
-    target = path or results.path.with_suffix(FORMATS[file_format])
+    form = FORMATS[file_format]
+    target = path or results.path.with_suffix(form.suffix)
     chosen = choose(results, selection or Selection())
-    if file_format in FOLDERS:
+    options = replace(options, crs=options.crs or getattr(chosen.campaign, "crs", None))
+    if form.is_folder:
         replaceable = partial(is_marked, file_format=file_format)
         place = new_folder(target, replace=options.force, database=results.path, replaceable=replaceable)
     else:
         place = new_file(target, replace=options.force, database=results.path)
     with place as temporary:
-        _write(temporary, file_format, chosen, options)
+        module = importlib.import_module(f"vindeby.interop.export.{form.module}")
+        module.write(temporary, file_format, chosen, options)
     return Exported(target, file_format, chosen)
-
-
-def _write(path: Path, file_format: str, chosen: Chosen, options: Options) -> None:
-    """Write the results to a path; only the module of the format is loaded."""
-    crs = options.crs or getattr(chosen.campaign, "crs", None)
-    match file_format:
-        case "netcdf" | "zarr":
-            from vindeby.interop.export import gridded
-
-            gridded.write(path, file_format, chosen, crs)
-        case "parquet" | "csv":
-            from vindeby.interop.export import columns
-
-            columns.write(path, file_format, chosen, options.rows)
-        case "geojson":
-            from vindeby.interop.export.geojson import write_geojson
-
-            write_geojson(path, chosen, crs)
-        case "windio":
-            from vindeby.interop.export.windio import write_windio
-
-            write_windio(path, chosen, crs)
-        case _:
-            from vindeby.interop.export.floris import write_floris
-
-            write_floris(path, chosen)
 
 
 def write_yaml(path: Path, data: Any) -> None:
@@ -137,12 +105,9 @@ def write_mark(folder: Path, file_format: str, chosen: Chosen, **more: Any) -> N
 
 
 def is_marked(folder: Path, file_format: str) -> bool:
-    """Whether a folder is an earlier export of this format; older ones of Zarr say so in their attributes only."""
-    name, key, begin = NAME, "format", file_format
-    if file_format == "zarr" and not (folder / NAME).exists():
-        name, key, begin = ".zattrs", "source", "vindeby "
+    """Whether a folder is an earlier export of this format."""
     try:
-        data = json.loads((folder / name).read_text(encoding="utf-8"))
+        data = json.loads((folder / NAME).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return False
-    return isinstance(data, dict) and str(data.get(key)).startswith(begin)
+    return isinstance(data, dict) and data.get("format") == file_format

@@ -15,7 +15,7 @@ from vindeby.campaign.reading.yaml_text import Include
 from vindeby.campaign.sections.wake_model import WakeModel
 from vindeby.interop.export.chosen import Chosen, Result
 from vindeby.interop.export.columns import write_csv
-from vindeby.interop.export.exporting import result_folder, write_mark, write_turbines, write_yaml
+from vindeby.interop.export.exporting import Options, result_folder, write_mark, write_turbines, write_yaml
 from vindeby.interop.turbine_curves import floris_turbine
 from vindeby.units import AIR_DENSITY_KG_M3
 
@@ -78,7 +78,7 @@ MODEL = "floris.yaml"
 _SUM_TOLERANCE = 1e-9
 
 
-def write_floris(path: Path, chosen: Chosen) -> None:
+def write(path: Path, _: str, chosen: Chosen, __: Options) -> None:
     """Write the folder."""
     campaign = chosen.needs_uniform_wind("export --to floris")
     states = site_of(campaign).states()

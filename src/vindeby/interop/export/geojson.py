@@ -20,6 +20,7 @@ from vindeby.campaign.sections.boundary import Boundary, Circle
 from vindeby.errors import ArgumentError
 from vindeby.interop.export.chosen import Chosen
 from vindeby.interop.export.columns import plain_values, turbine_columns
+from vindeby.interop.export.exporting import Options
 from vindeby.interop.geo.crs import Projection
 
 _LOCAL_NOTE = (
@@ -28,17 +29,17 @@ _LOCAL_NOTE = (
 )
 
 
-def write_geojson(path: Path, chosen: Chosen, crs: str | None) -> None:
+def write(path: Path, _: str, chosen: Chosen, options: Options) -> None:
     """Write one collection of features; ArgumentError where nothing says where on Earth the farms are."""
     chosen.needs_layouts("export --to geojson")
-    if crs is None:
+    if options.crs is None:
         raise ArgumentError(
             f"{chosen.database}: the campaign does not say which coordinate reference system its metres are in; name "
             "it with --crs, e.g. --crs EPSG:32631, or write metres as they are with --crs local"
         )
     if chosen.campaign is not None:
         chosen.needs_wind("export --to geojson")
-    where = Projection(crs)
+    where = Projection(options.crs)
     features = [*_areas(chosen, where), *_turbines(chosen, where)]
     collection: dict[str, Any] = {"type": "FeatureCollection", "name": chosen.database.stem}
     if where.is_local:

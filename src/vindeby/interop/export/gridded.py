@@ -11,7 +11,7 @@ from vindeby._version import __version__
 from vindeby.errors import StorageError, library
 from vindeby.evaluation.as_campaign import by_combination, call_of
 from vindeby.interop.export.chosen import Chosen
-from vindeby.interop.export.exporting import write_mark
+from vindeby.interop.export.exporting import Options, write_mark
 from vindeby.store.read.export import TASK, dataset_by_task
 
 NOT_ASKED, MISSING, DONE = 0, 1, 2
@@ -123,9 +123,9 @@ def _only_chosen(data: Any, chosen: Chosen) -> Any:
     )
 
 
-def write(path: Path, file_format: str, chosen: Chosen, crs: str | None) -> None:
+def write(path: Path, file_format: str, chosen: Chosen, options: Options) -> None:
     """Write the results as one netCDF-4 file, or as a Zarr folder with consolidated metadata."""
-    data = dataset(chosen, crs)
+    data = dataset(chosen, options.crs)
     if file_format == "zarr":
         library("zarr", "interop", "export --to zarr")
         # xarray has another name for the option where it knows only the library zarr 2.

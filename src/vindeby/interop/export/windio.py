@@ -22,7 +22,7 @@ from vindeby.campaign.sections.values import SUM_TOLERANCE
 from vindeby.campaign.sections.wake_model import WakeModel
 from vindeby.errors import ArgumentError
 from vindeby.interop.export.chosen import Chosen, Result
-from vindeby.interop.export.exporting import result_folder, write_mark, write_turbines, write_yaml
+from vindeby.interop.export.exporting import Options, result_folder, write_mark, write_turbines, write_yaml
 from vindeby.interop.geo.crs import Projection
 from vindeby.interop.turbine_curves import curve_points
 from vindeby.units import MW
@@ -195,10 +195,11 @@ def _steps(
 SYSTEM = "wind_energy_system.yaml"
 
 
-def write_windio(path: Path, chosen: Chosen, crs: str | None) -> None:
+def write(path: Path, _: str, chosen: Chosen, options: Options) -> None:
     """Write the folder."""
     campaign = chosen.needs_uniform_wind("export --to windio")
-    system = {} if crs in (None, "local") else {"crs": Projection(str(crs)).proj_string()}
+    crs = options.crs or "local"
+    system = {} if crs == "local" else {"crs": Projection(crs).proj_string()}
     wind, runs = resource(chosen, campaign)
     write_yaml(path / "energy_resource.yaml", wind)
     wakes, notes = analysis(campaign.wake)

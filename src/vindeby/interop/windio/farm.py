@@ -97,7 +97,7 @@ def _exclusions(site: Node, notes: Notes) -> list[Any]:
 
 
 @dataclass
-class Layout:
+class WindioLayout:
     """Where the turbines of a farm stand, and of which types they are."""
 
     farm: str
@@ -115,14 +115,14 @@ class WindFarms:
     turbines: list[dict[str, Any]] = field(default_factory=list)
     """Types as a campaign file has them, each once."""
     names: list[str] = field(default_factory=list)
-    layouts: dict[str, list[Layout]] = field(default_factory=dict)
+    layouts: dict[str, list[WindioLayout]] = field(default_factory=dict)
     """By the name of a farm; without layouts, an empty list."""
 
     def figures(self, name: str) -> list[float]:
         """The diameter or the hub height of each type."""
         return [float((one.get("table") or one["cubic"])[name]) for one in self.turbines]
 
-    def first_layouts(self) -> list[Layout]:
+    def first_layouts(self) -> list[WindioLayout]:
         """The layout of each farm that counts turbines: the first."""
         return [self.layouts[name][0] for name in self.names if self.layouts[name]]
 
@@ -202,7 +202,7 @@ def _layout_nodes(node: Node) -> list[tuple[str, Node]]:
     return found
 
 
-def _layout(node: Node, label: str, farm: str, types: dict[str, str], notes: Notes) -> Layout:
+def _layout(node: Node, label: str, farm: str, types: dict[str, str], notes: Notes) -> WindioLayout:
     places = points(node.need("coordinates", "give coordinates: {x, y}"), notes)
     if not 0 < len(places) <= MAX_TURBINES:
         count = f"{len(places):,} turbines; a farm has at most {MAX_TURBINES:,}" if places else "no turbine"
@@ -211,7 +211,7 @@ def _layout(node: Node, label: str, farm: str, types: dict[str, str], notes: Not
     given = node.get("turbine_types")
     if given is None:
         only = list(types.values())
-        return Layout(farm, label, x, y, only * len(x) if len(only) == 1 else [])
+        return WindioLayout(farm, label, x, y, only * len(x) if len(only) == 1 else [])
     numbers = [f"{number:g}" for number in given.numbers()]
     if len(numbers) != len(x):
         given.refuse(f"has {len(numbers)} entries, but there are {len(x)} turbines", "give one for each")
@@ -222,4 +222,4 @@ def _layout(node: Node, label: str, farm: str, types: dict[str, str], notes: Not
                 f"turbine_types of the farm has: {listed(types) or 'none'}",
                 number,
             )
-    return Layout(farm, label, x, y, [types[number] for number in numbers])
+    return WindioLayout(farm, label, x, y, [types[number] for number in numbers])

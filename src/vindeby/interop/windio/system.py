@@ -25,7 +25,7 @@ from vindeby.campaign.reading.yaml_text import Path as DataPath
 from vindeby.campaign.sections.boundary import Boundary
 from vindeby.errors import CampaignError, Problem, VindebyError
 from vindeby.interop.windio.analysis import read_wake
-from vindeby.interop.windio.farm import Layout, WindFarms, read_boundary, read_farms
+from vindeby.interop.windio.farm import WindFarms, WindioLayout, read_boundary, read_farms
 from vindeby.interop.windio.nodes import Node, Notes, Tree, open_root, plain
 from vindeby.interop.windio.quantities import Quantities
 from vindeby.interop.windio.resource import read_resource, site_section
@@ -61,7 +61,7 @@ def farms_section(
     return [farm]
 
 
-def _polygon_of_each(boundary: dict[str, Any], layouts: Sequence[Layout]) -> list[int] | None:
+def _polygon_of_each(boundary: dict[str, Any], layouts: Sequence[WindioLayout]) -> list[int] | None:
     """The polygon that holds all turbines of each farm, if there is exactly one for each."""
     shapes = [shapely.Polygon(ring) for ring in boundary.get("polygons", ()) if len(ring) > 2]
     if len(shapes) != len(layouts) or not all(shape.is_valid for shape in shapes):
@@ -77,7 +77,7 @@ def _polygon_of_each(boundary: dict[str, Any], layouts: Sequence[Layout]) -> lis
 
 
 def _zones(
-    boundary: dict[str, Any], polygons: Sequence[int], layouts: Sequence[Layout], farms: WindFarms
+    boundary: dict[str, Any], polygons: Sequence[int], layouts: Sequence[WindioLayout], farms: WindFarms
 ) -> list[dict[str, Any]]:
     zones = []
     for index, layout in zip(polygons, layouts, strict=True):
@@ -88,7 +88,7 @@ def _zones(
     return zones
 
 
-def _amount(layouts: Sequence[Layout], farms: WindFarms, notes: Notes) -> dict[str, Any]:
+def _amount(layouts: Sequence[WindioLayout], farms: WindFarms, notes: Notes) -> dict[str, Any]:
     """How many turbines, or how many of each type where there are several."""
     count = sum(len(layout.x) for layout in layouts)
     types = [name for layout in layouts for name in layout.types]
@@ -142,7 +142,7 @@ class System:
 
     data: dict[str, Any]
     """The campaign as plain data; what the file does not say is left out and listed in ``notes.missing``."""
-    layouts: list[Layout]
+    layouts: list[WindioLayout]
     """Every layout of the file. A search does not start from them; they are for evaluation."""
     notes: Notes
     path: Path
@@ -240,7 +240,7 @@ def _grid_size(shape: BaseGeometry | None, farms: WindFarms) -> int:
     return min(max(math.ceil(points), FEWEST_POINTS), MOST_POINTS)
 
 
-def _closest_diameters(layouts: Sequence[Layout], farms: WindFarms) -> float | None:
+def _closest_diameters(layouts: Sequence[WindioLayout], farms: WindFarms) -> float | None:
     points = [shapely.Point(x, y) for one in layouts for x, y in zip(one.x, one.y, strict=True)]
     if len(points) < 2 or not farms.turbines:
         return None

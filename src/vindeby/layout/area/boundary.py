@@ -13,7 +13,10 @@ the zone of a turbine follows from its place in the list. Compiled loops get the
 (``Areas``); a plain boundary is one zone there.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass
 from math import hypot, inf, sqrt
 from typing import NamedTuple
@@ -30,6 +33,8 @@ from vindeby.wake.compiling.compiled import inlined, kernel, scalar
 
 Ring = Sequence[tuple[float, float]]
 Circle = tuple[tuple[float, float], float]
+BORDER_M = 1e-3
+"""How far inside a turbine on the border stands, so that it is inside also where places are written in millimetres."""
 
 
 class Boundary:
@@ -62,13 +67,6 @@ class Boundary:
             inverted = True
         if not pieces and circle is None:
             raise ArgumentError("the holes leave nothing of the polygons")
-        # Every edge has the area on its left.
-        turned = [shapely.geometry.polygon.orient(piece, -1.0 if inverted else 1.0) for piece in pieces]
-        corners = [
-            np.asarray(ring.coords, np.float64)
-            for piece in turned
-            for ring in (piece.exterior, *piece.interiors)
-        ]
         self.inverted = inverted
         if circle is None:
             west, south, east, north = shapely.total_bounds(pieces).tolist()
@@ -78,8 +76,8 @@ class Boundary:
         self.bounds: tuple[float, float, float, float] = (west, south, east, north)
         # Map coordinates are millions of metres; distances are computed near zero.
         self.origin = np.array([west + east, south + north]) / 2
-        edges = [np.hstack([ring[:-1], ring[1:]]) - np.tile(self.origin, 2) for ring in corners]
-        self.edges = np.concatenate(edges) if edges else np.empty((0, 4))
+        self.pieces = [shapely.transform(piece, lambda corners: corners - self.origin) for piece in pieces]
+        self.edges = _edges_of(self.pieces, inverted)
         discs = ([(circle, 1.0)] if circle else []) + [(hole, -1.0) for hole in self.round_holes]
         self.discs = np.array(
             [[x - self.origin[0], y - self.origin[1], radius, sign] for ((x, y), radius), sign in discs]
@@ -92,6 +90,17 @@ class Boundary:
         )
         holes = f", {plural(len(self.round_holes), 'round hole')}" if self.round_holes else ""
         return f"<Boundary: {outer}{holes}, {(east - west) / 1000:.3g} km x {(north - south) / 1000:.3g} km>"
+
+    def inset(self, by_m: float) -> Boundary:
+        """The same area without what is nearer to its edge than so far; its corners stay corners."""
+        away = by_m if self.inverted else -by_m
+        smaller = copy(self)
+        smaller.pieces = _polygons_of(
+            shapely.buffer(shapely.union_all(self.pieces), away, join_style="mitre")
+        )
+        smaller.edges = _edges_of(smaller.pieces, self.inverted)
+        smaller.discs = self.discs - np.array([[0.0, 0.0, by_m, 0.0]]) * self.discs[:, 3:]
+        return smaller
 
     def distances(self, x: npt.ArrayLike, y: npt.ArrayLike) -> FloatArray:
         """Signed distance (m) of every point to the boundary, positive inside."""
@@ -133,6 +142,15 @@ def _polygon(ring: Ring, name: str) -> shapely.Polygon:
 
 def _polygons_of(area: shapely.Geometry) -> list[shapely.Polygon]:
     return [part for part in shapely.get_parts(area) if isinstance(part, shapely.Polygon) and part.area > 0.0]
+
+
+def _edges_of(pieces: Sequence[shapely.Polygon], inverted: bool) -> FloatArray:
+    """The edges of polygons, (edges, 4), each with the area on its left."""
+    turned = [shapely.geometry.polygon.orient(piece, -1.0 if inverted else 1.0) for piece in pieces]
+    rings = [
+        np.asarray(ring.coords, np.float64) for piece in turned for ring in (piece.exterior, *piece.interiors)
+    ]
+    return np.concatenate([np.empty((0, 4)), *(np.hstack([ring[:-1], ring[1:]]) for ring in rings)])
 
 
 @inlined
@@ -180,6 +198,22 @@ def signed_distance(edges, discs, inverted, px, py):
     for c in range(discs.shape[0]):
         value = min(value, discs[c, 3] * (discs[c, 2] - hypot(px - discs[c, 0], py - discs[c, 1])))
     return value
+
+
+@scalar
+def nearest_inside(edges, discs, inverted, px, py):
+    """The place itself where it is inside, else the nearest on the edge; of edges first, then of discs."""
+    edge, _, where, inside = _nearest_edge(edges, px, py)
+    if edge >= 0 and inside == inverted:
+        px = edges[edge, 0] + where * (edges[edge, 2] - edges[edge, 0])
+        py = edges[edge, 1] + where * (edges[edge, 3] - edges[edge, 1])
+    for c in range(discs.shape[0]):
+        dx, dy = px - discs[c, 0], py - discs[c, 1]
+        radius = hypot(dx, dy)
+        if discs[c, 3] * (discs[c, 2] - radius) < 0.0 and radius > 0.0:
+            px = discs[c, 0] + dx * discs[c, 2] / radius
+            py = discs[c, 1] + dy * discs[c, 2] / radius
+    return px, py
 
 
 @kernel()

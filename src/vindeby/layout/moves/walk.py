@@ -1,8 +1,9 @@
 """One turbine moved at random, again and again: the walk that random-search and annealing share.
 
-A turbine and a place are drawn; a place outside or too near to others is passed over; otherwise the move is
-evaluated, and kept if the farm gains by it, or loses no more than chance and temperature allow (Metropolis et
-al. 1953). At temperature 0 only gains are kept.
+A turbine and a place are drawn. A place outside is replaced by the nearest on the border, where many turbines of a good
+layout stand and along which they then move; a place too near to others is passed over. Otherwise the move is evaluated,
+and kept if the farm gains by it, or loses no more than chance and temperature allow (Metropolis et al. 1953). At
+temperature 0 only gains are kept.
 
 Most moves are refused, so what counts is the time of a trial: ``mover_of`` chooses the engine that evaluates only what
 the moved turbine changes. Where that does not hold (a model that adds turbulence, too many pairs), whole layouts are
@@ -20,6 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from vindeby.arrays import FloatArray, IntArray
+from vindeby.layout.area.boundary import BORDER_M, areas_of
 from vindeby.layout.area.limits import Limits
 from vindeby.layout.climbing.simplified_farm import thinned
 from vindeby.layout.climbing.stages import WindChoice
@@ -285,7 +287,8 @@ def _walk_on(
         farm, place[0], place[1], types, problem.counted, how.budget, limits.origin
     )
     swaps = Swaps(problem, seed)
-    rules = Rules(limits.areas, limits.zone, limits.need, swaps.group)
+    border = areas_of([zone.boundary.inset(BORDER_M) for zone in problem.zones], limits.origin)
+    rules = Rules(limits.areas, border, limits.zone, limits.need, swaps.group, how.longest_m)
     draw = draws(many, seed, how)
     try_all = walk_kernel(kernels, swaps.wanted) if is_compiled else make_walk(kernels, swaps.wanted)
     best = place[:, :many].copy(), start.types.copy()

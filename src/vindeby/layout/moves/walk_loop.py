@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from vindeby.arrays import FloatArray, IntArray
-from vindeby.layout.area.boundary import Areas, is_inside
+from vindeby.layout.area.boundary import Areas, is_inside, nearest_inside
 from vindeby.layout.moves.carried_state import MoveKernels
 from vindeby.layout.problem import LayoutProblem
 from vindeby.wake.compiling.compiled import kernel, scalar
@@ -26,18 +26,45 @@ _temperature_at = scalar(temperature)
 
 
 @kernel(counts_references=False, inline=True)
-def allowed(areas, zone, x, y, need, i, px, py):
-    """Whether turbine ``i`` may stand at a place: inside its zone, and far enough from all others."""
-    z, discs = zone[i], areas.discs
+def is_in_zone(areas, z, px, py):
+    """Whether a place is inside a zone."""
+    discs = areas.discs
     for c in range(areas.first_disc[z], areas.first_disc[z + 1]):
         if discs[c, 3] * (discs[c, 2] - hypot(px - discs[c, 0], py - discs[c, 1])) < 0.0:
             return False
+    return is_inside(areas.edges[areas.first_edge[z] : areas.first_edge[z + 1]], areas.inverted[z], px, py)
+
+
+@kernel(counts_references=False, inline=True)
+def place_inside(rules, i, px, py):
+    """The place of a move of turbine ``i``; on the border, if it would be outside its zone."""
+    z, border = rules.zone[i], rules.border
+    if is_in_zone(rules.areas, z, px, py):
+        return px, py
+    return nearest_inside(
+        border.edges[border.first_edge[z] : border.first_edge[z + 1]],
+        border.discs[border.first_disc[z] : border.first_disc[z + 1]],
+        border.inverted[z], px, py,
+    )  # fmt: skip
+
+
+@kernel(counts_references=False, inline=True)
+def allowed(areas, zone, x, y, need, i, px, py):
+    """Whether turbine ``i`` may stand at a place: inside its zone, and far enough from all others."""
     for j in range(x.size):
         dx, dy, least = x[j] - px, y[j] - py, 0.5 * (need[i] + need[j])
         # Squares tell all but the last few bits, and far faster.
         if dx * dx + dy * dy < SURE * least * least and j != i and hypot(dx, dy) < least:
             return False
-    return is_inside(areas.edges[areas.first_edge[z] : areas.first_edge[z + 1]], areas.inverted[z], px, py)
+    return is_in_zone(areas, zone[i], px, py)
+
+
+@kernel(counts_references=False, inline=True)
+def can_move(rules, x, y, i, px, py):
+    """Whether turbine ``i`` may move to a place: it may stand there, and the border is not farther than a move."""
+    if hypot(px - x[i], py - y[i]) > rules.longest_m:
+        return False
+    return allowed(rules.areas, rules.zone, x, y, rules.need, i, px, py)
 
 
 SWAP_SHARE = 0.05
@@ -102,12 +129,17 @@ Walking = Callable[..., tuple[int, float, float]]
 
 
 class Rules(NamedTuple):
-    """Where turbines may stand, as ``Limits`` has it, and which of them may swap types."""
+    """Where turbines may stand, as ``Limits`` has it, and which of them may swap types.
+
+    ``border`` is where moves end that would lead outside; ``longest_m`` what they may measure.
+    """
 
     areas: Areas
+    border: Areas
     zone: IntArray
     need: FloatArray
     group: IntArray
+    longest_m: float
 
 
 @cache
@@ -132,12 +164,12 @@ def make_walk(kernels: MoveKernels, swapping: bool) -> Walking:
         trials, energy, most = found
         for t in range(draws.shape[0]):
             i, j = int(draws[t, 0]), others[t]
-            px, py = moves.x[i] + draws[t, 1], moves.y[i] + draws[t, 2]
+            px, py = place_inside(rules, i, moves.x[i] + draws[t, 1], moves.y[i] + draws[t, 2])
             swaps = swapping and j >= 0
             if swaps:
                 if not can_swap(moves.types, rules.group, moves.x, moves.y, rules.need, i, j):
                     continue
-            elif not allowed(rules.areas, rules.zone, moves.x, moves.y, rules.need, i, px, py):
+            elif not can_move(rules, moves.x, moves.y, i, px, py):
                 continue
             slack = draws[t, 3] * _temperature_at(hot, cold, trials, budget)
             trials += 1

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from vindeby.arrays import BoolArray, FloatArray
-from vindeby.wake.compiling.compiled import scalar, unfused
+from vindeby.wake.compiling.compiled import scalar, uncounted, unfused
 
 
 class Choosing(NamedTuple):
@@ -42,15 +42,15 @@ def clear_near(choosing: Choosing, point: int) -> None:
     choosing.allowed[point] = False
 
 
-@unfused
+@uncounted
 def _eight_sums(row: FloatArray) -> float:
     """The sum of up to 128 numbers: 8 sums side by side, which are then added up, and what is left."""
     lanes, total = row.size // 8 * 8, 0.0
     if lanes > 0:
         s0, s1, s2, s3, s4, s5, s6, s7 = row[0], row[1], row[2], row[3], row[4], row[5], row[6], row[7]
-        for j in range(8, lanes, 8):
-            s0, s1, s2, s3 = s0 + row[j], s1 + row[j + 1], s2 + row[j + 2], s3 + row[j + 3]
-            s4, s5, s6, s7 = s4 + row[j + 4], s5 + row[j + 5], s6 + row[j + 6], s7 + row[j + 7]
+        for eight in row[8:lanes].reshape(-1, 8):
+            s0, s1, s2, s3 = s0 + eight[0], s1 + eight[1], s2 + eight[2], s3 + eight[3]
+            s4, s5, s6, s7 = s4 + eight[4], s5 + eight[5], s6 + eight[6], s7 + eight[7]
         total = ((s0 + s1) + (s2 + s3)) + ((s4 + s5) + (s6 + s7))
     for rest in range(lanes, row.size):
         total += row[rest]
@@ -63,7 +63,7 @@ def _pairwise(halvings: int) -> Callable[[FloatArray], float]:
         return _eight_sums
     sum_half = _pairwise(halvings - 1)
 
-    @unfused
+    @uncounted
     def pairwise_sum(row: FloatArray) -> float:
         if row.size <= 128:
             return _eight_sums(row)

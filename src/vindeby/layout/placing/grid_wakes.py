@@ -40,8 +40,9 @@ class GridWakes(NamedTuple):
 
     In a direction they are in the order of rows: those that are ``n - size + 1`` rows or more to the north begin with
     ``first_in_row[d, n]``. ``most`` is the largest number of a direction. ``step`` is an offset in cells of the padded
-    grid (``stride`` cells a row). A row of ``points`` is a polynomial (by offset, source type, piece; constant first)
-    for a point at the hub height of type 0, one of ``rotors`` (by offset, source, target, piece) for a rotor there.
+    grid (``stride`` cells a row). ``table`` has a polynomial (constant first) for each piece of thrust and each pair.
+    Pairs are numbered by offset, source type and target: 0 for a point at the hub height of type 0, t + 1 for a rotor
+    of type t.
     """
 
     size: int
@@ -52,9 +53,7 @@ class GridWakes(NamedTuple):
     step: npt.NDArray[np.int32]
     far: FloatArray
     aside: FloatArray
-    points: FloatArray
-    rotors: FloatArray
-    pieces: int
+    table: FloatArray
     lowest_thrust: float
     per_piece: float
 
@@ -122,15 +121,12 @@ def grid_wakes(
     direction, offset = np.nonzero(seen)
     far, aside, types = far[seen], aside[seen], len(farm.turbines)
     count = len(direction) if tabulated else 0
-    points = np.zeros((count, types, pieces, COEFFICIENTS))
-    rotors = np.zeros((count, types, types, pieces, COEFFICIENTS))
+    table = np.zeros((pieces, count * types * (types + 1), COEFFICIENTS))
     nodes = np.cos(np.pi * (np.arange(COEFFICIENTS) + 0.5) / COEFFICIENTS)
     to_powers = np.linalg.inv(np.vander(nodes, increasing=True))
     thrust = low + width * (np.arange(pieces)[:, None] + 0.5 * (1.0 + nodes))
     if tabulated:
-        kernels["fit"](
-            farm.data, turbines, far, aside, turbulence[direction], thrust, to_powers, points, rotors
-        )
+        kernels["fit"](farm.data, turbines, far, aside, turbulence[direction], thrust, to_powers, table)
     first = np.searchsorted(direction, np.arange(len(wind.cosine) + 1)).astype(np.int64)
     return GridWakes(
         size=size,
@@ -141,9 +137,7 @@ def grid_wakes(
         step=(rows * stride + columns)[offset].astype(np.int32),
         far=far,
         aside=aside,
-        points=points.reshape(-1, COEFFICIENTS),
-        rotors=rotors.reshape(-1, COEFFICIENTS),
-        pieces=pieces,
+        table=table,
         lowest_thrust=low,
         per_piece=1.0 / width,
     )
@@ -193,17 +187,18 @@ def _kernels(model: WakeModel) -> dict[str, Any]:  # noqa: C901  two loop nests 
                             seen[d, o] = True
 
     @kernel()
-    def fit(data, turbines, far, aside, turbulence, thrust, to_powers, points, rotors):
+    def fit(data, turbines, far, aside, turbulence, thrust, to_powers, table):
         """Fit the polynomials of every offset through the Chebyshev nodes of every piece."""
         types, terms = turbines.diameter.size, to_powers.shape[0]
         for e in range(far.size):
             for s in range(types):
                 diameter, height = turbines.diameter[s], turbines.hub_height[s]
                 for t in range(-1, types):
+                    pair = (e * types + s) * (types + 1) + t + 1
                     rotor = turbines.diameter[t] if t >= 0 else 0.0
                     other = turbines.hub_height[max(t, 0)]
                     for p in range(thrust.shape[0]):
-                        row = rotors[e, s, t, p] if t >= 0 else points[e, s, p]
+                        row = table[p, pair]
                         for n in range(terms):
                             value = deficit(
                                 data, Pair(far[e], aside[e], other - height, other + height,
@@ -224,7 +219,7 @@ WHICH, OLD_PIECE, NEW_PIECE = 0, 1, 2
 @inlined
 def to_powers(wakes, change, change_at, k):
     """Where new and old thrust lie in the table; within one piece their difference is one polynomial."""
-    last = wakes.pieces - 1
+    last = wakes.table.shape[0] - 1
     at = (change[k, NEW_CT] - wakes.lowest_thrust) * wakes.per_piece
     piece = min(max(int(at), 0), last)
     t = 2.0 * (at - piece) - 1.0
@@ -250,36 +245,35 @@ def to_powers(wakes, change, change_at, k):
 
 
 @inlined
-def add_changes(table, change, change_at, count, rows, targets, found, sums):
-    """Add what wakes have changed by to the sums (target, wind speed) of all targets that were found.
+def add_changes(table, change, change_at, count, pairs, targets, found, sums):
+    """Add what the wakes of so many pairs have changed by to the sums (target, wind speed) of their targets.
 
-    ``rows`` says where a target's polynomials begin in the table. Targets are innermost: what does not depend on them
-    stays in registers, and no sum waits for another.
+    Targets are innermost: what does not depend on them stays in registers, and no sum waits for another.
     """
     for m in range(count):
         k = np.uint64(change_at[m, WHICH])
         p = change[k]
         a0, a1, a2, a3, a4, a5 = p[6], p[7], p[8], p[9], p[10], p[11]
-        new = np.uint64(change_at[k, NEW_PIECE])
+        new = table[np.uint64(change_at[k, NEW_PIECE])]
         if change_at[k, OLD_PIECE] < 0:
             for n in range(found):
-                c = table[rows[n] + new]
+                c = new[pairs[n]]
                 sums[targets[n], k] += c[0] * a0 + c[1] * a1 + c[2] * a2 + c[3] * a3 + c[4] * a4 + c[5] * a5
             continue
         b0, b1, b2, b3, b4, b5 = p[12], p[13], p[14], p[15], p[16], p[17]
-        old = np.uint64(change_at[k, OLD_PIECE])
+        old = table[np.uint64(change_at[k, OLD_PIECE])]
         for n in range(found):
-            c, e = table[rows[n] + new], table[rows[n] + old]
+            c, e = new[pairs[n]], old[pairs[n]]
             value = c[0] * a0 + c[1] * a1 + c[2] * a2 + c[3] * a3 + c[4] * a4 + c[5] * a5
             value += e[0] * b0 + e[1] * b1 + e[2] * b2 + e[3] * b3 + e[4] * b4 + e[5] * b5
             sums[targets[n], k] += value
 
 
 @inlined
-def look_up(table, row, wakes, thrust):
-    """A pair's wake at a thrust coefficient; its polynomials begin at ``row`` of the table."""
+def look_up(wakes, pair, thrust):
+    """A pair's wake at a thrust coefficient."""
     at = (thrust - wakes.lowest_thrust) * wakes.per_piece
-    piece = min(max(int(at), 0), wakes.pieces - 1)
+    piece = min(max(int(at), 0), wakes.table.shape[0] - 1)
     t = 2.0 * (at - piece) - 1.0
-    c = table[np.uint64(row + piece)]
+    c = wakes.table[np.uint64(piece), np.uint64(pair)]
     return c[0] + t * (c[1] + t * (c[2] + t * (c[3] + t * (c[4] + t * c[5]))))

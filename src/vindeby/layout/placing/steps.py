@@ -40,6 +40,7 @@ from vindeby.wake.models.contract import Pair, once_per_model
 from vindeby.wake.turbines.curves import curves_at
 
 OFF_GRID = -1
+THRUST, SPEED, TURBULENCE = 0, 1, 2
 
 
 class Free(NamedTuple):
@@ -85,10 +86,10 @@ class State(NamedTuple):
 
     ``occupant`` says of each cell of the padded grid: 0 nothing, c + 1 free point c, -(a + 1) turbine a.
     ``point`` and ``place`` are positions of points and turbines; ``types`` and ``cell`` (or OFF_GRID) belong to
-    turbines. By direction, turbine and wind speed there are ``summed`` (the deficits or their squares), ``thrust``,
-    ``speed`` and ``turbulence``; by direction, point and speed ``gathered``, the counterpart of ``summed``. ``energy``
-    is what each type would make, by point, type and direction. The others are room to work in: ``change`` and
-    ``change_at`` for what one turbine passes on, ``found``, ``found_at``, ``reached`` and ``rows`` for points and
+    turbines. ``sums`` are the deficits or their squares, by direction, target and wind speed: first the points are
+    targets, then the turbines. ``own`` is by direction and turbine its THRUST, SPEED and TURBULENCE at each wind speed;
+    ``energy`` is what each type would make, by point, type and direction. The others are room to work in: ``change``
+    and ``change_at`` for what one turbine passes on, ``found``, ``found_at``, ``targets`` and ``pairs`` for points and
     turbines in its wake, ``left`` for their wind speeds, ``waiting`` for turbines and ``dirty`` for points that have
     changed (their number comes first), and ``mark`` for the direction in which a point was last dirty.
     """
@@ -99,18 +100,15 @@ class State(NamedTuple):
     place: FloatArray
     types: IntArray
     cell: IntArray
-    summed: FloatArray
-    thrust: FloatArray
-    speed: FloatArray
-    turbulence: FloatArray
-    gathered: FloatArray
+    sums: FloatArray
+    own: FloatArray
     energy: FloatArray
     change: FloatArray
     change_at: IntArray
     found: IntArray
     found_at: IntArray
-    reached: npt.NDArray[np.uint64]
-    rows: npt.NDArray[np.uint64]
+    targets: npt.NDArray[np.uint64]
+    pairs: npt.NDArray[np.uint64]
     left: FloatArray
     waiting: IntArray
     dirty: IntArray
@@ -125,7 +123,6 @@ def new_state(
     directions, speeds, types, points = len(farm.wind.cosine), farm.wind.most, len(farm.turbines), len(point)
     occupant = np.zeros(wakes.stride * wakes.stride, np.int32)
     occupant[cell] = np.arange(1, points + 1)
-    summed, thrust, speed, turbulence = np.zeros((4, directions, most, speeds))
     state = State(
         occupant=occupant,
         point=point,
@@ -133,18 +130,15 @@ def new_state(
         place=np.zeros((most, 2)),
         types=np.zeros(most, np.int64),
         cell=np.full(most, OFF_GRID, np.int64),
-        summed=summed,
-        thrust=thrust,
-        speed=speed,
-        turbulence=turbulence,
-        gathered=np.zeros((directions, points, speeds)),
+        sums=np.zeros((directions, points + most, speeds)),
+        own=np.zeros((directions, most, 3, speeds)),
         energy=np.empty((points, types, directions)),
         change=np.zeros((speeds, 18)),
         change_at=np.zeros((speeds, 3), np.int64),
         found=np.zeros(wakes.most + 1, np.int64),
         found_at=np.zeros(wakes.most + 1, np.int64),
-        reached=np.zeros((2, wakes.most + 1), np.uint64),
-        rows=np.zeros((2, wakes.most + 1), np.uint64),
+        targets=np.zeros(wakes.most, np.uint64),
+        pairs=np.zeros(wakes.most, np.uint64),
         left=np.zeros((points + 1, speeds)),
         waiting=np.zeros(most + 1, np.int64),
         dirty=np.zeros(points + 1, np.int64),
@@ -253,21 +247,21 @@ def _make_pull(model: WakeModel, tabulated: bool, locality: Locality) -> Callabl
     def pull(data, turbines, wind, wakes, state, d, a, off_grid):
         """Gather the wakes of all upwind turbines at a new one, whose sums are 0."""
         first, number, types = wind.first[d], wind.first[d + 1] - wind.first[d], turbines.diameter.size
-        cell, target, summed = state.cell[a], state.types[a], state.summed[d, a]
+        cell, target, summed = state.cell[a], state.types[a], state.sums[d, state.mark.size + a]
         if cell >= 0:
             for n in range(list_occupied(wakes, state, d, cell, -1)):
                 b, e = -state.found[n] - 1, state.found_at[n]
                 source = state.types[b]
-                at = ((e * types + source) * types + target) * wakes.pieces
-                thrust, speed, turbulence = state.thrust[d, b], state.speed[d, b], state.turbulence[d, b]
+                pair, own = (e * types + source) * (types + 1) + target + 1, state.own[d, b]
                 free = state.free.speed[b if local else 0]
                 for k in range(number):
                     if tabulated:
-                        value = look_up(wakes.rotors, at, wakes, thrust[k])
+                        value = look_up(wakes, pair, own[THRUST, k])
                     else:
                         far, aside = wakes.far[e], wakes.aside[e]
-                        value = computed(data, turbines, far, aside, source, target, thrust[k], turbulence[k])
-                    summed[k] += value * term(scale(speed[k], free[first + k]))
+                        thrust, turbulence = own[THRUST, k], own[TURBULENCE, k]
+                        value = computed(data, turbines, far, aside, source, target, thrust, turbulence)
+                    summed[k] += value * term(scale(own[SPEED, k], free[first + k]))
         if off_grid == 0:
             return
         for b in range(a):
@@ -278,12 +272,11 @@ def _make_pull(model: WakeModel, tabulated: bool, locality: Locality) -> Callabl
                 continue
             far, aside = rotate_to_local_wind(state.free, b if local else 0, first, far, aside)
             if far > 1e-10:
-                thrust, speed = state.thrust[d, b], state.speed[d, b]
-                free = state.free.speed[b if local else 0]
-                source, turbulence = state.types[b], state.turbulence[d, b]
+                own, free, source = state.own[d, b], state.free.speed[b if local else 0], state.types[b]
                 for k in range(number):
-                    value = computed(data, turbines, far, aside, source, target, thrust[k], turbulence[k])
-                    summed[k] += value * term(scale(speed[k], free[first + k]))
+                    thrust, turbulence = own[THRUST, k], own[TURBULENCE, k]
+                    value = computed(data, turbines, far, aside, source, target, thrust, turbulence)
+                    summed[k] += value * term(scale(own[SPEED, k], free[first + k]))
 
     return pull
 
@@ -294,6 +287,7 @@ def _make_renew(
     adds, local = model.added_turbulence is not None, locality != "uniform"
     turbulence_at, together = _make_turbulence_at(model, local), superposition_for(model, locality)
     scale, term, wind_speed = together.scale, together.term, together.wind_speed
+    of_free_wind = model.thrust_of == "free"
 
     @inlined
     def renew(data, turbines, wind, wakes, state, d, a, newest):
@@ -304,8 +298,7 @@ def _make_renew(
         """
         change, change_at, first, own = state.change, state.change_at, wind.first[d], a if local else 0
         free_speed, free_turbulence = state.free.speed[own], state.free.turbulence[own]
-        summed, thrust = state.summed[d, a], state.thrust[d, a]
-        u, ti = state.speed[d, a], state.turbulence[d, a]
+        summed, kept = state.sums[d, state.mark.size + a], state.own[d, a]
         type_index, number = state.types[a], wind.first[d + 1] - first
         count = 0
         most_thrust = most_turbulence = 0.0
@@ -313,16 +306,18 @@ def _make_renew(
         for k in range(number):
             state.left[0, k] = wind_speed(free_speed[first + k], max(summed[k], 0.0))
         for k in range(number):
-            change[k, NEW_CT] = curves_at(turbines, type_index, state.left[0, k])[1]
+            felt = free_speed[first + k] if of_free_wind else state.left[0, k]
+            change[k, NEW_CT] = curves_at(turbines, type_index, felt)[1]
         for k in range(number):
             free, turbulence = free_speed[first + k], free_turbulence[first + k]
             speed, ct = state.left[0, k], change[k, NEW_CT]
             if adds:
                 turbulence = turbulence_at(data, turbines, wind, state, d, a, newest, k)
-            change[k, OLD_CT], change[k, OLD_TI], change[k, NEW_TI] = thrust[k], ti[k], turbulence
-            change[k, OLD_SCALE] = 0.0 if a == newest else term(scale(u[k], free))
+            change[k, OLD_CT], change[k, OLD_TI] = kept[THRUST, k], kept[TURBULENCE, k]
+            change[k, NEW_TI] = turbulence
+            change[k, OLD_SCALE] = 0.0 if a == newest else term(scale(kept[SPEED, k], free))
             change[k, NEW_SCALE] = term(scale(speed, free))
-            thrust[k], u[k], ti[k] = ct, speed, turbulence
+            kept[THRUST, k], kept[SPEED, k], kept[TURBULENCE, k] = ct, speed, turbulence
             if (
                 change[k, OLD_CT] == ct
                 and change[k, OLD_TI] == turbulence
@@ -358,7 +353,7 @@ def _make_turbulence_at(model: WakeModel, local: bool) -> Callable[..., float]:
             other, height = turbines.hub_height[types[a]], turbines.hub_height[types[b]]
             plus = added(
                 data, Pair(far, aside, other - height, other + height, turbines.diameter[types[b]],
-                turbines.diameter[types[a]], state.thrust[d, b, k], state.turbulence[d, b, k]),
+                turbines.diameter[types[a]], state.own[d, b, THRUST, k], state.own[d, b, TURBULENCE, k]),
                 state.free.turbulence[b if local else 0, s],
             )  # fmt: skip
             most = max(most, plus)
@@ -391,44 +386,27 @@ def _make_spread_on_grid(model: WakeModel, tabulated: bool) -> Callable[..., Non
     @inlined
     def spread_on_grid(data, turbines, wind, wakes, state, d, a, count):
         """Pass a change, in ``count`` states, on to the points and turbines of the grid in the wake of a turbine."""
-        source, types = state.types[a], turbines.diameter.size
-        free, free_row, standing, standing_row = (
-            state.reached[0],
-            state.rows[0],
-            state.reached[1],
-            state.rows[1],
-        )
-        points = stood = 0
-        for n in range(list_occupied(wakes, state, d, state.cell[a], 1)):
-            there, pair = state.found[n], state.found_at[n] * types + source
+        source, types, points = state.types[a], turbines.diameter.size, state.mark.size
+        targets, pairs, sums = state.targets, state.pairs, state.sums[d]
+        found = list_occupied(wakes, state, d, state.cell[a], 1)
+        for n in range(found):
+            there, pair = state.found[n], (state.found_at[n] * types + source) * (types + 1)
             if there > 0:
-                free[points], free_row[points] = there - 1, pair * wakes.pieces
+                targets[n], pairs[n] = there - 1, pair
                 mark_dirty(state.dirty, state.mark, there - 1, d)
-                points += 1
             else:
                 b = -there - 1
-                standing[stood] = b
-                standing_row[stood] = (pair * types + state.types[b]) * wakes.pieces
+                targets[n], pairs[n] = points + b, pair + 1 + state.types[b]
                 wait(wind.cosine[d], wind.sine[d], state, b)
-                stood += 1
         change, change_at = state.change, state.change_at
         if tabulated:
-            add_changes(wakes.points, change, change_at, count, free_row, free, points, state.gathered[d])
-            add_changes(
-                wakes.rotors, change, change_at, count, standing_row, standing, stood, state.summed[d]
-            )
+            add_changes(wakes.table, change, change_at, count, pairs, targets, found, sums)
             return
-        for n in range(points):
-            e, sums = np.int64(free_row[n]) // types, state.gathered[d, free[n]]
+        for n in range(found):
+            e, target = state.found_at[n], np.int64(pairs[n]) % (types + 1) - 1
             for m in range(count):
                 k = change_at[m, WHICH]
-                sums[k] += compute_change(data, turbines, wakes.far[e], wakes.aside[e], source, -1, change, k)
-        for n in range(stood):
-            e, sums = np.int64(standing_row[n]) // (types * types), state.summed[d, standing[n]]
-            target = state.types[standing[n]]
-            for m in range(count):
-                k = change_at[m, WHICH]
-                sums[k] += compute_change(
+                sums[targets[n], k] += compute_change(
                     data, turbines, wakes.far[e], wakes.aside[e], source, target, change, k
                 )
 
@@ -453,7 +431,7 @@ def _make_spread_off_grid(model: WakeModel, locality: Locality) -> Callable[...,
                 wait(cosine, sine, state, b)
                 for n in range(count):
                     k = state.change_at[n, WHICH]
-                    state.summed[d, b, k] += compute_change(
+                    state.sums[d, state.mark.size + b, k] += compute_change(
                         data, turbines, far, aside, source, state.types[b], state.change, k
                     )
         if state.cell[a] >= 0:
@@ -467,7 +445,7 @@ def _make_spread_off_grid(model: WakeModel, locality: Locality) -> Callable[...,
                 mark_dirty(state.dirty, state.mark, c, d)
                 for n in range(count):
                     k = state.change_at[n, WHICH]
-                    state.gathered[d, c, k] += compute_change(
+                    state.sums[d, c, k] += compute_change(
                         data, turbines, far, aside, source, -1, state.change, k
                     )
 
@@ -484,9 +462,9 @@ def _make_value_points(model: WakeModel, locality: Locality) -> Callable[..., No
         # Apart, so that what cannot be vectorised does not hold up what can.
         for n in range(1, state.dirty[0] + 1):
             c = np.uint64(state.dirty[n])
-            gathered, speed = state.gathered[d, c], state.free.point_speed[c if local else np.uint64(0)]
+            sums, speed = state.sums[d, c], state.free.point_speed[c if local else np.uint64(0)]
             for k in range(number):
-                state.left[n, k] = wind_speed(speed[first + k], max(gathered[k], 0.0))
+                state.left[n, k] = wind_speed(speed[first + k], max(sums[k], 0.0))
         for n in range(1, state.dirty[0] + 1):
             c = np.uint64(state.dirty[n])
             weight = state.free.point_weight[c if local else np.uint64(0)]

@@ -38,6 +38,8 @@ class BudgetShares(NamedTuple):
 
 MANY_MOVES, FEW_MOVES = BudgetShares(0.30, 0.45, 0.90), BudgetShares(0.70, 0.95, 0.97)
 """Where enough moves can be afforded, most of the budget goes to them; else to starts and climbs."""
+ONLY_MOVES = BudgetShares(0.10, 0.10, 0.95)
+"""Where climbs lead nowhere, nearly all of it goes to moves."""
 SPENT = 0.98
 """When so much is spent nothing new is begun."""
 LONG = 256
@@ -91,6 +93,9 @@ class Contest:
         begun, left = self.budget.used, 1.0 - self.budget.used
         race, refined, walked = (begun + share * left for share in self._shares)
         self._race.run(race)
+        if self._shares is MANY_MOVES and not self.found.climbs_lead_up:
+            self._shares = ONLY_MOVES
+            walked = begun + self._shares.walked * left
         self._refine(refined)
         self._walk(walked)
         self._climbs.climb_on()
@@ -236,6 +241,9 @@ LEAST_WIDE = 16
 """Climbs of fewer iterations have no stages with wide wakes."""
 LEAST_TOLD = 16
 """Climbs of fewer iterations do not show which of two starts is the better one."""
+JAGGED, ENDING = 4, 125
+"""Climbs of more gradients for each iteration, and some for the end, are in a landscape of jumps and plateaus (top-hat
+wakes), where the energy is not what the gradient promises: no further climbs are made."""
 LAST = 32
 """Iterations of a climb after moves."""
 GAIN = 1e-7
@@ -250,12 +258,11 @@ class Climbs:
         self._quick = quick and tools.quick is not tools.problem
         self._kind = "quick iteration" if self._quick else "iteration"
         self._work = GRADIENT * (tools.share if self._quick else 1.0)
-        self._has_gradient = True
 
     def climb(self, candidate: Candidate, iterations: int, widening: float, until: float) -> Candidate:
         """Climb as often as fits until a share of the budget is spent, in powers of two; what it came to."""
         fitting = min(iterations, self.budget.pieces(self._kind, PER_ITERATION * self._work, until))
-        if fitting < 1 or not self._has_gradient:
+        if fitting < 1 or not self.found.climbs_lead_up:
             return candidate
         count = 1 << (fitting.bit_length() - 1)
         method = Gradient(count, widening if count >= LEAST_WIDE else 1.0)
@@ -263,9 +270,11 @@ class Climbs:
         try:
             found = self.tools.search(method, quick=self._quick)(0, candidate.layout)
         except (ArgumentError, TaskError):  # a model or an engine that has no gradient
-            self._has_gradient = False
+            self.found.climbs_lead_up = False
             return candidate
         self.budget.end(self._kind, min(count, found.evaluations), self._work * found.evaluations)
+        if count >= LEAST_TOLD and found.evaluations > JAGGED * count + ENDING:
+            self.found.climbs_lead_up = False
         worth = self.found.worth(found.layout) if self._quick else found.aep_gwh
         climbed = candidate._replace(aep_gwh=worth, layout=found.layout)
         self.found.take(climbed)
@@ -274,7 +283,7 @@ class Climbs:
     def is_room(self, until: float) -> bool:
         """Whether a climb that is long enough to compare starts fits until a share of the budget is spent."""
         fitting = self.budget.pieces(self._kind, PER_ITERATION * self._work, until)
-        return fitting >= LEAST_TOLD or not self._has_gradient
+        return fitting >= LEAST_TOLD or not self.found.climbs_lead_up
 
     def climb_on(self, until: float = 1.0) -> None:
         """Climb from the best with the true wakes, as long as it pays and a share of the budget is not spent."""

@@ -48,6 +48,16 @@ _ABANDONED_AFTER_S = 24 * 3600.0
 _numbers = itertools.count()
 
 
+class _Below:
+    """A path in the run directory, by its name there."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __get__(self, run: RunDirectory, _: type[RunDirectory]) -> Path:
+        return run.path / self._name
+
+
 @dataclass(frozen=True)
 class RunDirectory:
     """The paths that belong to one OUT.h5, whatever symbolic link leads to it; making the object changes nothing."""
@@ -67,50 +77,26 @@ class RunDirectory:
         """The run directory itself."""
         return self.output.parent / f"{self.output.name}.run"
 
-    @property
-    def campaign_file(self) -> Path:
-        """The campaign as it was when the run began."""
-        return self.path / "campaign.yaml"
-
-    @property
-    def shards(self) -> Path:
-        """Published results."""
-        return self.path / "shards"
-
-    @property
-    def logs(self) -> Path:
-        """One log per worker."""
-        return self.path / "logs"
-
-    @property
-    def events(self) -> Path:
-        """Who started, finished, failed, died, when."""
-        return self.path / "events"
-
-    @property
-    def quarantine(self) -> Path:
-        """Bad files, kept, each with a note why."""
-        return self.path / "quarantine"
-
-    @property
-    def audit(self) -> Path:
-        """One record per merge."""
-        return self.path / "audit"
-
-    @property
-    def replaced(self) -> Path:
-        """Records that a merge replaced by others, kept, in files like shards."""
-        return self.path / "replaced"
-
-    @property
-    def campaigns(self) -> Path:
-        """Former texts of the campaign."""
-        return self.path / "campaigns"
-
-    @property
-    def verdicts_file(self) -> Path:
-        """Which results are invalid, as they were last checked; it may be missing."""
-        return self.path / "verdicts.json"
+    campaign_file = _Below("campaign.yaml")
+    """The campaign as it was when the run began."""
+    shards = _Below("shards")
+    """Published results."""
+    logs = _Below("logs")
+    """One log per worker."""
+    events = _Below("events")
+    """Who started, finished, failed, died, when."""
+    quarantine = _Below("quarantine")
+    """Bad files, kept, each with a note why."""
+    audit = _Below("audit")
+    """One record per merge."""
+    replaced = _Below("replaced")
+    """Records that a merge replaced by others, kept, in files like shards."""
+    campaigns = _Below("campaigns")
+    """Former texts of the campaign."""
+    adopted = _Below("adopted")
+    """Reports of adoptions, and a file of the script that stood under the name of the database."""
+    verdicts_file = _Below("verdicts.json")
+    """Which results are invalid, as they were last checked; it may be missing."""
 
     def create(self, files: Files | None = None) -> RunDirectory:
         """Make the directory with its parts, durably; what is there stays."""
@@ -175,7 +161,6 @@ class RunDirectory:
 
     def noted_place(self, folder: Path, stem: str, path: Path, why: str) -> Path:
         """A free name in a folder for a file that is kept, with a note beside it that says why."""
-        make_directories(Files(), folder, self.path.parent)
         names = (f"{stem}{f'-{number}' if number > 1 else ''}{path.suffix}" for number in itertools.count(1))
         target = next(folder / name for name in names if not (folder / name).exists())
         note = {"file": str(path), "why": why, "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())}

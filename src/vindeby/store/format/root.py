@@ -109,13 +109,6 @@ class Addition:
         return cls(str(owner), str(name), bool(attribute))
 
 
-def listed(additions: Iterable[Addition], most: int = 10) -> str:
-    """Some of the names, and how many more there are."""
-    names = [str(addition) for addition in additions]
-    rest = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(names[:most]) + rest
-
-
 def description(root: Iterable[str], schemas: Iterable[Schema], counts: Sequence[int] = ()) -> str:
     """The value of ``own_fields`` for a file with these root attributes and records.
 

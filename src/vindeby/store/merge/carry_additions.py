@@ -16,9 +16,10 @@ from pathlib import Path
 from vindeby.arrays import BoolArray
 from vindeby.errors import DataError
 from vindeby.store.format.file_format import FileFormat
-from vindeby.store.format.root import Addition, listed, row_counts
+from vindeby.store.format.root import Addition, row_counts
 from vindeby.store.merge.sources import Source
 from vindeby.store.read.guard import DONE, Guard, GuardError, Limits
+from vindeby.text import listed
 
 _SLOWEST_BYTES_PER_S = 5e6
 _LEAST_ROOM = 1 << 16
@@ -105,7 +106,7 @@ def carry_over(
     if kind != DONE:
         why = data.decode(errors="replace")
         _raise_if_full(new, why)
-        raise AdditionsError(output, [f"{listed(carried)}: {why}"])
+        raise AdditionsError(output, [f"{listed(carried, None)}: {why}"])
     if refused := json.loads(data)["refused"]:
         raise AdditionsError(output, refused)
     return carried

@@ -39,7 +39,6 @@ from vindeby.store.format.root import (
     Addition,
     ArrayAttributes,
     description,
-    listed,
     root_checksum,
     stated,
 )
@@ -47,10 +46,10 @@ from vindeby.store.format.rows import Segment
 from vindeby.store.format.seal import FORMAT_VERSION, open_sealed
 from vindeby.store.merge.audit import MergeReport, keep_replaced, write_audit
 from vindeby.store.merge.carry_additions import carry_over, plan, rows_when_added, standing
-from vindeby.store.merge.sources import Selection, Source, by_precedence, folded, scan, select
+from vindeby.store.merge.sources import MergeSelection, Source, by_precedence, folded, scan, select
 from vindeby.store.read.guard import Guard, Limits
 from vindeby.store.read.reading import iterate_sealed
-from vindeby.text import plural
+from vindeby.text import listed, plural
 
 DEFAULT_FORMAT = "classic"
 
@@ -91,12 +90,10 @@ class MergeOptions:
     """Called before the new database takes its place; raises when the caller may not go on."""
     limits: Limits | None = None
     progress: Callable[[str], None] = lambda _: None
-    additions: str = "carry"
-    """What happens to that which others added to the database: ``carry``, or ``drop``, which keeps the old file."""
+    drop_additions: bool = False
+    """Leave out what others added to the database, and keep the old file; it is carried over otherwise."""
 
     def __post_init__(self) -> None:
-        if self.additions not in {"carry", "drop"}:
-            raise ArgumentError(f"additions: {self.additions!r} is not known; use carry or drop")
         if self.on_bad not in {"abort", "skip"}:
             raise ArgumentError(f"--on-bad: {self.on_bad!r} is not known; use abort or skip")
         if self.file_format is not None:
@@ -169,7 +166,7 @@ class _Merge:
             return report
         if not sources:
             raise DataError(f"{self.run.output}: there is nothing to merge in {self.run.shards}")
-        drop = self.options.additions == "drop"
+        drop = self.options.drop_additions
         carried, left = plan(sources, selection.masks, file_format, self.run.output, drop=drop)
         report.additions = [str(one) for one in carried]
         report.additions_left = [str(one) for one in left]
@@ -241,7 +238,7 @@ class _Merge:
     def _nothing_new(
         self,
         sources: Sequence[Source],
-        selection: Selection,
+        selection: MergeSelection,
         root: dict[str, Attribute],
     ) -> bool:
         database = standing(sources)
@@ -250,7 +247,7 @@ class _Merge:
         reading, fresh = database.reading, any(mask.any() for mask in selection.masks[1:])
         if fresh or reading.root != root or not reading.digest:
             return False
-        if reading.additions and self.options.additions == "drop":
+        if reading.additions and self.options.drop_additions:
             return False
         self.lock.confirm()
         keep_replaced(self.run, selection.replaced)
@@ -262,7 +259,7 @@ class _Merge:
         self,
         file_format: FileFormat,
         sources: Sequence[Source],
-        selection: Selection,
+        selection: MergeSelection,
         root: dict[str, Attribute],
         report: MergeReport,
         carried: Sequence[Addition],
@@ -296,7 +293,7 @@ class _Merge:
             why = "it has no seal: another program made it or wrote to it"
             entry.fate = f"kept as {keep_old_file(self.run, why)}"
         elif left:
-            why = f"it holds additions by others that were left out: {listed(left)}"
+            why = f"it holds additions by others that were left out: {listed(left, None)}"
             entry.fate = f"kept as {keep_old_file(self.run, why)}"
 
     def _replace(self) -> None:
@@ -313,7 +310,7 @@ class _Merge:
                 f"{self.run.output}: another program replaced it during the merge; nothing was changed, merge again"
             )
 
-    def _clean(self, sources: Sequence[Source], selection: Selection) -> None:
+    def _clean(self, sources: Sequence[Source], selection: MergeSelection) -> None:
         for number, source in enumerate(sources):
             self.lock.confirm()
             if source.entry.bad and source.entry.kind == "shard":
@@ -339,7 +336,7 @@ class _Merge:
         write_audit(self.run, report)
 
 
-def _chosen(sources: Sequence[Source], selection: Selection) -> Iterator[Segment]:
+def _chosen(sources: Sequence[Source], selection: MergeSelection) -> Iterator[Segment]:
     """The rows that were selected, source by source."""
     for source, mask in zip(sources, selection.masks, strict=True):
         if not mask.any():

@@ -93,7 +93,7 @@ def by_precedence(sources: Iterable[Source]) -> list[Source]:
 
 
 @dataclass
-class Selection:
+class MergeSelection:
     """For each source, which of its records are taken."""
 
     masks: list[BoolArray]
@@ -124,12 +124,12 @@ def select(
     sources: Sequence[Source],
     asked: Mapping[str, str] | None = None,
     invalid: Collection[str] = frozenset(),
-) -> Selection:
+) -> MergeSelection:
     """Choose, and note in each source's entry what was taken and what not.
 
     ``asked`` maps keys to fingerprints; ``invalid`` are the checksums of records that any other may replace.
     """
-    selection = Selection([source.intact.copy() for source in sources])
+    selection = MergeSelection([source.intact.copy() for source in sources])
     first: dict[bytes, tuple[int, int]] = {}
     doubtful: list[tuple[int, int, int, int]] = []
     for number, source in enumerate(sources):
@@ -152,7 +152,7 @@ def select(
 
 def _settle(
     sources: Sequence[Source],
-    selection: Selection,
+    selection: MergeSelection,
     doubtful: list[tuple[int, int, int, int]],
     asked: Mapping[str, str],
     invalid: Collection[str],

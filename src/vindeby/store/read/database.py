@@ -49,7 +49,7 @@ def precedence(kind: str, published_ns: int, path: Path) -> Precedence:
 
 
 @dataclass(frozen=True, order=True)
-class Place:
+class ChunkPlace:
     """Where a chunk of records is; the smaller of two is the one that counts."""
 
     precedence: Precedence
@@ -81,9 +81,9 @@ class Chunks:
         self.digests: dict[Path, str] = {}
         self._findings = findings
         self._open: SealedFile | None = None
-        self._just_read: dict[Place, list[Segment]] = {}
+        self._just_read: dict[ChunkPlace, list[Segment]] = {}
         self._room = _ROOM
-        self._kept: dict[Place, dict[str, tuple[Segment, int]]] = {}
+        self._kept: dict[ChunkPlace, dict[str, tuple[Segment, int]]] = {}
 
     def note(self, path: Path, finding: Finding) -> None:
         """Something is wrong with a file; each finding is kept once."""
@@ -91,7 +91,7 @@ class Chunks:
         if finding not in known:
             known.append(finding)
 
-    def find(self, place: Place, key: str) -> Segment | None:
+    def find(self, place: ChunkPlace, key: str) -> Segment | None:
         """The first record of this key in a chunk, as a segment of one row, not yet compared with its checksum."""
         found = self._kept.pop(place, None)
         if found is None:
@@ -107,7 +107,7 @@ class Chunks:
         segment, row = found[key]
         return segment.take(slice(row, row + 1))
 
-    def segments(self, place: Place, fields: Collection[str] | None = None) -> list[Segment]:
+    def segments(self, place: ChunkPlace, fields: Collection[str] | None = None) -> list[Segment]:
         """The records of a chunk, not yet compared with their checksums.
 
         Of a file that is what was sealed, they may have only the ``fields`` that are named, if any are.
@@ -127,14 +127,14 @@ class Chunks:
             self.note(place.path, Finding(Verdict.INCOMPLETE, str(error).split(": ", 1)[-1]))
             return []
 
-    def keep(self, place: Place, segments: list[Segment]) -> None:
+    def keep(self, place: ChunkPlace, segments: list[Segment]) -> None:
         """Spare whoever counts another reading of a shard that was just read, as long as there is room for it."""
         size = _bytes_of(segments)
         if size <= self._room:
             self._room -= size
             self._just_read[place] = segments
 
-    def _drop(self, place: Place) -> list[Segment]:
+    def _drop(self, place: ChunkPlace) -> list[Segment]:
         segments = self._just_read.pop(place)
         self._room += _bytes_of(segments)
         return segments
@@ -183,12 +183,12 @@ class Database(Mapping[str, Record]):
         self.attributes: dict[str, Attribute] = {}
         self.findings: dict[Path, list[Finding]] = {}
         self.sealed = False
-        self._places: list[Place] = []
-        self._by_key: dict[str, list[Place]] = {}
+        self._places: list[ChunkPlace] = []
+        self._by_key: dict[str, list[ChunkPlace]] = {}
         """The places that have each key; the first is the one that counts."""
         self._known: dict[Path, tuple[int, int, int]] = {}
         self._chunks = Chunks(self.findings)
-        self._handed_out: set[Place] = set()
+        self._handed_out: set[ChunkPlace] = set()
         if folder:
             self.refresh()
             if not self._known:
@@ -282,11 +282,11 @@ class Database(Mapping[str, Record]):
         elif self._folder:
             self.attributes = {**directory.get("root", {}), **self.attributes}
 
-    def _place(self, path: Path, chunk: int, published_ns: int) -> Place:
+    def _place(self, path: Path, chunk: int, published_ns: int) -> ChunkPlace:
         kind = "database" if path == self.path else "shard"
-        return Place(precedence(kind, published_ns, path), chunk, path)
+        return ChunkPlace(precedence(kind, published_ns, path), chunk, path)
 
-    def _enter(self, place: Place, names: NDArray[np.bytes_]) -> None:
+    def _enter(self, place: ChunkPlace, names: NDArray[np.bytes_]) -> None:
         """A chunk with these keys was found."""
         self._places.append(place)
         for name in names.tolist():
@@ -312,7 +312,7 @@ class Database(Mapping[str, Record]):
                 raise DataError(f"{path}: {reading.findings[0]}; `vindeby salvage` may save what is in it")
 
     def __getitem__(self, key: str) -> Record:
-        place: Place | None = self._by_key[key][0]
+        place: ChunkPlace | None = self._by_key[key][0]
         while place is not None:
             try:
                 record = self._record(place, key)
@@ -325,14 +325,14 @@ class Database(Mapping[str, Record]):
             wrong, place = f"{place.path}: record {key}: {record.value}", self._demote(key, place, record)
         raise DataError(f"{wrong}; run `vindeby validate` to see what else is bad")
 
-    def _record(self, place: Place, key: str) -> Record | Verdict:
+    def _record(self, place: ChunkPlace, key: str) -> Record | Verdict:
         """The record there, or what is wrong with it."""
         only = self._chunks.find(place, key)
         if only is None or not only.intact().all():
             return Verdict.CHECKSUM
         return only.record(0) if only.marked().all() else Verdict.NOT_MARKED
 
-    def _demote(self, key: str, place: Place, why: Verdict | None = None) -> Place | None:
+    def _demote(self, key: str, place: ChunkPlace, why: Verdict | None = None) -> ChunkPlace | None:
         """The record there is not right, or not to be counted; the next copy counts, if there is one."""
         if why is not None:
             self._chunks.note(place.path, Finding(why, "", key))
@@ -366,7 +366,7 @@ class Database(Mapping[str, Record]):
         """The checksum of the record that counts for a key; empty when there is none."""
         return self._checksum(self._by_key[key][0], key) if key in self._by_key else ""
 
-    def _checksum(self, place: Place, key: str) -> str:
+    def _checksum(self, place: ChunkPlace, key: str) -> str:
         try:
             only = self._chunks.find(place, key)
         except FileNotFoundError:  # merged and deleted since it was listed
@@ -418,7 +418,9 @@ class Database(Mapping[str, Record]):
             yield from self._of_places([place], fields)
             self._handed_out.add(place)
 
-    def _of_places(self, places: list[Place], fields: Collection[str] | None = None) -> Iterator[Segment]:
+    def _of_places(
+        self, places: list[ChunkPlace], fields: Collection[str] | None = None
+    ) -> Iterator[Segment]:
         needed = None if fields is None else {*fields, "status"}
         for place in places:
             trusted = place.path not in self._chunks.memory and place.path not in self.findings

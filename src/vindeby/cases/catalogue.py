@@ -1,0 +1,151 @@
+"""The open cases that there are, the record of each, and layouts in files of ours and of others."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from vindeby.campaign import presets
+from vindeby.campaign.reading import source
+from vindeby.campaign.reading.files import read_bounded_text, suffix_of
+from vindeby.campaign.reading.tables import read_positions
+from vindeby.campaign.reading.yaml_text import MAX_BYTES, read
+from vindeby.errors import ArgumentError, InputError, Problem
+
+FloatArray = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Record:
+    """The best layout of a case that vindeby has found, its worth, and what found it; x and y in metres."""
+
+    worth: float
+    seed: int
+    seconds: float
+    command: str
+    x: FloatArray
+    y: FloatArray
+
+
+@dataclass(frozen=True)
+class Case:
+    """An open case as ``index.yaml`` describes it; ``published`` is the best published worth, in ``unit``.
+
+    ``turbines`` is None where the number of turbines is free. ``files`` are layouts that others have published: the
+    name of each file, and the worth that its authors give.
+    """
+
+    name: str
+    title: str
+    source: str
+    area_km2: float
+    wakes: str
+    unit: str
+    published_by: str
+    turbines: int | None = None
+    judge: str = "energy"
+    published: float | None = None
+    note: str = ""
+    files: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def lower_is_better(self) -> bool:
+        """Whether the worth is a cost."""
+        return self.unit == "cost"
+
+    @cached_property
+    def document(self) -> Mapping[str, Any]:
+        """The campaign file of the case, as plain data."""
+        return dict(source.load(f"{presets.CASE}{self.name}").data)
+
+    @cached_property
+    def record(self) -> Record | None:
+        """What vindeby has found; None where nothing is kept."""
+        text = presets.case_file(f"{self.name}.csv")
+        if not text:
+            return None
+        head = dict(re.findall(r"^# (\w+): (.*)$", text, re.MULTILINE))
+        x, y = _table(text, f"{self.name}.csv")
+        return Record(float(head["worth"]), int(head["seed"]), float(head["seconds"]), head["command"], x, y)
+
+    def gain(self, worth: float) -> float | None:
+        """How much better than the best published one a layout is, as a fraction of it; None where that is unknown."""
+        if self.published is None:
+            return None
+        return (worth / self.published - 1.0) * (-1.0 if self.lower_is_better else 1.0)
+
+
+def all_cases() -> list[Case]:
+    """Every case, in the order of the index."""
+    entries = read(presets.case_file("index.yaml"), "index.yaml").data
+    return [Case(name, **entry) for name, entry in entries.items()]
+
+
+def case_named(name: str) -> Case:
+    """The case of this name, with or without ``case:``; refuses others, with what was probably meant."""
+    full = f"{presets.CASE}{name.removeprefix(presets.CASE)}"
+    for case in all_cases():
+        if full == f"{presets.CASE}{case.name}":
+            return case
+    raise ArgumentError(f"there is no case {name!r}; {presets.remedy(full)}")
+
+
+def read_layout(path: Path) -> tuple[FloatArray, FloatArray]:
+    """The positions in a file: a table with x and y, or YAML of IEA Task 37 or of windIO."""
+    if suffix_of(path) not in (".yaml", ".yml"):
+        return _table(read_bounded_text(path, MAX_BYTES, latin=True), str(path))
+    found = _coordinates(read(read_bounded_text(path, MAX_BYTES), str(path), includes=True).data)
+    try:
+        x, y = (np.array(values, float) for values in found)
+    except (TypeError, ValueError):
+        x = y = np.zeros(0)
+    if not len(x) or x.shape != y.shape or x.ndim != 1 or not np.isfinite([x, y]).all():
+        _refuse(path, "does not hold a layout", "give a table with the columns x and y, in metres")
+    return x, y
+
+
+def record_text(case: Case, record: Record) -> str:
+    """The table of a record, as ``Case.record`` reads it."""
+    head = {
+        "case": case.name,
+        "worth": repr(record.worth),
+        "seed": record.seed,
+        "seconds": f"{record.seconds:.0f}",
+    }
+    lines = [f"# {key}: {value}" for key, value in (head | {"command": record.command}).items()]
+    pairs = zip(record.x.tolist(), record.y.tolist(), strict=True)
+    return "\n".join([*lines, "x [m],y [m]", *(f"{x!r},{y!r}" for x, y in pairs)]) + "\n"
+
+
+def _table(text: str, name: str) -> tuple[FloatArray, FloatArray]:
+    positions, _ = read_positions(text, name, "", ())
+    if not positions.data:
+        _refuse(Path(name), "does not hold positions", "give a table with the columns x and y, in metres")
+    x, y = np.array(positions.data, float).T
+    return x, y
+
+
+def _coordinates(data: Any) -> tuple[Any, Any]:
+    """Two lists of numbers: from ``xc`` and ``yc`` or pairs under ``position``, or from ``coordinates`` of windIO."""
+    if isinstance(data, Mapping):
+        if "x" in data and "y" in data:
+            return data["x"], data["y"]
+        if "xc" in data and "yc" in data:
+            return data["xc"], data["yc"]
+        items = data.get("items")
+        if isinstance(items, list) and items and isinstance(items[0], list) and len(items[0]) == 2:
+            return [pair[0] for pair in items], [pair[-1] for pair in items]
+    inner = data.values() if isinstance(data, Mapping) else data if isinstance(data, list) else ()
+    found = [pair for pair in map(_coordinates, inner) if pair[0]]
+    return [one for pair in found for one in pair[0]], [one for pair in found for one in pair[1]]
+
+
+def _refuse(path: Path, message: str, remedy: str) -> None:
+    raise InputError(str(Problem(str(path), "", message, None, remedy)))

@@ -1,0 +1,114 @@
+"""Every open case is a campaign that can be run, and its figures are those of its campaign file."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from vindeby.assembly.search import problem_of
+from vindeby.campaign import Campaign, presets
+from vindeby.campaign.survey import survey
+from vindeby.cases import all_cases, case_named, judged, read_layout, record_text
+from vindeby.errors import InputError
+from vindeby.layout import Layout
+
+ROOT = Path(__file__).parents[2]
+NAMES = [case.name for case in all_cases()]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_case_is_a_campaign_with_the_listed_figures(name: str) -> None:
+    case, campaign = case_named(name), Campaign.load(f"case:{name}")
+    cell = survey(campaign).cells[0]
+    assert campaign.name == name
+    assert len(campaign.cells()) == 1
+    assert case.turbines in (None, cell.n_turbines)
+    assert cell.area_km2 == pytest.approx(case.area_km2, abs=0.01)
+    assert case.unit in ("MWh", "GWh", "kW", "cost")
+    assert case.source
+    assert case.published_by
+
+
+@pytest.mark.parametrize("name", ["iea37-cs2", "iea37-cs3"])
+@pytest.mark.slow
+def test_the_engine_and_the_judge_agree_on_a_record(name: str) -> None:
+    case, campaign = case_named(name), Campaign.load(f"case:{name}")
+    assert case.record is not None
+    problem = problem_of(campaign, campaign.cells()[0])
+    layout = Layout.of(case.record.x, case.record.y)
+    assert problem.is_feasible(layout)
+    worth = judged(case, case.record.x, case.record.y).worth
+    assert 1e3 * problem.aep(layout) == pytest.approx(worth, rel=1e-9)
+
+
+def test_a_preset_that_is_a_case_is_one_campaign() -> None:
+    assert presets.text("case:iea37-cs1-16") == presets.text("iea37-cs1-16")
+
+
+def test_a_record_is_read_back_bit_for_bit(tmp_path: Path) -> None:
+    case = case_named("iea37-cs3")
+    assert case.record is not None
+    path = tmp_path / "layout.csv"
+    path.write_text(record_text(case, case.record))
+    x, y = read_layout(path)
+    assert np.array_equal(x, case.record.x)
+    assert np.array_equal(y, case.record.y)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "definitions: {position: {items: {xc: [1, 2.5], yc: [3, 4]}}}",
+        "definitions: {position: {items: [[1, 3], [2.5, 4]]}, wind_plant: {items: [{$ref: a}]}}",
+        "layouts: {initial_layout: {coordinates: {x: [1, 2.5], y: [3, 4]}}}",
+        "- layouts: [{coordinates: {x: [1], y: [3]}}]\n- layouts: [{coordinates: {x: [2.5], y: [4]}}]",
+    ],
+)
+def test_layouts_of_iea_task_37_and_windio_are_read(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "layout.yaml"
+    path.write_text(text)
+    x, y = read_layout(path)
+    assert (x.tolist(), y.tolist()) == ([1.0, 2.5], [3.0, 4.0])
+
+
+@pytest.mark.parametrize(
+    "text", ["a: 1", "x: [1, 2]\ny: [1]", "x: [1]\ny: [one]", "- 1", "x: [.nan]\ny: [1]"]
+)
+def test_yaml_without_a_layout_is_refused(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "layout.yaml"
+    path.write_text(text)
+    with pytest.raises(InputError, match=r"layout\.yaml: does not hold a layout; give a table"):
+        read_layout(path)
+
+
+def records_script() -> Any:
+    spec = importlib.util.spec_from_file_location("records", ROOT / "scripts/records.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_page_of_records_is_the_one_that_the_stored_data_give() -> None:
+    script = records_script()
+    assert script.PAGE.read_text() == script.page(all_cases())
+    drawn = {path.stem for path in script.PICTURES.glob("*.png")}
+    assert drawn == {case.name for case in all_cases() if case.record is not None}
+
+
+@pytest.mark.parametrize(("worth", "kept"), [(-1.0, False), (1.0, True)])
+def test_only_a_better_layout_replaces_a_record(
+    worth: float, kept: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script, case = records_script(), case_named("iea37-cs2")
+    assert case.record is not None
+    monkeypatch.setattr(script, "KEPT", tmp_path)
+    found = type(case.record)(case.record.worth + worth, 7, 1.0, "run", case.record.x, case.record.y)
+    script.keep(case, found, ())
+    script.keep(case, found, ("turbine 0 is outside",))
+    assert (tmp_path / "iea37-cs2.csv").exists() == kept

@@ -1,0 +1,96 @@
+"""``vindeby cases``: the list, the check of what is stored, and the score of a layout, as a user runs them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.command import vindeby
+from vindeby.cases import all_cases, case_named, record_text
+
+pytestmark = pytest.mark.slow
+
+
+def written(folder: Path, name: str = "iea37-cs2", first: str | None = None) -> None:
+    """A record as a file of a user; its first turbine replaced by ``first``."""
+    case = case_named(name)
+    assert case.record is not None
+    lines = record_text(case, case.record).splitlines()
+    if first is not None:
+        lines[6] = first
+    (folder / "layout.csv").write_text("\n".join(lines) + "\n")
+
+
+def test_the_list_names_every_case_with_its_source_and_figures(tmp_path: Path) -> None:
+    done = vindeby(tmp_path, "cases")
+    assert (done.returncode, done.stderr) == (0, "")
+    for case in all_cases():
+        assert (
+            f"\n{case.name}: {case.title}. {case.source}. Best published: {case.published_by}." in done.stdout
+        )
+    assert "2,913,220.60" in done.stdout
+    listed = json.loads(vindeby(tmp_path, "cases", "--json").stdout)
+    assert [entry["name"] for entry in listed] == [case.name for case in all_cases()]
+    assert listed[0]["ours"]["worth"] == pytest.approx(424131.95, abs=0.01)
+
+
+def test_a_feasible_layout_is_scored(tmp_path: Path) -> None:
+    written(tmp_path)
+    done = vindeby(tmp_path, "cases", "--score", "iea37-cs2", "layout.csv")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("layout.csv: feasible, 2")
+    assert "MWh, +" in done.stdout
+    assert "% against the best published 251,771.91; ours is " in done.stdout
+
+
+def test_a_layout_that_breaks_a_rule_is_scored_with_the_reason_and_status_1(tmp_path: Path) -> None:
+    written(tmp_path, first="0,905")
+    done = vindeby(tmp_path, "cases", "--score", "case:iea37-cs2", "layout.csv")
+    assert done.returncode == 1
+    assert done.stdout.startswith("layout.csv: not feasible, ")
+    assert "layout.csv: turbine 0 at (0.00, 905.00) is 5 m outside the area" in done.stderr
+    told = json.loads(vindeby(tmp_path, "cases", "--score", "iea37-cs2", "layout.csv", "--json").stdout)
+    assert (told["feasible"], told["turbines"]) == (False, 9)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--score", "iea37-cs2", "layout.csv"], "layout.csv:7: the x is not a number; write a number"),
+        (["--score", "iea37-cs2", "none.csv"], "none.csv: no such file; check the path"),
+        (["--score", "iea37-cs9", "layout.csv"], "there is no case 'iea37-cs9'; did you mean 'case:iea37-cs"),
+        (["--score", "iea37-cs2"], "--score CASE and FILE go together"),
+        (["layout.csv"], "--score CASE and FILE go together"),
+        (["--check", "--data", "nowhere"], "--data nowhere: give an existing folder"),
+    ],
+)
+def test_wrong_input_is_refused_with_status_2(words: list[str], said: str, tmp_path: Path) -> None:
+    written(tmp_path, first="one,2")
+    done = vindeby(tmp_path, "cases", *words)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert said in done.stderr
+
+
+def test_published_layouts_in_a_folder_of_the_user_are_judged_too(tmp_path: Path) -> None:
+    (tmp_path / "deep").mkdir()
+    layout = "definitions: {position: {items: {xc: [0, 300], yc: [0, 905]}}}"
+    (tmp_path / "deep/iea37-par5-cc5.yaml").write_text(layout)
+    done = vindeby(tmp_path, "cases", "--check", "--data", ".", "--json")
+    rows = json.loads(done.stdout)
+    assert done.returncode == 0, done.stderr
+    (theirs,) = [row for row in rows if not row["ours"]]
+    assert theirs["case"] == "iea37-cs2"
+    assert theirs["problems"][0] == "has 2 turbines instead of 9"
+    assert all(row["problems"] == [] for row in rows if row["ours"])
+
+
+def test_a_case_runs_and_is_written_like_a_preset(tmp_path: Path) -> None:
+    assert vindeby(tmp_path, "init", "case:iea37-cs2").returncode == 0
+    assert "name: iea37-cs2" in (tmp_path / "iea37-cs2.yaml").read_text()
+    quick = ["--set", "method=[random-start]", "--seeds", "1", "--workers", "1", "--quiet", "-o", "out.h5"]
+    assert vindeby(tmp_path, "run", "case:iea37-cs2", *quick).returncode == 0
+    refused = vindeby(tmp_path, "check", "case:iea37-cs99")
+    assert refused.returncode == 2
+    assert "there is neither a file nor a case of this name; did you mean 'case:iea37-cs" in refused.stderr

@@ -1,0 +1,196 @@
+"""Turbines on the border: strictly inside by a judge of its own, also in millimetres; moves along it; plateaus."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+import shapely
+
+from tests.layout import small_problems, zoned_problems
+from vindeby.errors import TaskError
+from vindeby.layout import (
+    Annealing,
+    Auto,
+    Boundary,
+    BoundaryGrid,
+    Layout,
+    LayoutProblem,
+    RandomSearch,
+    RandomStart,
+)
+from vindeby.layout.area.boundary import BORDER_M, nearest_inside
+from vindeby.layout.methods.gradient import Gradient
+from vindeby.wake import TableSite, Turbine, WindFarm
+from vindeby.wake.models import jensen
+
+Points = npt.NDArray[np.float64]
+EAST, NORTH = 512345.678, 6123456.789
+"""Somewhere on a map."""
+DART = [(0.0, 0.0), (3000.0, 1400.0), (0.0, 1500.0), (900.0, 1000.0)]
+"""With acute corners, and one that points inwards."""
+SQUARE = [(0.0, 0.0), (3000.0, 0.0), (3000.0, 3000.0), (0.0, 3000.0)]
+GAP = [(1000.0, 1100.0), (1900.0, 1000.0), (1400.0, 1300.0)]
+FAR_OFF = [(4000.0, 0.0), (5000.0, 300.0), (4200.0, 2000.0)]
+
+
+def on_map(ring: list[tuple[float, float]]) -> list[tuple[float, float]]:
+    return [(x + EAST, y + NORTH) for x, y in ring]
+
+
+BOUNDARIES = {
+    "square": Boundary([on_map(SQUARE)]),
+    "dart": Boundary([on_map(DART)]),
+    "two polygons and a hole": Boundary([on_map(SQUARE), on_map(FAR_OFF)], holes=[on_map(GAP)]),
+    "round hole": Boundary([on_map(SQUARE)], round_holes=[((EAST + 2500.0, NORTH + 2000.0), 600.0)]),
+    "circle with a hole": Boundary(circle=((EAST + 1500.0, NORTH + 1200.0), 1300.0), holes=[on_map(GAP)]),
+}
+
+
+def is_strictly_inside(boundary: Boundary, x: Points, y: Points) -> npt.NDArray[np.bool_]:
+    """By shapely, and by plain distances for circles; no tolerance."""
+    points = shapely.points(x - boundary.origin[0], y - boundary.origin[1])
+    enclosed = np.asarray(shapely.covers(shapely.union_all(boundary.pieces), points))
+    inside = ~enclosed if boundary.circle else enclosed
+    if boundary.circle:
+        (east, north), radius = boundary.circle
+        inside &= np.hypot(x - east, y - north) <= radius
+    for (east, north), radius in boundary.round_holes:
+        inside &= np.hypot(x - east, y - north) >= radius
+    return np.asarray(inside)
+
+
+@pytest.mark.parametrize("name", BOUNDARIES)
+def test_places_outside_come_to_the_border_and_stay_inside_in_millimetres(name: str) -> None:
+    boundary = BOUNDARIES[name]
+    border = boundary.inset(BORDER_M)
+    rng = np.random.default_rng(3)
+    drawn = rng.uniform(-1000.0, 6000.0, (2, 4000)) + np.array([[EAST], [NORTH]])
+    outside = drawn[:, boundary.distances(*drawn) < 0.0]
+    relative = (outside - boundary.origin[:, None]).T
+    moved = [nearest_inside(border.edges, border.discs, border.inverted, *place) for place in relative]
+    x, y = np.array(moved).T + boundary.origin[:, None]
+    there = is_strictly_inside(boundary, x, y)
+    # Of an edge and a disc that cut each other, the nearest place of one may be outside the other.
+    assert there.all() if name != "round hole" else there.mean() > 0.9
+    assert is_strictly_inside(boundary, x[there].round(3), y[there].round(3)).all()
+    assert boundary.distances(x, y)[there].max() < 1.01 * BORDER_M
+    # By the nearest way; corners are cut off by a little more than the margin.
+    extra = np.hypot(x - outside[0], y - outside[1]) + boundary.distances(*outside)
+    assert extra.max() < 6.0 * BORDER_M if name != "round hole" else np.median(extra) < 2.0 * BORDER_M
+
+
+def test_corners_are_taken() -> None:
+    border = Boundary([SQUARE]).inset(BORDER_M)
+    place = nearest_inside(border.edges, border.discs, border.inverted, 9000.0, 8000.0)
+    assert place == pytest.approx((1500.0 - BORDER_M, 1500.0 - BORDER_M), abs=1e-9)
+
+
+def test_an_area_narrower_than_the_margin_has_no_border() -> None:
+    thin = Boundary([[(0.0, 0.0), (900.0, 0.0), (900.0, 0.001), (0.0, 0.001)]])
+    assert thin.inset(BORDER_M).edges.shape == (0, 4)
+
+
+def top_hat(boundary: Boundary, turbines: int = 16) -> LayoutProblem:
+    """A dense farm of top-hat wakes, which change nothing across the wind but at their edges."""
+    table = np.outer(np.r_[np.ones(9), 2.0 * np.ones(9)], [0.4, 0.6])
+    farm = WindFarm(
+        TableSite(table / table.sum(), [8.0, 11.0]),
+        Turbine.generic("3 MW", 3.0, 100.0, 100.0),
+        jensen(0.05, "momentum", "centre"),
+    )
+    return LayoutProblem(farm, boundary, turbines, 400.0, "top hat")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["square", "dart", "two polygons and a hole", "circle with a hole"])
+def test_annealing_puts_turbines_on_the_border_and_none_outside(name: str) -> None:
+    boundary = BOUNDARIES[name]
+    problem = top_hat(boundary, 9 if name == "dart" else 16)
+    start = RandomStart().run(problem, 1).layout
+    found = Annealing(4000).run(problem, 1, start)
+    assert np.count_nonzero(boundary.distances(found.x, found.y) < 2.0 * BORDER_M) >= 4
+    assert is_strictly_inside(boundary, found.x, found.y).all()
+    assert is_strictly_inside(boundary, found.x.round(3), found.y.round(3)).all()
+    assert problem.shortfalls(found.layout)[1] == 0.0
+
+
+SMALL: dict[str, Callable[[], LayoutProblem]] = {**small_problems.PROBLEMS, **zoned_problems.PROBLEMS}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SMALL)
+def test_turbines_stay_inside_their_own_zones(name: str) -> None:
+    problem = SMALL[name]()
+    found = Annealing(400).run(problem, 2, RandomStart().run(problem, 2).layout)
+    for z, zone in enumerate(problem.zones):
+        mine = problem.zone_of == z
+        assert is_strictly_inside(zone.boundary, found.x[mine], found.y[mine]).all()
+
+
+@pytest.mark.slow
+def test_the_border_is_no_way_to_move_farther_than_allowed() -> None:
+    problem = top_hat(BOUNDARIES["dart"], 1)
+    # In the notch the nearest border is beyond it.
+    start = Layout.of([EAST + 890.0], [NORTH + 1010.0])
+    for seed in range(40):
+        found = RandomSearch(1, max_step_m=40.0).run(problem, seed, start)
+        assert np.hypot(found.x - start.x, found.y - start.y).max() <= 40.0
+
+
+@pytest.mark.slow
+def test_auto_ends_climbs_where_wakes_have_jumps(monkeypatch: pytest.MonkeyPatch) -> None:
+    climbs = []
+    prepare = Gradient.prepare
+
+    def counted(method: Gradient, problem: LayoutProblem):  # type: ignore[no-untyped-def]
+        climbs.append(method)
+        return prepare(method, problem)
+
+    monkeypatch.setattr(Gradient, "prepare", counted)
+    problem = top_hat(BOUNDARIES["square"], 30)
+    found = Auto(evaluations=6000).run(problem, 1)
+    assert len(climbs) == 1
+    climbs.clear()
+    Auto(evaluations=6000).run(small_problems.circle(), 1)
+    assert len(climbs) > 2
+    assert problem.is_feasible(found.layout)
+
+
+@pytest.mark.parametrize("rings", [1, 2])
+@pytest.mark.parametrize("name", BOUNDARIES)
+def test_boundary_grid_keeps_to_the_rules_by_another_judge(name: str, rings: int) -> None:
+    boundary = BOUNDARIES[name]
+    problem = top_hat(boundary, 6 if name == "dart" else 14)
+    found = BoundaryGrid(trials=24, rings=rings).run(problem, 1)
+    assert is_strictly_inside(boundary, found.x, found.y).all()
+    assert is_strictly_inside(boundary, found.x.round(3), found.y.round(3)).all()
+    apart = np.hypot(found.x - found.x[:, None], found.y - found.y[:, None]) + 1e9 * np.eye(len(found.x))
+    assert apart.min() >= 400.0
+    assert np.count_nonzero(boundary.distances(found.x, found.y) < 2.0 * BORDER_M) >= 2
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_boundary_grid_fits_zones_mixes_and_neighbours(name: str) -> None:
+    problem = SMALL[name]()
+    first, again, other = (BoundaryGrid(trials=24).run(problem, seed) for seed in (3, 3, 4))
+    assert problem.is_feasible(first.layout)
+    assert first.aep_gwh == problem.aep(first.layout)
+    assert (first.x == again.x).all()
+    assert (first.y == again.y).all()
+    assert (first.x != other.x).any()
+
+
+def test_turbines_of_a_ring_stand_as_far_apart_as_wanted_and_on_corners() -> None:
+    problem = top_hat(Boundary([SQUARE]), 30)
+    found = BoundaryGrid(trials=12, along_m=749.0, corners=True).run(problem, 0)
+    on = problem.boundary.distances(found.x, found.y) < 2.0 * BORDER_M
+    wanted = {(a, b) for a in range(0, 3001, 750) for b in range(0, 3001, 750) if {a, b} & {0, 3000}}
+    assert wanted <= {(round(x), round(y)) for x, y in zip(found.x[on], found.y[on], strict=True)}
+
+
+def test_boundary_grid_without_room_says_what_to_change() -> None:
+    with pytest.raises(TaskError, match=r"boundary-grid found no room for 400 turbines 400 m apart"):
+        BoundaryGrid(trials=3).run(top_hat(Boundary([SQUARE]), 400), 0)
