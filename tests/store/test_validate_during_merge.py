@@ -11,7 +11,7 @@ from tests.store.examples import foreign_file, publish, record, records
 from vindeby.errors import DataError
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.merge.merge import merge
-from vindeby.store.merge.sources import Selection, select
+from vindeby.store.merge.sources import MergeSelection, select
 from vindeby.store.validate import validate
 
 
@@ -49,7 +49,7 @@ def test_a_database_that_is_replaced_between_two_looks_is_looked_at_again(
     if not sealed:
         foreign_file(other.output, range(2))
 
-    def replace_then_select(*arguments: Any) -> Selection:
+    def replace_then_select(*arguments: Any) -> MergeSelection:
         if other.output.exists():
             other.output.replace(run.output)
         return select(*arguments)
