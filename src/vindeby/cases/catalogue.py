@@ -53,7 +53,7 @@ class Case:
     judge: str = "energy"
     published: float | None = None
     note: str = ""
-    files: Mapping[str, float] = field(default_factory=dict)
+    files: dict[str, float] = field(default_factory=dict)
 
     @property
     def lower_is_better(self) -> bool:
@@ -80,6 +80,17 @@ class Case:
         if self.published is None:
             return None
         return (worth / self.published - 1.0) * (-1.0 if self.lower_is_better else 1.0)
+
+    def gain_text(self, worth: float | None) -> str:
+        """The gain in percent; empty where there is none."""
+        gain = None if worth is None else self.gain(worth)
+        return "" if gain is None else f"{gain:+.3%}"
+
+    def shown(self, worth: float | None) -> str:
+        """A worth with the digits that its unit deserves; empty where there is none."""
+        if worth is None:
+            return ""
+        return f"{worth:.9f}" if self.lower_is_better else f"{worth:,.2f}"
 
 
 def all_cases() -> list[Case]:
@@ -111,19 +122,6 @@ def read_layout(path: Path) -> tuple[FloatArray, FloatArray]:
     return x, y
 
 
-def record_text(case: Case, record: Record) -> str:
-    """The table of a record, as ``Case.record`` reads it."""
-    head = {
-        "case": case.name,
-        "worth": repr(record.worth),
-        "seed": record.seed,
-        "seconds": f"{record.seconds:.0f}",
-    }
-    lines = [f"# {key}: {value}" for key, value in (head | {"command": record.command}).items()]
-    pairs = zip(record.x.tolist(), record.y.tolist(), strict=True)
-    return "\n".join([*lines, "x [m],y [m]", *(f"{x!r},{y!r}" for x, y in pairs)]) + "\n"
-
-
 def _table(text: str, name: str) -> tuple[FloatArray, FloatArray]:
     positions, _ = read_positions(text, name, "", ())
     if not positions.data:
@@ -142,7 +140,9 @@ def _coordinates(data: Any) -> tuple[Any, Any]:
         items = data.get("items")
         if isinstance(items, list) and items and isinstance(items[0], list) and len(items[0]) == 2:
             return [pair[0] for pair in items], [pair[-1] for pair in items]
-    inner = data.values() if isinstance(data, Mapping) else data if isinstance(data, list) else ()
+        inner = [value for key, value in data.items() if key != "electrical_substations"]
+    else:
+        inner = data if isinstance(data, list) else []
     found = [pair for pair in map(_coordinates, inner) if pair[0]]
     return [one for pair in found for one in pair[0]], [one for pair in found for one in pair[1]]
 
