@@ -28,9 +28,8 @@ import numpy as np
 from PIL import Image
 
 import vindeby
-from vindeby.cases import Case, Record, all_cases, case_named, judged, record_text
+from vindeby.cases import Case, Record, all_cases, case_named, judged
 from vindeby.cases.catalogue import FloatArray
-from vindeby.cli.cases import shown
 
 ROOT = Path(__file__).parent.parent
 KEPT = ROOT / "src/vindeby/campaign/presets/cases"
@@ -57,7 +56,11 @@ vindeby cases --score iea37-cs3 layout.csv
 ```
 
 Energies are per year, and kW are mean powers; for a cost, lower is better and a gain is a lower cost. Seconds are CPU
-seconds per seed, of the whole command. This page and its pictures are written by `python scripts/records.py` from the
+seconds per seed, of the whole command (iea37-cs1: of the search), on two cores shared with other heavy jobs. The
+command of a record gives its layout with the code of the commit beside it: searches change, and with them what a seed
+leads to. Where the method is `auto` with a budget in seconds, what is found also depends on the machine.
+
+This page and its pictures are written by `python scripts/records.py` from the
 layouts that are kept; `python scripts/records.py CASE --seconds S --seeds 0-3` searches for better ones.
 
 """
@@ -101,6 +104,9 @@ def search(case: Case, chosen: argparse.Namespace) -> None:
         subprocess.run([str(Path(sys.executable).with_name("vindeby")), *words], check=True)
         used = resource.getrusage(resource.RUSAGE_CHILDREN)
         seconds = (used.ru_utime + used.ru_stime - before) / len(seeds)
+        commit = subprocess.check_output(
+            ["git", "rev-parse", "--short=8", "HEAD"], cwd=ROOT, text=True
+        ).strip()
         database = vindeby.open(output)
         for key in database:
             result = database[key]
@@ -110,10 +116,10 @@ def search(case: Case, chosen: argparse.Namespace) -> None:
             x, y = result.layout
             verdict = judged(case, x, y)
             print(
-                f"{case.name}, seed {seed}: {shown(case, verdict.worth)} {' '.join(verdict.problems)}",
+                f"{case.name}, seed {seed}: {case.shown(verdict.worth)} {' '.join(verdict.problems)}",
                 flush=True,
             )
-            keep(case, Record(verdict.worth, seed, seconds, command, x, y), verdict.problems)
+            keep(case, Record(verdict.worth, seed, seconds, commit, command, x, y), verdict.problems)
 
 
 def keep(case: Case, found: Record, problems: tuple[str, ...]) -> None:
@@ -125,7 +131,23 @@ def keep(case: Case, found: Record, problems: tuple[str, ...]) -> None:
     ):
         return
     path.write_text(record_text(case, found))
-    print(f"{path}: {shown(case, found.worth)} {case.unit}")
+    print(f"{path}: {case.shown(found.worth)} {case.unit}")
+
+
+def record_text(case: Case, record: Record) -> str:
+    """The table of a record, as ``Case.record`` reads it."""
+    head = {
+        "case": case.name,
+        "worth": repr(record.worth),
+        "seed": record.seed,
+        "seconds": f"{record.seconds:.0f}",
+    }
+    lines = [
+        f"# {key}: {value}"
+        for key, value in (head | {"commit": record.commit, "command": record.command}).items()
+    ]
+    pairs = zip(record.x.tolist(), record.y.tolist(), strict=True)
+    return "\n".join([*lines, "x [m],y [m]", *(f"{x!r},{y!r}" for x, y in pairs)]) + "\n"
 
 
 def page(cases: list[Case]) -> str:
@@ -141,7 +163,7 @@ def page(cases: list[Case]) -> str:
             str(case.turbines or (len(record.x) if record else "free")),
             case.unit,
         ]
-        cells += [shown(case, case.published) or "unknown", *_ours(case, record)]
+        cells += [case.shown(case.published) or "unknown", *_ours(case, record)]
         rows.append("| " + " | ".join(cells) + " |")
     return INTRODUCTION + "\n".join(rows) + "\n" + "".join(map(section, cases))
 
@@ -149,15 +171,13 @@ def page(cases: list[Case]) -> str:
 def _ours(case: Case, record: Record | None) -> list[str]:
     if record is None:
         return ["none yet", "", "", ""]
-    gain = case.gain(record.worth)
-    percent = "" if gain is None else f"{gain:+.3%}"
-    return [shown(case, record.worth), percent, f"{record.seconds:.0f}", str(record.seed)]
+    return [case.shown(record.worth), case.gain_text(record.worth), f"{record.seconds:.0f}", str(record.seed)]
 
 
 def section(case: Case) -> str:
     """What a case is, its record, and the picture of it."""
     best = (
-        f"{shown(case, case.published)} {case.unit}: {case.published_by}"
+        f"{case.shown(case.published)} {case.unit}: {case.published_by}"
         if case.published
         else case.published_by
     )
@@ -168,7 +188,7 @@ def section(case: Case) -> str:
     if case.record is None:
         return text
     return text + (
-        f"\n```\n{case.record.command}\n```\n\n"
+        f"\nFound with commit {case.record.commit}:\n\n```\n{case.record.command}\n```\n\n"
         f"![The layout of {case.name}](pictures/records/{case.name}.png)\n"
     )
 
@@ -187,7 +207,7 @@ def draw(case: Case) -> None:
     axes.plot(
         case.record.x, case.record.y, "o", color="#1f5fa8", markersize=3 if len(case.record.x) < 150 else 1.6
     )
-    axes.set(aspect="equal", title=f"{case.name}: {shown(case, case.record.worth)} {case.unit}")
+    axes.set(aspect="equal", title=f"{case.name}: {case.shown(case.record.worth)} {case.unit}")
     axes.tick_params(labelsize=7)
     buffer = io.BytesIO()
     figure.savefig(buffer, format="png")

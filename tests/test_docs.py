@@ -93,6 +93,27 @@ def test_links_between_pages_lead_somewhere(page: Path) -> None:
     assert [link for link in links if not (page.parent / link).exists()] == []
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.core
+def test_the_modules_that_a_page_names_exist(page: Path) -> None:
+    named = set(re.findall(r"`([a-z_0-9/]+\.py)`", page.read_text()))
+    folders = ("src", "tests", "benchmarks", "scripts", "examples")
+    there = [path.as_posix() for folder in folders for path in (ROOT / folder).rglob("*.py")]
+    assert {name for name in named if not any(path.endswith(f"/{name}") for path in there)} == set()
+
+
+@pytest.mark.core
+def test_the_page_of_dependencies_names_the_packages_of_each_extra() -> None:
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    page = (ROOT / "docs" / "dependencies.md").read_text()
+    named: dict[str, set[str]] = {}
+    for packages, extra in re.findall(r"^\| ([^|]+) \| `(\w+)` \|", page, flags=re.MULTILINE):
+        named.setdefault(extra, set()).update(packages.split(", "))
+    assert "interop" in named
+    for extra, packages in named.items():
+        assert packages == {wanted.partition(">")[0] for wanted in extras[extra]}, extra
+
+
 @pytest.mark.core
 def test_the_campaign_file_reference_names_every_key() -> None:
     text = (ROOT / "docs" / "campaign-file.md").read_text()

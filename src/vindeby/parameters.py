@@ -24,6 +24,9 @@ Count = Annotated[int, Strict(), Field(ge=1)]
 WindChoice = Literal["coarse-to-fine", "all"]
 Induction = Literal["madsen", "momentum"]
 Rotor = Literal["overlap", "centre"]
+Superposition = Literal["linear", "squares"]
+WindOf = Literal["free", "local"]
+"""The wind at a turbine as if there were no wakes, or in the wakes of others."""
 LEAST_ANGLE_DEG = 10.0
 
 
@@ -206,6 +209,42 @@ class Jensen(Parameters):
     """How thrust becomes deficit."""
     rotor: Rotor = "overlap"
     """What of a rotor must be in the wake."""
+
+
+@dataclass(frozen=True)
+class TopHat(Jensen):
+    """A top-hat wake that widens linearly, put together from its parts; the defaults make it ``jensen``."""
+
+    superposition: Superposition = "squares"
+    """What of several wakes adds up: the deficits, or their squares."""
+    reference: WindOf = "free"
+    """The wind at the source that a deficit is a fraction of."""
+    thrust_of: WindOf = "local"
+    """The wind that the thrust coefficient follows."""
+
+
+@dataclass(frozen=True)
+class Gaussian(Parameters):
+    """A Gaussian wake that widens linearly, put together from its parts."""
+
+    k: Positive = 0.0324555
+    """Growth of the wake's width per metre."""
+    initial_width: Literal["beta", "constant"] = "beta"
+    """The width behind the rotor in diameters: ceps times sqrt(beta), or ceps itself."""
+    ceps: Positive = 0.2
+    """See initial_width."""
+    induction: Induction = "momentum"
+    """How thrust becomes deficit."""
+    rotor: Rotor = "centre"
+    """Where the deficit is taken: its mean over the rotor, or that at the rotor's centre."""
+    superposition: Superposition = "squares"
+    """What of several wakes adds up: the deficits, or their squares."""
+    reference: WindOf = "free"
+    """The wind at the source that a deficit is a fraction of."""
+    thrust_of: WindOf = "local"
+    """The wind that the thrust coefficient follows."""
+    cut_sigmas: Positive | None = None
+    """The wake ends for rotors whose centre is so many widths off its centre line; it has no end if not given."""
 
 
 @dataclass(frozen=True)

@@ -13,9 +13,11 @@ def plural(number: int, thing: str) -> str:
     return f"{number:,} {thing}" if number == 1 else f"{number:,} {thing}s"
 
 
-def listed(values: Collection[object], longest: int | None = _LONGEST_LISTED) -> str:
+def listed(
+    values: Collection[object], longest: int | None = _LONGEST_LISTED, most: int = _MOST_LISTED
+) -> str:
     """The first few of what a file holds, and how many more there are: a message stays one that can be read."""
-    first = list(values)[:_MOST_LISTED]
+    first = list(values)[:most]
     shown = [(f"{one:g}" if isinstance(one, float) else str(one))[:longest] for one in first]
     more = len(values) - len(first)
     return ", ".join([*shown, f"and {more:,} more"] if more else shown)

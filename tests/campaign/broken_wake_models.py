@@ -58,6 +58,29 @@ BROKEN_WAKE_MODELS: dict[str, Broken] = {
     "core of a gauss as text": _wake(
         '{bastankhah-2016: {alpha: "0.58"}}', "wake.bastankhah-2016.alpha", "got '0.58'"
     ),
+    "thrust of a wind that does not exist": _wake(
+        "{top-hat: {thrust_of: wake}}", "wake.top-hat.thrust_of", "'free' or 'local'", "got 'wake'"
+    ),
+    "a superposition that composed wakes do not have": _wake(
+        "{gaussian: {superposition: max}}",
+        "wake.gaussian.superposition",
+        "'linear' or 'squares'",
+        "got 'max'",
+    ),
+    "a part of the other shape": _wake(
+        "{top-hat: {cut_sigmas: 2}}", "wake.top-hat.cut_sigmas", "is not a known key", "thrust_of"
+    ),
+    "a width of nothing": _wake("{gaussian: {ceps: 0}}", "wake.gaussian.ceps", "greater than 0", "got 0"),
+    "a wake that ends at once": _wake(
+        "{gaussian: {cut_sigmas: 0}}", "wake.gaussian.cut_sigmas", "greater than 0", "got 0"
+    ),
+    "two composed wakes": _wake("{gaussian: {}, top-hat: {}}", "wake", "gaussian", "top-hat"),
+    "blockage with the thrust of the free wind": _wake(
+        "{top-hat: {thrust_of: free}, blockage: self-similar-2020}",
+        "wake.blockage",
+        "is computed with the thrust in the local wind only",
+        "leave out thrust_of: free",
+    ),
     "turbulence of cumulative-curl that is not known": _wake_and_method(
         "{cumulative-curl: {turbulence: frandsen}}",
         "method: smart-start\n",

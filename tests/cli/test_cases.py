@@ -8,18 +8,17 @@ from pathlib import Path
 import pytest
 
 from tests.command import vindeby
-from vindeby.cases import all_cases, case_named, record_text
+from vindeby.campaign import presets
+from vindeby.cases import all_cases
 
 pytestmark = pytest.mark.slow
 
 
-def written(folder: Path, name: str = "iea37-cs2", first: str | None = None) -> None:
-    """A record as a file of a user; its first turbine replaced by ``first``."""
-    case = case_named(name)
-    assert case.record is not None
-    lines = record_text(case, case.record).splitlines()
+def written(folder: Path, first: str | None = None) -> None:
+    """The record of a case as a file of a user; its first turbine replaced by ``first``."""
+    lines = presets.case_file("iea37-cs2.csv").splitlines()
     if first is not None:
-        lines[6] = first
+        lines[7] = first
     (folder / "layout.csv").write_text("\n".join(lines) + "\n")
 
 
@@ -40,25 +39,26 @@ def test_a_feasible_layout_is_scored(tmp_path: Path) -> None:
     written(tmp_path)
     done = vindeby(tmp_path, "cases", "--score", "iea37-cs2", "layout.csv")
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.startswith("layout.csv: feasible, 2")
-    assert "MWh, +" in done.stdout
-    assert "% against the best published 251,771.91; ours is " in done.stdout
+    assert done.stdout.startswith(
+        "iea37-cs2, layout.csv: feasible, 251,775.59 MWh, +0.0015% against the best"
+    )
 
 
 def test_a_layout_that_breaks_a_rule_is_scored_with_the_reason_and_status_1(tmp_path: Path) -> None:
     written(tmp_path, first="0,905")
     done = vindeby(tmp_path, "cases", "--score", "case:iea37-cs2", "layout.csv")
     assert done.returncode == 1
-    assert done.stdout.startswith("layout.csv: not feasible, ")
-    assert "layout.csv: turbine 0 at (0.00, 905.00) is 5 m outside the area" in done.stderr
+    assert done.stdout.startswith("iea37-cs2, layout.csv: not feasible, ")
+    assert "iea37-cs2, layout.csv: turbine 0 at (0.00, 905.00) is 5 m outside the area" in done.stderr
     told = json.loads(vindeby(tmp_path, "cases", "--score", "iea37-cs2", "layout.csv", "--json").stdout)
-    assert (told["feasible"], told["turbines"]) == (False, 9)
+    assert (len(told), told[0]["turbines"]) == (1, 9)
+    assert told[0]["problems"][0] == "turbine 0 at (0.00, 905.00) is 5 m outside the area"
 
 
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--score", "iea37-cs2", "layout.csv"], "layout.csv:7: the x is not a number; write a number"),
+        (["--score", "iea37-cs2", "layout.csv"], "layout.csv:8: the x is not a number; write a number"),
         (["--score", "iea37-cs2", "none.csv"], "none.csv: no such file; check the path"),
         (["--score", "iea37-cs9", "layout.csv"], "there is no case 'iea37-cs9'; did you mean 'case:iea37-cs"),
         (["--score", "iea37-cs2"], "--score CASE and FILE go together"),
@@ -80,10 +80,10 @@ def test_published_layouts_in_a_folder_of_the_user_are_judged_too(tmp_path: Path
     done = vindeby(tmp_path, "cases", "--check", "--data", ".", "--json")
     rows = json.loads(done.stdout)
     assert done.returncode == 0, done.stderr
-    (theirs,) = [row for row in rows if not row["ours"]]
+    (theirs,) = [row for row in rows if "published" in row]
     assert theirs["case"] == "iea37-cs2"
     assert theirs["problems"][0] == "has 2 turbines instead of 9"
-    assert all(row["problems"] == [] for row in rows if row["ours"])
+    assert all(row["problems"] == [] for row in rows if row["file"] == "stored")
 
 
 def test_a_case_runs_and_is_written_like_a_preset(tmp_path: Path) -> None:

@@ -68,6 +68,16 @@ def test_a_file_system_with_shorter_names_sets_the_limit(
         check_output(tmp_path / f"{'n' * 100}.h5")
 
 
+@pytest.mark.parametrize("answer", [-1, 0])
+def test_a_file_system_that_names_no_limit_has_the_usual_ones(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, answer: int
+) -> None:
+    monkeypatch.setattr(os, "pathconf", lambda path, name: answer)
+    check_output(tmp_path / f"{'n' * 100}.h5")
+    with pytest.raises(ArgumentError, match="the name has 203 bytes, more than the 191"):
+        check_output(tmp_path / f"{'n' * 200}.h5")
+
+
 @pytest.fixture(scope="module")
 def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A finished campaign whose run directory holds what no run puts there, wherever a file is looked for."""

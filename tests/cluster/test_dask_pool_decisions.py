@@ -296,6 +296,22 @@ def test_other_versions_end_the_run_when_no_other_worker_may_still_answer(last: 
     assert "NumPy is 1 there and 2 here" in unusable.reason
 
 
+def test_workers_that_were_refused_before_are_not_waited_for(tmp_path: Path) -> None:
+    bench = Bench(tmp_path)
+    bench.join("tcp://good", identity="tcp://other-nanny")
+    for number in range(3):
+        bench.join(f"tcp://{number}", identity="tcp://nanny", beside="tcp://good")
+        bench.hear(present({"tcp://good": 1}))
+    bench.join("tcp://given-up", identity="tcp://nanny", beside="tcp://good")
+    assert bench.link.refused == ["tcp://given-up"]
+    reason = "NumPy is 1 there and 2 here"
+    bench.hear(present({"tcp://good": 1, "tcp://given-up": 1, "tcp://a": 1}))
+    bench.hear(methodcaller("refused", "tcp://a", reason, mismatch=True))
+    assert bench.said[-1] == f"{reason}; it is not used"
+    bench.hear(present({"tcp://given-up": 1, "tcp://a": 1, "tcp://b": 1}))
+    assert MethodUnusable(reason) in bench.hear(methodcaller("refused", "tcp://b", reason, mismatch=True))
+
+
 def test_versions_are_compared_by_name() -> None:
     ours = {"packages": {"python": "3.11.7.final.0", "numpy": "2.1.0", "numba": "0.60.0", "vindeby": "0.1.0"}}
     theirs = {"packages": {**ours["packages"], "numpy": "1.26.4", "numba": None}}

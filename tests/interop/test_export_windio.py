@@ -240,6 +240,57 @@ def test_the_wake_model_is_named_in_words(
     assert read.wake.identity() == campaign(wake=wake).wake.identity()
 
 
+@pytest.mark.parametrize(
+    ("wake", "deficit", "summed", "induction"),
+    [
+        (
+            {"top-hat": {"k": 0.05, "superposition": "linear", "reference": "local"}},
+            {"name": "Jensen", "use_effective_ws": True},
+            "Linear",
+            "Madsen",
+        ),
+        (
+            {"gaussian": {"k": 0.05, "ceps": 0.3, "rotor": "overlap"}},
+            {"name": "Bastankhah2014", "ceps": 0.3, "use_effective_ws": False},
+            "Squared",
+            "1D",
+        ),
+    ],
+    ids=["top-hat", "gaussian"],
+)
+def test_a_composed_wake_is_named_in_words(
+    wake: Any, deficit: dict[str, Any], summed: str, induction: str, tmp_path: Path
+) -> None:
+    import windIO
+
+    path, notes = exported(tmp_path, campaign(wake=wake), "farm1_t0_s0")
+    windIO.validate(path / SYSTEM, SCHEMA)
+    words = load(path / SYSTEM)["attributes"]["analysis"]
+    expansion = {"k_a": 0.0, "k_b": 0.05}
+    assert words["wind_deficit_model"] == {**deficit, "wake_expansion_coefficient": expansion}
+    assert words["superposition_model"] == {"ws_superposition": summed}
+    assert words["axial_induction_model"] == induction
+    assert any("the rotor average of gaussian" in note for note in notes) == ("gaussian" in wake)
+
+
+@pytest.mark.parametrize(
+    ("wake", "parts"),
+    [
+        ({"top-hat": {"thrust_of": "free"}}, "thrust_of of the wake model top-hat"),
+        (
+            {"gaussian": {"initial_width": "constant", "cut_sigmas": 2}},
+            "initial_width, cut_sigmas of the wake model gaussian",
+        ),
+    ],
+)
+def test_a_composed_wake_with_a_part_without_words_is_left_out_and_said(
+    wake: Any, parts: str, tmp_path: Path
+) -> None:
+    path, notes = exported(tmp_path, campaign(wake=wake), "farm1_t0_s0")
+    assert "analysis" not in load(path / SYSTEM)["attributes"]
+    assert any(f"windIO cannot describe {parts}: the file does not name one" in note for note in notes)
+
+
 def test_a_wake_model_without_words_is_left_out_and_said(tmp_path: Path) -> None:
     import windIO
 

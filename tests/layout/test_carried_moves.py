@@ -23,16 +23,19 @@ from vindeby.wake.models import model_named
 
 pytestmark = pytest.mark.slow
 
-# Compiling the loops for a model takes long; these two put wakes together in different ways.
+# Compiling the loops for a model takes long; these put wakes together in different ways: superposition, reference and
+# thrust_of.
 WAYS = [
-    ("bastankhah-2014", "linear", "source"),
-    ("iea37", "squares", "free"),
+    ("bastankhah-2014", "linear", "source", "local"),
+    ("iea37", "squares", "free", "local"),
+    ("jensen", "squares", "free", "free"),
     *(
         [
-            ("bastankhah-2014", "squares", "source"),
-            ("bastankhah-2014", "linear", "free"),
-            ("jensen", "squares", "free"),
-            ("nygaard-2022", "squares", "free"),
+            ("bastankhah-2014", "squares", "source", "local"),
+            ("bastankhah-2014", "linear", "source", "free"),
+            ("bastankhah-2014", "linear", "free", "local"),
+            ("jensen", "squares", "free", "local"),
+            ("nygaard-2022", "squares", "free", "local"),
         ]
         if os.environ.get("VINDEBY_FULL")
         else []
@@ -53,13 +56,17 @@ layout with such a pair is compared with one that is settled anew in the same co
 
 
 @cache
-def farm_of(model: str, superposition: str, reference: str, speeds: int = 3) -> WindFarm:
+def farm_of(model: str, superposition: str, reference: str, thrust_of: str, speeds: int = 3) -> WindFarm:
     """Two types whose thrust changes with the wind; one direction of 12 never blows."""
     types = [Turbine.generic("small", 5.0, 126.0, 90.0), Turbine.generic("large", 10.0, 180.0, 120.0)]
     chance = np.random.default_rng(5).random((12, speeds))
     chance[4] = 0.0
     site = TableSite(chance / chance.sum(), np.linspace(6.0, 12.0, speeds) if speeds > 1 else [9.0], 0.08)
-    together: dict[str, Any] = {"superposition": superposition, "reference": reference}
+    together: dict[str, Any] = {
+        "superposition": superposition,
+        "reference": reference,
+        "thrust_of": thrust_of,
+    }
     wake = replace(model_named(model), tabulate=False, **together)
     return WindFarm(site, types, wake, neighbours=Neighbours([-400.0], [500.0], [1]), tabulate=False)
 
@@ -95,7 +102,7 @@ histories = st.lists(
 @settings(max_examples=30, deadline=None, derandomize=True)
 @given(speeds=st.sampled_from([1, 3]), history=histories)
 def test_after_any_history_the_energy_is_that_of_a_whole_evaluation(
-    way: tuple[str, str, str], speeds: int, history: list[tuple[int, tuple[float, float], str]]
+    way: tuple[str, str, str, str], speeds: int, history: list[tuple[int, tuple[float, float], str]]
 ) -> None:
     farm = farm_of(*way, speeds)
     x = np.array([*(700.0 * (i % 4) for i in range(COUNTED)), -400.0])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -16,6 +17,7 @@ from vindeby.layout import SmartStart
 from vindeby.layout.placing.construction import GridEnergies, GridWind, best_worth
 from vindeby.layout.placing.grid_wakes import COEFFICIENTS
 from vindeby.layout.placing.steps import THRUST, State, next_waiting, wait
+from vindeby.wake import WindFarm
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -34,9 +36,11 @@ def test_the_best_points_are_those_of_a_sorted_list_with_all_that_equal_the_last
         assert best_worth(worth, best).tolist() == pick_sorted(worth, best)
 
 
-def constructed(turbines: tuple[str, ...], count: int) -> tuple[GridWind, State]:
+def constructed(turbines: tuple[str, ...], count: int, wake: Any = None) -> tuple[GridWind, State]:
     """A smart start on its way, with so many turbines standing."""
     problem = problem_of(Case("slanted", count + 1, 9, 30.0, 0, turbines=turbines))
+    if wake is not None:
+        problem = replace(problem, farm=WindFarm(problem.farm.site, problem.farm.turbines, wake))
     method = SmartStart(9, 30.0, (7.0, 11.0), (10.0, 100.0, 265.0))
     prepared = method.construction(problem)
     grid = GridWind(problem, method.judging_farm(problem), 9)
@@ -83,6 +87,22 @@ def test_what_is_passed_on_in_differences_is_the_sum_of_the_wakes_that_stand(
     for targets in (sorted(points.values()), first_turbine + standing):
         assert sums[:, targets].max() > 1e-3
         np.testing.assert_allclose(state.sums[:, targets], sums[:, targets], rtol=0, atol=1e-14)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("thrust_of", ["local", "free"])
+def test_the_thrust_of_turbines_that_stand_follows_the_wind_that_the_model_names(thrust_of: str) -> None:
+    prepared, state = constructed(("15MW",), 8, {"top-hat": {"k": 0.03, "thrust_of": thrust_of}})
+    standing, wind = np.flatnonzero(state.cell >= 0), prepared.farm.wind
+    free = wind.speed.reshape(len(wind.cosine), 1, -1) + np.zeros((1, len(standing), 1))
+    local = free * (1.0 - np.sqrt(state.sums[:, len(state.point_cell) + standing]))
+    in_free, in_local = (
+        prepared.farm.turbines[0].thrust_coefficient_at(felt.ravel()).reshape(felt.shape)
+        for felt in (free, local)
+    )
+    assert np.abs(in_free - in_local).max() > 1e-3
+    expected = {"free": in_free, "local": in_local}[thrust_of]
+    np.testing.assert_allclose(state.own[:, standing, THRUST], expected, rtol=1e-9)
 
 
 def test_a_ready_energy_is_what_the_gathered_wakes_leave() -> None:

@@ -50,7 +50,10 @@ def pywake_generic(rated_power_mw: float, diameter: float, hub_height: float) ->
 
 
 def pywake_model(name: str, site: Any, turbines: Any) -> Any:
-    from py_wake.deficit_models.gaussian import IEA37SimpleBastankhahGaussianDeficit
+    from py_wake.deficit_models.gaussian import (
+        BastankhahGaussianDeficit,
+        IEA37SimpleBastankhahGaussianDeficit,
+    )
     from py_wake.deficit_models.noj import TurboNOJDeficit
     from py_wake.deficit_models.utils import ct2a_mom1d
     from py_wake.literature.gaussian_models import Bastankhah_PorteAgel_2014, Niayifar_PorteAgel_2016
@@ -69,9 +72,62 @@ def pywake_model(name: str, site: Any, turbines: Any) -> Any:
             return Niayifar_PorteAgel_2016(site, turbines)
         if name == "turbopark-2020":
             return PropagateDownwind(site, turbines, TurboNOJDeficit(ct2a=ct2a_mom1d), SquaredSum())
-        if name == "jensen":
+        if name in ("jensen", "top-hat"):
             return Jensen_1983(site, turbines)
+        if name == "gaussian":
+            return PropagateDownwind(site, turbines, BastankhahGaussianDeficit(ct2a=ct2a_mom1d), SquaredSum())
         return PropagateDownwind(site, turbines, IEA37SimpleBastankhahGaussianDeficit(), SquaredSum())
+
+
+def pywake_composed(name: str, parts: dict[str, Any], site: Any, turbines: Any) -> Any:
+    """PyWake's parts for ``top-hat`` or ``gaussian``; what it does not have is a class derived from one that it has."""
+    from py_wake.deficit_models.gaussian import BastankhahGaussianDeficit
+    from py_wake.deficit_models.noj import NOJLocalDeficit
+    from py_wake.deficit_models.utils import ct2a_madsen, ct2a_mom1d
+    from py_wake.rotor_avg_models import AreaOverlapAvgModel, GaussianOverlapAvgModel, RotorCenter
+    from py_wake.superposition_models import LinearSum, SquaredSum
+    from py_wake.wind_farm_models import PropagateDownwind
+
+    class ThrustOfFreeWind:
+        @property
+        def additional_args(self) -> set[str]:
+            return super().additional_args | {"WS_ilk", "type_il"}  # type: ignore[misc,no-any-return]
+
+        def __call__(self, **given: Any) -> Any:
+            thrust = turbines.ct(given["WS_ilk"], type=given["type_il"][:, :, None])
+            return super().__call__(**given | {"ct_ilk": thrust})  # type: ignore[misc]
+
+    class Gaussian(BastankhahGaussianDeficit):  # type: ignore[misc]
+        def epsilon_ilk(self, ct_ilk: Any, **more: Any) -> Any:
+            if parts["initial_width"] == "constant":
+                return self._ceps * np.ones_like(ct_ilk)
+            return super().epsilon_ilk(ct_ilk, **more)
+
+    def ended(rotor_model: Any) -> Any:
+        class Ended(rotor_model):  # type: ignore[misc]
+            def __call__(self, func: Any, cw_ijlk: Any, D_dst_ijl: Any, **more: Any) -> Any:  # noqa: N803
+                inside = cw_ijlk < parts["cut_sigmas"] * func.__self__.sigma_ijlk(**more)
+                return super().__call__(func, cw_ijlk=cw_ijlk, D_dst_ijl=D_dst_ijl, **more) * inside
+
+        return Ended
+
+    common = {
+        "ct2a": ct2a_mom1d if parts["induction"] == "momentum" else ct2a_madsen,
+        "use_effective_ws": parts["reference"] == "local",
+    }
+    overlap = parts["rotor"] == "overlap"
+    deficit: Any
+    if name == "top-hat":
+        rotor = AreaOverlapAvgModel() if overlap else None
+        deficit, own = NOJLocalDeficit, {"a": [0, parts["k"]], "use_effective_ti": False}
+    else:
+        rotor_model: Any = GaussianOverlapAvgModel if overlap else RotorCenter
+        rotor = (ended(rotor_model) if parts["cut_sigmas"] else rotor_model)()
+        deficit, own = Gaussian, {"k": parts["k"], "ceps": parts["ceps"]}
+    if parts["thrust_of"] == "free":
+        deficit = type("WithThrustOfFreeWind", (ThrustOfFreeWind, deficit), {})
+    together = SquaredSum() if parts["superposition"] == "squares" else LinearSum()
+    return PropagateDownwind(site, turbines, deficit(rotorAvgModel=rotor, **own, **common), together)
 
 
 def simulate(model: Any, x: FloatArray, y: FloatArray, **options: Any) -> Any:

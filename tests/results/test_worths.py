@@ -81,6 +81,15 @@ def test_a_fixed_mix_is_known_without_its_records(tmp_path: Path, monkeypatch: p
     assert np.isfinite(results.wake_losses()).all()
 
 
+def test_without_a_campaign_names_are_those_of_the_keys_however_large(tmp_path: Path) -> None:
+    run = RunDirectory(tmp_path / "o.h5").create()
+    ShardWriter(run).publish([found("farm1000000_t0_s0", 2, 20.0)])
+    results = ResultSet(run.output)
+    assert results.axes.farms == ()  # no name for each lower number, which may be millions
+    names = results.farm_name(1_000_000), results.type_name(0), results.cell_name(1_000_000, 0)
+    assert names == ("farm1000000", "t0", "t0")
+
+
 @pytest.mark.parametrize("said", [None, -15.0])
 def test_an_energy_that_is_filled_in_comes_with_its_objective(said: float | None, tmp_path: Path) -> None:
     run = database(tmp_path, found("farm0_t1_s0", 3, 0.0, said), found("farm1_t0_s0", 4, 0.0))

@@ -17,7 +17,9 @@ from tests.store.examples import flip, foreign_file, publish, record, records
 from vindeby.errors import DataError, InputError, StorageError
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.format.record import Record
+from vindeby.store.format.rows import checksum_of, segments_of
 from vindeby.store.format.seal import FORMAT_VERSION, SealedFile, block_digests, seal_bytes
+from vindeby.store.format.shard import build_image
 from vindeby.store.merge.merge import MergeOptions, merge
 from vindeby.store.missing import as_csv, as_json, as_text, find_missing
 from vindeby.store.read.database import Database
@@ -226,6 +228,17 @@ def test_each_key_of_a_shard_is_found_without_comparing_all_others(
         assert database.checksum("farm0_t1_s0")
         monkeypatch.setattr(np, "flatnonzero", lambda _: pytest.fail("searched"))
         assert len({database.checksum(key) for key in database}) == 6
+
+
+def test_of_a_key_that_is_twice_in_a_shard_the_first_record_counts(run: RunDirectory) -> None:
+    batch = [record(1), record(1, shift=1.0)]
+    path = publish(run, [record(2)]).path
+    path.write_bytes(build_image(segments_of(batch)))
+    with Database(run.output) as database:
+        assert checksum_of(database["farm0_t1_s1"]) == checksum_of(batch[0])
+    merge(run.output)
+    with Database(run.output) as database:
+        assert checksum_of(database["farm0_t1_s1"]) == checksum_of(batch[0])
 
 
 def test_arrays_that_are_not_asked_for_are_not_read_but_verified(run: RunDirectory) -> None:

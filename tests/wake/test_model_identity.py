@@ -102,6 +102,7 @@ def test_code_compiled_before_a_change_is_not_kept_under_the_identity_after_it(
         {"reach": scalar(lambda data, downwind, diameter, rotor, thrust, turbulence: 1e5)},
         {"added_turbulence": deficit, "added_turbulence_with_slopes": slopes},
         {"free_wind_of": "target"},
+        {"thrust_of": "free"},
         {"added_turbulence_free_slope": deficit},
         {"blockage": "self-similar-2020"},
         {"widths": model_named("nygaard-2022").widths},
@@ -124,6 +125,7 @@ def test_every_field_is_tried_above() -> None:
         "needs_turbulence",
         "growth_constants",
         "free_wind_of",
+        "thrust_of",
         "blockage",
         "widths",
         "pair_squares",
@@ -236,6 +238,7 @@ def test_a_pickled_model_does_not_take_its_identity_along() -> None:
     [
         {"superposition": "linear"},
         {"reference": "source"},
+        {"thrust_of": "free"},
         {"added_turbulence": deficit, "added_turbulence_with_slopes": slopes},
     ],
 )
@@ -256,6 +259,8 @@ def test_tables_are_refused_to_a_model_they_would_be_wrong_for(changes: dict[str
             "superposition must be 'linear' or 'squares' or 'cumulative', not 'square'",
         ),
         ({"reference": None}, "reference must be 'free' or 'source', not None"),
+        ({"thrust_of": "source"}, "thrust_of must be 'local' or 'free', not 'source'"),
+        ({"thrust_of": "free", "blockage": "self-similar-2020"}, "blockage needs thrust_of='local'"),
         ({"added_turbulence": deficit}, "give both or neither"),
         ({"growth_constants": (0,)}, "growth_constants holds 0, but the model has 0 constants"),
         (

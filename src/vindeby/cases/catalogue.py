@@ -24,11 +24,15 @@ FloatArray = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Record:
-    """The best layout of a case that vindeby has found, its worth, and what found it; x and y in metres."""
+    """The best layout of a case that vindeby has found, its worth, and what found it; x and y in metres.
+
+    The command gives this layout with the code of ``commit``; later versions of a search may take another way.
+    """
 
     worth: float
     seed: int
     seconds: float
+    commit: str
     command: str
     x: FloatArray
     y: FloatArray
@@ -38,8 +42,8 @@ class Record:
 class Case:
     """An open case as ``index.yaml`` describes it; ``published`` is the best published worth, in ``unit``.
 
-    ``turbines`` is None where the number of turbines is free. ``files`` are layouts that others have published: the
-    name of each file, and the worth that its authors give.
+    ``turbines`` is None where the number of turbines is free. ``files`` are the
+    names of files with layouts that others have published.
     """
 
     name: str
@@ -53,7 +57,7 @@ class Case:
     judge: str = "energy"
     published: float | None = None
     note: str = ""
-    files: Mapping[str, float] = field(default_factory=dict)
+    files: list[str] = field(default_factory=list)
 
     @property
     def lower_is_better(self) -> bool:
@@ -73,13 +77,25 @@ class Case:
             return None
         head = dict(re.findall(r"^# (\w+): (.*)$", text, re.MULTILINE))
         x, y = _table(text, f"{self.name}.csv")
-        return Record(float(head["worth"]), int(head["seed"]), float(head["seconds"]), head["command"], x, y)
+        worth, seed, seconds = float(head["worth"]), int(head["seed"]), float(head["seconds"])
+        return Record(worth, seed, seconds, head["commit"], head["command"], x, y)
 
     def gain(self, worth: float) -> float | None:
         """How much better than the best published one a layout is, as a fraction of it; None where that is unknown."""
         if self.published is None:
             return None
         return (worth / self.published - 1.0) * (-1.0 if self.lower_is_better else 1.0)
+
+    def gain_text(self, worth: float | None) -> str:
+        """The gain in percent; empty where there is none."""
+        gain = None if worth is None else self.gain(worth)
+        return "" if gain is None else f"{gain:+.3%}"
+
+    def shown(self, worth: float | None) -> str:
+        """A worth with the digits that its unit deserves; empty where there is none."""
+        if worth is None:
+            return ""
+        return f"{worth:.9f}" if self.lower_is_better else f"{worth:,.2f}"
 
 
 def all_cases() -> list[Case]:
@@ -111,19 +127,6 @@ def read_layout(path: Path) -> tuple[FloatArray, FloatArray]:
     return x, y
 
 
-def record_text(case: Case, record: Record) -> str:
-    """The table of a record, as ``Case.record`` reads it."""
-    head = {
-        "case": case.name,
-        "worth": repr(record.worth),
-        "seed": record.seed,
-        "seconds": f"{record.seconds:.0f}",
-    }
-    lines = [f"# {key}: {value}" for key, value in (head | {"command": record.command}).items()]
-    pairs = zip(record.x.tolist(), record.y.tolist(), strict=True)
-    return "\n".join([*lines, "x [m],y [m]", *(f"{x!r},{y!r}" for x, y in pairs)]) + "\n"
-
-
 def _table(text: str, name: str) -> tuple[FloatArray, FloatArray]:
     positions, _ = read_positions(text, name, "", ())
     if not positions.data:
@@ -142,7 +145,9 @@ def _coordinates(data: Any) -> tuple[Any, Any]:
         items = data.get("items")
         if isinstance(items, list) and items and isinstance(items[0], list) and len(items[0]) == 2:
             return [pair[0] for pair in items], [pair[-1] for pair in items]
-    inner = data.values() if isinstance(data, Mapping) else data if isinstance(data, list) else ()
+        inner = [value for key, value in data.items() if key != "electrical_substations"]
+    else:
+        inner = data if isinstance(data, list) else []
     found = [pair for pair in map(_coordinates, inner) if pair[0]]
     return [one for pair in found for one in pair[0]], [one for pair in found for one in pair[1]]
 

@@ -22,6 +22,8 @@ _RATED_KW, _SLOPE, _OFFSET = 1500.0, 140.86, -500.0
 _EDGES = np.arange(3.5, 14.25, 0.5)
 """Of the bins of wind speed (m/s), from cut-in to rated speed."""
 _HOURS_PER_YEAR = 8760.0
+SPACING_M = 8.0 * _RADIUS_M
+"""The least distance between turbines; the campaign files have a little more, so that rounding does not break it."""
 
 
 def cost_of_energy(case: Case, x: FloatArray, y: FloatArray) -> float:

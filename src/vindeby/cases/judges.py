@@ -7,7 +7,7 @@ posed so. The other judges have modules of their own.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,11 +31,6 @@ class Verdict(NamedTuple):
     worth: float
     problems: tuple[str, ...]
 
-    @property
-    def feasible(self) -> bool:
-        """Whether all rules are kept."""
-        return not self.problems
-
 
 def judged(case: Case, x: FloatArray, y: FloatArray) -> Verdict:
     """The verdict of the case's own judge on the positions ``x`` and ``y`` (m)."""
@@ -43,7 +38,7 @@ def judged(case: Case, x: FloatArray, y: FloatArray) -> Verdict:
     problems = (
         *_miscounted(case, x, y),
         *_outside(case.document["farms"][0], x, y, tolerance),
-        *_too_near(case.document, x, y, tolerance),
+        *_too_near(case, x, y, tolerance),
     )
     if case.judge == "competition":
         return Verdict(competition.cost_of_energy(case, x, y), problems)
@@ -74,9 +69,10 @@ def _outside(farm: Section, x: FloatArray, y: FloatArray, tolerance: float) -> I
         yield f"turbine {worst} at ({x[worst]:.2f}, {y[worst]:.2f}) is {-inside[worst]:.6g} m outside the area{more}"
 
 
-def _too_near(document: Section, x: FloatArray, y: FloatArray, tolerance: float) -> Iterator[str]:
-    number, unit = str(document["min_spacing"]).split()
-    least = float(number) * (_turbine(document)["rotor_diameter_m"] if unit == "D" else 1.0)
+def _too_near(case: Case, x: FloatArray, y: FloatArray, tolerance: float) -> Iterator[str]:
+    number, unit = str(case.document["min_spacing"]).split()
+    least = float(number) * (_turbine(case.document)["rotor_diameter_m"] if unit == "D" else 1.0)
+    least = competition.SPACING_M if case.judge == "competition" else least
     apart = np.hypot(x[:, None] - x, y[:, None] - y) + np.diag(np.full(len(x), np.inf))
     if len(x) > 1 and apart.min() < least - tolerance:
         one, other = divmod(int(np.argmin(apart)), len(x))
@@ -106,52 +102,50 @@ def _inside_polygon(ring: FloatArray, x: FloatArray, y: FloatArray) -> FloatArra
     crosses = (ay > y[:, None]) != (by > y[:, None])
     with np.errstate(divide="ignore", invalid="ignore"):
         left = px < dx * py / dy
-    return np.where((crosses & left).sum(axis=1) % 2 == 1, nearest, -nearest)
+    inside = (crosses & left).sum(axis=1) % 2 == 1
+    return np.asarray(np.where(inside, nearest, -nearest))
 
 
 def energy_mwh(document: Section, x: FloatArray, y: FloatArray) -> float:
     """The yearly energy (MWh) of a layout."""
     [(name, given)] = document["wake"].items()
-    power, thrust = _curves(_turbine(document))
-    diameter, total = float(_turbine(document)["rotor_diameter_m"]), 0.0
+    turbine, total = _turbine(document), 0.0
     for direction, speeds, shares in _wind(document["site"]):
         toward = np.radians(270.0 - direction)
         along = x * np.cos(toward) + y * np.sin(toward)
         across = y * np.cos(toward) - x * np.sin(toward)
         far, aside = along[:, None] - along, across[:, None] - across
-        for ct in np.unique(thrust(speeds)):
-            same = thrust(speeds) == ct
-            lost = np.where(far > 0.0, _WAKES[name](given, np.maximum(far, 0.0), aside, diameter, ct), 0.0)
-            left = 1.0 - np.sqrt((lost**2).sum(axis=1))
-            total += float(shares[same] @ power(speeds[same][:, None] * left).sum(axis=1))
+        thrust = _thrust(turbine, speeds)
+        for ct in np.unique(thrust):
+            same = thrust == ct
+            wake = _WAKES[name](given, np.maximum(far, 0.0), aside, turbine["rotor_diameter_m"], ct)
+            left = 1.0 - np.sqrt((np.where(far > 0.0, wake, 0.0) ** 2).sum(axis=1))
+            power = _power_mw(turbine, speeds[same][:, None] * left)
+            total += float(shares[same] @ power.sum(axis=1))
     return total * HOURS_PER_YEAR
 
 
 def _turbine(document: Section) -> Section:
     """The one turbine type, whichever way its curves are given."""
-    turbine: Section = document["turbines"][0]
-    return turbine.get("cubic") or turbine["table"]
+    turbine = document["turbines"][0]
+    return dict(turbine.get("cubic") or turbine["table"])
 
 
-def _curves(
-    turbine: Section,
-) -> tuple[Callable[[FloatArray], FloatArray], Callable[[FloatArray], FloatArray]]:
-    """Power (MW) and thrust coefficient by wind speed."""
-    if "cut_in" in turbine:
-        cut_in, rated, cut_out = turbine["cut_in"], turbine["rated_speed"], turbine["cut_out"]
+def _power_mw(turbine: Section, speed: FloatArray) -> FloatArray:
+    if "cut_in" not in turbine:
+        return _looked_up(turbine, "power_kw", speed) / 1000.0
+    share = np.clip((speed - turbine["cut_in"]) / (turbine["rated_speed"] - turbine["cut_in"]), 0.0, 1.0) ** 3
+    return np.where(speed < turbine["cut_out"], turbine["rated_power_mw"] * share, 0.0)
 
-        def power(speed: FloatArray) -> FloatArray:
-            share = np.clip((speed - cut_in) / (rated - cut_in), 0.0, 1.0) ** 3
-            return np.where(speed < cut_out, turbine["rated_power_mw"] * share, 0.0)
 
-        return power, lambda speed: np.full(np.shape(speed), float(turbine["ct"]))
-    at, megawatt = np.array(turbine["wind_speed"], float), np.array(turbine["power_kw"], float) / 1000.0
+def _thrust(turbine: Section, speed: FloatArray) -> FloatArray:
+    constant = np.ndim(turbine["ct"]) == 0
+    return np.full(np.shape(speed), float(turbine["ct"])) if constant else _looked_up(turbine, "ct", speed)
 
-    def looked_up(values: FloatArray) -> Callable[[FloatArray], FloatArray]:
-        ends = (0.0, 0.0) if turbine.get("outside") == "zero" else (None, None)
-        return lambda speed: np.interp(speed, at, values, *ends)
 
-    return looked_up(megawatt), looked_up(np.array(turbine["ct"], float))
+def _looked_up(turbine: Section, key: str, speed: FloatArray) -> FloatArray:
+    ends = (0.0, 0.0) if turbine.get("outside") == "zero" else (None, None)
+    return np.asarray(np.interp(speed, turbine["wind_speed"], turbine[key], *ends), np.float64)
 
 
 def _wind(site: Section) -> Iterator[tuple[float, FloatArray, FloatArray]]:

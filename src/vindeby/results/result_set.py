@@ -18,7 +18,7 @@ from vindeby.campaign import Campaign
 from vindeby.campaign.tasks import Cell, parse_key, task_key
 from vindeby.errors import ArgumentError, DataError
 from vindeby.results.columns import ResultColumns
-from vindeby.results.snapshot import Expected, guessed
+from vindeby.results.snapshot import Expected
 from vindeby.results.sources import (
     GivenCampaign,
     campaign_of,
@@ -213,8 +213,10 @@ class ResultSet:
 
     @cached_property
     def axes(self) -> Expected:
-        """Farms, types and seeds: those of the campaign, or those of the results where it is not known."""
-        return guessed(self.results) if self.campaign is None else Expected.of(self.campaign)
+        """Farms, types and seeds of the campaign; none where it is not known."""
+        if self.campaign is None:
+            return Expected((), (), (), None, known=False)
+        return Expected.of(self.campaign)
 
     def range_in_words(self, farm_idx: int, type_idx: int) -> str:
         """`` (of 60 to 66)`` where the search chose how many turbines there are; nothing for a fixed number."""

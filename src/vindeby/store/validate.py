@@ -167,7 +167,7 @@ class _Validation:
             self.report.notes.append(f"{self.report.records:,} results, {unverified}")
         if self._additions:
             self.report.additions = [str(one) for one in self._additions]
-            self.report.notes.append(f"additions by others: {listed(self._additions, None)}")
+            self.report.notes.append(f"additions by others: {listed(self._additions, None, most=10)}")
 
     def _folder(self) -> ValidationReport:
         """Every file of a folder by itself; nothing is known about the folder as a whole."""

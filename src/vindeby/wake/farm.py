@@ -6,7 +6,7 @@ and hands plain arrays to the compiled loops. Positions are metres east (x) and 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
@@ -81,18 +81,18 @@ class WindFarm:
     """What layouts are worth on a site.
 
     ``turbine`` is one type or several; with several, ``types`` in the calls tells which stands where (an
-    index a turbine, or one for all). ``wake`` is a model or its name. ``directions`` (degrees) and ``speeds``
-    (m/s) choose the wind states; by default they are the site's. ``threads`` share out the directions of one
-    evaluation; the result does not depend on their number. ``tabulate=False`` evaluates the model itself for
-    every pair and wind speed, where something faster would be used (``pair_tables`` and ``by_width`` say when, and
-    how exact they are).
+    index a turbine, or one for all). ``wake`` is a model, its name, or ``{name: parameters}``.
+    ``directions`` (degrees) and ``speeds`` (m/s) choose the wind states; by default they are the site's. ``threads``
+    share out the directions of one evaluation; the result does not depend on their number. ``tabulate=False`` evaluates
+    the model itself for every pair and wind speed, where something faster would be used (``pair_tables`` and
+    ``by_width`` say when, and how exact they are).
     """
 
     def __init__(
         self,
         site: Site | Described,
         turbine: Turbine | Described | Sequence[Turbine | Described],
-        wake: str | WakeModel = "nygaard-2022",
+        wake: str | Mapping[str, Mapping[str, Any]] | WakeModel = "nygaard-2022",
         *,
         directions: npt.ArrayLike | None = None,
         speeds: npt.ArrayLike | None = None,

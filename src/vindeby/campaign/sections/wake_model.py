@@ -213,6 +213,8 @@ class WakeModel(NamedOneOf):
     niayifar_2016: parameters.Niayifar2016 | None = Field(None, alias="niayifar-2016")
     iea37: parameters.Iea37 | None = None
     jensen: parameters.Jensen | None = None
+    gaussian: parameters.Gaussian | None = None
+    top_hat: parameters.TopHat | None = Field(None, alias="top-hat")
     turbopark_2020: parameters.Turbopark2020 | None = Field(None, alias="turbopark-2020")
     bastankhah_2016: parameters.Bastankhah2016 | None = Field(None, alias="bastankhah-2016")
     cumulative_curl: parameters.CumulativeCurl | None = Field(None, alias="cumulative-curl")
@@ -241,6 +243,17 @@ class WakeModel(NamedOneOf):
     def is_limited(self) -> bool:
         """Whether it has neither a gradient nor a meaning where the free wind differs from place to place."""
         return self.cumulative_curl is not None or self.floris is not None
+
+    @model_validator(mode="after")
+    def _blockage_of_local_thrust(self) -> WakeModel:
+        given = self.gaussian or self.top_hat
+        require(
+            self.blockage is None or given is None or given.thrust_of == "local",
+            "is computed with the thrust in the local wind only",
+            "leave it out, or leave out thrust_of: free",
+            "blockage",
+        )
+        return self
 
     @model_validator(mode="before")
     @classmethod

@@ -25,6 +25,7 @@ from vindeby.interop.export.chosen import Chosen, Result
 from vindeby.interop.export.exporting import Options, result_folder, write_mark, write_turbines, write_yaml
 from vindeby.interop.geo.crs import Projection
 from vindeby.interop.turbine_curves import curve_points
+from vindeby.parameters import Gaussian, TopHat
 from vindeby.units import MW
 
 _SQUARES = {"superposition_model": {"ws_superposition": "Squared"}}
@@ -54,9 +55,24 @@ def analysis(model: WakeModel) -> tuple[dict[str, Any] | None, list[str]]:
         case "bastankhah-2016":
             words = {**_deficit("Bastankhah2016", given.ka, given.kb, use_effective_ws=False), **_SQUARES}
             words["wind_deficit_model"]["wake_expansion_coefficient"]["free_stream_ti"] = True
+        case "top-hat" | "gaussian":
+            if unknown := _parts_without_words(given):
+                what = f"{', '.join(unknown)} of the wake model {key}"
+                return None, [f"windIO cannot describe {what}: the file does not name one"]
+            name, ceps = ("Jensen", {}) if key == "top-hat" else ("Bastankhah2014", {"ceps": given.ceps})
+            deficit = _deficit(name, constant=given.k, **ceps, use_effective_ws=given.reference == "local")
+            words = {**deficit, **(_SQUARES if given.superposition == "squares" else _LINEAR)}
+            words["axial_induction_model"] = _INDUCTION[given.induction]
+            if key == "gaussian" and given.rotor == "overlap":
+                notes = ["windIO cannot describe the rotor average of gaussian"]
         case _:
             return None, [f"windIO cannot describe the wake model {key}: the file does not name one"]
     return {**words, **blockage}, notes
+
+
+def _parts_without_words(given: TopHat | Gaussian) -> list[str]:
+    usual = {"thrust_of": "local", "initial_width": "beta", "cut_sigmas": None}
+    return [part for part, value in usual.items() if getattr(given, part, value) != value]
 
 
 def _deficit(name: str, slope: float = 0.0, constant: float | None = None, **more: Any) -> dict[str, Any]:

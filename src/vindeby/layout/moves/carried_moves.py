@@ -56,7 +56,7 @@ LEFT = 1e-9
 
 
 def _make_settle_one(model: WakeModel, locality: Locality) -> Callable[..., float]:
-    wind_speed = superposition_for(model, locality).wind_speed
+    wind_speed, of_free_wind = superposition_for(model, locality).wind_speed, model.thrust_of == "free"
 
     @inlined
     def settle_one(turbines, type_index, own, row):
@@ -65,6 +65,8 @@ def _make_settle_one(model: WakeModel, locality: Locality) -> Callable[..., floa
         for k in range(own.speed.size):
             row[SPEED, k] = wind_speed(own.speed[k], max(row[SUMMED, k], 0.0))
             watts, row[THRUST, k] = curves_at(turbines, type_index, row[SPEED, k])
+            if of_free_wind:
+                row[THRUST, k] = curves_at(turbines, type_index, own.speed[k])[1]
             power += own.weight[k] * watts
         return power
 

@@ -287,6 +287,7 @@ def _make_renew(
     adds, local = model.added_turbulence is not None, locality != "uniform"
     turbulence_at, together = _make_turbulence_at(model, local), superposition_for(model, locality)
     scale, term, wind_speed = together.scale, together.term, together.wind_speed
+    of_free_wind = model.thrust_of == "free"
 
     @inlined
     def renew(data, turbines, wind, wakes, state, d, a, newest):
@@ -305,7 +306,8 @@ def _make_renew(
         for k in range(number):
             state.left[0, k] = wind_speed(free_speed[first + k], max(summed[k], 0.0))
         for k in range(number):
-            change[k, NEW_CT] = curves_at(turbines, type_index, state.left[0, k])[1]
+            felt = free_speed[first + k] if of_free_wind else state.left[0, k]
+            change[k, NEW_CT] = curves_at(turbines, type_index, felt)[1]
         for k in range(number):
             free, turbulence = free_speed[first + k], free_turbulence[first + k]
             speed, ct = state.left[0, k], change[k, NEW_CT]

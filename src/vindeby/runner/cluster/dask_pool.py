@@ -115,6 +115,7 @@ class DaskPool:
         self._nodes: dict[str, Node] = {}
         self._known: set[str] = set()
         """Addresses of Dask workers that are being opened, are open, or were refused."""
+        self._opening: set[str] = set()
         self._mismatched: dict[str, str] = {}
         """By address, what differs on Dask workers with other versions, until it is decided what that means."""
         self._places: dict[int, Place] = {}
@@ -182,8 +183,10 @@ class DaskPool:
         """Open Dask workers that came, and give up those that went."""
         for address in self._known - threads.keys():
             self._mismatched.pop(address, None)
+            self._opening.discard(address)
             self._node_vanished(address)
         for address in threads.keys() - self._known:
+            self._opening.add(address)
             self._link.open(address)
         self._known = set(threads)
         self._decide_mismatched()
@@ -217,6 +220,7 @@ class DaskPool:
         """Use a Dask worker on which an agent is there."""
         if address not in self._known:
             return  # it went meanwhile
+        self._opening.discard(address)
         if opened.identity in self._given_up:
             self._link.refuse(address)
             self._decide_mismatched()
@@ -243,6 +247,7 @@ class DaskPool:
         """Do without a Dask worker that has other versions; try any other again."""
         if address not in self._known:
             return
+        self._opening.discard(address)
         self._inbox.events.append(PoolNote("node refused", {"address": address, "reason": reason}))
         if mismatch:
             self._mismatched[address] = reason
@@ -255,8 +260,8 @@ class DaskPool:
         if self._nodes:
             for reason in self._mismatched.values():
                 self._say(f"{reason}; it is not used")
-        elif self._known - self._mismatched.keys():
-            return  # some may still answer
+        elif self._opening:
+            return  # they may still answer
         elif self._mismatched:
             self._inbox.events.append(MethodUnusable("\n".join(self._mismatched.values())))
         self._mismatched.clear()

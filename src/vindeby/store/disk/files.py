@@ -440,9 +440,10 @@ def _check_length(path: Path) -> None:
 
 def _limit(folder: Path, name: str, usual: int) -> int:
     try:
-        return min(usual, os.pathconf(folder, name))
+        found = os.pathconf(folder, name)
     except (OSError, ValueError):
         return usual
+    return min(usual, found) if found > 0 else usual  # else there is none
 
 
 def _kind(path: Path) -> str:

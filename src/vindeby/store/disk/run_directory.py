@@ -161,6 +161,7 @@ class RunDirectory:
 
     def noted_place(self, folder: Path, stem: str, path: Path, why: str) -> Path:
         """A free name in a folder for a file that is kept, with a note beside it that says why."""
+        make_directories(Files(), folder, self.path.parent)
         names = (f"{stem}{f'-{number}' if number > 1 else ''}{path.suffix}" for number in itertools.count(1))
         target = next(folder / name for name in names if not (folder / name).exists())
         note = {"file": str(path), "why": why, "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())}

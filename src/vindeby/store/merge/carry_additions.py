@@ -106,7 +106,7 @@ def carry_over(
     if kind != DONE:
         why = data.decode(errors="replace")
         _raise_if_full(new, why)
-        raise AdditionsError(output, [f"{listed(carried, None)}: {why}"])
+        raise AdditionsError(output, [f"{listed(carried, None, most=10)}: {why}"])
     if refused := json.loads(data)["refused"]:
         raise AdditionsError(output, refused)
     return carried

@@ -293,7 +293,7 @@ class _Merge:
             why = "it has no seal: another program made it or wrote to it"
             entry.fate = f"kept as {keep_old_file(self.run, why)}"
         elif left:
-            why = f"it holds additions by others that were left out: {listed(left, None)}"
+            why = f"it holds additions by others that were left out: {listed(left, None, most=10)}"
             entry.fate = f"kept as {keep_old_file(self.run, why)}"
 
     def _replace(self) -> None:

@@ -6,6 +6,7 @@ checksums of the scan.
 """
 
 import contextlib
+import errno
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -194,11 +195,15 @@ def _settle(
 
 
 def _pick(source: Source, rows: set[int]) -> list[tuple[int, Record]]:
+    """These records of a source; FileNotFoundError where another file stands in its place since it was scanned."""
     picked, start = [], 0
     for segment in source.reading.iterate():
         inside = sorted(row for row in rows if start <= row < start + len(segment))
-        picked += [(row, segment.record(row - start)) for row in inside]
+        same = [row for row in inside if segment.rows["checksum"][row - start] == source.checksums[row]]
+        picked += [(row, segment.record(row - start)) for row in same]
         start += len(segment)
+    if len(picked) < len(rows):
+        raise FileNotFoundError(errno.ENOENT, "it was replaced while it was read", str(source.path))
     return picked
 
 

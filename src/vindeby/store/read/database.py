@@ -92,14 +92,13 @@ class Chunks:
             known.append(finding)
 
     def find(self, place: ChunkPlace, key: str) -> Segment | None:
-        """The record of this key in a chunk, as a segment of one row, not yet compared with its checksum."""
+        """The first record of this key in a chunk, as a segment of one row, not yet compared with its checksum."""
         found = self._kept.pop(place, None)
         if found is None:
-            found = {
-                name.decode(errors="replace"): (segment, row)
-                for segment in self.segments(place)
-                for row, name in enumerate(segment.rows["key"].tolist())
-            }
+            found = {}
+            for segment in self.segments(place):
+                for row, name in enumerate(segment.rows["key"].tolist()):
+                    found.setdefault(name.decode(errors="replace"), (segment, row))
         self._kept[place] = found  # the last one is the one that was asked for last
         if len(self._kept) > _MOST_KEPT:
             del self._kept[next(iter(self._kept))]

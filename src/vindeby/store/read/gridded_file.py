@@ -75,7 +75,7 @@ def _refuse_other_formats(path: Path) -> None:
     if start.startswith(_CLASSIC):
         raise InputError(
             f"{path}: is a classic netCDF-3 file; convert it to netCDF-4 first: nccopy -k nc4 OLD.nc NEW.nc, or "
-            "xarray.open_dataset(OLD).to_netcdf(NEW, engine='h5netcdf')"
+            "xarray.open_dataset(OLD).to_netcdf(NEW, engine='netcdf4')"
         )
     if start != SIGNATURE:
         raise InputError(f"{path}: is neither netCDF-4 nor HDF5; is it the right file?")

@@ -112,7 +112,7 @@ def _make_walk(model: WakeModel, locality: Locality) -> Callable[..., None]:
 
 def _make_settle(model: WakeModel, locality: Locality) -> Callable[..., tuple[float, float]]:
     adds, blocks = model.adds_turbulence, model.blockage is not None
-    wind_speed = superposition_for(model, locality).wind_speed
+    wind_speed, of_free_wind = superposition_for(model, locality).wind_speed, model.thrust_of == "free"
 
     @scalar
     def settle(turbines, type_index, states, waked, a):
@@ -123,6 +123,8 @@ def _make_settle(model: WakeModel, locality: Locality) -> Callable[..., tuple[fl
             if blocks:
                 waked.u[a, k] -= waked.blocked[a, k]
             waked.power[a, k], waked.ct[a, k] = curves_at(turbines, type_index, waked.u[a, k])
+            if of_free_wind:
+                waked.ct[a, k] = curves_at(turbines, type_index, states.speed[k])[1]
             waked.ti[a, k] = states.turbulence[k]
             if adds:
                 waked.ti[a, k] = turbulence_in_wakes(states.turbulence[k], waked.extra[a, k])
@@ -285,11 +287,14 @@ def _make_settle_back(model: WakeModel, locality: Locality) -> Callable[..., Non
     adds, blocks = model.adds_turbulence, model.blockage is not None
     together, is_local = superposition_for(model, locality), locality != "uniform"
     wind_speed_back, slope_free = together.wind_speed_back, together.wind_speed_slope_free
+    of_free_wind = model.thrust_of == "free"
 
     @scalar
     def settle_back(turbines, type_index, states, counts, waked, adjoints, a):
         for k in range(states.speed.size):
             slope_power, slope_thrust = curves_with_slopes(turbines, type_index, waked.u[a, k])[2:]
+            if of_free_wind:
+                slope_thrust = 0.0
             of_speed = (
                 adjoints.u[k] + counts * states.weight[k] * slope_power + adjoints.thrust[a, k] * slope_thrust
             )
@@ -301,6 +306,9 @@ def _make_settle_back(model: WakeModel, locality: Locality) -> Callable[..., Non
                 adjoints.extra[a, k] = adjoints.ti[k] * waked.extra[a, k] / ti if ti > 0.0 else 0.0
             if is_local:
                 adjoints.free[k] += of_speed * slope_free(waked.summed[a, k])
+                if of_free_wind:
+                    slope_thrust = curves_with_slopes(turbines, type_index, states.speed[k])[3]
+                    adjoints.free[k] += adjoints.thrust[a, k] * slope_thrust
                 of_ti = adjoints.ti[k]
                 if adds:
                     of_ti *= states.turbulence[k] / waked.ti[a, k] if waked.ti[a, k] > 0.0 else 0.0

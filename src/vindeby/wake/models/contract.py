@@ -111,8 +111,13 @@ _WORDS: dict[str, tuple[str | None, ...]] = {
     "superposition": ("linear", "squares", "cumulative"),
     "reference": ("free", "source"),
     "free_wind_of": ("source", "target"),
+    "thrust_of": ("local", "free"),
     "blockage": ("self-similar-2020", None),
 }
+
+
+REFERENCES: dict[str, Literal["free", "source"]] = {"free": "free", "local": "source"}
+"""The ``reference`` of a model by the word that parameters have for it."""
 
 
 @scalar
@@ -154,6 +159,8 @@ class WakeModel:
     upwind of them, if any (``with_blockage`` gives any model one; see ``loops.blockage``). ``widths``: the
     width of the wakes, for models that can tell it (see ``Widths``); used only with ``tabulate``. ``pair_squares``:
     squares of deficits where nothing but places differs, for models that have a fast way (see ``PairSquares``).
+    ``thrust_of``: the wind that a turbine's thrust coefficient follows, the ``"local"`` one in the wakes of others or
+    the ``"free"`` one; the latter has neither tables nor blockage.
     """
 
     name: str
@@ -175,6 +182,7 @@ class WakeModel:
     blockage: Literal["self-similar-2020"] | None = None
     widths: Widths | None = None
     pair_squares: PairSquares | None = None
+    thrust_of: Literal["local", "free"] = "local"
 
     def __post_init__(self) -> None:
         for field, known in _WORDS.items():
@@ -189,11 +197,16 @@ class WakeModel:
                 "give both or neither"
             )
         adds = self.added_turbulence is not None or self.blockage is not None
-        if self.tabulate and (self.superposition != "squares" or self.reference != "free" or adds):
+        of_pairs = self.superposition == "squares" and self.reference == "free" and self.thrust_of == "local"
+        if self.tabulate and (adds or not of_pairs):
             raise ArgumentError(
                 f"wake model {self.name!r}: tabulate=True needs superposition='squares', reference='free', "
-                "added_turbulence=None and blockage=None: tables hold squares of deficits that are fractions of the "
-                "free wind speed and depend on thrust and place alone; set tabulate=False"
+                "thrust_of='local', added_turbulence=None and blockage=None: tables hold squares of deficits that are "
+                "fractions of the free wind speed and depend on thrust and place alone; set tabulate=False"
+            )
+        if self.blockage is not None and self.thrust_of != "local":
+            raise ArgumentError(
+                f"wake model {self.name!r}: blockage needs thrust_of='local'; leave one of them out"
             )
         for index in self.growth_constants:
             if index not in range(len(self.constants)):

@@ -2,6 +2,9 @@
 
 The deficit is C exp(-r^2/(2 sigma^2)) at the rotor's centre, with C = 1 - sqrt(1 - ct D^2 / (8 sigma^2)) of momentum.
 
+``gaussian``: sigma = k x + eps D with its parts as given: eps may be constant, C may be 2 a(ct D^2 / (8 sigma^2)) with
+the induction a of Madsen, up to 1, and the wake may end at some sigmas. The next two are such wakes.
+
 ``bastankhah-2014``: M. Bastankhah, F. Porté-Agel, "A new analytical model for wind-turbine wakes", Renewable Energy 70
 (2014) 116-123, eq. 23 with the width of eq. 21, sigma = k x + eps D, eps = 0.2 sqrt(beta) (sec. 3.1), k = 0.0324555.
 Deficits are fractions of the wind speed at the source and add linearly. beta is taken at thrust coefficients up to
@@ -25,12 +28,15 @@ on the share of the rotor inside the wake's radius of 2 sigma; the largest I+ co
 """
 
 from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
 from math import exp, sqrt
 from typing import Any
 
-from vindeby.parameters import Bastankhah2014, Iea37, Niayifar2016
+from vindeby.parameters import Bastankhah2014, Gaussian, Iea37, Induction, Niayifar2016
 from vindeby.wake.compiling.compiled import inlined, scalar
 from vindeby.wake.models.contract import (
+    REFERENCES,
     SIGMAS,
     ModelData,
     Pair,
@@ -40,6 +46,7 @@ from vindeby.wake.models.contract import (
     without_slopes,
 )
 from vindeby.wake.models.overlap import covered_share, overlap
+from vindeby.wake.models.self_similar_2020 import induced
 
 LARGEST_Z = 60.0
 """Up to here the polynomial of ``exp_of_minus`` holds; exp(-60) is 9e-27."""
@@ -58,6 +65,20 @@ def centre_deficit(thrust: float, diameter: float, sigma: float) -> tuple[float,
     root = sqrt(1.0 - q)
     slope = 0.5 / root
     return 1.0 - root, slope * per_thrust, -2.0 * slope * q / sigma
+
+
+@scalar
+def _centre_deficit_of_madsen(thrust: float, diameter: float, sigma: float) -> tuple[float, float, float]:
+    """The same with Madsen's induction: 2 a(ct D^2 / (8 sigma^2)), at most 1."""
+    per_thrust = diameter * diameter / (8.0 * sigma * sigma)
+    q = thrust * per_thrust
+    induction, slope = induced(q)
+    if induction >= 0.5:
+        return 1.0, 0.0, 0.0
+    return 2.0 * induction, 2.0 * slope * per_thrust, -4.0 * slope * q / sigma
+
+
+_CENTRES = {"madsen": _centre_deficit_of_madsen, "momentum": centre_deficit}
 
 
 @scalar
@@ -107,24 +128,35 @@ def over_rotor(data: ModelData, pair: Pair, sigma: float, centre: float, centre_
     return centre * share, centre_sigma * share + centre * share_sigma, with_crosswind, share
 
 
+@cache
 def make_gaussian(
     width: Callable[..., tuple[float, float, float, float]],
     profile: Callable[..., Profile],
+    induction: Induction = "momentum",
+    *,
+    cut: bool = False,
 ) -> dict[str, Any]:
     """The functions of a Gaussian wake, by the names that ``WakeModel`` has for them.
 
     ``width(data, downwind, diameter, thrust, turbulence)``: sigma (m), and its slopes with downwind distance, thrust
     and turbulence. ``profile``: see ``Profile``. The wake ends at ``SIGMAS``, beyond the rotor's edge where the profile
-    is a mean over the rotor.
+    is a mean over the rotor; or, if it is ``cut``, for rotors whose centre is as many sigmas off as the model's last
+    constant tells.
     """
-    of_radius = 0.0 if profile is at_rotor_centre else 0.5
+    of_radius, centre_of = 0.0 if profile is at_rotor_centre else 0.5, _CENTRES[induction]
+
+    @inlined
+    def edge(data: ModelData, sigma: float) -> float:
+        return data.constants[data.constants.size - 1] * sigma
 
     @scalar
     def deficit_with_slopes(data: ModelData, pair: Pair) -> Slopes:
         sigma, sigma_downwind, sigma_thrust, sigma_turbulence = width(
             data, pair.downwind, pair.diameter, pair.thrust, pair.turbulence
         )
-        centre, centre_thrust, centre_sigma = centre_deficit(pair.thrust, pair.diameter, sigma)
+        if cut and pair.crosswind * pair.crosswind + pair.rise * pair.rise >= edge(data, sigma) ** 2:
+            return 0.0, 0.0, 0.0, 0.0, 0.0
+        centre, centre_thrust, centre_sigma = centre_of(pair.thrust, pair.diameter, sigma)
         deficit, with_sigma, with_crosswind, share = profile(data, pair, sigma, centre, centre_sigma)
         return (
             deficit,
@@ -138,7 +170,9 @@ def make_gaussian(
     def reach(
         data: ModelData, downwind: float, diameter: float, rotor: float, thrust: float, turbulence: float
     ) -> float:
-        return of_radius * rotor + SIGMAS * width(data, downwind, diameter, thrust, turbulence)[0]
+        sigma = width(data, downwind, diameter, thrust, turbulence)[0]
+        whole = of_radius * rotor + SIGMAS * sigma
+        return min(whole, edge(data, sigma)) if cut else whole
 
     # Inlined, what only the slopes need vanishes.
     inside = inlined(deficit_with_slopes.py_func)  # type: ignore[attr-defined]
@@ -155,6 +189,13 @@ def _bastankhah_width(
 
 
 @scalar
+def _constant_start_width(
+    data: ModelData, downwind: float, diameter: float, thrust: float, turbulence: float
+) -> tuple[float, float, float, float]:
+    return data.constants[0] * downwind + data.constants[1] * diameter, data.constants[0], 0.0, 0.0
+
+
+@scalar
 def _iea37_width(
     data: ModelData, downwind: float, diameter: float, thrust: float, turbulence: float
 ) -> tuple[float, float, float, float]:
@@ -162,25 +203,14 @@ def _iea37_width(
     return k * downwind + diameter / sqrt(8.0), k, 0.0, 0.0
 
 
-_BASTANKHAH = make_gaussian(_bastankhah_width, at_rotor_centre)
-_IEA37 = make_gaussian(_iea37_width, at_rotor_centre)
+@cache
+def _pair_squares(width: Callable[..., tuple[float, float, float, float]]) -> PairSquares:
+    @inlined
+    def numbers(data: ModelData, diameter: float, thrust: float) -> tuple[float, float, float, float]:
+        start = width(data, 0.0, diameter, thrust, 0.0)[0]
+        return data.constants[0], start, thrust * diameter * diameter / 8.0, 0.0
 
-
-def bastankhah_2014(k: float = Bastankhah2014.k) -> WakeModel:
-    """The model of 2014; ``k`` is the growth of the wake's width per metre."""
-    return WakeModel(
-        **_BASTANKHAH,
-        name="bastankhah-2014",
-        constants=(k, 0.2, 0.899),
-        superposition="linear",
-        reference="source",
-        growth_constants=(0,),
-    )
-
-
-@inlined
-def _pair_numbers(data: ModelData, diameter: float, thrust: float) -> tuple[float, float, float, float]:
-    return data.constants[0], diameter / sqrt(8.0), thrust * diameter * diameter / 8.0, 0.0
+    return PairSquares(numbers, _pair_square)
 
 
 @inlined
@@ -222,17 +252,45 @@ def exp_of_minus(z: float) -> float:
     return e * e
 
 
+def gaussian(**parts: Any) -> WakeModel:
+    """A wake that widens linearly, put together from its parts, which ``vindeby.parameters.Gaussian`` lists."""
+    given = Gaussian(**parts)
+    if given.initial_width == "beta":
+        return _composed("gaussian", _bastankhah_width, (given.k, given.ceps, 0.899), given)
+    return _composed("gaussian", _constant_start_width, (given.k, given.ceps), given)
+
+
+def _composed(
+    name: str,
+    width: Callable[..., tuple[float, float, float, float]],
+    constants: tuple[float, ...],
+    given: Gaussian,
+) -> WakeModel:
+    """A wake of this width, the first of whose constants is its growth; its other parts are as given."""
+    over, cut = given.rotor == "overlap", given.cut_sigmas
+    plain = given.superposition == "squares" and given.induction == "momentum" and not over and cut is None
+    return WakeModel(
+        **make_gaussian(width, over_rotor if over else at_rotor_centre, given.induction, cut=cut is not None),
+        name=name,
+        constants=constants if cut is None else (*constants, cut),
+        superposition=given.superposition,
+        reference=REFERENCES[given.reference],
+        averages_gaussian=over,
+        growth_constants=(0,),
+        pair_squares=_pair_squares(width) if plain and given.reference == "free" else None,
+        thrust_of=given.thrust_of,
+    )
+
+
+def bastankhah_2014(k: float = Bastankhah2014.k) -> WakeModel:
+    """The model of 2014; ``k`` is the growth of the wake's width per metre."""
+    return replace(gaussian(k=k, superposition="linear", reference="local"), name="bastankhah-2014")
+
+
 def iea37(k: float = Iea37.k) -> WakeModel:
     """The case studies' model; ``k`` is the growth of the wake's width per metre."""
-    return WakeModel(
-        **_IEA37,
-        name="iea37",
-        constants=(k,),
-        superposition="squares",
-        reference="free",
-        growth_constants=(0,),
-        pair_squares=PairSquares(_pair_numbers, _pair_square),
-    )
+    given = Gaussian(k)
+    return _composed("iea37", _iea37_width, (given.k,), given)
 
 
 @scalar

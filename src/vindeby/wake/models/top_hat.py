@@ -7,7 +7,9 @@ rotor's area, or 1 or 0 as the rotor's centre is inside or outside: then the def
 move but at the wake's edge, where it jumps, and the gradient, which is 0 across the wind on both sides, does not show
 the edge.
 
-``jensen``: N. O. Jensen, "A note on wind generator interaction", Risø-M-2411 (1983), R_w = R + k x with k = 0.1;
+``top-hat``: a wake that widens linearly, R_w = R + k x, with its other parts as given.
+
+``jensen``: that of N. O. Jensen, "A note on wind generator interaction", Risø-M-2411 (1983), with k = 0.1;
 several wakes as squares after I. Katic, J. Højstrup, N. O. Jensen, EWEC 1986; fractions of the free wind speed.
 
 ``turbopark-2020``: TurbOPark as it was first published, N. G. Nygaard, S. T. Steen, L. Poulsen, J. G. Pedersen,
@@ -22,13 +24,14 @@ the free wind speed, and I0 is the turbulence intensity of the free wind.
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 from math import sqrt
 from typing import Any
 
-from vindeby.parameters import Induction, Jensen, Rotor, Turbopark2020
+from vindeby.parameters import Induction, Jensen, Rotor, TopHat, Turbopark2020
 from vindeby.wake.compiling.compiled import scalar
-from vindeby.wake.models.contract import ModelData, Pair, Slopes, WakeModel, without_slopes
+from vindeby.wake.models.contract import REFERENCES, ModelData, Pair, Slopes, WakeModel, without_slopes
 from vindeby.wake.models.nygaard_2022 import width
 from vindeby.wake.models.overlap import covered_share
 from vindeby.wake.models.self_similar_2020 import induced
@@ -51,14 +54,14 @@ _INDUCTIONS: dict[str, Callable[[float], tuple[float, float]]] = {"madsen": indu
 
 @cache
 def make_top_hat(
-    radius_of: Callable[..., tuple[float, float, float, float]], given: Jensen | Turbopark2020
+    radius_of: Callable[..., tuple[float, float, float, float]], induction: Induction, rotor: Rotor
 ) -> dict[str, Any]:
     """The functions of a top hat, by the names that ``WakeModel`` has for them.
 
     ``radius_of(data, downwind, diameter, thrust, turbulence)``: the wake's radius, and its slopes with downwind
     distance, thrust and turbulence.
     """
-    induction_of, of_area = _INDUCTIONS[given.induction], given.rotor == "overlap"
+    induction_of, of_area = _INDUCTIONS[induction], rotor == "overlap"
 
     @scalar
     def deficit_with_slopes(data: ModelData, pair: Pair) -> Slopes:
@@ -107,6 +110,20 @@ def _linear_radius(
     return 0.5 * diameter + k * downwind, k, 0.0, 0.0
 
 
+def top_hat(**parts: Any) -> WakeModel:
+    """A wake that widens linearly, put together from its parts, which ``vindeby.parameters.TopHat`` lists."""
+    given = TopHat(**parts)
+    return WakeModel(
+        **make_top_hat(_linear_radius, given.induction, given.rotor),
+        name="top-hat",
+        constants=(given.k,),
+        superposition=given.superposition,
+        reference=REFERENCES[given.reference],
+        growth_constants=(0,),
+        thrust_of=given.thrust_of,
+    )
+
+
 def jensen(
     k: float = Jensen.k, induction: Induction = Jensen.induction, rotor: Rotor = Jensen.rotor
 ) -> WakeModel:
@@ -114,15 +131,7 @@ def jensen(
 
     ``induction``: of Madsen or of momentum theory. ``rotor``: the share of its area in the wake, or its centre alone.
     """
-    given = Jensen(k, induction, rotor)
-    return WakeModel(
-        **make_top_hat(_linear_radius, given),
-        name="jensen",
-        constants=(given.k,),
-        superposition="squares",
-        reference="free",
-        growth_constants=(0,),
-    )
+    return replace(top_hat(k=k, induction=induction, rotor=rotor), name="jensen")
 
 
 @scalar
@@ -142,7 +151,7 @@ def turbopark_2020(
     """The model of 2020; ``a`` is A, the wake expansion, ``induction`` and ``rotor`` are those of ``jensen``."""
     given = Turbopark2020(a, induction, rotor)
     return WakeModel(
-        **make_top_hat(_turbulent_radius, given),
+        **make_top_hat(_turbulent_radius, given.induction, given.rotor),
         name="turbopark-2020",
         constants=(given.a, 1.5, 0.8, 0.0, 0.96),
         superposition="squares",
