@@ -18,12 +18,12 @@ from vindeby.layout import (
     BoundaryGrid,
     Layout,
     LayoutProblem,
-    RandomSearch,
     RandomStart,
 )
-from vindeby.layout.area.boundary import BORDER_M, nearest_inside
-from vindeby.layout.area.limits import strictly_kept
+from vindeby.layout.area.boundary import BORDER_M, areas_of, nearest_inside
+from vindeby.layout.area.limits import Limits, strictly_kept
 from vindeby.layout.methods.gradient import Gradient
+from vindeby.layout.moves.walk_loop import Rules, can_move, place_inside
 from vindeby.wake import TableSite, Turbine, WindFarm
 from vindeby.wake.models import jensen
 
@@ -132,14 +132,23 @@ def test_turbines_stay_inside_their_own_zones(name: str) -> None:
         assert is_strictly_inside(zone.boundary, found.x[mine], found.y[mine]).all()
 
 
-@pytest.mark.slow
+may_move: Callable[..., bool] = can_move
+placed: Callable[..., tuple[float, float]] = place_inside
+
+
 def test_the_border_is_no_way_to_move_farther_than_allowed() -> None:
-    problem = top_hat(BOUNDARIES["dart"], 1)
-    # In the notch the nearest border is beyond it.
-    start = Layout.of([EAST + 890.0], [NORTH + 1010.0])
-    for seed in range(40):
-        found = RandomSearch(1, max_step_m=40.0).run(problem, seed, start)
-        assert np.hypot(found.x - start.x, found.y - start.y).max() <= 40.0
+    west = [(0.0, 0.0), (1000.0, 0.0), (1000.0, 1000.0), (0.0, 1000.0)]
+    boundary = Boundary([west, [(x + 1030.0, y) for x, y in west]])
+    problem = top_hat(boundary, 1)
+    limits = Limits(problem, np.zeros(1, np.int64))
+    border = areas_of([boundary.inset(BORDER_M)], limits.origin)
+    rules = Rules(limits.areas, border, limits.zone, limits.need, limits.zone, 20.0)
+    x, y = np.array([999.0 - limits.origin[0]]), np.zeros(1)
+    # Into the gap, nearer to the other polygon.
+    to = placed(rules, 0, x[0] + 19.0, y[0])
+    assert to[0] - x[0] == pytest.approx(31.0 + BORDER_M)
+    assert not may_move(rules, x, y, 0, *to)
+    assert may_move(rules._replace(longest_m=40.0), x, y, 0, *to)
 
 
 @pytest.mark.slow
