@@ -11,16 +11,19 @@ The nearest step is a projection on half-spaces. Hildreth's method (1957) finds 
 touches two turbines at most, so hundreds of turbines take little time. The order of the rows decides the last bits.
 """
 
+from dataclasses import replace
 from itertools import pairwise
 from math import cos, hypot, sin, sqrt
 
 import numpy as np
 
 from vindeby.arrays import BoolArray, FloatArray, IntArray
-from vindeby.layout.area.boundary import _nearest_edge, areas_of
+from vindeby.layout.area.boundary import Zones, _nearest_edge, areas_of
 from vindeby.layout.problem import Layout, LayoutProblem
 from vindeby.wake.compiling.compiled import inlined, kernel, scalar
 
+STRICT_M = 1e-6
+"""The margin of layouts that keep to the rules by any exact test, whatever rounding does to them."""
 EXACT_M = 1e-8
 """Layouts are mended to this: a hundredth of what the problem allows."""
 GOLDEN_ANGLE = 2.399963229728653
@@ -83,6 +86,19 @@ class Limits:
             if count <= size:
                 return rows[:count], normals[:count], rooms[:count]
             size = count
+
+
+def strictly_kept(problem: LayoutProblem, layout: Layout) -> Layout:
+    """The layout, moved by about ``STRICT_M`` where it is not that far inside all rules; itself where that fails."""
+    zones = [replace(zone, boundary=zone.boundary.inset(STRICT_M)) for zone in problem.zones]
+    spacing = problem.spacing_by_type
+    stricter = replace(
+        problem,
+        boundary=Zones(zones) if isinstance(problem.boundary, Zones) else zones[0].boundary,
+        spacing_m=(spacing + STRICT_M * (spacing > 0.0)).tolist(),
+    )
+    strict, kept = Limits(stricter, layout.types).mended(layout, 60)
+    return strict if kept else layout
 
 
 def _convex_corners(edges: FloatArray) -> BoolArray:

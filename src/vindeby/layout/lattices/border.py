@@ -96,7 +96,9 @@ class BorderRings:
     def place(self, rng: np.random.Generator, share: float, along_m: float | None, corners: bool) -> Points:
         """Turbines on all rings, a share of each zone's if there is room, or so far apart; offsets are drawn."""
         beside, clear, spacing = self.ground.room.beside, self.ground.room.clear, self.ground.spacing
-        x, y, zones = [], [], []
+        x: list[float] = []
+        y: list[float] = []
+        zones: list[int] = []
         for z, zone in enumerate(self.problem.zones):
             shift = zone.boundary.origin - self.ground.origin
             length = sum(curve.length for curve in self.curves[z])

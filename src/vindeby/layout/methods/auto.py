@@ -11,7 +11,7 @@ from vindeby import parameters
 from vindeby.errors import ArgumentError, TaskError
 from vindeby.layout.method import Method, Result, Search
 from vindeby.layout.methods.gradient import Gradient
-from vindeby.layout.methods.starts import Lattice
+from vindeby.layout.methods.starts import BoundaryGrid, Lattice
 from vindeby.layout.methods.walks import Annealing, RandomSearch
 from vindeby.layout.portfolio.candidates import Budget, Tools
 from vindeby.layout.portfolio.contest import Contest
@@ -60,7 +60,9 @@ class _EachPartOnce(Method):
         def run(seed: int, start: Layout | None = None) -> Result:
             result = None
             starts = (one.method for one in starts_for(problem))
-            methods = [Lattice(trials=1) if isinstance(one, Lattice) else one for one in starts]
+            methods = [
+                replace(one, trials=1) if isinstance(one, Lattice | BoundaryGrid) else one for one in starts
+            ]
             for method in (*methods, Gradient(16), RandomSearch(1), Annealing(1)):
                 try:
                     result = method.prepare(problem)(seed, start if result is None else result.layout)

@@ -47,8 +47,8 @@ class Candidates:
     def __init__(self, problem: LayoutProblem, budget: Budget) -> None:
         self.problem, self.budget = problem, budget
         self.best: list[Candidate] = []
-        self.climbs_lead_up = True
-        """Whether there is a gradient, and the energy rises along it."""
+        self.climbs_lead_up: bool | None = None
+        """Whether there is a gradient, and the energy rises along it; None before the first climb."""
         self._curve: list[tuple[float, float, float]] = []
 
     def worth(self, layout: Layout) -> float:

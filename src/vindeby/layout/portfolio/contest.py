@@ -20,6 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from vindeby.errors import ArgumentError, TaskError
+from vindeby.layout.area.limits import strictly_kept
 from vindeby.layout.method import Method, Result
 from vindeby.layout.methods.gradient import Gradient
 from vindeby.layout.methods.walks import Annealing, RandomSearch
@@ -93,9 +94,6 @@ class Contest:
         begun, left = self.budget.used, 1.0 - self.budget.used
         race, refined, walked = (begun + share * left for share in self._shares)
         self._race.run(race)
-        if self._shares is MANY_MOVES and not self.found.climbs_lead_up:
-            self._shares = ONLY_MOVES
-            walked = begun + self._shares.walked * left
         self._refine(refined)
         self._walk(walked)
         self._climbs.climb_on()
@@ -106,8 +104,10 @@ class Contest:
             self.budget.pieces("trial", self._trial, until)
             for until in (MANY_MOVES.refined, MANY_MOVES.walked)
         )
-        enough = last - first >= MANY_TRIALS * self.problem.n_turbines
-        self._shares = MANY_MOVES if enough else FEW_MOVES
+        self._shares = FEW_MOVES
+        if last - first >= MANY_TRIALS * self.problem.n_turbines:
+            smooth = self._climbs.lead_up(self.found.best[0].layout)
+            self._shares = MANY_MOVES if smooth else ONLY_MOVES
 
     def _refine(self, until: float) -> None:
         """Climb from the best few with the true wakes; each gets its share of what is left for it."""
@@ -152,8 +152,8 @@ class Contest:
 
 SHORT = 64
 """Iterations of a climb."""
-WIDENING, REGULAR = 16.0, "lattice"
-"""How wide wakes are at first; but for this start."""
+WIDENING, FREQUENT, REGULAR = 16.0, "lattice", ("lattice", "boundary-grid")
+"""How wide wakes are at first, but for regular starts; one of these has every second turn."""
 
 
 class Race:
@@ -209,7 +209,7 @@ class Race:
             self.budget.end(start.name, 1, start.work - 1.0)
             self._failures.append(f"{start.name}: {error}")
             return None
-        spent = found.evaluations if start.name == REGULAR else start.work
+        spent = found.evaluations if start.name in REGULAR else start.work
         self.budget.end(start.name, 1, max(0.0, spent - 1.0))
         return found.layout
 
@@ -222,7 +222,7 @@ class Race:
 
     def climb_from(self, layout: Layout, start: str, until: float) -> None:
         """A new layout takes part: climb a little from it."""
-        widening = 1.0 if start == REGULAR else WIDENING
+        widening = 1.0 if start in REGULAR else WIDENING
         reached = self._climbs.climb(self._enter(layout, start), SHORT, widening, until).aep_gwh
         self._tries[start] += 1
         self._reached[start] = max(reached, self._reached.get(start, 0.0))
@@ -230,9 +230,9 @@ class Race:
 
 def _turns(starts: Sequence[Start]) -> list[Start]:
     """A round: lattices before each of the others."""
-    regular = [start for start in starts if start.name == REGULAR]
-    others = [start for start in starts if start.name != REGULAR]
-    return [turn for start in others for turn in (*regular, start)] or regular
+    frequent = [start for start in starts if start.name == FREQUENT]
+    others = [start for start in starts if start.name != FREQUENT]
+    return [turn for start in others for turn in (*frequent, start)] or frequent
 
 
 PER_ITERATION = 1.4
@@ -241,9 +241,12 @@ LEAST_WIDE = 16
 """Climbs of fewer iterations have no stages with wide wakes."""
 LEAST_TOLD = 16
 """Climbs of fewer iterations do not show which of two starts is the better one."""
-JAGGED, ENDING = 4, 125
-"""Climbs of more gradients for each iteration, and some for the end, are in a landscape of jumps and plateaus (top-hat
-wakes), where the energy is not what the gradient promises: no further climbs are made."""
+STEPS_D, OFF, SMALL = (0.02, 0.04), 0.1, 1e-6
+"""Of a test whether the energy follows the gradient: how far turbines move along it, in rotor diameters, by which share
+the change may be off what the gradient promises, and by which share of the energy. With top-hat wakes, whose edges the
+gradient does not see, the first share is above 1; with others it is below 0.04."""
+TEST, TEST_WORK = "test of the gradient", GRADIENT + 2.0 * len(STEPS_D)
+"""This kind of work, and its evaluations."""
 LAST = 32
 """Iterations of a climb after moves."""
 GAIN = 1e-7
@@ -261,22 +264,19 @@ class Climbs:
 
     def climb(self, candidate: Candidate, iterations: int, widening: float, until: float) -> Candidate:
         """Climb as often as fits until a share of the budget is spent, in powers of two; what it came to."""
+        if self.found.climbs_lead_up is None and self.budget.pieces(TEST, TEST_WORK, until) < 1:
+            return candidate
+        leads_up = self.lead_up(candidate.layout)
         fitting = min(iterations, self.budget.pieces(self._kind, PER_ITERATION * self._work, until))
-        if fitting < 1 or not self.found.climbs_lead_up:
+        if fitting < 1 or not leads_up:
             return candidate
         count = 1 << (fitting.bit_length() - 1)
         method = Gradient(count, widening if count >= LEAST_WIDE else 1.0)
         self.budget.begin()
-        try:
-            found = self.tools.search(method, quick=self._quick)(0, candidate.layout)
-        except (ArgumentError, TaskError):  # a model or an engine that has no gradient
-            self.found.climbs_lead_up = False
-            return candidate
+        found = self.tools.search(method, quick=self._quick)(0, candidate.layout)
         self.budget.end(self._kind, min(count, found.evaluations), self._work * found.evaluations)
-        if count >= LEAST_TOLD and found.evaluations > JAGGED * count + ENDING:
-            self.found.climbs_lead_up = False
-        worth = self.found.worth(found.layout) if self._quick else found.aep_gwh
-        climbed = candidate._replace(aep_gwh=worth, layout=found.layout)
+        layout = strictly_kept(self.tools.problem, found.layout)
+        climbed = candidate._replace(aep_gwh=self.found.worth(layout), layout=layout)
         self.found.take(climbed)
         return climbed
 
@@ -284,6 +284,34 @@ class Climbs:
         """Whether a climb that is long enough to compare starts fits until a share of the budget is spent."""
         fitting = self.budget.pieces(self._kind, PER_ITERATION * self._work, until)
         return fitting >= LEAST_TOLD or not self.found.climbs_lead_up
+
+    def lead_up(self, layout: Layout) -> bool:
+        """Whether there is a gradient, and the energy follows it, as the first layout that is asked about shows."""
+        if self.found.climbs_lead_up is None:
+            self.budget.begin()
+            self.found.climbs_lead_up = self._follows_gradient(layout)
+            self.budget.end(TEST, 1, TEST_WORK)
+        return self.found.climbs_lead_up
+
+    def _follows_gradient(self, layout: Layout) -> bool:
+        problem, many = self.tools.problem, len(layout.x)
+        whole = problem.whole(layout)
+        try:
+            energy, *slopes = problem.farm.aep_and_gradient(whole.x, whole.y, whole.types)
+        except (ArgumentError, TaskError):  # a model or an engine that has no gradient
+            return False
+        east, north = (slope[:many] for slope in slopes)
+        steepest = max(float(np.hypot(east, north).max()), 1e-300)
+        for step in STEPS_D:
+            far = step * float(problem.farm.turbine_arrays.diameter.min()) / steepest
+            up, down = (
+                problem.aep(Layout(layout.x + way * east, layout.y + way * north, layout.types))
+                for way in (far, -far)
+            )
+            promised = 2.0 * far * float(east @ east + north @ north)
+            if abs(up - down - promised) > OFF * promised + SMALL * energy:
+                return False
+        return True
 
     def climb_on(self, until: float = 1.0) -> None:
         """Climb from the best with the true wakes, as long as it pays and a share of the budget is not spent."""

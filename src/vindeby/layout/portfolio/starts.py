@@ -18,7 +18,7 @@ from vindeby.arrays import FloatArray
 from vindeby.layout.lattices.judges import can_judge_quickly, look_work, parts_of, shares_of_evaluation
 from vindeby.layout.lattices.searching import KEPT, SHAPES_PER_TRIAL, WITH_SURPLUS
 from vindeby.layout.method import Method
-from vindeby.layout.methods.starts import Lattice, RandomStart, SmartStart
+from vindeby.layout.methods.starts import BoundaryGrid, Lattice, RandomStart, SmartStart
 from vindeby.layout.moves.carried_state import can_carry
 from vindeby.layout.moves.steady_moves import is_steady
 from vindeby.layout.moves.walk import stages_of
@@ -33,6 +33,8 @@ LATTICES = 300
 """Lattices that are tried for one layout."""
 PER_LATTICE = 3.0
 """Evaluations for each of them, about, with those that decide which turbines are left out."""
+RINGED = 100
+"""Layouts of boundary-grid that are tried for one."""
 SPEEDS = 5
 """Wind speeds at most, and directions, in which smart start judges points: some of the problem's own."""
 DIRECTIONS = 120
@@ -44,12 +46,18 @@ class Start(NamedTuple):
     name: str
     method: Method
     work: float
-    """In evaluations, for each layout, about; a lattice says itself how many it took."""
+    """In evaluations, for each layout, about; regular starts say themselves how many it took."""
 
 
 def starts_for(problem: LayoutProblem) -> list[Start]:
     """All that may suit a problem, in the order in which they are tried."""
-    starts = (_lattice(problem), _smart_start(problem), Start("random-start", RandomStart(), 1.0))
+    looks = RINGED * look_work(parts_of(problem), problem)
+    starts = (
+        _lattice(problem),
+        Start("boundary-grid", BoundaryGrid(trials=RINGED), 1.0 + looks),
+        _smart_start(problem),
+        Start("random-start", RandomStart(), 1.0),
+    )
     return [start for start in starts if start is not None]
 
 
