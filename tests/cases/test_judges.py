@@ -118,6 +118,12 @@ def test_the_cost_of_a_layout_is_that_of_the_competitions_evaluator(name: str) -
     assert f"{verdict.worth:.9f}" == f"{COMPETITION[name]:.9f}"
 
 
+def test_a_wake_of_the_competition_reaches_the_turbine_just_upwind() -> None:
+    """Two turbines 310 m apart, nearly along the wind of one sector; the cost is printed by the evaluator."""
+    x, y = np.array([1000.0, 1306.6, 1000.0]), np.array([1000.0, 1045.8, 3000.0])
+    assert f"{judged(case_named('gecco-2015-5'), x, y).worth:.9f}" == "0.034144850"
+
+
 def test_the_competition_allows_no_rounding() -> None:
     case = case_named("gecco-2015-5")
     assert judged(case, np.array([0.0, 308.0]), np.zeros(2)).problems == ()
