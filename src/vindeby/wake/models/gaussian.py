@@ -30,6 +30,7 @@ on the share of the rotor inside the wake's radius of 2 sigma; the largest I+ co
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
+from inspect import signature
 from math import exp, sqrt
 from typing import Any
 
@@ -258,6 +259,9 @@ def gaussian(**parts: Any) -> WakeModel:
     if given.initial_width == "beta":
         return _composed("gaussian", _bastankhah_width, (given.k, given.ceps, 0.899), given)
     return _composed("gaussian", _constant_start_width, (given.k, given.ceps), given)
+
+
+setattr(gaussian, "__signature__", signature(Gaussian))  # noqa: B010 - mypy does not know it
 
 
 def _composed(

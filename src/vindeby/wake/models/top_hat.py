@@ -26,6 +26,7 @@ the free wind speed, and I0 is the turbulence intensity of the free wind.
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
+from inspect import signature
 from math import sqrt
 from typing import Any
 
@@ -122,6 +123,9 @@ def top_hat(**parts: Any) -> WakeModel:
         growth_constants=(0,),
         thrust_of=given.thrust_of,
     )
+
+
+setattr(top_hat, "__signature__", signature(TopHat))  # noqa: B010 - mypy does not know it
 
 
 def jensen(
