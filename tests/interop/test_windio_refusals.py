@@ -14,12 +14,12 @@ from tests.interop.windio_examples import (
     TURBINE,
     WEIBULL,
     changed,
-    read_turbine,
     with_resource,
     write,
 )
 from vindeby.campaign import Campaign
 from vindeby.errors import CampaignError
+from vindeby.interop.windio import read_turbine
 from vindeby.interop.windio.nodes import MOST_INCLUDES
 from vindeby.interop.windio.system import read_system
 

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 import xarray
 
-from tests.interop.windio_examples import ROSE, SERIES, SIX_SECTORS, WEIBULL, changed, read_resource, write
+from tests.interop.windio_examples import ROSE, SERIES, SIX_SECTORS, WEIBULL, changed, write
 from vindeby.errors import CampaignError
+from vindeby.interop.windio import read_resource
 from vindeby.interop.windio.nodes import Notes, open_root
 from vindeby.interop.windio.quantities import read_quantities
 

@@ -8,21 +8,11 @@ from typing import Any
 
 import pytest
 
-from tests.interop.windio_examples import (
-    ROSE,
-    SERIES,
-    SYSTEM,
-    TURBINE,
-    changed,
-    read_boundary,
-    read_turbine,
-    with_resource,
-    write,
-)
+from tests.interop.windio_examples import ROSE, SERIES, SYSTEM, TURBINE, changed, with_resource, write
 from vindeby.campaign import Campaign
 from vindeby.campaign.reading.files import read_bounded_text
 from vindeby.errors import CampaignError
-from vindeby.interop.windio import nodes
+from vindeby.interop.windio import nodes, read_boundary, read_turbine
 from vindeby.interop.windio.nodes import Notes
 from vindeby.interop.windio.system import System, campaign_files, read_system
 

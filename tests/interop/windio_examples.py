@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import yaml
-
-from vindeby.interop.windio import farm, resource, turbine
-from vindeby.interop.windio.nodes import Notes, open_root
 
 SPEEDS = [4, 6, 8, 10, 12, 25]
 TURBINE: dict[str, Any] = {
@@ -94,19 +90,3 @@ def write(path: Path, data: Any) -> Path:
 def with_resource(resource: Any) -> dict[str, Any]:
     """The small system with another wind."""
     return changed(SYSTEM, "site.energy_resource.wind_resource", resource)
-
-
-def read_boundary(path: Path) -> dict[str, Any] | None:
-    """The boundary of a site file."""
-    return farm.read_boundary(open_root(path), Notes())
-
-
-def read_resource(path: Path, hub_heights: Sequence[float], notes: Notes | None = None) -> dict[str, Any]:
-    """The wind of a resource file, as the section ``site`` of a campaign."""
-    notes = notes or Notes()
-    return resource.site_section(resource.read_resource(open_root(path), notes), hub_heights, notes)
-
-
-def read_turbine(path: Path, notes: Notes | None = None) -> dict[str, Any]:
-    """A turbine file, as a campaign file has it."""
-    return turbine.read_turbine(open_root(path), notes or Notes())
