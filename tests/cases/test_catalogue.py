@@ -79,12 +79,25 @@ def test_layouts_of_iea_task_37_and_windio_are_read(text: str, tmp_path: Path) -
 
 
 @pytest.mark.parametrize(
-    "text", ["a: 1", "x: [1, 2]\ny: [1]", "x: [1]\ny: [one]", "- 1", "x: [.nan]\ny: [1]"]
+    "text",
+    [
+        "a: 1",
+        "x: [1, 2]\ny: [1]",
+        "x: [1]\ny: [one]",
+        "- 1",
+        "x: [.nan]\ny: [1]",
+        "x: 3\ny: 4",
+        "x: null\ny: null",
+        "items: [[1, 2], 5]",
+        "items: [[1, 2], [3]]",
+        f"x: [1{400 * '0'}]\ny: [1]",
+        "boundaries: {polygons: [{x: [0, 1, 1], y: [0, 0, 1]}]}",
+    ],
 )
 def test_yaml_without_a_layout_is_refused(text: str, tmp_path: Path) -> None:
     path = tmp_path / "layout.yaml"
     path.write_text(text)
-    with pytest.raises(InputError, match=r"layout\.yaml: does not hold a layout; give a table"):
+    with pytest.raises(InputError, match=r"layout\.yaml: does not hold a layout; give one"):
         read_layout(path)
 
 

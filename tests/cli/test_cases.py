@@ -44,6 +44,15 @@ def test_a_feasible_layout_is_scored(tmp_path: Path) -> None:
     )
 
 
+def test_a_table_may_name_types_and_turbines_at_one_place_are_not_evaluated(tmp_path: Path) -> None:
+    (tmp_path / "layout.csv").write_text("type,x,y\n" + 9 * "3.35 MW,0,0\n")
+    done = vindeby(tmp_path, "cases", "--score", "iea37-cs2", "layout.csv")
+    assert (done.returncode, done.stdout.split(",")[1:4]) == (
+        1,
+        [" layout.csv: not feasible", " 0.00 MWh", " -100.0000% against the best published\n"],
+    )
+
+
 def test_a_layout_that_breaks_a_rule_is_scored_with_the_reason_and_status_1(tmp_path: Path) -> None:
     written(tmp_path, first="0,905")
     done = vindeby(tmp_path, "cases", "--score", "case:iea37-cs2", "layout.csv")
@@ -63,11 +72,18 @@ def test_a_layout_that_breaks_a_rule_is_scored_with_the_reason_and_status_1(tmp_
         (["--score", "iea37-cs9", "layout.csv"], "there is no case 'iea37-cs9'; did you mean 'case:iea37-cs"),
         (["--score", "iea37-cs2"], "--score CASE and FILE go together"),
         (["layout.csv"], "--score CASE and FILE go together"),
+        (
+            ["--score", "iea37-cs2", "far.csv"],
+            "far.csv: holds a position farther than 1e+08 m from the origin",
+        ),
+        (["--score", "iea37-cs2", "many.csv"], "many.csv: holds 3,001 positions, and no case has more than"),
         (["--check", "--data", "nowhere"], "--data nowhere: give an existing folder"),
     ],
 )
 def test_wrong_input_is_refused_with_status_2(words: list[str], said: str, tmp_path: Path) -> None:
     written(tmp_path, first="one,2")
+    (tmp_path / "far.csv").write_text("x,y\n1e307,-1e307\n0,0\n")
+    (tmp_path / "many.csv").write_text("x,y\n" + "".join(f"{k},0\n" for k in range(3001)))
     done = vindeby(tmp_path, "cases", *words)
     assert (done.returncode, done.stdout) == (2, "")
     assert said in done.stderr
@@ -77,11 +93,13 @@ def test_published_layouts_in_a_folder_of_the_user_are_judged_too(tmp_path: Path
     (tmp_path / "deep").mkdir()
     layout = "definitions: {position: {items: {xc: [0, 300], yc: [0, 905]}}}"
     (tmp_path / "deep/iea37-par5-cc5.yaml").write_text(layout)
+    (tmp_path / "iea37-par5-cc5.yaml").write_text("a: 1")
     done = vindeby(tmp_path, "cases", "--check", "--data", ".", "--json")
     rows = json.loads(done.stdout)
     assert done.returncode == 0, done.stderr
-    (theirs,) = [row for row in rows if "published" in row]
-    assert theirs["case"] == "iea37-cs2"
+    theirs, broken = [row for row in rows if "published" in row]
+    assert (theirs["case"], theirs["file"]) == ("iea37-cs2", "deep/iea37-par5-cc5.yaml")
+    assert "does not hold a layout" in broken["problems"][0]
     assert theirs["problems"][0] == "has 2 turbines instead of 9"
     assert all(row["problems"] == [] for row in rows if row["file"] == "stored")
 

@@ -20,6 +20,8 @@ from vindeby.campaign.reading.yaml_text import MAX_BYTES, read
 from vindeby.errors import ArgumentError, InputError, Problem
 
 FloatArray = npt.NDArray[np.float64]
+_MOST_TURBINES, _FARTHEST_M = 3000, 1e8
+_REMEDY = "give one layout: a table with the columns x and y, in metres"
 
 
 @dataclass(frozen=True)
@@ -116,36 +118,43 @@ def case_named(name: str) -> Case:
 def read_layout(path: Path) -> tuple[FloatArray, FloatArray]:
     """The positions in a file: a table with x and y, or YAML of IEA Task 37 or of windIO."""
     if suffix_of(path) not in (".yaml", ".yml"):
-        return _table(read_bounded_text(path, MAX_BYTES, latin=True), str(path))
-    found = _coordinates(read(read_bounded_text(path, MAX_BYTES), str(path), includes=True).data)
-    try:
-        x, y = (np.array(values, float) for values in found)
-    except (TypeError, ValueError):
-        x = y = np.zeros(0)
+        x, y = _table(read_bounded_text(path, MAX_BYTES, latin=True), str(path))
+    else:
+        data = read(read_bounded_text(path, MAX_BYTES), str(path), includes=True).data
+        try:
+            x, y = (np.array(values, float) for values in _coordinates(data))
+        except (TypeError, ValueError, OverflowError):
+            x = y = np.zeros(0)
     if not len(x) or x.shape != y.shape or x.ndim != 1 or not np.isfinite([x, y]).all():
-        _refuse(path, "does not hold a layout", "give a table with the columns x and y, in metres")
+        _refuse(path, "does not hold a layout", _REMEDY)
+    if len(x) > _MOST_TURBINES:
+        _refuse(path, f"holds {len(x):,} positions, and no case has more than {_MOST_TURBINES:,}", _REMEDY)
+    if np.abs([x, y]).max() > _FARTHEST_M:
+        _refuse(path, f"holds a position farther than {_FARTHEST_M:g} m from the origin", _REMEDY)
     return x, y
 
 
 def _table(text: str, name: str) -> tuple[FloatArray, FloatArray]:
-    positions, _ = read_positions(text, name, "", ())
-    if not positions.data:
-        _refuse(Path(name), "does not hold positions", "give a table with the columns x and y, in metres")
-    x, y = np.array(positions.data, float).T
+    positions, _ = read_positions(text, name, "", None)
+    x, y = np.array(positions.data, float).reshape(-1, 2).T
     return x, y
+
+
+_NOT_TURBINES = ("electrical_substations", "boundaries", "exclusions")
 
 
 def _coordinates(data: Any) -> tuple[Any, Any]:
     """Two lists of numbers: from ``xc`` and ``yc`` or pairs under ``position``, or from ``coordinates`` of windIO."""
     if isinstance(data, Mapping):
-        if "x" in data and "y" in data:
-            return data["x"], data["y"]
-        if "xc" in data and "yc" in data:
-            return data["xc"], data["yc"]
+        for names in (("x", "y"), ("xc", "yc")):
+            lists = [data.get(name) for name in names]
+            if all(isinstance(values, list) for values in lists):
+                return lists[0], lists[1]
         items = data.get("items")
-        if isinstance(items, list) and items and isinstance(items[0], list) and len(items[0]) == 2:
-            return [pair[0] for pair in items], [pair[-1] for pair in items]
-        inner = [value for key, value in data.items() if key != "electrical_substations"]
+        if isinstance(items, list) and items and isinstance(items[0], list):
+            x, y = zip(*items, strict=True)  # ValueError unless all are pairs
+            return list(x), list(y)
+        inner = [value for key, value in data.items() if key not in _NOT_TURBINES]
     else:
         inner = data if isinstance(data, list) else []
     found = [pair for pair in map(_coordinates, inner) if pair[0]]

@@ -42,6 +42,8 @@ def judged(case: Case, x: FloatArray, y: FloatArray) -> Verdict:
     )
     if case.judge == "competition":
         return Verdict(competition.cost_of_energy(case, x, y), problems)
+    if len(np.unique([x, y], axis=1).T) < len(x):  # PyWake refuses turbines at the same place
+        return Verdict(0.0, problems)
     energy = plants.energy_mwh if case.judge == "pywake" else energy_mwh
     return Verdict(energy(case.document, x, y) * _PER_MWH[case.unit], problems)
 
@@ -62,7 +64,7 @@ def _miscounted(case: Case, x: FloatArray, y: FloatArray) -> Iterator[str]:
 def _outside(farm: Section, x: FloatArray, y: FloatArray, tolerance: float) -> Iterator[str]:
     areas = [zone["boundary"] for zone in farm.get("zones", [farm])]
     inside = np.max([inside_m(area, x, y) for area in areas], axis=0)
-    bad = np.nonzero(inside < -tolerance)[0]
+    bad = np.nonzero(~(inside >= -tolerance))[0]
     if len(bad):
         worst = int(np.argmin(inside))
         more = f"; {len(bad)} turbines are outside" if len(bad) > 1 else ""

@@ -41,8 +41,10 @@ def command(
     """List the open cases with the best published and our layouts; run one with: vindeby run case:NAME."""
     from vindeby.cases import all_cases, case_named, read_layout
 
-    if (score is None) != (layout is None):
-        raise ArgumentError("cases: --score CASE and FILE go together, e.g. --score iea37-cs3 layout.csv")
+    if (score is None) != (layout is None) or (check and score is not None):
+        raise ArgumentError(
+            "cases: --score CASE and FILE go together, without --check, e.g. --score iea37-cs3 layout.csv"
+        )
     if data is not None and not (check and data.is_dir()):
         raise ArgumentError(f"--data {data}: give an existing folder, and --check")
     if score is not None and layout is not None:
@@ -97,19 +99,27 @@ def _stored(folder: Path | None) -> Iterator[dict[str, Any]]:
     from vindeby.cases import all_cases, read_layout
 
     for case in all_cases():
-        record = case.record
-        try:
-            if record is not None:
+        if (record := case.record) is not None:
+            try:
                 row = _judged(case, "stored", record.x, record.y)
+            except InputError as error:  # a library is missing
+                row = _not_judged(case, "stored", error)
+            else:
                 if abs(row["worth"] - record.worth) > _SAME * abs(record.worth):
                     row["problems"].append(f"is recorded with {record.worth!r}")
-                yield row
-            for name in case.files if folder is not None else ():
-                path = next(folder.rglob(name), None) if folder is not None else None
-                if path is not None:
-                    yield _judged(case, name, *read_layout(path)) | {"published": True}
-        except InputError as error:  # a library is missing, or a file of others is not a layout
-            yield {"case": case.name, "file": "", "worth": None, "problems": [str(error)]}
+            yield row
+        paths = [path for name in case.files if folder for path in folder.rglob(name) if path.is_file()]
+        for path in sorted(paths):
+            name = str(path.relative_to(folder or ""))
+            try:
+                row = _judged(case, name, *read_layout(path))
+            except InputError as error:
+                row = _not_judged(case, name, error)
+            yield row | {"published": True}
+
+
+def _not_judged(case: Case, file: str, error: InputError) -> dict[str, Any]:
+    return {"case": case.name, "file": file, "worth": None, "unit": case.unit, "problems": [str(error)]}
 
 
 def _report(rows: list[dict[str, Any]], json_: bool) -> None:

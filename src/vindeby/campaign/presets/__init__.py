@@ -50,10 +50,11 @@ def description(name: str) -> str:
 
 def remedy(name: str) -> str:
     """What to say to somebody who asked for a preset or a case that is not there."""
-    close = difflib.get_close_matches(name, cases() if name.startswith(CASE) else names(), n=1, cutoff=0.5)
+    known = {one.removeprefix(CASE): one for one in (cases() if name.startswith(CASE) else names())}
+    close = difflib.get_close_matches(name.removeprefix(CASE), known, n=1, cutoff=0.5)
     listed = (
         "list the cases with: vindeby cases"
         if name.startswith(CASE)
         else f"the presets are: {', '.join(names())}"
     )
-    return f"did you mean {close[0]!r}? {listed}" if close else listed
+    return f"did you mean {known[close[0]]!r}? {listed}" if close else listed

@@ -297,13 +297,17 @@ def read_vertices(text: str, source: str, field: str) -> Document:
 
 
 def read_positions(
-    text: str, source: str, field: str, known: Sequence[str]
+    text: str, source: str, field: str, known: Sequence[str] | None
 ) -> tuple[Document, list[str] | None]:
-    """Positions as ``read_vertices`` reads vertices; and, where a column has it, the type of each, a known one."""
+    """Positions as ``read_vertices`` reads vertices; and, where a column has it, the type of each, a known one.
+
+    Without known types, a column of types is passed over.
+    """
     reader = TableReader(source, field)
     rows, names, pair = _position_rows(text, reader)
-    document, column = _in_metres(reader, rows, pair), type_column(names, partial(reader.refuse, 1))
-    if column is None:
+    document = _in_metres(reader, rows, pair)
+    column = None if known is None else type_column(names, partial(reader.refuse, 1))
+    if column is None or known is None:
         return document, None
     remedy = f"known: {', '.join(known)}; describe others under turbines: of this entry"
     for row in rows:
