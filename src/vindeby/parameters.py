@@ -93,7 +93,7 @@ class Lattice(Parameters):
     """How many lattices are compared."""
     bearings: Bearings | None = None
     """One or two directions of straight lanes between the turbines, in degrees clockwise from north."""
-    lane_m: Positive | None = None
+    lane_m: Annotated[Number, Field(gt=0.0, le=1e6)] | None = None
     """The least distance in metres of the rows on both sides of a lane."""
 
 
@@ -105,7 +105,7 @@ class BoundaryGrid(Parameters):
     """How many layouts are compared."""
     rings: Annotated[int, Strict(), Field(ge=1, le=10)] = 1
     """How many rings follow the border, the first on it."""
-    along_m: Positive | None = None
+    along_m: Annotated[Number, Field(ge=1.0)] | None = None
     """How far apart turbines of a ring are along it; drawn if not given, and never below the spacing."""
     corners: Annotated[bool, Strict()] | None = None
     """Whether turbines stand on the corners; both are tried if not given."""

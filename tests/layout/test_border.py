@@ -24,8 +24,9 @@ from vindeby.layout.area.boundary import BORDER_M, areas_of, nearest_inside
 from vindeby.layout.area.limits import Limits, strictly_kept
 from vindeby.layout.methods.gradient import Gradient
 from vindeby.layout.moves.walk_loop import Rules, can_move, place_inside
-from vindeby.wake import TableSite, Turbine, WindFarm
+from vindeby.wake import TableSite, Turbine, UniformSite, WindFarm, iea37_335mw
 from vindeby.wake.models import jensen
+from vindeby.wake.sites.gridded_site import GriddedSite, WindGrid
 
 Points = npt.NDArray[np.float64]
 on_border: Callable[..., tuple[float, float]] = nearest_inside
@@ -237,3 +238,39 @@ def test_a_layout_on_the_edge_of_all_rules_is_moved_within_them() -> None:
     again = strictly_kept(problem, strict)
     assert (again.x == strict.x).all()
     assert (again.y == strict.y).all()
+
+
+FIELD = Boundary([[(0.0, 0.0), (2000.0, 0.0), (2000.0, 2000.0), (0.0, 2000.0)]])
+
+
+def test_auto_asks_for_no_wind_outside_the_area() -> None:
+    places = np.linspace(0.0, 2000.0, 5)  # the local wind is known nowhere else
+    wind = WindGrid(places, places, speedup=1.0 + np.add.outer(places, places) / 40_000.0)
+    farm = WindFarm(GriddedSite(UniformSite(np.full(8, 0.125), 9.0), wind), iea37_335mw(), "iea37")
+    problem = LayoutProblem(farm, FIELD, 9, 400.0)
+    start = BoundaryGrid(trials=5, corners=True).run(problem, 1).layout
+    assert problem.is_feasible(Auto(evaluations=300).run(problem, 0, start).layout)
+
+
+def test_auto_goes_on_without_climbs_where_a_gradient_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    farm = WindFarm(UniformSite(np.full(8, 0.125), 9.8), iea37_335mw(), "iea37")
+    calls, gradient = [0], WindFarm.aep_and_gradient
+
+    def failing(self: WindFarm, *given: npt.ArrayLike) -> object:
+        calls[0] += 1
+        if calls[0] > 20:
+            raise TaskError("not finite")
+        return gradient(self, *given)
+
+    monkeypatch.setattr(WindFarm, "aep_and_gradient", failing)
+    problem = LayoutProblem(farm, FIELD, 5, 400.0)
+    assert problem.is_feasible(Auto(evaluations=300).run(problem, 1).layout)
+    assert calls[0] == 21
+
+
+def test_rings_without_a_spacing_do_not_share_places() -> None:
+    farm = WindFarm(UniformSite(np.full(8, 0.125), 9.8), iea37_335mw(), "iea37")
+    found = BoundaryGrid(trials=20, rings=2, corners=True, along_m=1000.0).run(
+        LayoutProblem(farm, FIELD, 5, 0.0), 0
+    )
+    assert len(set(zip(found.x.tolist(), found.y.tolist(), strict=True))) == 5

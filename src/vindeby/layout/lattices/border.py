@@ -111,7 +111,7 @@ class BorderRings:
                 if len(x) - stood == zone.n_turbines:
                     break
                 if (np.hypot(beside[0] - px, beside[1] - py) >= clear).all() and (
-                    np.hypot(np.array(x) - px, np.array(y) - py) >= spacing
+                    np.hypot(np.array(x) - px, np.array(y) - py) >= max(spacing, BORDER_M)
                 ).all():
                     x.append(px)
                     y.append(py)

@@ -1,8 +1,9 @@
 """random-search: one turbine moved at random, again and again, and kept where the farm gains by it.
 
 The relocation search of Feng and Shen (2015): a turbine, a direction and a distance are drawn; a place outside
-or too near to others is drawn anew; the move is kept if the yearly energy rises. It needs no gradient and no
-smooth landscape, and it finds its way from a layout that the gradient holds for the best.
+becomes the nearest one on the border, and one too near to others is drawn anew; the move is kept if the yearly energy
+rises. It needs no gradient and no smooth landscape, and it finds its way from a layout that the gradient holds for the
+best.
 
 annealing: single turbines moved at random, at first even where the farm loses by it, then less and less.
 

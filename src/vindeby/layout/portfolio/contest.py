@@ -84,6 +84,9 @@ class Contest:
             before = self.budget.evaluations
             self._pass_on()
         first = self.found.best[0]
+        layout = strictly_kept(self.problem, first.layout)
+        first = first._replace(layout=layout, aep_gwh=self.found.worth(layout))
+        self.found.best[0] = first
         self.found.note()
         spent = ceil(self.budget.evaluations)
         notes = {"best_start": first.start}
@@ -273,7 +276,11 @@ class Climbs:
         count = 1 << (fitting.bit_length() - 1)
         method = Gradient(count, widening if count >= LEAST_WIDE else 1.0)
         self.budget.begin()
-        found = self.tools.search(method, quick=self._quick)(0, candidate.layout)
+        try:
+            found = self.tools.search(method, quick=self._quick)(0, candidate.layout)
+        except (ArgumentError, TaskError):  # a model or an engine whose gradient fails for some layouts
+            self.found.climbs_lead_up = False
+            return candidate
         self.budget.end(self._kind, min(count, found.evaluations), self._work * found.evaluations)
         layout = strictly_kept(self.tools.problem, found.layout)
         climbed = candidate._replace(aep_gwh=self.found.worth(layout), layout=layout)
@@ -300,10 +307,13 @@ class Climbs:
             energy, *slopes = problem.farm.aep_and_gradient(whole.x, whole.y, whole.types)
         except (ArgumentError, TaskError):  # a model or an engine that has no gradient
             return False
-        east, north = (slope[:many] for slope in slopes)
-        steepest = max(float(np.hypot(east, north).max()), 1e-300)
+        steepest = max(float(np.hypot(*slopes)[:many].max()), 1e-300)
         for step in STEPS_D:
             far = step * float(problem.farm.turbine_arrays.diameter.min()) / steepest
+            east, north = (slope[:many].copy() for slope in slopes)
+            for way in (far, -far):  # outside, the wind may not be known
+                outside = ~problem.boundary.inside(layout.x + way * east, layout.y + way * north)
+                east[outside] = north[outside] = 0.0
             up, down = (
                 problem.aep(Layout(layout.x + way * east, layout.y + way * north, layout.types))
                 for way in (far, -far)

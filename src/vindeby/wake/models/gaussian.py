@@ -283,6 +283,8 @@ def _composed(
         growth_constants=(0,),
         pair_squares=_pair_squares(width) if plain and given.reference == "free" else None,
         thrust_of=given.thrust_of,
+        # Where a cut wake ends depends on the thrust if its width does.
+        thrust_limit=0.0 if cut is not None and width is _bastankhah_width else 1.0,
     )
 
 
