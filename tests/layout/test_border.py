@@ -28,6 +28,8 @@ from vindeby.wake import TableSite, Turbine, UniformSite, WindFarm, iea37_335mw
 from vindeby.wake.models import jensen
 from vindeby.wake.sites.gridded_site import GriddedSite, WindGrid
 
+pytestmark = pytest.mark.slow
+
 Points = npt.NDArray[np.float64]
 on_border: Callable[..., tuple[float, float]] = nearest_inside
 EAST, NORTH = 512345.678, 6123456.789
@@ -85,6 +87,7 @@ def test_places_outside_come_to_the_border_and_stay_inside_in_millimetres(name: 
     assert extra.max() < 6.0 * BORDER_M if name != "round hole" else np.median(extra) < 2.0 * BORDER_M
 
 
+@pytest.mark.core
 def test_corners_are_taken() -> None:
     border = Boundary([SQUARE]).inset(BORDER_M)
     place = on_border(border.edges, border.discs, border.inverted, 9000.0, 8000.0)
@@ -268,6 +271,7 @@ def test_auto_goes_on_without_climbs_where_a_gradient_fails(monkeypatch: pytest.
     assert calls[0] == 21
 
 
+@pytest.mark.core
 def test_rings_without_a_spacing_do_not_share_places() -> None:
     farm = WindFarm(UniformSite(np.full(8, 0.125), 9.8), iea37_335mw(), "iea37")
     found = BoundaryGrid(trials=20, rings=2, corners=True, along_m=1000.0).run(
