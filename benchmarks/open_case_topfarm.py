@@ -1,7 +1,7 @@
 """A case of ``open_case_data`` as TopFarm and PyWake know it, and what TopFarm's drivers make of a start.
 
-Needs ``topfarm``, which is no dependency of vindeby; tests/layout/make_golden.py says how to install it. What a driver
-leaves infeasible is mended by the smallest move before its energy is taken.
+Needs ``topfarm``, which is not a dependency of vindeby; tests/layout/make_golden.py says how to install it. What a
+driver leaves infeasible is mended by the smallest move before its energy is taken.
 """
 
 from __future__ import annotations

@@ -39,6 +39,7 @@ def decade() -> Campaign:
     return Campaign.from_data(changed("site", {"time_series": series(HOURS)}))
 
 
+@pytest.mark.slow
 def test_the_text_is_compact_and_holds_every_bit(decade: Campaign) -> None:
     text = decade.dumps()
     assert len(text) < 2_600_000
@@ -50,6 +51,7 @@ def test_the_text_is_compact_and_holds_every_bit(decade: Campaign) -> None:
     assert f"packed:float64:{HOURS}:..." in abridged(text)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("file_format", ["classic", "table"])
 def test_a_database_holds_the_whole_campaign_for_any_reader(
     decade: Campaign, file_format: str, tmp_path: Path

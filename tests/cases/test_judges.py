@@ -24,7 +24,17 @@ def test_the_judge_gives_the_published_energy_of_published_layouts(layout: dict[
     assert verdict.worth == pytest.approx(layout["aep_mwh"], abs=6e-5)
 
 
-@pytest.mark.parametrize("name", [case.name for case in CASES if case.judge != "pywake"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(
+            case.name,
+            marks=pytest.mark.slow if case.judge == "competition" or case.name == "horns-rev-1" else (),
+        )
+        for case in CASES
+        if case.judge != "pywake"
+    ],
+)
 def test_every_record_is_worth_what_its_file_says_and_keeps_the_rules(name: str) -> None:
     case = case_named(name)
     if case.record is None:

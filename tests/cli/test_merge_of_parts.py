@@ -17,6 +17,7 @@ def _workers_find_the_functions(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
 
 
+@pytest.mark.slow
 def test_parts_that_replace_stale_results_have_them_replaced_by_a_merge(tmp_path: Path) -> None:
     before, after = (one_cell(calling("versatile", 4, {"kilobytes": size})) for size in (0, 1))
     (tmp_path / "c.yaml").write_text(before.dumps())

@@ -60,6 +60,7 @@ def worker_file(path: Path) -> Path:
     return path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("foreign_output", [False, True])
 def test_a_file_that_vanishes_while_it_is_read_does_not_stop_the_adoption(
     foreign_output: bool, tmp_path: Path, one_farm: Campaign, monkeypatch: pytest.MonkeyPatch

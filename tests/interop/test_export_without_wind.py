@@ -46,6 +46,7 @@ def test_a_picture_of_results_without_energy_divides_by_nothing(scores: ResultSe
     assert shown == {"best AEP, GWh": ["0"], "median below best, % of the best": []}
 
 
+@pytest.mark.slow
 def test_an_export_of_a_study_says_that_its_neighbours_are_left_out(tmp_path: Path) -> None:
     source = compute(campaign(count=2, seeds=1), tmp_path / "layouts.h5")
     study = {

@@ -271,7 +271,6 @@ def test_auto_goes_on_without_climbs_where_a_gradient_fails(monkeypatch: pytest.
     assert calls[0] == 21
 
 
-@pytest.mark.core
 def test_rings_without_a_spacing_do_not_share_places() -> None:
     farm = WindFarm(UniformSite(np.full(8, 0.125), 9.8), iea37_335mw(), "iea37")
     found = BoundaryGrid(trials=20, rings=2, corners=True, along_m=1000.0).run(

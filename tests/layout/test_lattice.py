@@ -70,7 +70,7 @@ def off_a_lattice_m(problem: LayoutProblem, layout: Layout) -> float:
     worst = np.inf
     if (
         cross.max() < 1e-3 * np.hypot(dx, dy).max()
-    ):  # one row, with a gap where the shortest distance is no pitch
+    ):  # one row, with a gap where the shortest distance is not a pitch
         length = np.hypot(dx[first], dy[first])
         along = (dx[first] * x + dy[first] * y) / length
         pitches = length / np.array([1.0, 2.0, 3.0])

@@ -59,6 +59,7 @@ def wake_of(prepared: GridWind, pair: int, thrust: float) -> float:
     return float(np.polynomial.polynomial.polyval(t, wakes.table[piece, pair]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("turbines", [("15MW",), ("10MW", "15MW")], ids=["one type", "two types"])
 def test_what_is_passed_on_in_differences_is_the_sum_of_the_wakes_that_stand(
     turbines: tuple[str, ...],

@@ -54,7 +54,7 @@ def test_a_problem_that_makes_no_sense_is_refused(changes: dict[str, object], wo
 
 
 class _Liar(Method):
-    """Returns what it is told to, feasible or not."""
+    """Returns what it was given, feasible or not."""
 
     def __init__(self, layout: Layout) -> None:
         self.layout = layout
@@ -71,6 +71,7 @@ def test_no_method_can_return_a_layout_that_breaks_the_rules() -> None:
         Pipeline([RandomStart(), _Liar(Layout.of([500.0], [-300.0]))]).run(problem, 0)
 
 
+@pytest.mark.slow
 def test_too_small_a_grid_is_said_with_a_remedy_that_works() -> None:
     problem = round_farm(30, radius=1000.0)
     with pytest.raises(
@@ -81,6 +82,7 @@ def test_too_small_a_grid_is_said_with_a_remedy_that_works() -> None:
     assert SmartStart(finer).run(problem, 0).layout.x.shape == (30,)
 
 
+@pytest.mark.slow
 def test_too_many_turbines_are_a_task_error_of_random_start() -> None:
     with pytest.raises(TaskError, match="random-start found no room for 60 turbines"):
         RandomStart().run(round_farm(60, radius=600.0), 0)

@@ -125,7 +125,7 @@ def test_a_place_is_allowed_up_to_the_last_bit_of_the_spacing_and_of_the_boundar
         assert allowed(*here, -0.6 * apart, 0.8 * apart) == (np.hypot(-0.6 * apart, 0.8 * apart) >= 260.0)
     assert allowed(*here, 1000.0, 0.0)
     assert not allowed(*here, np.nextafter(1000.0, 2000.0), 0.0)
-    assert allowed(*here, 501.0, 0.0)  # its own old place is no hindrance
+    assert allowed(*here, 501.0, 0.0)  # its own old place does not hinder it
 
 
 @pytest.mark.parametrize(
