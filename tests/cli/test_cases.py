@@ -45,7 +45,7 @@ def test_a_feasible_layout_is_scored(tmp_path: Path) -> None:
 
 
 def test_a_table_may_name_types_and_turbines_at_one_place_are_not_evaluated(tmp_path: Path) -> None:
-    (tmp_path / "layout.csv").write_text("type,x,y\n" + 9 * "3.35 MW,0,0\n")
+    (tmp_path / "layout.csv").write_text("type,x [m],y [m]\n" + 9 * "3.35 MW,0,0\n")
     done = vindeby(tmp_path, "cases", "--score", "iea37-cs2", "layout.csv")
     assert (done.returncode, done.stdout.split(",")[1:4]) == (
         1,
