@@ -54,7 +54,7 @@ def _choice(campaign: Campaign, cell: Cell, others: int) -> layout.Choice | None
     given, objective = campaign.objective, layout.Objective()
     if given is not None:
         costs = [given.cost_gwh(turbine.name) for turbine in campaign.turbines_of(cell)] + [0.0] * others
-        objective = layout.Objective(tuple(costs), per_turbine=given.maximise == "aep-per-turbine")
+        objective = layout.Objective(tuple(costs), per_turbine=given.of == "aep-per-turbine")
     return layout.Choice((cell.fewest, cell.n_turbines), mix, objective)
 
 

@@ -9,7 +9,8 @@ from typing import Any
 
 from vindeby.campaign.fields import CampaignFields
 from vindeby.campaign.neighbours import identity_around
-from vindeby.campaign.sections.farm import Farm, Objective
+from vindeby.campaign.sections.costs import Objective
+from vindeby.campaign.sections.farm import Farm
 from vindeby.campaign.tasks import RESULT_REVISION, Cell, digest
 
 
@@ -79,10 +80,13 @@ def _cell(
         "fewest": fewest,
         "ranges": ranges,
     }
-    if fewest is not None or ranges:
-        objective = campaign.objective or Objective()
+    objective = campaign.objective or Objective()
+    if fewest is not None or ranges or objective.needs_costs:
         costs = [objective.cost_gwh(turbine.name) for turbine in turbines]
-        decides["objective"] = {"maximise": objective.maximise, "costs": costs}
+        price = {} if objective.price is None else {"price": objective.price}
+        decides["objective"] = {"maximise": objective.of, "costs": costs, **price}
+    if campaign.costs is not None:
+        decides["costs"] = campaign.costs.identity_of([turbine.name for turbine in turbines])
     return Cell(
         farm_idx,
         type_idx=counts[0][0],
