@@ -79,9 +79,8 @@ def _print(campaign: Campaign, found: Survey) -> None:
     console.print(f"wake model {campaign.wake.title}; search {steps}", markup=False)
     if campaign.objective is not None:
         console.print(f"objective: {one_line(campaign.objective.title)}", markup=False)
-    if campaign.costs is not None:
-        parts = "; ".join(campaign.costs.in_words)
-        console.print(f"costs: {one_line(parts)}", markup=False, soft_wrap=True)
+    for part in campaign.costs.in_words if campaign.costs is not None else ():
+        console.print(f"costs: {one_line(part)}", markup=False, soft_wrap=True)
     console.print()
     console.print(_types(campaign))
     console.print("\nturbines in each farm, by type")

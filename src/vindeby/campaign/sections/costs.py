@@ -249,7 +249,7 @@ class Costs(Section):
     @property
     def in_words(self) -> list[str]:
         """What is counted, one line for each part."""
-        lines = [f"{self.years:g} years at {self.discount:.4%} per year".replace("0000%", "%")]
+        lines = [f"{self.years:g} years at {100.0 * self.discount:.6g} % per year"]
         for what, given, unit in (
             ("capex of each turbine", self.turbine.capex, "EUR"),
             ("opex of each turbine", self.turbine.opex, "EUR per year"),
