@@ -50,7 +50,11 @@ def _area(farm: Farm) -> dict[str, Any]:
     """What of a farm's area and of the search in it decides a result."""
     if farm.zones is None:
         return farm.boundary.identity()
-    search = {"search": farm.search or "together", "rounds": farm.rounds or 1}
+    search: dict[str, Any] = {"search": farm.search or "together", "rounds": farm.rounds or 1}
+    if farm.maximise == "own":
+        search["maximise"] = "own"
+    if len(set(farm.stages())) > 1:
+        search["stages"] = farm.stages()
     return {"zones": [zone.boundary.identity() for zone in farm.zones], **search}
 
 
