@@ -179,8 +179,8 @@ class DepthCurve(OneOf):
         """The values at depths that a table, if it is one, holds."""
         if self.table is not None:
             known, values = np.array(self.table).T
-            return np.interp(depths, known, values)
-        return np.polynomial.polynomial.polyval(depths, np.array(self.polynomial))
+            return np.asarray(np.interp(depths, known, values))
+        return np.asarray(np.polynomial.polynomial.polyval(depths, np.array(self.polynomial)))
 
 
 class Foundation(Section):
@@ -336,6 +336,11 @@ class Objective(Section):
     def needs_costs(self) -> bool:
         """Whether layouts are compared by what they cost, too."""
         return self.of in ("lcoe", "npv")
+
+    @property
+    def sign(self) -> float:
+        """1 where more of the objective is better, -1 where less is."""
+        return -1.0 if self.of == "lcoe" else 1.0
 
     @property
     def tells_counts_apart(self) -> bool:
