@@ -54,6 +54,8 @@ def _choice(campaign: Campaign, cell: Cell, others: int) -> layout.Choice | None
     given, objective = campaign.objective, layout.Objective()
     if given is not None:
         costs = [given.cost_gwh(turbine.name) for turbine in campaign.turbines_of(cell)] + [0.0] * others
+        if given.against == "turbines":  # their price follows from the seed
+            costs = [1.0] * len(costs)
         objective = layout.Objective(tuple(costs), per_turbine=given.of == "aep-per-turbine")
     return layout.Choice((cell.fewest, cell.n_turbines), mix, objective)
 
@@ -82,6 +84,13 @@ def _mix(campaign: Campaign, cell: Cell, others: int) -> list[int] | list[list[i
 
 def method_of(campaign: Campaign, cell: Cell, pipeline: layout.Pipeline) -> layout.Method:
     """The search of a cell: all turbines together, or zone by zone; also for their number, or their types."""
+    objective = campaign.objective
+    if objective is not None and objective.against is not None:
+        return layout.Front(_search_of(campaign, cell, pipeline), objective.against)
+    return _search_of(campaign, cell, pipeline)
+
+
+def _search_of(campaign: Campaign, cell: Cell, pipeline: layout.Pipeline) -> layout.Method:
     farm = campaign.farms[cell.farm_idx]
     if cell.fewest_turbines is not None:
         return layout.CountSearch(pipeline.steps)
