@@ -258,7 +258,7 @@ class CampaignCheck:
             said, scale = record.attributes.get(name), abs(value)
             if name in (NPV, OBJECTIVE) and NPV in values:  # differences of larger numbers
                 scale = values["capex_eur"]
-            elif name == OBJECTIVE and objective is not None and not objective.needs_costs:
+            elif name == OBJECTIVE and objective is not None and not objective.is_of_costs:
                 scale = max(scale, stored_gwh)
             if said is None and record.fingerprint and costs is not None:
                 yield f"does not say {name}"

@@ -95,7 +95,7 @@ def values_of(
         found[LCOE] = costs.lcoe_eur_per_mwh(parts, aep_gwh)
         if objective is not None and objective.price is not None:
             found[NPV] = costs.npv_eur(parts, aep_gwh, objective.price)
-    if objective is not None and objective.needs_costs:
+    if objective is not None and objective.is_of_costs:
         found[OBJECTIVE] = found[LCOE if objective.of == "lcoe" else NPV]
     elif objective is not None and cell.is_chosen:
         names = [turbine.name for turbine in campaign.turbines_of(cell)]

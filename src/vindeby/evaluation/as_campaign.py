@@ -43,7 +43,7 @@ def campaign_of(study: Study, document: Document, stored: StoredLayouts, chosen:
         # The layouts lie as they did: other wind from true north is turned to their grid north, too.
         turn = source.site.grid_convergence_deg
         data["site"] |= {} if turn is None else {"grid_convergence_deg": turn} | data["site"]
-    if source.objective is None or not source.objective.needs_costs:
+    if source.objective is None or not source.objective.is_of_costs:
         data.pop("objective", None)  # stored layouts have their counts and types
     data["method"] = {"call": {"function": FUNCTION}}
     checked(Campaign, Document(data, document.origins))  # with all farms: neighbours stand there, too

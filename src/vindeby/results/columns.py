@@ -117,7 +117,7 @@ class ResultColumns:
         aep, objective = np.array(self.rows["aep"]), self.rows["objective"]
         if campaign is None or campaign.objective is None:
             return aep
-        if campaign.objective.needs_costs:
+        if campaign.objective.is_of_costs:
             return np.where(np.isnan(aep), aep, campaign.objective.sign * objective)
         unknown = np.isnan(objective) & ~np.isnan(aep)
         worths = np.where(np.isnan(aep) | unknown, aep, objective)

@@ -360,9 +360,14 @@ class Objective(Section):
         return self
 
     @property
+    def is_of_costs(self) -> bool:
+        """Whether results are compared by what they cost, too."""
+        return self.of in ("lcoe", "npv")
+
+    @property
     def needs_costs(self) -> bool:
-        """Whether layouts are compared by what they cost, too."""
-        return self.of in ("lcoe", "npv") or self.against in ("lcoe", "cable_length")
+        """Whether the search looks at what layouts cost."""
+        return self.is_of_costs or self.against in ("lcoe", "cable_length")
 
     @property
     def sign(self) -> float:
