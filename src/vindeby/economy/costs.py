@@ -41,8 +41,8 @@ class Foundation:
     def __post_init__(self) -> None:
         if (self.table is None) == (self.polynomial is None):
             raise ArgumentError("a foundation has a table or a polynomial of depth; give one of the two")
-        depths, numbers = self.table or ((), self.polynomial)
-        depths, numbers = np.array(depths, np.float64), np.array(numbers, np.float64)
+        by_depth, given = self.table or ((), self.polynomial or ())
+        depths, numbers = np.array(by_depth, np.float64), np.array(given, np.float64)
         if self.table is not None and not (
             depths.ndim == 1
             and depths.shape == numbers.shape
@@ -116,7 +116,7 @@ class CableTree:
         many = len(x) + len(self.substations)
         first, second = (self.ends % many).T
         east, north = (
-            np.bincount(second, part, many)[: len(x)] - np.bincount(first, part, many)[: len(x)]
+            0.0 + np.bincount(second, part, many)[: len(x)] - np.bincount(first, part, many)[: len(x)]
             for part in pull
         )
         return east, north

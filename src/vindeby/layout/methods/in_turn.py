@@ -49,7 +49,7 @@ class InTurn(Method):
             layouts = [NOTHING] * len(problem.zones) if start is None else _by_zone(problem, start)
             # A start that breaks the rules cannot be compared with what is found.
             good = start is not None and problem.is_feasible(start)
-            aep_gwh, evaluations = problem.aep(start) if good and start is not None else 0.0, 0
+            worth, evaluations = problem.worth(start) if good and start is not None else 0.0, 0
             notes: dict[str, str | int | float | bool] = {}
             for count in range(self.rounds):
                 constructing = start is None and count == 0
@@ -59,8 +59,9 @@ class InTurn(Method):
                     found = method.run(part, seed, None if constructing else layouts[z])
                     evaluations += found.evaluations
                     notes |= found.notes
-                    if found.aep_gwh > aep_gwh or (count == 0 and not good):
-                        layouts[z], aep_gwh = found.layout, found.aep_gwh
+                    reached = part.worth(found.layout, found.aep_gwh)
+                    if reached > worth or (count == 0 and not good):
+                        layouts[z], worth = found.layout, reached
             layout = NOTHING
             for zone in layouts:
                 layout = joined(layout, zone)
