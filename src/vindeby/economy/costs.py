@@ -115,11 +115,11 @@ class CableTree:
         pull = self.eur_per_m * line / np.where(length > 0.0, length, 1.0)
         many = len(x) + len(self.substations)
         first, second = (self.ends % many).T
-        east, north = (
-            0.0 + np.bincount(second, part, many)[: len(x)] - np.bincount(first, part, many)[: len(x)]
-            for part in pull
-        )
-        return east, north
+        east, north = np.zeros((2, many))
+        for total, part in ((east, pull[0]), (north, pull[1])):
+            np.add.at(total, second, part)
+            np.subtract.at(total, first, part)
+        return east[: len(x)], north[: len(x)]
 
 
 @dataclass(frozen=True)
