@@ -63,6 +63,8 @@ def _valuation(campaign: Campaign, cell: Cell, others: int) -> layout.Valuation 
     if given.of == "aep-per-turbine":
         return layout.Valuation("aep-per-turbine")
     costs = [given.cost_gwh(turbine.name) for turbine in campaign.turbines_of(cell)] + [0.0] * others
+    if given.against == "turbines":  # their price follows from the seed
+        costs = [1.0] * len(costs)
     return layout.Valuation.turbine_cost(costs)
 
 
@@ -90,6 +92,13 @@ def _mix(campaign: Campaign, cell: Cell, others: int) -> list[int] | list[list[i
 
 def method_of(campaign: Campaign, cell: Cell, pipeline: layout.Pipeline) -> layout.Method:
     """The search of a cell: all turbines together, or zone by zone; also for their number, or their types."""
+    objective = campaign.objective
+    if objective is not None and objective.against is not None:
+        return layout.Front(_search_of(campaign, cell, pipeline), objective.against)
+    return _search_of(campaign, cell, pipeline)
+
+
+def _search_of(campaign: Campaign, cell: Cell, pipeline: layout.Pipeline) -> layout.Method:
     farm = campaign.farms[cell.farm_idx]
     if cell.fewest_turbines is not None:
         return layout.CountSearch(pipeline.steps)

@@ -12,6 +12,7 @@ from vindeby.layout.counting.choice import Choice
 from vindeby.layout.counting.searches import CountSearch, MixSearch
 from vindeby.layout.method import Method, Pipeline, Result, Search, Status
 from vindeby.layout.methods.auto import Auto
+from vindeby.layout.methods.front import Front
 from vindeby.layout.methods.gradient import Gradient
 from vindeby.layout.methods.in_turn import InTurn
 from vindeby.layout.methods.starts import BoundaryGrid, Lattice, RandomStart, SmartStart
@@ -26,6 +27,7 @@ __all__ = [
     "BoundaryGrid",
     "Choice",
     "CountSearch",
+    "Front",
     "Gradient",
     "InTurn",
     "Lattice",

@@ -132,4 +132,4 @@ def _is_better(part: LayoutProblem, found: Layout, before: Layout) -> bool:
 def _zone_aep(problem: LayoutProblem, layout: Layout) -> FloatArray:
     """The energy of each zone in GWh per year, as it is stated, when all of them stand."""
     each = (problem.stated or problem.farm).turbine_aep(layout.x, layout.y, layout.types)
-    return np.bincount(problem.zone_of, weights=each)
+    return np.asarray(np.bincount(problem.zone_of, weights=each), np.float64)
