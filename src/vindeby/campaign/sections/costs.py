@@ -337,7 +337,7 @@ class Objective(Section):
             return {"of": "npv", **npv}
         if isinstance(data, list | tuple):
             known = len(data) == 2 and data[0] == "aep" and data[1] in list(AGAINST)
-            require(known, "is not a pair of objectives", f"write one of {_PAIRS}")
+            require(known, "is not a pair of objectives", f"write aep, or one of {_PAIRS}")
             return {"of": data[0], "against": data[1]}
         if isinstance(data, dict):
             return {"of" if key == "maximise" else key: value for key, value in data.items()}

@@ -12,9 +12,9 @@ many weights there are (I. Das and J. E. Dennis, Structural Optimization 14 (199
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from vindeby.layout.counting.choice import Objective
 from vindeby.layout.method import Method, Result, Search
 from vindeby.layout.problem import Layout, LayoutProblem
+from vindeby.layout.valuation import Valuation
 
 Second = Literal["cable_length", "turbines", "lcoe"]
 LEAST_WEIGHT = 1e-9
@@ -58,5 +58,4 @@ class Front(Method):
         if problem.choice is None:
             return problem
         each = problem.farm.wake_free_aep(1)
-        price = Objective(max(weight, LEAST_WEIGHT) * each)
-        return replace(problem, choice=replace(problem.choice, objective=price))
+        return replace(problem, valuation=Valuation.turbine_cost(max(weight, LEAST_WEIGHT) * each))
