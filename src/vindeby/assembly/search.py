@@ -54,7 +54,7 @@ def _choice(campaign: Campaign, cell: Cell, others: int) -> layout.Choice | None
     given, objective = campaign.objective, layout.Objective()
     if given is not None:
         costs = [given.cost_gwh(turbine.name) for turbine in campaign.turbines_of(cell)] + [0.0] * others
-        objective = layout.Objective(tuple(costs), per_turbine=given.maximise == "aep-per-turbine")
+        objective = layout.Objective(tuple(costs), per_turbine=given.of == "aep-per-turbine")
     return layout.Choice((cell.fewest, cell.n_turbines), mix, objective)
 
 
@@ -62,8 +62,10 @@ def _grounds(farm: Farm, cell: Cell) -> layout.Boundary | layout.Zones:
     """The farm's boundary, or its zones with their counts."""
     if farm.zones is None:
         return boundary_of(farm.boundary)
-    pairs = zip(farm.zones, cell.zones, strict=True)
-    return layout.Zones([layout.Zone(boundary_of(zone.boundary), n, zone.name) for zone, n in pairs])
+    rows = zip(farm.zones, cell.zones, farm.stages(), strict=True)
+    return layout.Zones(
+        [layout.Zone(boundary_of(zone.boundary), n, zone.name, stage) for zone, n, stage in rows]
+    )
 
 
 def _mix(campaign: Campaign, cell: Cell, others: int) -> list[int] | list[list[int]]:
@@ -86,7 +88,7 @@ def method_of(campaign: Campaign, cell: Cell, pipeline: layout.Pipeline) -> layo
     if cell.mix_ranges:
         return layout.MixSearch(pipeline.steps)
     if farm.search == "in-turn":
-        return layout.InTurn(pipeline.steps, farm.rounds or 1)
+        return layout.InTurn(pipeline.steps, farm.rounds or 1, farm.maximise or "all")
     return pipeline
 
 

@@ -24,6 +24,8 @@ COMMANDS = {
     "salvage": "Save results from damaged or foreign files.",
     "adopt": "Take over the run of an older script, and check it.",
     "show": "Draw layouts, or the campaign.",
+    "query": "List the results that a condition is true for.",
+    "diff": "Compare the results of two databases.",
     "evaluate": "Evaluate stored layouts in other wind or among neighbours.",
     "report": "Write one HTML page about a campaign.",
     "board": "Show a campaign in the browser while it runs.",
