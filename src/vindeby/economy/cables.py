@@ -373,3 +373,42 @@ def _pulled(routes: Routes, substation: int) -> FloatArray:
         weight = prices / np.maximum(np.hypot(*(corners - here).T), 1e-3)
         here = weight @ corners / weight.sum()
     return here
+
+
+@dataclass(frozen=True, eq=False)
+class ZonedRouter:
+    """Routes each zone by itself, with a router of its own; a turbine is of the zone that it stands in."""
+
+    zones: Sequence[Any]
+    """Shapely's polygons."""
+    routers: Sequence[CableRouter]
+
+    def __call__(self, x: FloatArray, y: FloatArray) -> CableTree:
+        """The tree that a search keeps."""
+        quick = [replace(router, method="heuristic") for router in self.routers]
+        return replace(self, routers=quick).route(x, y).tree()
+
+    def route(self, x: FloatArray, y: FloatArray) -> Routes:
+        """The cables of a layout; TaskError where none can be found, or those of two zones cross."""
+        points = shapely.points(x, y)
+        zone = np.argmin([shapely.distance(area, points) for area in self.zones], axis=0)
+        mine = [np.flatnonzero(zone == number) for number in range(len(self.zones))]
+        filled = [number for number in range(len(mine)) if len(mine[number])]
+        parts = [self.routers[number].route(x[mine[number]], y[mine[number]]) for number in filled]
+        ends, stations = [], 0
+        for number, part in zip(filled, parts, strict=True):
+            names = np.concatenate([mine[number], -1 - stations - np.arange(len(part.substations))[::-1]])
+            ends.append(names[part.ends])  # -1 - s counts from the end
+            stations += len(part.substations)
+        sizes = np.concatenate([np.diff(part.first) for part in parts])
+        routes = Routes(
+            np.concatenate(ends),
+            np.concatenate([part.types for part in parts]),
+            np.concatenate([part.points for part in parts]),
+            np.concatenate([[0], np.cumsum(sizes)]),
+            np.concatenate([part.substations for part in parts]),
+            parts[0].eur_per_m,
+        )
+        if routes.crossings():
+            raise TaskError("cables of two zones cross; keep them apart with within_area: true")
+        return routes

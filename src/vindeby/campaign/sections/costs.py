@@ -14,6 +14,7 @@ from pydantic import Field, Tag, model_validator
 
 from vindeby.arrays import FloatArray
 from vindeby.campaign.reading.packed_lists import digest_of_numbers
+from vindeby.campaign.sections.cables import Cables
 from vindeby.campaign.sections.values import (
     Coordinates,
     Name,
@@ -230,6 +231,8 @@ class Costs(Section):
     """What each turbine costs."""
     foundation: Foundation | None = None
     """What each foundation costs, and the water depth."""
+    cables: Cables | None = None
+    """The cables between turbines and substations, and what they cost."""
     fixed: NotNegative = 0.0
     """EUR once for the whole farm, whatever the layout."""
 
@@ -267,6 +270,7 @@ class Costs(Section):
             limits = f"; turbines stand from {low:g} m" + (" on" if high is None else f" to {high:g} m")
             where = depth.source or "the grid given"
             lines.append(f"depth: {where}, {depth.in_words}" + (limits if depth.has_limits else ""))
+        lines += [] if self.cables is None else [f"cables: {self.cables.in_words}"]
         return [*lines, f"fixed: {self.fixed:,.0f} EUR"]
 
 
