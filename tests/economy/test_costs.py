@@ -29,6 +29,10 @@ def _places(many: int) -> tuple[FloatArray, FloatArray]:
     return rng.uniform(west + 9.0, east - 9.0, many), rng.uniform(south + 9.0, north - 9.0, many)
 
 
+def _grid(*given: object) -> DepthGrid:
+    return DepthGrid(*map(np.array, given))
+
+
 def test_capital_recovery_repays_the_investment_in_equal_yearly_amounts() -> None:
     for discount, years in [(0.0661, 25), (0.03, 20), (0.0, 30), (1e-13, 30), (0.2, 1)]:
         paid = sum(
@@ -118,9 +122,9 @@ def test_a_kept_cable_tree_costs_its_lengths_and_pulls_its_ends() -> None:
         (lambda: Foundation(GRID, table=([10, 10], [1, 2])), "depths that increase"),
         (lambda: Foundation(GRID, table=([10, 20], [1, 2, 3])), "as many costs"),
         (lambda: Foundation(GRID, polynomial=[float("inf")]), "must be finite"),
-        (lambda: DepthGrid([0, 0], [0, 1], np.ones((2, 2))), "x of a depth grid"),
-        (lambda: DepthGrid([0, 1], [0, 1], np.ones((2, 3))), r"shape \(2, 2\), not \(2, 3\)"),
-        (lambda: DepthGrid([0, 1], [0, 7], [[1, np.nan], [1, 1]]), r"depth at \(0, 7\) is not finite"),
+        (lambda: _grid([0, 0], [0, 1], np.ones((2, 2))), "x of a depth grid"),
+        (lambda: _grid([0, 1], [0, 1], np.ones((2, 3))), r"shape \(2, 2\), not \(2, 3\)"),
+        (lambda: _grid([0, 1], [0, 7], [[1, np.nan], [1, 1]]), r"depth at \(0, 7\) is not finite"),
         (lambda: GRID.refuse_outside([5000.0, -1.0], [3000.0, 9.0], "corner"), r"corner 1 at \(-1, 9\)"),
     ],
 )

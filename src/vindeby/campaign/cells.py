@@ -87,8 +87,9 @@ def _cell(
     objective = campaign.objective or Objective()
     if fewest is not None or ranges or objective.needs_costs:
         costs = [objective.cost_gwh(turbine.name) for turbine in turbines]
-        price = {} if objective.price is None else {"price": objective.price}
-        decides["objective"] = {"maximise": objective.of, "costs": costs, **price}
+        further = {"price": objective.price, "against": objective.against}
+        given = {name: value for name, value in further.items() if value is not None}
+        decides["objective"] = {"maximise": objective.of, "costs": costs, **given}
     if campaign.costs is not None:
         decides["costs"] = campaign.costs.identity_of([turbine.name for turbine in turbines])
         if campaign.costs.cables is not None:

@@ -103,6 +103,9 @@ def _refuse_objective(campaign: CampaignFields) -> None:
         wrong = f"{range_} turbines cannot be compared by their AEP: more turbines always give more"
         comparable = objective is not None and objective.tells_counts_apart
         require(comparable, wrong, f"give the campaign an objective: {WAYS}", *at, "n_turbines")
+    if objective is not None and objective.against == "turbines":
+        needs = "the number of turbines is fixed, and cannot be an objective"
+        require(chosen is not None, needs, "give n_turbines as a range, e.g. {from: 60, to: 66}", "objective")
     if objective is not None:
         _require_each_type(campaign, objective.turbine_cost_gwh, ("objective", "turbine_cost_gwh"))
 

@@ -24,6 +24,7 @@ COMMANDS = {
     "salvage": "Save results from damaged or foreign files.",
     "adopt": "Take over the run of an older script, and check it.",
     "show": "Draw layouts, or the campaign.",
+    "pareto": "List the front of a campaign with two objectives.",
     "query": "List the results that a condition is true for.",
     "diff": "Compare the results of two databases.",
     "evaluate": "Evaluate stored layouts in other wind or among neighbours.",

@@ -41,8 +41,8 @@ class Foundation:
     def __post_init__(self) -> None:
         if (self.table is None) == (self.polynomial is None):
             raise ArgumentError("a foundation has a table or a polynomial of depth; give one of the two")
-        depths, numbers = self.table or ((), self.polynomial)
-        depths, numbers = np.array(depths, np.float64), np.array(numbers, np.float64)
+        by_depth, given = self.table or ((), self.polynomial or ())
+        depths, numbers = np.array(by_depth, np.float64), np.array(given, np.float64)
         if self.table is not None and not (
             depths.ndim == 1
             and depths.shape == numbers.shape
@@ -115,11 +115,11 @@ class CableTree:
         pull = self.eur_per_m * line / np.where(length > 0.0, length, 1.0)
         many = len(x) + len(self.substations)
         first, second = (self.ends % many).T
-        east, north = (
-            np.bincount(second, part, many)[: len(x)] - np.bincount(first, part, many)[: len(x)]
-            for part in pull
-        )
-        return east, north
+        east, north = np.zeros((2, many))
+        for total, part in ((east, pull[0]), (north, pull[1])):
+            np.add.at(total, second, part)
+            np.subtract.at(total, first, part)
+        return east[: len(x)], north[: len(x)]
 
 
 @dataclass(frozen=True)

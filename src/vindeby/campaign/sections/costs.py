@@ -7,7 +7,7 @@ here and in the stored campaign there are only numbers.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, NamedTuple, Self
 
 import numpy as np
 from pydantic import Field, Tag, model_validator
@@ -293,15 +293,34 @@ _NPV = {
 }
 _OTHER_FORMS = [
     {"enum": ["aep", "aep-per-turbine", "lcoe"]},
+    {"type": "array", "prefixItems": [{"const": "aep"}, {"enum": ["cable_length", "turbines", "lcoe"]}]},
     {"type": "object", "properties": {"npv": _NPV}, "required": ["npv"]},
     {"type": "object", "required": ["maximise"], "description": "The key of older versions for `of`."},
 ]
 
 
+class Against(NamedTuple):
+    """The second of two objectives, to be small: the attribute of results that has it, and what it is in words."""
+
+    attribute: str
+    title: str
+    unit: str = ""
+
+
+AGAINST = {
+    "cable_length": Against("cable_length_km", "cable length", "km"),
+    "turbines": Against("n_turbines", "number of turbines"),
+    "lcoe": Against("lcoe_eur_per_mwh", "LCOE", "EUR per MWh"),
+}
+"""By the name that a campaign file has for it."""
+_PAIRS = ", ".join(f"[aep, {name}]" for name in AGAINST)
+
+
 class Objective(Section):
     """``aep``, ``aep-per-turbine``, ``lcoe``, or ``{npv: {price: 80}}``; or AEP less so many GWh for each turbine.
 
-    The cost ``turbine_cost_gwh`` is one for all turbine types or one for each, by name.
+    The cost ``turbine_cost_gwh`` is one for all turbine types or one for each, by name. ``[aep, cable_length]`` are two
+    objectives: each seed is a search with other weights.
     """
 
     short_form = {"anyOf": _OTHER_FORMS}  # noqa: RUF012
@@ -312,12 +331,18 @@ class Objective(Section):
     """What is taken off AEP for each turbine, in GWh per year: one number, or one for each type."""
     price: Positive | None = None
     """What energy is sold for, in EUR per MWh; for npv."""
+    against: Literal["cable_length", "turbines", "lcoe"] | None = None
+    """The second of two objectives, beside AEP."""
 
     @model_validator(mode="before")
     @classmethod
     def _short(cls, data: Any) -> Any:
         if isinstance(data, dict) and len(data) == 1 and isinstance(npv := data.get("npv"), dict):
             return {"of": "npv", **npv}
+        if isinstance(data, list | tuple):
+            known = len(data) == 2 and data[0] == "aep" and data[1] in list(AGAINST)
+            require(known, "is not a pair of objectives", f"write one of {_PAIRS}")
+            return {"of": data[0], "against": data[1]}
         if isinstance(data, dict):
             return {"of" if key == "maximise" else key: value for key, value in data.items()}
         known = isinstance(data, str) and data in _WORDS
@@ -334,17 +359,20 @@ class Objective(Section):
         require(priced, "the net present value needs the price of energy", remedy)
         idle = f"the objective {self.of} needs no price"
         require(self.of == "npv" or self.price is None, idle, "remove it, or write npv", "price")
+        alone = self.against is None or (self.of == "aep" and self.turbine_cost_gwh is None)
+        require(alone, "is for AEP alone", f"write one of {_PAIRS}", "against")
         return self
 
     @property
     def needs_costs(self) -> bool:
         """Whether layouts are compared by what they cost, too."""
-        return self.of in ("lcoe", "npv")
+        return self.of in ("lcoe", "npv") or self.against in ("lcoe", "cable_length")
 
     @property
     def tells_counts_apart(self) -> bool:
         """Whether more turbines can be worth less."""
-        return self.of != "aep" or self.turbine_cost_gwh is not None
+        priced = self.turbine_cost_gwh is not None or self.against in ("turbines", "lcoe")
+        return self.of != "aep" or priced
 
     @property
     def title(self) -> str:
@@ -355,6 +383,8 @@ class Objective(Section):
             return f"AEP less the cost of turbines in GWh per year: {each}"
         if cost is not None:
             return f"AEP less {cost:g} GWh per year for each turbine"
+        if self.against is not None:
+            return f"the most AEP against the least {AGAINST[self.against].title}, by a weight for each seed"
         return _WORDS[self.of] + ("" if self.price is None else f" at {self.price:g} EUR per MWh")
 
     def cost_gwh(self, turbine_name: str) -> float:

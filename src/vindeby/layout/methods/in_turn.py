@@ -126,10 +126,10 @@ def _by_zone(problem: LayoutProblem, layout: Layout) -> list[Layout]:
 
 def _is_better(part: LayoutProblem, found: Layout, before: Layout) -> bool:
     """Whether a zone should move; always, where the layout that it had breaks the rules."""
-    return not part.is_feasible(before) or part.aep(found) > part.aep(before) * (1.0 + LEAST_GAIN)
+    return not part.is_feasible(before) or part.worth(found) > part.worth(before) * (1.0 + LEAST_GAIN)
 
 
 def _zone_aep(problem: LayoutProblem, layout: Layout) -> FloatArray:
     """The energy of each zone in GWh per year, as it is stated, when all of them stand."""
     each = (problem.stated or problem.farm).turbine_aep(layout.x, layout.y, layout.types)
-    return np.bincount(problem.zone_of, weights=each)
+    return np.asarray(np.bincount(problem.zone_of, weights=each), np.float64)
