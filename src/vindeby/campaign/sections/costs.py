@@ -14,6 +14,7 @@ from pydantic import Field, Tag, model_validator
 
 from vindeby.arrays import FloatArray
 from vindeby.campaign.reading.packed_lists import digest_of_numbers
+from vindeby.campaign.sections.cables import Cables
 from vindeby.campaign.sections.values import (
     Coordinates,
     Name,
@@ -179,8 +180,8 @@ class DepthCurve(OneOf):
         """The values at depths that a table, if it is one, holds."""
         if self.table is not None:
             known, values = np.array(self.table).T
-            return np.interp(depths, known, values)
-        return np.polynomial.polynomial.polyval(depths, np.array(self.polynomial))
+            return np.asarray(np.interp(depths, known, values))
+        return np.asarray(np.polynomial.polynomial.polyval(depths, np.array(self.polynomial)))
 
 
 class Foundation(Section):
@@ -230,6 +231,8 @@ class Costs(Section):
     """What each turbine costs."""
     foundation: Foundation | None = None
     """What each foundation costs, and the water depth."""
+    cables: Cables | None = None
+    """The cables between turbines and substations, and what they cost."""
     fixed: NotNegative = 0.0
     """EUR once for the whole farm, whatever the layout."""
 
@@ -267,6 +270,7 @@ class Costs(Section):
             limits = f"; turbines stand from {low:g} m" + (" on" if high is None else f" to {high:g} m")
             where = depth.source or "the grid given"
             lines.append(f"depth: {where}, {depth.in_words}" + (limits if depth.has_limits else ""))
+        lines += [] if self.cables is None else [f"cables: {self.cables.in_words}"]
         return [*lines, f"fixed: {self.fixed:,.0f} EUR"]
 
 
@@ -360,9 +364,19 @@ class Objective(Section):
         return self
 
     @property
+    def is_of_costs(self) -> bool:
+        """Whether results are compared by what they cost, too."""
+        return self.of in ("lcoe", "npv")
+
+    @property
     def needs_costs(self) -> bool:
-        """Whether layouts are compared by what they cost, too."""
-        return self.of in ("lcoe", "npv") or self.against in ("lcoe", "cable_length")
+        """Whether the search looks at what layouts cost."""
+        return self.is_of_costs or self.against in ("lcoe", "cable_length")
+
+    @property
+    def sign(self) -> float:
+        """1 where more of the objective is better, -1 where less is."""
+        return -1.0 if self.of == "lcoe" else 1.0
 
     @property
     def tells_counts_apart(self) -> bool:
