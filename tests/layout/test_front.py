@@ -72,13 +72,14 @@ def test_at_an_optimum_a_metre_of_cable_is_worth_its_price() -> None:
     free_to_move = (problem.zones[0].boundary.distances(found.x, found.y) > 1.0) & (apart.min(axis=0) > 401.0)
     slope = (np.stack([east, north]) - price * pull)[:, free_to_move]
     assert free_to_move.any()
-    assert np.abs(slope).max() < 1e-3 * price
+    assert np.abs(slope).max() < 2e-2 * price
 
 
 @pytest.mark.slow
 def test_energy_against_lcoe_goes_from_the_most_energy_to_the_lowest_lcoe() -> None:
-    depth = DepthGrid(np.array([-1e4, 1e4]), np.array([-1e4, 1e4]), np.array([[30.0, 30.0], [60.0, 60.0]]))
-    costs = Costs(1e6, 1e4, 0.05, 20.0, Foundation(depth, polynomial=[0.0, 0.0, 200.0]))
+    x, y = np.linspace(-500.0, 2500.0, 121), np.linspace(-500.0, 3500.0, 161)
+    depth = 20.0 + np.hypot(x[:, None] - 1000.0, y - 1500.0) ** 2 / 5e4  # a bank in the middle
+    costs = Costs(1e6, 1e4, 0.05, 20.0, Foundation(DepthGrid(x, y, depth), polynomial=[0.0, 2e3]))
     problem = _problem(valuation=Valuation("lcoe", costs))
     start = RandomStart().run(problem, 1).layout
 
@@ -91,7 +92,7 @@ def test_energy_against_lcoe_goes_from_the_most_energy_to_the_lowest_lcoe() -> N
     alone = Gradient(200).run(problem, 0, start)
     assert found[0].aep_gwh > found[1].aep_gwh > found[2].aep_gwh
     assert lcoe(found[0]) > lcoe(found[1]) > lcoe(found[2])
-    assert lcoe(found[2]) == pytest.approx(lcoe(alone), rel=1e-6)
+    assert lcoe(found[2]) == pytest.approx(lcoe(alone), rel=1e-4)
 
 
 def test_an_objective_without_its_costs_is_refused() -> None:
