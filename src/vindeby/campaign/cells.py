@@ -92,6 +92,8 @@ def _cell(
         decides["objective"] = {"maximise": objective.of, "costs": costs, **given}
     if campaign.costs is not None:
         decides["costs"] = campaign.costs.identity_of([turbine.name for turbine in turbines])
+        if campaign.costs.cables is not None:
+            decides["cables"] = campaign.costs.cables.identity_for(farm)
     return Cell(
         farm_idx,
         type_idx=counts[0][0],

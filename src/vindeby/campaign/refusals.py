@@ -11,6 +11,7 @@ from vindeby.campaign.fields import MAX_TASKS, CampaignFields
 from vindeby.campaign.neighbours import groups_in
 from vindeby.campaign.reading.yaml_text import Path, field_name
 from vindeby.campaign.sections.boundary import Boundary
+from vindeby.campaign.sections.cables import Cables
 from vindeby.campaign.sections.costs import WAYS, Foundation
 from vindeby.campaign.sections.farm import MAX_TURBINES, CountRange
 from vindeby.campaign.sections.method import Step
@@ -129,6 +130,8 @@ def refuse_costs(campaign: CampaignFields) -> None:
         return
     for name in ("capex", "opex"):
         _require_each_type(campaign, getattr(costs.turbine, name), ("costs", "turbine", name))
+    if costs.cables is not None:
+        _refuse_cables(campaign, costs.cables)
     if costs.foundation is None:
         return
     depth, at = costs.foundation.depth, ("costs", "foundation")
@@ -138,6 +141,36 @@ def refuse_costs(campaign: CampaignFields) -> None:
             _refuse_place(depth.bounds, "depths", of_farm, x, y, ("farms", index, "boundary"))
         depths = depth.allowed(farm.boundary.shape().bounds)
         _refuse_limits(costs.foundation, depths, farm.name, at)
+
+
+def _refuse_cables(campaign: CampaignFields, cables: Cables) -> None:
+    """Refuse a farm without substations, names that no farm or zone has, and substations where no cable may lie."""
+    at, given = ("costs", "cables", "substations"), cables.substations
+    names = [
+        name for farm in campaign.farms for name in (farm.name, *(zone.name for zone in farm.zones or ()))
+    ]
+    for name in given if isinstance(given, dict) else ():
+        wrong, remedy = (
+            f"no farm or zone has the name {name!r}",
+            f"name farms or zones: {', '.join(names[:9])}",
+        )
+        require(name in names, wrong, remedy, *at, name)
+    for farm in campaign.farms:
+        groups = cables.groups(farm)
+        wrong = f"does not say where the substations of farm {farm.name!r} are"
+        require(groups, wrong, "give them for the farm, or for each of its zones", *at)
+        for boundary, places in groups:
+            area = boundary.shape()
+            pieces = not cables.within_area or area.geom_type == "Polygon"
+            wrong = f"farm {farm.name!r} is in several pieces, and no cable could lead from one to another"
+            require(pieces, wrong, "write within_area: false", "costs", "cables", "within_area")
+            for place in places if isinstance(places, tuple) else ():
+                point, where = shapely.Point(place), f"({place[0]:.10g}, {place[1]:.10g})"
+                excluded = any(hole.shape().contains(point) for hole in boundary.exclusions)
+                require(not excluded, f"the substation at {where} is in an exclusion", "move it", *at)
+                inside = not cables.within_area or area.distance(point) <= 1.0
+                wrong = f"the substation at {where} is outside farm {farm.name!r}, where no cable may lie"
+                require(inside, wrong, "move it, or write within_area: false", *at)
 
 
 def _refuse_limits(foundation: Foundation, depths: FloatArray, farm: str, at: Path) -> None:

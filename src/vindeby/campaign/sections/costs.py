@@ -14,6 +14,7 @@ from pydantic import Field, Tag, model_validator
 
 from vindeby.arrays import FloatArray
 from vindeby.campaign.reading.packed_lists import digest_of_numbers
+from vindeby.campaign.sections.cables import Cables
 from vindeby.campaign.sections.values import (
     Coordinates,
     Name,
@@ -230,6 +231,8 @@ class Costs(Section):
     """What each turbine costs."""
     foundation: Foundation | None = None
     """What each foundation costs, and the water depth."""
+    cables: Cables | None = None
+    """The cables between turbines and substations, and what they cost."""
     fixed: NotNegative = 0.0
     """EUR once for the whole farm, whatever the layout."""
 
@@ -267,6 +270,7 @@ class Costs(Section):
             limits = f"; turbines stand from {low:g} m" + (" on" if high is None else f" to {high:g} m")
             where = depth.source or "the grid given"
             lines.append(f"depth: {where}, {depth.in_words}" + (limits if depth.has_limits else ""))
+        lines += [] if self.cables is None else [f"cables: {self.cables.in_words}"]
         return [*lines, f"fixed: {self.fixed:,.0f} EUR"]
 
 
@@ -304,7 +308,7 @@ class Against(NamedTuple):
 
 
 AGAINST = {
-    "cable_length": Against("cable_length_km", "cable length", "km"),
+    "cable_length": Against("cable_length_m", "cable length", "m"),
     "turbines": Against("n_turbines", "number of turbines"),
     "lcoe": Against("lcoe_eur_per_mwh", "LCOE", "EUR per MWh"),
 }
@@ -377,7 +381,7 @@ class Objective(Section):
     @property
     def tells_counts_apart(self) -> bool:
         """Whether more turbines can be worth less."""
-        priced = self.turbine_cost_gwh is not None or self.against in ("turbines", "lcoe")
+        priced = self.turbine_cost_gwh is not None or self.against == "turbines"
         return self.of != "aep" or priced
 
     @property
