@@ -95,7 +95,12 @@ def test_two_objectives_are_kept_and_decide_the_fingerprint() -> None:
             "{of: aep-per-turbine, against: turbines}",
             ("objective.against", "is for AEP alone"),
         ),
-        ("[aep, turbines]", "[aep, lcoe]", ("objective", "has no costs", "add costs")),
+        ("[aep, turbines]", "[aep, lcoe]", ("n_turbines", "more turbines always give more")),
+        (
+            "{from: 3, to: 6}\nobjective: [aep, turbines]",
+            "6\nobjective: [aep, lcoe]",
+            ("objective", "has no costs", "add costs"),
+        ),
     ],
 )
 def test_a_pair_that_cannot_be_is_refused(old: str, new: str, words: tuple[str, ...]) -> None:
