@@ -81,6 +81,20 @@ def draw_neighbours(axes: Axes, places: FloatArray, count: int, origin: Origin, 
     line.set_gid("neighbours")
 
 
+def draw_cables(axes: Axes, routes: Routes, origin: Origin) -> None:
+    """Cables, the larger their type the wider, and substations as squares; with entries in the legend."""
+    lines, place = routes.lines(), routes.substations.T
+    for kind in np.unique(routes.types).tolist():
+        mine = [(line - origin) * KM for line, one in zip(lines, routes.types, strict=True) if one == kind]
+        label = f"cable type {kind}: {routes.lengths_m[routes.types == kind].sum() * KM:,.1f} km"
+        look = {"colors": ink(), "linewidths": 0.6 + 0.6 * kind, "alpha": 0.65, "zorder": 4}
+        axes.add_collection(LineCollection(mine, label=label, **look))
+    (squares,) = axes.plot(
+        *in_km(place, origin), "s", markersize=6, color=ink(), label="substation", zorder=6
+    )
+    squares.set_gid("substations")
+
+
 def draw_excluded(axes: Axes, excluded: BaseGeometry, origin: Origin) -> None:
     """Areas where no turbine may stand, hatched, with an entry in the legend."""
     for number, part in enumerate(shapely.get_parts(excluded)):
