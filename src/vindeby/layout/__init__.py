@@ -8,6 +8,7 @@ out.
 from __future__ import annotations
 
 from vindeby.layout.area.boundary import Boundary, Zone, Zones
+from vindeby.layout.area.depth_limits import within_depths
 from vindeby.layout.counting.choice import Choice
 from vindeby.layout.counting.searches import CountSearch, MixSearch
 from vindeby.layout.method import Method, Pipeline, Result, Search, Status
@@ -45,4 +46,5 @@ __all__ = [
     "Valuation",
     "Zone",
     "Zones",
+    "within_depths",
 ]
