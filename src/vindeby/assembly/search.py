@@ -3,6 +3,8 @@
 from dataclasses import asdict
 
 from vindeby import layout
+from vindeby.assembly.cables import router_of
+from vindeby.assembly.value import costs_of
 from vindeby.assembly.wind import wind_farm
 from vindeby.campaign import Campaign
 from vindeby.campaign.neighbours import around
@@ -58,6 +60,10 @@ def _choice(cell: Cell, others: int) -> layout.Choice | None:
 def _valuation(campaign: Campaign, cell: Cell, others: int) -> layout.Valuation | None:
     """What the layouts of a cell are compared by, where it is not their energy."""
     given = campaign.objective
+    if given is not None and given.is_of_costs:
+        costs_given = costs_of(campaign, cell, others)
+        assert costs_given is not None, "the campaign's check lets no such objective without costs through"
+        return layout.Valuation(given.of, costs_given, given.price, router_of(campaign, cell))
     if given is None or not cell.is_chosen:
         return None
     if given.of == "aep-per-turbine":

@@ -14,6 +14,7 @@ from mpl_toolkits.axes_grid1.anchored_artists import AnchoredSizeBar  # type: ig
 from shapely.geometry.base import BaseGeometry
 
 from vindeby.arrays import FloatArray, IntArray
+from vindeby.economy.cables import Routes
 from vindeby.plots.style import FAINT, MARKERS, ink, legend_mark, paper, shades
 from vindeby.results.maps import Box, box_around
 

@@ -294,7 +294,9 @@ def _electrical(campaign: Campaign, result: Result, crs: dict[str, str]) -> dict
     collection: dict[str, Any] = {"edges": edges}
     if campaign.costs is not None and campaign.costs.cables is not None:
         capacity, cost = zip(*campaign.costs.cables.types, strict=True)
-        kinds = {"cable_type": list(range(len(cost))), "capacity": list(capacity), "cost": list(cost)}
+        count = len(cost)
+        kinds = {"cable_type": list(range(count)), "cross_section": [None] * count}  # not known
+        kinds |= {"capacity": list(capacity), "cost": list(cost)}
         collection["cables"] = kinds
     return {"electrical_substations": stations, "electrical_collection_array": collection}
 
