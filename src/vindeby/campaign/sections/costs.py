@@ -308,7 +308,7 @@ class Against(NamedTuple):
 
 
 AGAINST = {
-    "cable_length": Against("cable_length_km", "cable length", "km"),
+    "cable_length": Against("cable_length_m", "cable length", "m"),
     "turbines": Against("n_turbines", "number of turbines"),
     "lcoe": Against("lcoe_eur_per_mwh", "LCOE", "EUR per MWh"),
 }
@@ -381,7 +381,7 @@ class Objective(Section):
     @property
     def tells_counts_apart(self) -> bool:
         """Whether more turbines can be worth less."""
-        priced = self.turbine_cost_gwh is not None or self.against in ("turbines", "lcoe")
+        priced = self.turbine_cost_gwh is not None or self.against == "turbines"
         return self.of != "aep" or priced
 
     @property
