@@ -247,11 +247,11 @@ class CampaignCheck:
             return
         self._depths = self._depths or depth_grid(depth)
         found = self._depths.at(placed.x, placed.y)[0]
-        low, high = depth.least or 0.0, np.inf if depth.most is None else depth.most
-        short = np.maximum(low - found, found - high)
+        least, most = depth.limits
+        short = np.maximum(least - found, found - most)
         worst = int(np.argmax(short))
         if short[worst] > units.TOLERANCE_M:
-            limits = f"{low:g} m or more" if depth.most is None else f"{low:g} to {high:g} m"
+            limits = f"{least:g} to {most:g} m"
             yield f"turbine {worst} stands in water of {found[worst]:.6g} m, but {limits} are allowed"
 
     def _check_values(self, cell: Cell, record: Record, stored_gwh: float) -> Iterator[str]:
