@@ -228,7 +228,7 @@ def test_a_curve_has_its_first_and_last_point_and_never_falls(count: int) -> Non
     found = Candidates(problem, budget)
     for at, value in enumerate(worth):
         now[0], budget.evaluations = 0.5 * at, 2.0 * at
-        found.take(Candidate(value, layout, "random-start", at))
+        found.take(Candidate(value, value, layout, "random-start", at))
     seconds, evaluations, aep = (found.curve()[name] for name in CURVE)
     assert (seconds[0], seconds[-1], evaluations[-1]) == (0.0, 0.5 * (count - 1), 2.0 * (count - 1))
     assert (aep[0], aep[-1]) == (worth[0], worth.max())
@@ -273,7 +273,7 @@ def test_quick_climbs_are_in_few_states_and_count_what_a_layout_is_worth_in_all(
     assert tools.share == 0.25
     found = Candidates(problem, budget)
     start = RandomStart().run(problem, 1)
-    candidate = Candidate(start.aep_gwh, start.layout, "random-start", 0)
+    candidate = Candidate(start.aep_gwh, start.aep_gwh, start.layout, "random-start", 0)
     found.take(candidate)
     found.climbs_lead_up = True  # the test of that counts too
     reached = Climbs(tools, found, quick=True).climb(candidate, 8, 1.0, 1.0)
@@ -341,7 +341,7 @@ def test_layouts_are_compared_with_those_of_the_race_and_not_with_refined_ones()
     race.run(0.2)
     assert race.goes_on()
     first = found.best[0]
-    found.take(first._replace(aep_gwh=1.1 * first.aep_gwh))
+    found.take(first._replace(worth=1.1 * first.worth))
     assert race.goes_on()
 
 
@@ -349,10 +349,10 @@ def test_a_round_forgets_the_layouts_before_but_not_the_best_of_all() -> None:
     problem = round_farm()
     found = Candidates(problem, Budget(evaluations=1))
     layout = RandomStart().run(problem, 1).layout
-    best = Candidate(2.0, layout, "lattice", 0)
+    best = Candidate(2.0, 2.0, layout, "lattice", 0)
     found.take(best)
     found.begin_round(anew=True)
-    found.take(Candidate(1.0, layout, "lattice", 1))
+    found.take(Candidate(1.0, 1.0, layout, "lattice", 1))
     assert [one.number for one in found.best] == [1]
     assert found.curve()["curve_aep_gwh"][-1] == 2.0
     found.begin_round(anew=False)

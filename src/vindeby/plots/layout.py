@@ -12,6 +12,7 @@ from shapely.geometry.base import BaseGeometry
 from vindeby import units
 from vindeby.arrays import FloatArray
 from vindeby.assembly.stored_turbines import closest_pair, energy_of
+from vindeby.assembly.value import LCOE, NPV
 from vindeby.errors import ArgumentError, VindebyError
 from vindeby.evaluation.as_campaign import among_neighbours, case_of, source_of
 from vindeby.evaluation.stored_layouts import Case
@@ -25,6 +26,13 @@ from vindeby.results.sources import farm_of, turbine_of
 if TYPE_CHECKING:
     from vindeby.wake import WindFarm
 
+_MONEY = (
+    ("LCOE, EUR/MWh", LCOE, 1.0, ",.2f"),
+    ("NPV, MEUR", NPV, 1e6, ",.1f"),
+    ("capex, MEUR", "capex_eur", 1e6, ",.1f"),
+    ("opex, MEUR/year", "opex_eur_per_year", 1e6, ",.1f"),
+)
+"""What a result says about its cost: name, attribute, unit and form of the figure."""
 _GRID = 420
 """Points along the longer side of a picture of wakes."""
 
@@ -48,6 +56,7 @@ class Drawn:
         """Positions of turbines that stand already, by the name of their group."""
         self.section, turbine = farm_of(campaign, farm_idx), turbine_of(campaign, type_idx)
         self.crs = getattr(campaign, "crs", None)
+        self.depth = None if campaign is None or campaign.costs is None else campaign.costs.depth
         self.engine = None if campaign is None or campaign.wake.engine is None else campaign.wake.title
         """What computes the wakes where vindeby does not; they are then not drawn."""
         diameter = self.record.attributes.get("diameter", 0.0)
@@ -141,6 +150,11 @@ class Drawn:
             facts.append(("capacity", f"{count * self.rated_power_mw:,.0f} MW"))
         if self.aep_gwh is not None:
             facts.append(("AEP", f"{self.aep_gwh:,.1f} GWh"))
+        facts += [
+            (name, f"{value / unit:{form}}")
+            for name, attribute, unit, form in _MONEY
+            if isinstance(value := self.record.attributes.get(attribute), float)
+        ]
         if self.aep_gwh is not None and self.rated_power_mw:
             full = units.mean_power_to_aep_gwh(self.rated_power_mw * units.MW) * count
             facts.append(("capacity factor", f"{100 * self.aep_gwh / full:.1f} %"))
@@ -263,6 +277,8 @@ def _map(axes: Axes, drawn: Drawn, direction: float | None, speed: float | None)
         image = _draw_wakes(axes, drawn, direction, speed)
         label = f"wind speed at hub height, m/s; free wind {speed:g} m/s from {direction:.4g}°"
         axes.figure.colorbar(image, ax=axes, shrink=0.7, aspect=40, pad=0.02, label=label, extend="min")
+    if drawn.depth is not None:
+        shapes.draw_depth(axes, drawn.depth, drawn.origin)
     if drawn.spacing_m:
         shapes.draw_spacing(axes, places, drawn.spacing_m)
     draw_surroundings(axes, drawn, drawn.box)

@@ -31,8 +31,9 @@ POINTS = 64
 
 
 class Candidate(NamedTuple):
-    """A feasible layout, what it is worth, from which start it came, and which of all starts that was."""
+    """A feasible layout, what it is worth, its energy, from which start it came, and which of all starts that was."""
 
+    worth: float
     aep_gwh: float
     layout: Layout
     start: str
@@ -51,22 +52,23 @@ class Candidates:
         """Whether there is a gradient, and the energy rises along it; None before the first climb."""
         self._curve: list[tuple[float, float, float]] = []
 
-    def worth(self, layout: Layout) -> float:
-        """The energy of a layout in all wind states (GWh), at the cost of one evaluation."""
+    def judged(self, layout: Layout) -> tuple[float, float]:
+        """What a layout is worth, and its energy in all wind states (GWh), at the cost of one evaluation."""
         self.budget.begin()
         aep_gwh = self.problem.aep(layout)
+        worth = self.problem.worth(layout, aep_gwh)
         self.budget.end("evaluation", 1, 1.0)
-        return aep_gwh
+        return worth, aep_gwh
 
     def take(self, candidate: Candidate) -> None:
         """Keep a layout if it keeps to the rules and is better than what came from the same start."""
         former = next((one for one in self.best if one.number == candidate.number), None)
-        if former is None or candidate.aep_gwh > former.aep_gwh:
+        if former is None or candidate.worth > former.worth:
             if not self.problem.is_feasible(candidate.layout):
                 return
             others = [one for one in self.best if one is not former]
-            self.best = sorted([*others, candidate], key=lambda one: -one.aep_gwh)[:BEST]
-        if self.first is None or self.best[0].aep_gwh > self.first.aep_gwh:
+            self.best = sorted([*others, candidate], key=lambda one: -one.worth)[:BEST]
+        if self.first is None or self.best[0].worth > self.first.worth:
             self.first = self.best[0]
         self.note()
 
@@ -94,7 +96,7 @@ class Candidates:
 
     def near_best(self) -> list[Candidate]:
         """The best few, but for those that are not near the best of all."""
-        return [one for one in self.best if one.aep_gwh >= self.best[0].aep_gwh * (1.0 - NEAR)]
+        return [one for one in self.best if one.worth >= self.best[0].worth * (1.0 - NEAR)]
 
 
 class Tools:

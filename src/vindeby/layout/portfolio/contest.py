@@ -55,7 +55,7 @@ ENOUGH = 300
 """Trials for each turbine from which on annealing does better than random search."""
 GAINED = 1e-6
 """Annealing that gains less than this share of the energy is not repeated before other starts were tried."""
-ROUND = 9000
+ROUND = 40_000
 """Trials for each turbine that a round would be enough for, if it were spent on moves alone ..."""
 GAINED_MUCH = 1e-4
 """... twice as many after one in which annealing has gained this share of the energy."""
@@ -95,7 +95,8 @@ class Contest:
         self.found.begin_round(anew=False)
         first = self.found.best[0]
         layout = strictly_kept(self.problem, first.layout)
-        first = first._replace(layout=layout, aep_gwh=self.found.worth(layout))
+        worth, aep_gwh = self.found.judged(layout)
+        first = first._replace(layout=layout, worth=worth, aep_gwh=aep_gwh)
         self.found.first = first
         self.found.note()
         spent = ceil(self.budget.evaluations)
@@ -139,7 +140,7 @@ class Contest:
 
     def _walk(self, until: float) -> None:
         """Move single turbines of the best layout, until a long annealing of it gains nothing."""
-        part, begun_with = 0, self.found.best[0].aep_gwh
+        part, begun_with = 0, self.found.best[0].worth
         while (trials := self.budget.pieces("trial", self._trial, until)) >= 1:
             method: Method
             if trials < ENOUGH * self.problem.n_turbines:
@@ -147,14 +148,14 @@ class Contest:
             else:  # the first is short: single turbines may be out of place, and it shows what a trial takes
                 part += 1
                 method = RandomSearch(trials // 8) if part == 1 else Annealing(trials // 2)
-            before = self.found.best[0].aep_gwh
+            before = self.found.best[0].worth
             if not self._moves(method):
                 break
-            if part > 1 and self.found.best[0].aep_gwh <= before * (1.0 + GAINED):
+            if part > 1 and self.found.best[0].worth <= before * (1.0 + GAINED):
                 break
             if part == 1:
-                begun_with = self.found.best[0].aep_gwh
-        if part > 1 and self.found.best[0].aep_gwh > begun_with * (1.0 + GAINED_MUCH):
+                begun_with = self.found.best[0].worth
+        if part > 1 and self.found.best[0].worth > begun_with * (1.0 + GAINED_MUCH):
             self._round *= 2
 
     def _moves(self, method: Method) -> bool:
@@ -164,8 +165,9 @@ class Contest:
         found = method.prepare(self.problem)(self._seed(), first.layout)
         trials = found.evaluations - 2
         self.budget.end("trial", trials, self._trial * trials + 2.0)
-        self.found.take(first._replace(aep_gwh=found.aep_gwh, layout=found.layout))
-        if found.aep_gwh > first.aep_gwh:
+        worth = self.problem.worth(found.layout, found.aep_gwh)
+        self.found.take(first._replace(worth=worth, aep_gwh=found.aep_gwh, layout=found.layout))
+        if worth > first.worth:
             self._climbs.climb(self.found.best[0], LAST, 1.0, 1.0)
         return trials > 0
 
@@ -250,7 +252,7 @@ class Race:
 
     def _enter(self, layout: Layout, start: str) -> Candidate:
         """A new layout: evaluate it."""
-        candidate = Candidate(self.found.worth(layout), layout, start, self._made)
+        candidate = Candidate(*self.found.judged(layout), layout, start, self._made)
         self._made += 1
         self.found.take(candidate)
         return candidate
@@ -258,7 +260,7 @@ class Race:
     def climb_from(self, layout: Layout, start: str, until: float) -> None:
         """A new layout takes part: climb a little from it."""
         widening = 1.0 if start in REGULAR else WIDENING
-        reached = self._climbs.climb(self._enter(layout, start), SHORT, widening, until).aep_gwh
+        reached = self._climbs.climb(self._enter(layout, start), SHORT, widening, until).worth
         self._tries[start] += 1
         self._reached[start] = max(reached, self._reached.get(start, 0.0))
 
@@ -315,7 +317,8 @@ class Climbs:
             return candidate
         self.budget.end(self._kind, min(count, found.evaluations), self._work * found.evaluations)
         layout = strictly_kept(self.tools.problem, found.layout)
-        climbed = candidate._replace(aep_gwh=self.found.worth(layout), layout=layout)
+        worth, aep_gwh = self.found.judged(layout)
+        climbed = candidate._replace(worth=worth, aep_gwh=aep_gwh, layout=layout)
         self.found.take(climbed)
         return climbed
 
@@ -358,7 +361,7 @@ class Climbs:
     def climb_on(self, until: float = 1.0) -> None:
         """Climb from the best with the true wakes, as long as it pays and a share of the budget is not spent."""
         while self.budget.used < until:
-            before = self.found.best[0].aep_gwh
+            before = self.found.best[0].worth
             self.climb(self.found.best[0], LAST, 1.0, until)
-            if self.found.best[0].aep_gwh <= before * (1.0 + GAIN):
+            if self.found.best[0].worth <= before * (1.0 + GAIN):
                 break
