@@ -7,7 +7,7 @@ of turbines, and so are the sums by direction, which decide how many layouts one
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
@@ -23,6 +23,7 @@ from vindeby.wake.gpu.by_width import (
     WidthRoom,
     by_width_kernel,
     can_use_width_kernel,
+    count_kernel,
     needs_near,
 )
 from vindeby.wake.gpu.devices import Batch, cuda_module, found_device, is_simulated
@@ -39,7 +40,7 @@ REGISTERS = 80
 """Per thread. With more of them fewer blocks fit, and waiting for instructions and memory costs more than spilling."""
 BLOCKS_PER_PROCESSOR = 24
 """So many fit on a multiprocessor with 65,536 registers."""
-MOST_ROOM = 2.0e9
+MOST_ROOM = 8.0e9
 MOST_SUMS = 2.0e9
 """Bytes, on cards with more than four times as much; on smaller ones a quarter of the memory that is free."""
 
@@ -84,10 +85,10 @@ class FarmOnCard:
         self._arrays = arrays
 
     @cached_property
-    def _moved(self) -> tuple[ModelData, TurbineArrays, Wind, Sources]:
-        farm = (self._model.data, self._arrays, self._wind, self._sources)
-        data, arrays, wind, sources = map(_tuple_to_card, farm)
-        return data, arrays, wind, sources
+    def _moved(self) -> tuple[ModelData, TurbineArrays, Sources, Wind]:
+        farm = (self._model.data, self._arrays, self._sources, self._wind)
+        data, arrays, sources, wind = map(_tuple_to_card, farm)
+        return data, arrays, sources, wind
 
     def evaluate(
         self, x: FloatArray, y: FloatArray, types: IntArray, counted: int, *, gradient: bool
@@ -101,12 +102,13 @@ class FarmOnCard:
         # Map coordinates are millions of metres; near zero, turning them loses no digits.
         x, y = (v - 0.5 * (v.min(axis=1) + v.max(axis=1))[:, None] for v in (x, y))
         portion = self.layouts_at_once(slopes)
-        launch = self._launch_for(min(portion, layouts), n, gradient=gradient)
         for start in range(0, layouts, portion):
             here = slice(start, min(start + portion, layouts))
             given = _tuple_to_card(Layouts(x[here], y[here], types[here], counted))
-            part = _portion(launch, given, here.stop - start, len(self._wind.cosine), slopes)
-            for whole, values in zip(found, part, strict=True):
+            sums = self._sums_for(here.stop - start, slopes)
+            launch = self._by_width if self.by_width and n < 2**16 else self._by_state
+            launch(given, sums, gradient=gradient)
+            for whole, values in zip(found, _added(sums, slopes), strict=True):
                 whole[here] = values
         return found
 
@@ -115,58 +117,70 @@ class FarmOnCard:
         each = 8 * len(self._wind.cosine) * (1 + 2 * slopes)
         return max(1, int(_bytes(MOST_SUMS) // each))
 
-    def _launch_for(self, layouts: int, n: int, *, gradient: bool) -> Callable[..., None]:
-        """The kernel with its room and all arguments but the layouts and their sums."""
-        data, arrays, wind, sources = self._moved
-        jobs, most = layouts * len(self._wind.cosine), self._wind.most
-        if self.by_width and n < 2**16:
-            across, wide = _lanes_for(most, MOST_ACROSS), -(-min(most, LANES) // 8) * 8
-            per_block = 56 * n + n * (n - 1) + 8 * n * wide + 16 * n * (across + LANES) * gradient
+    def _sums_for(self, layouts: int, slopes: int) -> Sums:
+        directions = len(self._wind.cosine)
+        rows = (layouts, directions, slopes) if slopes else (1, 1, 1)
+        return Sums(_room((layouts, directions)), _room(rows), _room(rows))
+
+    def _by_width(self, given: Layouts, sums: Sums, *, gradient: bool) -> None:
+        farm, most = self._moved, self._wind.most
+        layouts, n = given.x.shape
+        jobs = layouts * len(self._wind.cosine)
+        across, wide = _lanes_for(most, MOST_ACROSS), -(-min(most, LANES) // 8) * 8
+        per_block = 56 * n + n * (n - 1) + 8 * n * wide
+        turbines, pairs = 1, 1
+        if gradient:
             blocks = _blocks(jobs, per_block)
-            turbines = n if gradient else 1
-            room: Any = WidthRoom(
-                _turned_room(blocks, n),
-                _room((blocks, n)),
-                _room((blocks, n)),
-                _room((blocks, n), np.int64),
-                _room((blocks, n * (n - 1) // 2 + 1), np.uint16),
-                _room((blocks, n, wide)),
-                _room((blocks, 2, turbines, across)),
-                _room((blocks, 2, turbines, LANES)),
-            )
-            kernel = by_width_kernel(self._model, gradient=gradient, near=self.near, registers=REGISTERS)
-            return lambda given, sums: _run(
-                kernel, blocks, data, arrays, sources, wind, given, room, across, sums
-            )
+            room, found = _width_room(blocks, n, 1, 1, across, 1), _to_card(np.zeros(1, np.int64))
+            _run(count_kernel(self._model), blocks, *farm, given, room, found)
+            turbines, pairs = n, int(_to_host(found)[0]) + 1
+            per_block += 8 * n + 16 * n * (across + LANES) + 24 * pairs * wide
+        blocks = _blocks(jobs, per_block)
+        room = _width_room(blocks, n, turbines, pairs, across, wide)
+        kernel = by_width_kernel(self._model, gradient=gradient, near=self.near, registers=REGISTERS)
+        _run(kernel, blocks, *farm, given, room, across, sums)
+
+    def _by_state(self, given: Layouts, sums: Sums, *, gradient: bool) -> None:
+        data, arrays, _, wind = self._moved
+        (layouts, n), most = given.x.shape, self._wind.most
         lanes, rows = _lanes_for(most, LANES), GRADIENT_ROWS if gradient else POWER_ROWS
-        slots = LANES // lanes
+        slots, jobs = LANES // lanes, layouts * len(self._wind.cosine)
         blocks = _blocks(-(-jobs // slots), 8 * n * rows * LANES + 32 * n * slots)
         room = StateRoom(
             _turned_room(blocks * slots, n), _room((rows, n, blocks * LANES)), _room((2, blocks * LANES))
         )
         kernel = by_state_kernel(self._model, gradient=gradient, registers=REGISTERS)
-        return lambda given, sums: _run(kernel, blocks, data, arrays, wind, given, room, lanes, sums)
+        _run(kernel, blocks, data, arrays, wind, given, room, lanes, sums)
+
+
+def _width_room(blocks: int, n: int, turbines: int, pairs: int, across: int, wide: int) -> WidthRoom:
+    """Room for ``n`` turbines; for the gradient of ``turbines`` of them and of ``pairs``."""
+    return WidthRoom(
+        _turned_room(blocks, n),
+        _room((blocks, n)),
+        _room((blocks, n)),
+        _room((blocks, n), np.int64),
+        _room((blocks, n * (n - 1) // 2 + 1), np.uint16),
+        _room((blocks, n, wide)),
+        _room((blocks, 2, turbines, across)),
+        _room((blocks, 2, turbines, LANES)),
+        _room((blocks, n), np.int64),
+        _room((blocks, 3, pairs, wide)),
+    )
 
 
 def _turned_room(jobs: int, n: int) -> TurnedRoom:
     return TurnedRoom(_room((jobs, n)), _room((jobs, n), np.int64), _room((jobs, n)), _room((jobs, n)))
 
 
-def _portion(
-    launch: Callable[..., None], given: Layouts, layouts: int, directions: int, slopes: int
-) -> Batch:
-    """Evaluate one portion of layouts."""
-    rows = (layouts, directions, slopes) if slopes else (1, 1, 1)
-    sums = Sums(_room((layouts, directions)), _room(rows), _room(rows))
+def _added(sums: Sums, slopes: int) -> Batch:
+    """The sums of all directions, in GWh."""
+    layouts = sums.power.shape[0]
     aep, slope_x, slope_y = _room((layouts,)), *(_room((layouts, max(slopes, 1))) for _ in range(2))
-    launch(given, sums)
-    threads = 128
-    blocks = -(-layouts * (max(slopes, 1) + 1) // threads)
-    if is_simulated():
-        threads, blocks = 1, blocks * threads
-    _run_threads(
-        add_directions, blocks, threads, sums, mean_power_to_aep_gwh(1.0), slopes, aep, slope_x, slope_y
-    )
+    threads = 1 if is_simulated() else 128
+    blocks = -(-layouts * (slopes + 1) // threads)
+    unit = mean_power_to_aep_gwh(1.0)
+    _run_threads(add_directions, blocks, threads, sums, unit, slopes, aep, slope_x, slope_y)
     return Batch(_to_host(aep), _to_host(slope_x)[:, :slopes], _to_host(slope_y)[:, :slopes])
 
 

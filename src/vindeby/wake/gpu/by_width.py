@@ -2,7 +2,8 @@
 
 What the width behind a turbine depends on is worked out once for a turbine and wind state and put into shared memory.
 Then the lanes divide up the rotors that the wake reaches and the wind states: ``across`` lanes have neighbouring wind
-states of one rotor, the others further rotors.
+states of one rotor, the others further rotors. For the gradient, the slopes of every wake on every rotor are kept in
+memory of the card: reading them on the way back costs a small part of computing them again.
 
 Instructions that do not fit into their cache cost most here. So there is a form of the kernel in which the model itself
 is evaluated for rotors that are wide beside a wake, for farms that need it (``needs_near``), and one without that for
@@ -31,7 +32,6 @@ from vindeby.wake.loops.width_steps import (
     first_constants,
     last_needed,
     make_lines,
-    make_near,
     make_square,
     make_square_slopes,
     widths_of,
@@ -61,7 +61,8 @@ class WidthRoom(NamedTuple):
     ``height`` and ``radius``: of rotors in the order downwind. ``reached`` and ``other``: how many rotors the wake of
     each turbine reaches, and which. ``summed``: sums of squares by turbine and wind state and, on the way back, the
     slopes of the total with them. Slopes with both coordinates: ``of_target``, by turbine and wind state of a lane;
-    ``of_source``, by turbine and lane.
+    ``of_source``, by turbine and lane. ``kept``: slopes of squares with both distances and with thrust, by pair of
+    turbines and wind state; the pairs of a turbine come after as many as ``before`` holds.
     """
 
     turned: TurnedRoom
@@ -72,6 +73,8 @@ class WidthRoom(NamedTuple):
     summed: FloatArray
     of_target: FloatArray
     of_source: FloatArray
+    before: IntArray
+    kept: FloatArray
 
 
 class Job(NamedTuple):
@@ -85,6 +88,8 @@ class Job(NamedTuple):
     summed: FloatArray
     of_target: FloatArray
     of_source: FloatArray
+    before: IntArray
+    kept: FloatArray
     numbers: FloatArray
     thrusts: FloatArray
 
@@ -183,18 +188,29 @@ def _make_put_source(model: WakeModel, *, gradient: bool) -> Callable[..., None]
     return put_source
 
 
-def _make_add_wake(model: WakeModel, *, near: bool) -> Callable[..., bool]:
-    square = make_square(model)
+def _make_add_wake(model: WakeModel, *, gradient: bool, near: bool) -> Callable[..., bool]:
+    square, square_slopes = make_square(model), make_square_slopes(model)
 
     @scalar
-    def add_wake(job, a, b, states, lane):
-        """Add the wake of ``a`` to the sums of ``b``; returns whether some wind states are left for ``add_near``."""
+    def add_wake(job, a, b, at, states, lane):
+        """Add the wake of ``a`` to the sums of ``b``; returns whether some wind states are left for ``add_near``.
+
+        For a gradient, the slopes are kept as those of pair ``at``.
+        """
         turned, height, radius, numbers, left = job.turned, job.height, job.radius, job.numbers, False
         far, aside = turned.along[b] - turned.along[a], turned.across[b] - turned.across[a]
         rise, heights, rotor = height[b] - height[a], height[b] + height[a], radius[b]
+        per_thrust = 0.5 * radius[a] * radius[a]
         for k in range(lane.state, states, lane.across):
             four = (numbers[0, k], numbers[1, k], numbers[2, k], numbers[3, k])
-            value, t = square(four, numbers[_STRENGTH, k], far, aside, rise, heights, rotor)
+            if gradient:
+                slopes = (numbers[6, k], numbers[7, k], numbers[8, k], numbers[9, k])
+                with_far, with_aside, with_thrust, t, value = square_slopes(
+                    four, slopes, numbers[_STRENGTH, k], per_thrust, far, aside, rise, heights, rotor
+                )
+                job.kept[0, at, k], job.kept[1, at, k], job.kept[2, at, k] = with_far, with_aside, with_thrust
+            else:
+                value, t = square(four, numbers[_STRENGTH, k], far, aside, rise, heights, rotor)
             if near and t > LARGEST_T:
                 left, value = True, 0.0
             job.summed[b, k] += value
@@ -203,82 +219,51 @@ def _make_add_wake(model: WakeModel, *, near: bool) -> Callable[..., bool]:
     return add_wake
 
 
-def _make_is_near(model: WakeModel) -> Callable[..., bool]:
-    width = widths_of(model).width
+def _make_add_near(model: WakeModel, *, gradient: bool) -> Callable[..., None]:
+    width, deficit, slopes_of = widths_of(model).width, model.deficit, model.deficit_with_slopes
 
     @scalar
-    def is_near(numbers, k, far, radius):
-        """Whether a rotor is so wide beside the wake that the model itself is to be evaluated."""
-        sigma = width(numbers[0, k], numbers[1, k], numbers[2, k], numbers[3, k], far)
-        return 0.5 * radius * radius / (sigma * sigma) > LARGEST_T
-
-    return is_near
-
-
-def _make_add_near(model: WakeModel) -> Callable[..., None]:
-    is_near, near_square = _make_is_near(model), make_near(model)
-
-    @scalar
-    def add_near(data, turbines, job, a, b, turbulence, lane):
-        """The same in the wind states that ``add_wake`` has left."""
-        turned, numbers = job.turned, job.numbers
+    def add_near(data, turbines, job, a, b, at, turbulence, lane):
+        """The same by the model itself in the wind states that ``add_wake`` has left."""
+        turned, numbers, radius = job.turned, job.numbers, job.radius[b]
         far, aside = turned.along[b] - turned.along[a], turned.across[b] - turned.across[a]
         for k in range(lane.state, turbulence.size, lane.across):
-            if is_near(numbers, k, far, job.radius[b]):
+            sigma = width(numbers[0, k], numbers[1, k], numbers[2, k], numbers[3, k], far)
+            if 0.5 * radius * radius / (sigma * sigma) > LARGEST_T:
                 pair = pair_of(turbines, turned, a, b, far, aside, numbers[_THRUST, k], turbulence[k])
-                job.summed[b, k] += near_square(data, pair)
+                if gradient:
+                    value, with_far, with_aside, with_thrust, _ = slopes_of(data, pair)
+                    job.kept[0, at, k], job.kept[1, at, k] = 2.0 * value * with_far, 2.0 * value * with_aside
+                    job.kept[2, at, k] = 2.0 * value * with_thrust
+                else:
+                    value = deficit(data, pair)
+                job.summed[b, k] += value * value
 
     return add_near
 
 
-def _make_wake_back(model: WakeModel, *, near: bool) -> Callable[..., tuple[float, float, bool]]:
-    square_slopes = make_square_slopes(model)
-
-    @scalar
-    def wake_back(job, a, b, states, lane, of_thrust):
-        """Add to the slopes with the thrust of ``a``; returns those with both distances, and whether some are left."""
-        turned, height, radius, numbers, left = job.turned, job.height, job.radius, job.numbers, False
-        far, aside = turned.along[b] - turned.along[a], turned.across[b] - turned.across[a]
-        rise, heights, rotor = height[b] - height[a], height[b] + height[a], radius[b]
-        per_thrust = 0.5 * radius[a] * radius[a]
-        of_far = of_aside = 0.0
-        for k in range(lane.state, states, lane.across):
-            four = (numbers[0, k], numbers[1, k], numbers[2, k], numbers[3, k])
-            slopes = (numbers[6, k], numbers[7, k], numbers[8, k], numbers[9, k])
-            with_far, with_aside, with_thrust, t = square_slopes(
-                four, slopes, numbers[_STRENGTH, k], per_thrust, far, aside, rise, heights, rotor
-            )
-            share = job.summed[b, k]
-            if near and t > LARGEST_T:
-                left, share = True, 0.0
-            of_thrust[k] += share * with_thrust
-            of_far += share * with_far
-            of_aside += share * with_aside
-        return of_far, of_aside, left
-
-    return wake_back
+@scalar
+def _wake_back(job, b, at, states, lane, of_thrust):
+    """Add to the slopes with the thrust of the source of pair ``at``; returns those with both distances."""
+    of_far = of_aside = 0.0
+    for k in range(lane.state, states, lane.across):
+        share = job.summed[b, k]
+        of_far += share * job.kept[0, at, k]
+        of_aside += share * job.kept[1, at, k]
+        of_thrust[k] += share * job.kept[2, at, k]
+    job.of_target[0, b, lane.state] += of_far
+    job.of_target[1, b, lane.state] += of_aside
+    return of_far, of_aside
 
 
-def _make_near_back(model: WakeModel) -> Callable[..., tuple[float, float]]:
-    is_near, slopes_of = _make_is_near(model), model.deficit_with_slopes
-
-    @scalar
-    def near_back(data, turbines, job, a, b, turbulence, lane, of_thrust):
-        """The same in the wind states that ``wake_back`` has left."""
-        turned, numbers = job.turned, job.numbers
-        far, aside = turned.along[b] - turned.along[a], turned.across[b] - turned.across[a]
-        of_far = of_aside = 0.0
-        for k in range(lane.state, turbulence.size, lane.across):
-            if is_near(numbers, k, far, job.radius[b]):
-                pair = pair_of(turbines, turned, a, b, far, aside, numbers[_THRUST, k], turbulence[k])
-                value, with_far, with_aside, with_thrust, _ = slopes_of(data, pair)
-                share = 2.0 * value * job.summed[b, k]
-                of_thrust[k] += share * with_thrust
-                of_far += share * with_far
-                of_aside += share * with_aside
-        return of_far, of_aside
-
-    return near_back
+@scalar
+def _count_before(reached, end, before):
+    """How many pairs come before those of each turbine; returns how many there are."""
+    total = 0
+    for a in range(end):
+        before[a] = total
+        total += reached[a]
+    return total
 
 
 @scalar
@@ -286,12 +271,6 @@ def _clear_rows(rows, lane):
     for a in range(rows.shape[0]):
         for k in range(lane, rows.shape[1], LANES):
             rows[a, k] = 0.0
-
-
-@scalar
-def _add_place(of_target, b, state, of_far, of_aside):
-    of_target[0, b, state] += of_far
-    of_target[1, b, state] += of_aside
 
 
 @scalar
@@ -306,21 +285,23 @@ def _slopes_of_turbine(job, a, cosine, sine):
     return turn_back(cosine, sine, along, across)
 
 
-def _make_walk(model: WakeModel, *, near: bool) -> Callable[..., float]:
+def _make_walk(model: WakeModel, *, gradient: bool, near: bool) -> Callable[..., float]:
     """The walk downwind of a warp through up to ``LANES`` wind states of one direction."""
-    put_source, add_wake = _make_put_source(model, gradient=False), _make_add_wake(model, near=near)
-    add_near = _make_add_near(model)
+    put_source, add_wake = (
+        _make_put_source(model, gradient=gradient),
+        _make_add_wake(model, gradient=gradient, near=near),
+    )
+    add_near = _make_add_near(model, gradient=gradient)
 
     def walk(data, turbines, wind, job, lane, start, stop, end, counted):
         turned, s, power = job.turned, start + lane.thread, 0.0
         n = turned.order.size
         for a in range(end):
             i, first = turned.order[a], _begin(n, a)
-            last = first + job.reached[a]
+            last, kept = first + job.reached[a], job.before[a] - first if gradient else 0
             if s < stop:
-                source = turned.types[i]
                 u = _wind_speed(wind.speed[s], job.summed[a, lane.thread])
-                made, thrust = curves_at(turbines, source, u)
+                made, thrust = curves_at(turbines, turned.types[i], u)
                 if i < counted:
                     power += wind.weight[s] * made
                 if last > first:
@@ -330,69 +311,90 @@ def _make_walk(model: WakeModel, *, near: bool) -> Callable[..., float]:
                 cuda.syncthreads()
                 left = False
                 for p in range(first + lane.slot, last, lane.slots):
-                    left |= add_wake(job, a, job.other[p], stop - start, lane)
+                    left |= add_wake(job, a, job.other[p], kept + p, stop - start, lane)
+                # Apart from the loop above, whose instructions so stay in their cache.
                 if near and left:
+                    turbulence = wind.turbulence[start:stop]
                     for p in range(first + lane.slot, last, lane.slots):
-                        add_near(data, turbines, job, a, job.other[p], wind.turbulence[start:stop], lane)
+                        add_near(data, turbines, job, a, job.other[p], kept + p, turbulence, lane)
                 cuda.syncthreads()
         return power
 
     return cuda.jit(walk, device=True)
 
 
-def _make_walk_back(model: WakeModel, *, near: bool) -> Callable[..., None]:
+def _walk_upwind(turbines, wind, job, lane, start, stop, end, counted):
     """The walk upwind of a warp, after the walk downwind."""
-    put_source, wake_back = _make_put_source(model, gradient=True), _make_wake_back(model, near=near)
-    near_back = _make_near_back(model)
-
-    def walk_back(data, turbines, wind, job, lane, start, stop, end, counted):
-        turned, s = job.turned, start + lane.thread
-        # With fewer lanes for wind states than MOST_ACROSS, there are no more wind states than these lanes.
-        wide = LANES if lane.across >= MOST_ACROSS else lane.across
-        of_thrusts = job.thrusts[lane.slot * wide : (lane.slot + 1) * wide]
-        n, speed, weight, slope_power, slope_thrust = turned.order.size, 0.0, 0.0, 0.0, 0.0
-        for step in range(end):
-            a = end - 1 - step
-            i, first = turned.order[a], _begin(n, a)
-            last = first + job.reached[a]
+    turned, s = job.turned, start + lane.thread
+    # With fewer lanes for wind states than MOST_ACROSS, there are no more wind states than these lanes.
+    wide = LANES if lane.across >= MOST_ACROSS else lane.across
+    of_thrusts = job.thrusts[lane.slot * wide : (lane.slot + 1) * wide]
+    n, weight, slope_power, slope_thrust = turned.order.size, 0.0, 0.0, 0.0
+    for step in range(end):
+        a = end - 1 - step
+        i, first = turned.order[a], _begin(n, a)
+        last, kept = first + job.reached[a], job.before[a] - first
+        of_thrust = 0.0
+        if last > first:
+            of_place = of_side = 0.0
+            for p in range(first + lane.slot, last, lane.slots):
+                of_far, of_aside = _wake_back(job, job.other[p], kept + p, stop - start, lane, of_thrusts)
+                of_place -= of_far
+                of_side -= of_aside
+            job.of_source[0, a, lane.thread] += of_place
+            job.of_source[1, a, lane.thread] += of_side
+            cuda.syncthreads()
             if s < stop:
-                speed, weight = wind.speed[s], wind.weight[s] if i < counted else 0.0
-                u = _wind_speed(speed, job.summed[a, lane.thread])
-                _, thrust, slope_power, slope_thrust = curves_with_slopes(turbines, turned.types[i], u)
-                if last > first:
-                    diameter = 2.0 * job.radius[a]
-                    put_source(data, diameter, thrust, wind.turbulence[s], lane.thread, job.numbers)
-            of_thrust = 0.0
-            if last > first:
-                cuda.syncthreads()
-                left, of_place, of_side = False, 0.0, 0.0
-                for p in range(first + lane.slot, last, lane.slots):
-                    b = job.other[p]
-                    of_far, of_aside, some = wake_back(job, a, b, stop - start, lane, of_thrusts)
-                    left |= some
-                    _add_place(job.of_target, b, lane.state, of_far, of_aside)
-                    of_place -= of_far
-                    of_side -= of_aside
-                if near and left:
-                    for p in range(first + lane.slot, last, lane.slots):
-                        b, turbulence = job.other[p], wind.turbulence[start:stop]
-                        of_far, of_aside = near_back(data, turbines, job, a, b, turbulence, lane, of_thrusts)
-                        _add_place(job.of_target, b, lane.state, of_far, of_aside)
-                        of_place -= of_far
-                        of_side -= of_aside
-                job.of_source[0, a, lane.thread] += of_place
-                job.of_source[1, a, lane.thread] += of_side
-                cuda.syncthreads()
-                if s < stop:
-                    for slot in range(lane.slots):
-                        of_thrust += job.thrusts[slot * wide + lane.thread]
-                        job.thrusts[slot * wide + lane.thread] = 0.0
-            if s < stop:
-                of_speed = weight * slope_power + of_thrust * slope_thrust
-                summed = job.summed[a, lane.thread]
-                job.summed[a, lane.thread] = _wind_speed_back(of_speed, speed, summed)
+                for slot in range(lane.slots):
+                    of_thrust += job.thrusts[slot * wide + lane.thread]
+                    job.thrusts[slot * wide + lane.thread] = 0.0
+        if s < stop:
+            speed, summed = wind.speed[s], job.summed[a, lane.thread]
+            weight = wind.weight[s] if i < counted else 0.0
+            u = _wind_speed(speed, summed)
+            slope_power, slope_thrust = curves_with_slopes(turbines, turned.types[i], u)[2:]
+            of_speed = weight * slope_power + of_thrust * slope_thrust
+            job.summed[a, lane.thread] = _wind_speed_back(of_speed, speed, summed)
+        cuda.syncthreads()
 
-    return cuda.jit(walk_back, device=True)
+
+_walk_back: Any = cuda.jit(_walk_upwind, device=True)
+
+
+@once_per_model
+def count_kernel(model: WakeModel) -> Callable[..., None]:
+    """Compile the kernel that finds the largest number of pairs of a layout and direction, ``most[0]``."""
+    find_targets = _make_find_targets(_without_tables(model))
+
+    def kernel(data, turbines, sources, wind, layouts, room, most):
+        index, block = cuda.threadIdx.x, cuda.blockIdx.x
+        key, order, directions = room.turned.key[block], room.turned.order[block], wind.cosine.size
+        along, across, radius = room.turned.along[block], room.turned.across[block], room.radius[block]
+        for at in range(block, layouts.x.shape[0] * directions, cuda.gridDim.x):
+            layout, d = at // directions, at % directions
+            x, y, cosine, sine = layouts.x[layout], layouts.y[layout], wind.cosine[d], wind.sine[d]
+            turned = Turned(layouts.types[layout], order, along, across)
+            find_keys(x, y, cosine, sine, index, LANES, key)
+            cuda.syncthreads()
+            place_in_order(x, y, cosine, sine, index, LANES, key, order, along, across)
+            cuda.syncthreads()
+            _fill_sizes(turbines, turned, index, room.height[block], radius)
+            cuda.syncthreads()
+            end = last_needed(turned, layouts.counted)
+            find_targets(
+                data, turbines, sources, turned, radius, end, index, room.reached[block], room.other[block]
+            )
+            cuda.syncthreads()
+            if index == 0:
+                cuda.atomic.max(most, 0, _count_before(room.reached[block], end, room.before[block]))
+            cuda.syncthreads()
+
+    return cuda.jit(kernel)
+
+
+def _without_tables(model: WakeModel) -> WakeModel:
+    widths = widths_of(model)
+    return replace(model, widths=widths.without_tables or widths)
 
 
 @once_per_model
@@ -400,12 +402,10 @@ def by_width_kernel(  # noqa: C901  barriers keep the steps of a kernel together
     model: WakeModel, *, gradient: bool, near: bool, registers: int
 ) -> Callable[..., None]:
     """Compile the kernel for a model; ``across`` of the lanes have wind states of the same rotor."""
-    widths = widths_of(model)
-    model = replace(model, widths=widths.without_tables or widths)
-    find_targets, walk = _make_find_targets(model), _make_walk(model, near=near)
-    walk_back: Any = _make_walk_back(model, near=near)
+    model = _without_tables(model)
+    find_targets, walk = _make_find_targets(model), _make_walk(model, gradient=gradient, near=near)
 
-    def kernel(data, turbines, sources, wind, layouts, room, across, sums):
+    def kernel(data, turbines, sources, wind, layouts, room, across, sums):  # noqa: C901
         numbers = cuda.shared.array((_ROWS, LANES), float64)
         thrusts = cuda.shared.array(_THRUSTS, float64)
         powers = cuda.shared.array(LANES, float64)
@@ -421,7 +421,8 @@ def by_width_kernel(  # noqa: C901  barriers keep the steps of a kernel together
             turned = Turned(layouts.types[layout], order, room.turned.along[block], room.turned.across[block])
             job = Job(
                 turned, room.height[block], room.radius[block], room.reached[block], room.other[block],
-                room.summed[block], room.of_target[block], room.of_source[block], numbers, thrusts,
+                room.summed[block], room.of_target[block], room.of_source[block], room.before[block],
+                room.kept[block], numbers, thrusts,
             )  # fmt: skip
             find_keys(x, y, cosine, sine, index, LANES, key)
             cuda.syncthreads()
@@ -435,6 +436,9 @@ def by_width_kernel(  # noqa: C901  barriers keep the steps of a kernel together
             cuda.syncthreads()
             end = last_needed(turned, counted)
             find_targets(data, turbines, sources, turned, job.radius, end, index, job.reached, job.other)
+            cuda.syncthreads()
+            if gradient and index == 0:
+                _count_before(job.reached, end, job.before)
             power = 0.0
             for start in range(wind.first[d], wind.first[d + 1], LANES):
                 stop = min(start + LANES, wind.first[d + 1])
@@ -442,7 +446,7 @@ def by_width_kernel(  # noqa: C901  barriers keep the steps of a kernel together
                 cuda.syncthreads()
                 power += walk(data, turbines, wind, job, lane, start, stop, end, counted)
                 if gradient:
-                    walk_back(data, turbines, wind, job, lane, start, stop, end, counted)
+                    _walk_back(turbines, wind, job, lane, start, stop, end, counted)
                 cuda.syncthreads()
             powers[index] = power
             cuda.syncthreads()
