@@ -3,6 +3,7 @@
 from dataclasses import asdict
 
 from vindeby import layout
+from vindeby.assembly.cables import router_of
 from vindeby.assembly.value import costs_of, depth_grid
 from vindeby.assembly.wind import wind_farm
 from vindeby.campaign import Campaign
@@ -62,7 +63,8 @@ def _valuation(campaign: Campaign, cell: Cell, others: int) -> layout.Valuation 
     if given is not None and given.needs_costs:
         costs_given = costs_of(campaign, cell, others)
         assert costs_given is not None, "the campaign's check lets no such objective without costs through"
-        return layout.Valuation("npv" if given.of == "npv" else "lcoe", costs_given, given.price)
+        router = router_of(campaign, cell)
+        return layout.Valuation("npv" if given.of == "npv" else "lcoe", costs_given, given.price, router)
     if given is None or not cell.is_chosen:
         return None
     if given.of == "aep-per-turbine":

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from vindeby import economy
 from vindeby.arrays import IntArray
+from vindeby.assembly.cables import eur_of_cables
 from vindeby.campaign import Campaign
 from vindeby.campaign.sections.costs import Depth, Foundation, for_type
 from vindeby.campaign.tasks import Cell
@@ -88,14 +89,15 @@ def values_of(
         return {}
     aep_gwh, found = float(arrays["aep"].ravel()[0]), dict[str, float]()
     costs = costs_of(campaign, cell) if costs is None else costs
-    if costs is not None:
+    cables_eur = eur_of_cables(campaign, arrays)
+    if costs is not None and cables_eur is not None:
         x, y = np.asarray(arrays["layout"], np.float64)
-        parts = costs.parts(x, y, types)
+        parts = costs.parts(x, y, types, cables_eur)
         found = {name: float(getattr(parts, part)) for name, part in PARTS.items()}
         found[LCOE] = costs.lcoe_eur_per_mwh(parts, aep_gwh)
         if objective is not None and objective.price is not None:
             found[NPV] = costs.npv_eur(parts, aep_gwh, objective.price)
-    if objective is not None and objective.is_of_costs:
+    if objective is not None and objective.is_of_costs and found:
         found[OBJECTIVE] = found[LCOE if objective.of == "lcoe" else NPV]
     elif objective is not None and cell.is_chosen:
         names = [turbine.name for turbine in campaign.turbines_of(cell)]

@@ -13,6 +13,7 @@ from vindeby import units
 from vindeby.arrays import FloatArray
 from vindeby.assembly.stored_turbines import closest_pair, energy_of
 from vindeby.assembly.value import LCOE, NPV
+from vindeby.economy.cables import Routes
 from vindeby.errors import ArgumentError, VindebyError
 from vindeby.evaluation.as_campaign import among_neighbours, case_of, source_of
 from vindeby.evaluation.stored_layouts import Case
@@ -43,6 +44,7 @@ class Drawn:
     def __init__(self, result_set: ResultSet, key: str) -> None:
         self.key, self.record, self.places = key, result_set.record(key), result_set.layout(key)
         farm_idx, type_idx, seed = result_set.place(key)
+        self.routes = Routes.stored(self.record.arrays)
         case, self.not_drawn = case_of(result_set.campaign, seed), ""
         if case is not None:
             result_set, self.not_drawn = _among(result_set, key, case)
@@ -126,7 +128,8 @@ class Drawn:
     @property
     def box(self) -> Box:
         """Left, bottom, right and top of what is drawn."""
-        return shapes.frame(self.area, np.hstack([self.places, self.neighbours]))
+        stations = np.empty((2, 0)) if self.routes is None else self.routes.substations.T
+        return shapes.frame(self.area, np.hstack([self.places, self.neighbours, stations]))
 
     @property
     def origin(self) -> tuple[float, float]:
@@ -165,6 +168,8 @@ class Drawn:
             facts.append(("density", f"{density:.2f} MW/km²"))
         if count > 1:
             facts.append(("closest pair", f"{closest_pair(*self.places)[0]:,.0f} m"))
+        if self.routes is not None:
+            facts.append(("cables", f"{self.routes.length_m * shapes.KM:,.1f} km"))
         if self.spacing_m:
             facts.append(("least allowed", f"{self.spacing_m:,.0f} m"))
         if self.engine is not None:
@@ -282,6 +287,8 @@ def _map(axes: Axes, drawn: Drawn, direction: float | None, speed: float | None)
     if drawn.spacing_m:
         shapes.draw_spacing(axes, places, drawn.spacing_m)
     draw_surroundings(axes, drawn, drawn.box)
+    if drawn.routes is not None:
+        shapes.draw_cables(axes, drawn.routes, drawn.origin)
     if axes.get_legend_handles_labels()[0]:
         axes.legend(loc="upper left", fontsize=7, frameon=True, framealpha=0.8)
     if drawn.mixed is None:

@@ -15,6 +15,7 @@ from shapely.geometry.base import BaseGeometry
 
 from vindeby.arrays import FloatArray, IntArray
 from vindeby.campaign.sections.costs import Depth
+from vindeby.economy.cables import Routes
 from vindeby.plots.style import FAINT, MARKERS, ink, legend_mark, paper, shades, slow_to_free
 from vindeby.results.maps import Box, box_around
 
@@ -80,6 +81,20 @@ def draw_neighbours(axes: Axes, places: FloatArray, count: int, origin: Origin, 
     (line,) = axes.plot(*in_km(places, origin), "^", markersize=size, markerfacecolor=paper(),
                         markeredgecolor=ink(), markeredgewidth=0.9, label=label, zorder=5)  # fmt: skip
     line.set_gid("neighbours")
+
+
+def draw_cables(axes: Axes, routes: Routes, origin: Origin) -> None:
+    """Cables, the larger their type the wider, and substations as squares; with entries in the legend."""
+    lines, place = routes.lines(), routes.substations.T
+    for kind in np.unique(routes.types).tolist():
+        mine = [(line - origin) * KM for line, one in zip(lines, routes.types, strict=True) if one == kind]
+        label = f"cable type {kind}: {routes.lengths_m[routes.types == kind].sum() * KM:,.1f} km"
+        look = {"colors": ink(), "linewidths": 0.6 + 0.6 * kind, "alpha": 0.65, "zorder": 4}
+        axes.add_collection(LineCollection(mine, label=label, **look))
+    (squares,) = axes.plot(
+        *in_km(place, origin), "s", markersize=6, color=ink(), label="substation", zorder=6
+    )
+    squares.set_gid("substations")
 
 
 def draw_depth(axes: Axes, depth: Depth, origin: Origin, *, filled: bool = False) -> None:
