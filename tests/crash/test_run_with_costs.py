@@ -1,4 +1,4 @@
-"""A run by LCOE, with water depths and two zones, that is killed twice and resumed."""
+"""A run by LCOE, with water depths, cables and two zones, that is killed twice and resumed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ from tests.runner.campaigns import results
 from vindeby.campaign import Campaign
 from vindeby.store.disk.run_directory import RunDirectory
 
-TEXT = STEEP.replace("METHOD", "[random-start, {annealing: {max_evaluations: 40000}}]")
+CABLES = "  cables: {substations: {west: [[1500, 2500]], east: 1}, types: [[2, 300], [4, 450]]}\n"
+TEXT = STEEP.replace("METHOD", "[random-start, {annealing: {max_evaluations: 40000}}]").replace(
+    "objective:", f"{CABLES}objective:"
+)
 RUN = "run: {workers: 1, flush_s: 0.0}\n"
 
 
@@ -56,3 +59,4 @@ def test_a_run_by_lcoe_that_was_killed_twice_equals_the_undisturbed_one(tmp_path
         said, again = ({**one.attributes, "seconds": 0.0} for one in (record, other))
         assert said == again
         assert said["objective"] == said["lcoe_eur_per_mwh"]
+        assert said["cables_eur"] > 0.0
