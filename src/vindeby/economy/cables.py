@@ -120,7 +120,7 @@ class Routes:
             np.delete(self.points, leave, axis=0) for leave in (self.first[1:] - 1, self.first[:-1])
         )
         owner = np.repeat(np.arange(len(self.ends)), np.diff(self.first) - 1)
-        segments = shapely.linestrings(np.stack([start, end], axis=1))
+        segments = np.atleast_1d(np.asarray(shapely.linestrings(np.stack([start, end], axis=1))))
         one, other = shapely.STRtree(segments).query(segments, predicate="intersects")
         a, b, c, d = start[one], end[one], start[other], end[other]
         apart = (_side(a, b, c) * _side(a, b, d) < 0) & (_side(c, d, a) * _side(c, d, b) < 0)
@@ -143,7 +143,7 @@ class CableRouter:
     ``clearance_m`` from turbines. ``types`` are the cables in order of capacity. ``border`` is the outer ring that
     cables stay in, if any, and ``obstacles`` are rings that they avoid.
 
-    ``method`` is ``heuristic`` (a modified Esau-Williams, a fraction of a second), ``hgs`` (hybrid genetic search,
+    ``method`` is ``heuristic`` (a modified Esau-Williams, about 0.1 s), ``hgs`` (hybrid genetic search,
     seconds) or ``milp`` (mixed-integer programming by OR-tools' CP-SAT, a minute), each beginning with those before
     it: the shortest cables, each of the smallest type that carries what it must. The same layout has the same cables
     every time, except with ``seconds``, when hgs and milp end by the clock.
@@ -225,7 +225,8 @@ class CableRouter:
             with _iterations(_HGS_ITERATIONS):
                 networks[-1].optimize(router=router)
         if self.method == "milp":
-            limit, options = self.seconds or 20.0 * MILP_SECONDS, {"random_seed": self.seed}
+            limit = self.seconds or 20.0 * MILP_SECONDS
+            options: dict[str, Any] = {"random_seed": self.seed}
             if self.seconds is None:
                 options |= {"threads": 8, "interleave_search": True, "max_deterministic_time": MILP_SECONDS}
             exact = api.MILPRouter("ortools.cp_sat", limit, _MILP_GAP, solver_options=options)
@@ -237,7 +238,7 @@ class CableRouter:
         """OptiWindNet's network, not routed yet."""
         area = self._area
         if area is None and not self._walls.is_empty:  # it cannot have obstacles without a border
-            hull = shapely.MultiPoint([*places, *self.substations]).union(self._walls).envelope
+            hull = shapely.MultiPoint([*places, *np.array(self.substations)]).union(self._walls).envelope
             area = hull.buffer(hull.length, join_style="mitre").difference(self._walls)
         fence = (
             {}
@@ -353,7 +354,7 @@ def _iterations(most: int) -> Iterator[None]:
 def _pulled(routes: Routes, substation: int) -> FloatArray:
     """Where the cables that end at a substation would be cheapest, their other corners kept (Weiszfeld, 1937)."""
     mine = np.flatnonzero(routes.ends[:, 1] == -1 - substation)
-    here = routes.substations[substation]
+    here: FloatArray = routes.substations[substation]
     if not len(mine):
         return here
     corners = routes.points[routes.first[mine + 1] - 2]
