@@ -11,6 +11,7 @@ from vindeby.campaign.sections.boundary import Boundary, Circle
 from vindeby.campaign.sections.farm import Farm
 from vindeby.campaign.sections.method import SmartStart, Step
 from vindeby.campaign.tasks import Cell
+from vindeby.campaign.worlds import worlds
 from vindeby.layout.methods.starts import DEFAULT_SPEEDS
 
 
@@ -34,15 +35,16 @@ def problem_of(campaign: Campaign, cell: Cell) -> layout.LayoutProblem:
     farm, types = campaign.farms[cell.farm_idx], cell.type_indices
     beside = around(campaign, cell.farm_idx, campaign.turbines_of(cell))
     others = len(beside.turbines) - len(types)  # the types of neighbours are not to choose from
+    other = campaign.scenarios or campaign.site.is_searched_coarsely
     return layout.LayoutProblem(
-        farm=wind_farm(campaign, types, cell.farm_idx, searched=True),
+        farm=wind_farm(campaign, types, cell.farm_idx, searched=True, over=campaign.over),
         boundary=_grounds(farm, cell),
         n_turbines=cell.n_turbines,
         spacing_m=beside.spacing_m,
         name=farm.name,
         mix=_mix(campaign, cell, others) if cell.mix or others else None,
         choice=_choice(campaign, cell, others),
-        stated=wind_farm(campaign, types, cell.farm_idx) if campaign.site.is_searched_coarsely else None,
+        stated=wind_farm(campaign, types, cell.farm_idx) if other else None,
     )
 
 
@@ -79,7 +81,11 @@ def _mix(campaign: Campaign, cell: Cell, others: int) -> list[int] | list[list[i
 
 
 def method_of(campaign: Campaign, cell: Cell, pipeline: layout.Pipeline) -> layout.Method:
-    """The search of a cell: all turbines together, or zone by zone; also for their number, or their types."""
+    """The search of a cell: all turbines together, or zone by zone; also for their number, types, or regret."""
+    if campaign.scenarios and campaign.over == "regret":
+        every = [world.campaign for world in worlds(campaign)]
+        alone = [problem_of(one, cell) for one in every]
+        return layout.LeastRegret(method_of(every[0], cell, pipeline), alone)
     farm = campaign.farms[cell.farm_idx]
     if cell.fewest_turbines is not None:
         return layout.CountSearch(pipeline.steps)

@@ -88,13 +88,29 @@ def largest_diameter_m(campaign: Campaign, cell: Cell) -> float:
 
 def objective_gwh(campaign: Campaign, cell: Cell, arrays: Mapping[str, npt.NDArray[Any]]) -> float | None:
     """What the arrays of a result are worth by the campaign's objective; None where nothing was chosen by one."""
-    types = arrays.get("types")
+    types, over = arrays.get("types"), over_scenarios(campaign, arrays)
+    if over is not None and not cell.is_chosen:
+        return over
     if campaign.objective is None or not cell.is_chosen or (cell.mix and types is None):
         return None
     own = [cell.type_idx] * arrays["layout"].shape[-1]
     each = types.tolist() if cell.mix and types is not None else own
     names = Counter(campaign.turbines[type_idx].name for type_idx in each)
-    return campaign.objective.worth(float(arrays["aep"].ravel()[0]), names)
+    return campaign.objective.worth(float(arrays["aep"].ravel()[0]) if over is None else over, names)
+
+
+SCENARIO_AEP, SCENARIO_BEST = "scenario_aep_gwh", "scenario_best_gwh"
+"""The arrays of a result with its AEP in each scenario and, for a regret, with that of the best layout found for it."""
+
+
+def over_scenarios(campaign: Campaign, arrays: Mapping[str, npt.NDArray[Any]]) -> float | None:
+    """The AEP in the worst scenario, or less the largest regret, in GWh; None for a mean, which is the AEP itself."""
+    gwh, best = arrays.get(SCENARIO_AEP), arrays.get(SCENARIO_BEST)
+    if not campaign.scenarios or campaign.over == "mean" or gwh is None:
+        return None
+    if campaign.over == "worst":
+        return float(gwh.min())
+    return None if best is None or best.shape != gwh.shape else float((gwh - best).min())
 
 
 def layout_of(record: Record) -> FloatArray | None:

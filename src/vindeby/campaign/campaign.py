@@ -24,6 +24,7 @@ from vindeby.campaign.refusals import (
 from vindeby.campaign.sections.turbines import Turbine
 from vindeby.campaign.sections.values import PACKED
 from vindeby.campaign.tasks import Cell, Task
+from vindeby.campaign.worlds import refuse_bad_scenarios
 from vindeby.notebook import heading, table
 from vindeby.text import plural
 
@@ -42,6 +43,7 @@ class Campaign(CampaignFields):
             refuse_bad_neighbours(self)
             refuse_outside_local_wind(self)
             refuse_unsuitable_wake_model(self)
+            refuse_bad_scenarios(self)
         return self
 
     @classmethod

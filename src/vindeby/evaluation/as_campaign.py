@@ -43,7 +43,8 @@ def campaign_of(study: Study, document: Document, stored: StoredLayouts, chosen:
         # The layouts lie as they did: other wind from true north is turned to their grid north, too.
         turn = source.site.grid_convergence_deg
         data["site"] |= {} if turn is None else {"grid_convergence_deg": turn} | data["site"]
-    data.pop("objective", None)  # stored layouts have their counts and types
+    for key in ("objective", "scenarios"):  # stored layouts have their counts and types
+        data.pop(key, None)
     data["method"] = {"call": {"function": FUNCTION}}
     checked(Campaign, Document(data, document.origins))  # with all farms: neighbours stand there, too
     data["farms"] = [data["farms"][index] for index in chosen.farms]

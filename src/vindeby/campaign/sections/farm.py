@@ -160,6 +160,9 @@ WAYS = "aep-per-turbine, or {turbine_cost_gwh: 12.5}"
 _WORDS = {"aep": "AEP", "aep-per-turbine": "AEP per turbine"}
 
 
+Over = Literal["mean", "worst", "regret"]
+
+
 class Objective(Section):
     """``aep``, ``aep-per-turbine``, or ``turbine_cost_gwh``: AEP less so many GWh a year for each turbine.
 
@@ -180,9 +183,14 @@ class Objective(Section):
     ) = None
     """What is taken off AEP for each turbine, in GWh per year: one number, or one for each type."""
 
+    over: Over | None = None
+    """Over scenarios: their mean (by default), the worst of them, or the largest regret."""
+
     @model_validator(mode="before")
     @classmethod
     def _bare_name(cls, data: Any) -> Any:
+        if isinstance(data, dict) and "of" in data:
+            return {"maximise" if key == "of" else key: value for key, value in data.items()}
         if isinstance(data, dict | cls):
             return data
         require(isinstance(data, str) and data in _WORDS, "is not an objective", f"write aep, {WAYS}")

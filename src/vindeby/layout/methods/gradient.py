@@ -73,7 +73,9 @@ def _refine(
     climb, spent = _with_true_wakes(problem, schedule.few_speeds, layout, left, memory)
     evaluations += spent
     coarse = schedule.wide or schedule.few_speeds is not None
-    if coarse and problem.is_feasible(start) and climb.best_energy < problem.aep(start):
+    # Over several scenarios the energy of a climb is a smooth one; what counts is the true one.
+    reached = climb.best_energy if len(problem.farm.parts) == 1 else problem.aep(climb.best_layout())
+    if coarse and problem.is_feasible(start) and reached < problem.aep(start):
         again = method.max_iterations if method.wind == "all" else -(-method.max_iterations // AGAIN)
         climb, spent = _with_true_wakes(problem, None, start, again, memory)
         evaluations += spent

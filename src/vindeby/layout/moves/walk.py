@@ -31,7 +31,8 @@ from vindeby.layout.moves.carried_state import CarriedMoves, MoveKernels, can_ca
 from vindeby.layout.moves.steady_moves import SteadyMoves, is_steady, new_steady_moves, steady_kernels
 from vindeby.layout.moves.walk_loop import Rules, Swaps, make_walk, walk_kernel
 from vindeby.layout.problem import Layout, LayoutProblem
-from vindeby.wake import WindFarm
+from vindeby.units import mean_power_to_aep_gwh
+from vindeby.wake import Neighbours, ScenarioFarm, WindFarm
 
 
 class WholeMoves(NamedTuple):
@@ -64,6 +65,8 @@ def mover_of(
 
     Places are relative to ``origin``. ``trials``: about how many moves will be tried that need some gain.
     """
+    if isinstance(farm, ScenarioFarm):
+        return _mover_over_scenarios(farm, (x, y, types), counted, trials, origin)
     model = farm.model
     if is_steady(farm):
         steady = new_steady_moves(farm, x, y, types, counted)
@@ -98,6 +101,52 @@ def _whole_kernels(farm: WindFarm, counted: int, origin: Sequence[float] | Float
         moves.x[moved], moves.y[moved], moves.energies[0] = x, y, moves.energies[1]
 
     return MoveKernels(settle, gained, keep)
+
+
+def _mover_over_scenarios(
+    farm: ScenarioFarm,
+    layout: tuple[FloatArray, FloatArray, IntArray],
+    counted: int,
+    trials: int,
+    origin: Sequence[float] | FloatArray,
+) -> Mover:
+    """Moves that are followed in each scenario, among its own neighbours; ``energies`` (GWh) are by scenario."""
+    movers, commons, units = [], [], []
+    for part in farm.parts:
+        beside = part.neighbours or Neighbours((), ())
+        away = (np.asarray(beside.x) - origin[0], np.asarray(beside.y) - origin[1])
+        kinds = np.broadcast_to(np.asarray(beside.types, np.int64), away[0].shape)
+        x, y, types = (
+            np.append(own[:counted], other) for own, other in zip(layout, (*away, kinds), strict=True)
+        )
+        movers.append(mover_of(part, x, y, types, counted, trials, origin))
+        commons.append((part.data, part.turbine_arrays, part.wind_near(origin), movers[-1].moves))
+        units.append(mean_power_to_aep_gwh(1.0) if movers[-1].is_compiled else 1.0)
+    each = tuple(zip(movers, commons, units, strict=True))
+    x, y, types = layout
+    energies = np.zeros((2, len(each)))
+    whole = WholeMoves(np.array(types, np.int64), np.array(x), np.array(y), energies)
+
+    def settle(*_common: Any) -> float:
+        for place, (mover, common, unit) in enumerate(each):
+            for name in ("types", "x", "y"):
+                getattr(mover.moves, name)[:counted] = getattr(whole, name)[:counted]
+            energies[0, place] = mover.kernels.settle(*common) * unit
+        return farm.value(energies[0])
+
+    def gained(*given: Any) -> float:
+        *_, moved, x, y, _ = given
+        gains = [mover.kernels.gained(*common, moved, x, y, -inf) * unit for mover, common, unit in each]
+        energies[1] = energies[0] + gains
+        return farm.value(energies[1]) - farm.value(energies[0])
+
+    def keep(*given: Any) -> None:
+        *_, moved, x, y = given
+        for mover, common, _ in each:
+            mover.kernels.keep(*common, moved, x, y)
+        whole.x[moved], whole.y[moved], energies[0] = x, y, energies[1]
+
+    return Mover(whole, MoveKernels(settle, gained, keep), False)
 
 
 def best_place(
@@ -211,10 +260,15 @@ def stages_of(problem: LayoutProblem, wind: WindChoice) -> tuple[Stage, ...]:
 def _in_few_states(problem: LayoutProblem) -> LayoutProblem | None:
     """The problem of most trials; None where all states stay."""
     farm = problem.farm
-    if farm.locality == "turned" or not farm.model.is_a_sum_of_pairs or is_steady(farm):
+    if farm.locality == "turned" or not _follows_moves(farm):
         return None
     many = len(farm.states.direction) > DIRECTIONS or farm.wind.most > FEW_SPEEDS
     return thinned(problem, DIRECTIONS, _speeds(problem)) if many else None
+
+
+def _follows_moves(farm: WindFarm) -> bool:
+    """Whether wakes are sums of pairs that change with the wind, in every scenario."""
+    return all(part.model.is_a_sum_of_pairs and not is_steady(part) for part in farm.parts)
 
 
 def _speeds(problem: LayoutProblem) -> int:

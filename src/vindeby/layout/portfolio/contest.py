@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from math import ceil
 from typing import NamedTuple
 
@@ -26,7 +27,7 @@ from vindeby.layout.methods.gradient import Gradient
 from vindeby.layout.methods.walks import Annealing, RandomSearch
 from vindeby.layout.portfolio.candidates import Budget, Candidate, Candidates, Tools
 from vindeby.layout.portfolio.starts import GRADIENT, Start, trial_work
-from vindeby.layout.problem import Layout
+from vindeby.layout.problem import Layout, LayoutProblem
 
 
 class BudgetShares(NamedTuple):
@@ -301,7 +302,11 @@ class Climbs:
         return self.found.climbs_lead_up
 
     def _follows_gradient(self, layout: Layout) -> bool:
-        problem, many = self.tools.problem, len(layout.x)
+        problem = self.tools.problem
+        return all(self._follows_in(replace(problem, farm=part), layout) for part in problem.farm.parts)
+
+    def _follows_in(self, problem: LayoutProblem, layout: Layout) -> bool:
+        many = len(layout.x)
         whole = problem.whole(layout)
         try:
             energy, *slopes = problem.farm.aep_and_gradient(whole.x, whole.y, whole.types)
