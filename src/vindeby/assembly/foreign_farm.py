@@ -12,6 +12,7 @@ that is enough to validate and to draw, and executes no code that a campaign nam
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Protocol
 
 import numpy as np
@@ -20,9 +21,8 @@ import numpy.typing as npt
 from vindeby.arrays import FloatArray, IntArray
 from vindeby.errors import ArgumentError
 from vindeby.units import mean_power_to_aep_gwh
-from vindeby.wake import Neighbours, Site, Turbine, WindFarm, WindStates
+from vindeby.wake import Neighbours, Site, Turbine, WakeModel, WindFarm, WindStates, models
 from vindeby.wake.loops.wind_access import free_wind_at, wind_and_locality
-from vindeby.wake.scenarios import stand_in_model
 
 Places = tuple[FloatArray, FloatArray, IntArray]
 """x, y and type of every turbine, neighbours last."""
@@ -47,6 +47,12 @@ class Engine(Protocol):
         """Mean power in W of the first ``counted`` turbines, and its slopes with x and y of every turbine."""
 
 
+def _stand_in() -> WakeModel:
+    """A model in place of the engine's: searches see that its wakes are not a sum of pairs and cannot be widened."""
+    model = models.niayifar_2016()
+    return replace(model, name="engine", growth_constants=(), needs_turbulence=False, tabulate=False)
+
+
 class ForeignFarm(WindFarm):
     """What layouts are worth on a site, with wakes by an engine."""
 
@@ -59,7 +65,7 @@ class ForeignFarm(WindFarm):
         *,
         neighbours: Neighbours | None = None,
     ) -> None:
-        super().__init__(site, turbines, stand_in_model(), neighbours=neighbours, tabulate=False)
+        super().__init__(site, turbines, _stand_in(), neighbours=neighbours, tabulate=False)
         del self._loops  # whatever would compute with the equations of the stand-in fails at once
         self._given, self.title = engine, title
 

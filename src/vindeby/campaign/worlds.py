@@ -42,21 +42,11 @@ def _samples(campaign: CampaignFields, scenario: Scenario) -> Iterator[World]:
         name = f"{scenario.name} {number}" if scenario.vary else scenario.name
         wakes = {key.removeprefix(OF_WAKES): v for key, v in values.items() if key.startswith(OF_WAKES)}
         wind = {key: value for key, value in values.items() if not key.startswith(OF_WAKES)}
-        _refuse_changes(wind)
         turned = (base.site.grid_convergence_deg or 0.0) - wind.pop("direction_offset_deg", 0.0)
-        site = base.site.model_copy(update={**wind, "grid_convergence_deg": turned or None})
+        changes = WindChanges(**wind).changes  # what is drawn may be anything
+        site = base.site.model_copy(update={**changes, "grid_convergence_deg": turned or None})
         changed = {"site": site, "wake": _with_parameters(base.wake, wakes)}
         yield World(name, scenario.weight / len(drawn), base.model_copy(update=changed))
-
-
-def _refuse_changes(wind: dict[str, float]) -> None:
-    """ArgumentError for a change of the wind that cannot be; what is drawn may be anything."""
-    try:
-        WindChanges(**{key: value for key, value in wind.items() if key in WindChanges.model_fields})
-    except ValidationError as error:
-        wrong = error.errors()[0]
-        what = wrong["msg"].replace("Input should", "must")
-        raise ArgumentError(f"{wrong['loc'][0]} {what}, not {wrong['input']:g}") from None
 
 
 def _in_scenario(campaign: CampaignFields, scenario: Scenario) -> CampaignFields:
@@ -131,9 +121,13 @@ def refuse_bad_scenarios(campaign: CampaignFields) -> None:
     for number, scenario in enumerate(campaign.scenarios):
         try:
             _refuse_scenario(campaign, scenario)
-        except ArgumentError as error:
+        except (ArgumentError, ValidationError) as error:
+            wrong = str(error)
+            if isinstance(error, ValidationError):
+                first = error.errors()[0]
+                wrong = f"{first['loc'][0]} {first['msg'].replace('Input should', 'must')}, not {first['input']:g}"
             at = ("scenarios", number, "vary")
-            raise refusal(f"draws what cannot be: {error}", remedy="narrow the distribution", at=at) from None
+            raise refusal(f"draws what cannot be: {wrong}", remedy="narrow the distribution", at=at) from None
         except PydanticCustomError as error:
             given = error.context or {}
             at = given["at"]

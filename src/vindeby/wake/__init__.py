@@ -6,7 +6,7 @@ import it. Start at ``WindFarm``.
 
 from vindeby.wake.farm import FlowMap, Neighbours, WindFarm
 from vindeby.wake.models import MODELS, WakeModel, model_named
-from vindeby.wake.scenarios import MeanSite, ScenarioFarm
+from vindeby.wake.scenarios import ScenarioFarm
 from vindeby.wake.sites.changed_site import ChangedSite
 from vindeby.wake.sites.gridded_site import GriddedSite, WindGrid
 from vindeby.wake.sites.site import (
@@ -25,7 +25,6 @@ __all__ = [
     "ChangedSite",
     "FlowMap",
     "GriddedSite",
-    "MeanSite",
     "Neighbours",
     "ScenarioFarm",
     "Site",

@@ -111,21 +111,18 @@ def _mover_over_scenarios(
     origin: Sequence[float] | FloatArray,
 ) -> Mover:
     """Moves that are followed in each scenario, among its own neighbours; ``energies`` (GWh) are by scenario."""
-    movers, commons, units = [], [], []
+    each = []
     for part in farm.parts:
         beside = part.neighbours or Neighbours((), ())
-        away = (np.asarray(beside.x) - origin[0], np.asarray(beside.y) - origin[1])
-        kinds = np.broadcast_to(np.asarray(beside.types, np.int64), away[0].shape)
-        x, y, types = (
-            np.append(own[:counted], other) for own, other in zip(layout, (*away, kinds), strict=True)
-        )
-        movers.append(mover_of(part, x, y, types, counted, trials, origin))
-        commons.append((part.data, part.turbine_arrays, part.wind_near(origin), movers[-1].moves))
-        units.append(mean_power_to_aep_gwh(1.0) if movers[-1].is_compiled else 1.0)
-    each = tuple(zip(movers, commons, units, strict=True))
-    x, y, types = layout
+        others = np.broadcast_arrays(*np.atleast_1d(beside.x, beside.y, beside.types))
+        others = others[0] - origin[0], others[1] - origin[1], others[2].astype(np.int64)
+        x, y, types = (np.append(own[:counted], other) for own, other in zip(layout, others, strict=True))
+        mover = mover_of(part, x, y, types, counted, trials, origin)
+        common = part.data, part.turbine_arrays, part.wind_near(origin), mover.moves
+        each.append((mover, common, mean_power_to_aep_gwh(1.0) if mover.is_compiled else 1.0))
+    x, y, types = (np.array(column) for column in layout)
     energies = np.zeros((2, len(each)))
-    whole = WholeMoves(np.array(types, np.int64), np.array(x), np.array(y), energies)
+    whole = WholeMoves(types, x, y, energies)
 
     def settle(*_common: Any) -> float:
         for place, (mover, common, unit) in enumerate(each):

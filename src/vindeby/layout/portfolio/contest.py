@@ -297,36 +297,12 @@ class Climbs:
         """Whether there is a gradient, and the energy follows it, as the first layout that is asked about shows."""
         if self.found.climbs_lead_up is None:
             self.budget.begin()
-            self.found.climbs_lead_up = self._follows_gradient(layout)
+            problem = self.tools.problem
+            self.found.climbs_lead_up = all(
+                _follows_gradient(replace(problem, farm=part), layout) for part in problem.farm.parts
+            )
             self.budget.end(TEST, 1, TEST_WORK)
         return self.found.climbs_lead_up
-
-    def _follows_gradient(self, layout: Layout) -> bool:
-        problem = self.tools.problem
-        return all(self._follows_in(replace(problem, farm=part), layout) for part in problem.farm.parts)
-
-    def _follows_in(self, problem: LayoutProblem, layout: Layout) -> bool:
-        many = len(layout.x)
-        whole = problem.whole(layout)
-        try:
-            energy, *slopes = problem.farm.aep_and_gradient(whole.x, whole.y, whole.types)
-        except (ArgumentError, TaskError):  # a model or an engine that has no gradient
-            return False
-        steepest = max(float(np.hypot(*slopes)[:many].max()), 1e-300)
-        for step in STEPS_D:
-            far = step * float(problem.farm.turbine_arrays.diameter.min()) / steepest
-            east, north = (slope[:many].copy() for slope in slopes)
-            for way in (far, -far):  # outside, the wind may not be known
-                outside = ~problem.boundary.inside(layout.x + way * east, layout.y + way * north)
-                east[outside] = north[outside] = 0.0
-            up, down = (
-                problem.aep(Layout(layout.x + way * east, layout.y + way * north, layout.types))
-                for way in (far, -far)
-            )
-            promised = 2.0 * far * float(east @ east + north @ north)
-            if abs(up - down - promised) > OFF * promised + SMALL * energy:
-                return False
-        return True
 
     def climb_on(self, until: float = 1.0) -> None:
         """Climb from the best with the true wakes, as long as it pays and a share of the budget is not spent."""
@@ -335,3 +311,28 @@ class Climbs:
             self.climb(self.found.best[0], LAST, 1.0, until)
             if self.found.best[0].aep_gwh <= before * (1.0 + GAIN):
                 break
+
+
+def _follows_gradient(problem: LayoutProblem, layout: Layout) -> bool:
+    """Whether there is a gradient, and the energy follows it."""
+    many = len(layout.x)
+    whole = problem.whole(layout)
+    try:
+        energy, *slopes = problem.farm.aep_and_gradient(whole.x, whole.y, whole.types)
+    except (ArgumentError, TaskError):  # a model or an engine that has no gradient
+        return False
+    steepest = max(float(np.hypot(*slopes)[:many].max()), 1e-300)
+    for step in STEPS_D:
+        far = step * float(problem.farm.turbine_arrays.diameter.min()) / steepest
+        east, north = (slope[:many].copy() for slope in slopes)
+        for way in (far, -far):  # outside, the wind may not be known
+            outside = ~problem.boundary.inside(layout.x + way * east, layout.y + way * north)
+            east[outside] = north[outside] = 0.0
+        up, down = (
+            problem.aep(Layout(layout.x + way * east, layout.y + way * north, layout.types))
+            for way in (far, -far)
+        )
+        promised = 2.0 * far * float(east @ east + north @ north)
+        if abs(up - down - promised) > OFF * promised + SMALL * energy:
+            return False
+    return True
