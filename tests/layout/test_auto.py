@@ -227,7 +227,7 @@ def test_a_curve_has_its_first_and_last_point_and_never_falls(count: int) -> Non
     found = Candidates(problem, budget)
     for at, value in enumerate(worth):
         now[0], budget.evaluations = 0.5 * at, 2.0 * at
-        found.take(Candidate(value, layout, "random-start", at))
+        found.take(Candidate(value, value, layout, "random-start", at))
     seconds, evaluations, aep = (found.curve()[name] for name in CURVE)
     assert (seconds[0], seconds[-1], evaluations[-1]) == (0.0, 0.5 * (count - 1), 2.0 * (count - 1))
     assert (aep[0], aep[-1]) == (worth[0], worth.max())
@@ -272,7 +272,7 @@ def test_quick_climbs_are_in_few_states_and_count_what_a_layout_is_worth_in_all(
     assert tools.share == 0.25
     found = Candidates(problem, budget)
     start = RandomStart().run(problem, 1)
-    candidate = Candidate(start.aep_gwh, start.layout, "random-start", 0)
+    candidate = Candidate(start.aep_gwh, start.aep_gwh, start.layout, "random-start", 0)
     found.take(candidate)
     found.climbs_lead_up = True  # the test of that counts too
     reached = Climbs(tools, found, quick=True).climb(candidate, 8, 1.0, 1.0)

@@ -22,8 +22,6 @@ from numpy.typing import ArrayLike
 from vindeby import units
 from vindeby.arrays import FloatArray, IntArray
 from vindeby.assembly.stored_turbines import (
-    SCENARIO_AEP,
-    SCENARIO_BEST,
     PlacedLayout,
     areas_of,
     check_inside,
@@ -32,8 +30,16 @@ from vindeby.assembly.stored_turbines import (
     check_zone,
     largest_diameter_m,
     layout_of,
-    objective_gwh,
     own_types,
+)
+from vindeby.assembly.value import (
+    NPV,
+    OBJECTIVE,
+    SCENARIO_AEP,
+    SCENARIO_BEST,
+    costs_of,
+    depth_grid,
+    values_of,
 )
 from vindeby.campaign import Campaign
 from vindeby.campaign.neighbours import around
@@ -44,6 +50,7 @@ from vindeby.store.format.record import Record
 from vindeby.text import plural
 
 if TYPE_CHECKING:
+    from vindeby.economy import DepthGrid
     from vindeby.wake import WindFarm
 
 RETURNS = "returns"
@@ -161,6 +168,8 @@ class CampaignCheck:
         self._cells = {(cell.farm_idx, cell.type_idx): cell for cell in campaign.cells()}
         self._areas = cache(lambda farm_idx: areas_of(campaign.farms[farm_idx]))
         self._around = cache(lambda cell: around(campaign, cell.farm_idx, campaign.turbines_of(cell)))
+        self._costs = cache(lambda cell: costs_of(campaign, cell))
+        self._depths: DepthGrid | None = None
         self._wind_farm = cache(self._new_wind_farm)
         self._of_one_gwh = cache(_of_one_gwh)
         self.not_computed_again: Counter[str] = Counter()
@@ -186,10 +195,7 @@ class CampaignCheck:
             self._skip("no types")
             return
         stored_gwh = float(energy.ravel()[0])
-        said, worth = record.attributes.get("objective"), objective_gwh(self._campaign, cell, record.arrays)
-        most_off = TOLERANCE_AEP * max(abs(worth or 0.0), stored_gwh)
-        if worth is not None and isinstance(said, float) and not abs(said - worth) <= most_off:
-            yield f"objective is {said:.9g}, but its energy and turbines make {worth:.9g}"
+        yield from self._check_values(cell, record, stored_gwh)
         engine_gwh = record.attributes.get(ENGINE_AEP) if self.compares else None
         if isinstance(engine_gwh, float):
             self.differences |= far_from_engine([record.key], energy, engine_gwh)
@@ -244,6 +250,36 @@ class CampaignCheck:
         if count == cell.n_turbines or not cell.zones:
             yield from check_inside(self._areas(cell.farm_idx), placed)
         yield from check_spacing(self._around(cell), placed)
+        yield from self._check_depths(placed)
+
+    def _check_depths(self, placed: PlacedLayout) -> Iterator[str]:
+        """Which turbines stand where the water is too shallow or too deep."""
+        depth = None if self._campaign.costs is None else self._campaign.costs.depth
+        if depth is None or not depth.has_limits:
+            return
+        self._depths = self._depths or depth_grid(depth)
+        found = self._depths.at(placed.x, placed.y)[0]
+        low, high = depth.least or 0.0, np.inf if depth.most is None else depth.most
+        short = np.maximum(low - found, found - high)
+        worst = int(np.argmax(short))
+        if short[worst] > units.TOLERANCE_M:
+            limits = f"{low:g} m or more" if depth.most is None else f"{low:g} to {high:g} m"
+            yield f"turbine {worst} stands in water of {found[worst]:.6g} m, but {limits} are allowed"
+
+    def _check_values(self, cell: Cell, record: Record, stored_gwh: float) -> Iterator[str]:
+        """What the record says about its cost and objective, and what its layout, turbines and energy make."""
+        costs, objective = self._costs(cell), self._campaign.objective
+        values = values_of(self._campaign, cell, record.arrays, costs)
+        for name, value in values.items():
+            said, scale = record.attributes.get(name), abs(value)
+            if name in (NPV, OBJECTIVE) and NPV in values:  # differences of larger numbers
+                scale = values["capex_eur"]
+            elif name == OBJECTIVE and objective is not None and not objective.is_of_costs:
+                scale = max(scale, stored_gwh)
+            if said is None and record.fingerprint and costs is not None:
+                yield f"does not say {name}"
+            elif isinstance(said, float) and not abs(said - value) <= TOLERANCE_AEP * scale:
+                yield f"{name} is {said:.9g}, but its energy and turbines make {value:.9g}"
 
     def _check_turbine(self, cell: Cell, record: Record) -> Iterator[str]:
         said = record.attributes.get("diameter")

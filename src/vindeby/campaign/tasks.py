@@ -148,6 +148,7 @@ RESULT_ARRAYS: Mapping[str, Mapping[str, str]] = {
     "scenario_best_types": _about("turbine type of each of its turbines, for each scenario", "1"),
     "types": _about("turbine type of each turbine, by its number in the campaign", "1"),
     "zone": _about("zone of each turbine, by its number in the farm", "1"),
+    "zone_aep": _about("annual energy production of each zone", "GWh/year"),
 }
 """By the name of the array; written beside each of them into a database."""
 

@@ -134,7 +134,21 @@ def refuse_bad_scenarios(campaign: CampaignFields) -> None:
             inside = not at or (at[0] in ("site", "wake") and getattr(scenario, at[0]) is not None)
             at = ("scenarios", number, *at) if inside else at
             raise refusal(given["message"], remedy=given["remedy"], at=at, value=given["shown"]) from None
+    for index, farm in enumerate(campaign.farms):
+        own = farm.maximise != "own"
+        require(
+            own,
+            "is not for a campaign with scenarios",
+            "write all, or leave it out",
+            "farms",
+            index,
+            "maximise",
+        )
     if over == "regret":
+        objective = campaign.objective
+        of_energy = objective is None or (objective.of == "aep" and objective.against is None)
+        wrong = "is of AEP alone: what a layout costs does not depend on the scenario"
+        require(of_energy, wrong, "write mean or worst, or of: aep", "objective", "over")
         chosen = [
             farm
             for farm in campaign.farms

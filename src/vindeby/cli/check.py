@@ -55,6 +55,7 @@ def _as_data(campaign: Campaign, found: Survey) -> dict[str, object]:
         "grid_convergence_deg": campaign.site.grid_convergence_deg,
         "wake": campaign.wake.title if campaign.is_about_wind else None,
         "objective": None if campaign.objective is None else campaign.objective.title,
+        "costs": None if campaign.costs is None else campaign.costs.in_words,
         "method": [step.chosen[0] for step in campaign.method],
         "neighbours": [{"beside": where, "what": what} for where, what in neighbours_in_words(campaign)],
         "cells": [dataclasses.asdict(cell) for cell in found.cells],
@@ -78,6 +79,8 @@ def _print(campaign: Campaign, found: Survey) -> None:
     console.print(f"wake model {campaign.wake.title}; search {steps}", markup=False)
     if campaign.objective is not None:
         console.print(f"objective: {one_line(campaign.objective.title)}", markup=False)
+    for part in campaign.costs.in_words if campaign.costs is not None else ():
+        console.print(f"costs: {one_line(part)}", markup=False, soft_wrap=True)
     console.print()
     console.print(_types(campaign))
     console.print("\nturbines in each farm, by type")

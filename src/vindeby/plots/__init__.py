@@ -15,7 +15,7 @@ from collections.abc import Callable
 from matplotlib.axes import Axes
 
 from vindeby.plots.compare import compare, gallery
-from vindeby.plots.energy import best_and_median, counts, energy, losses, search
+from vindeby.plots.energy import best_and_median, counts, energy, front, losses, search
 from vindeby.plots.farms import density, farm_map, wakes
 from vindeby.plots.layout import layout
 from vindeby.plots.style import FORMATS, save
@@ -41,6 +41,7 @@ PICTURES: dict[str, tuple[Picture, str]] = {
     "losses": (losses, "what own and neighbours' wakes take"),
     "counts": (counts, "the objective against the number of turbines"),
     "search": (search, "how the search of the best results went on"),
+    "front": (front, "AEP against the second of two objectives"),
     "series": (series, "power over time, by combination of a study"),
 }
 """Every picture of a campaign, and what it shows."""

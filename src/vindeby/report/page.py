@@ -200,6 +200,7 @@ def build_report(result_set: ResultSet, observer: Observer, progress: Progress =
     progress("drawing the best layout")
     sections = [
         _summary(snapshot),
+        _filter(result_set),
         setup(result_set),
         _differences(result_set),
         _combinations(result_set),
@@ -232,6 +233,14 @@ def build_report(result_set: ResultSet, observer: Observer, progress: Progress =
             "</body></html>\n",
         ]
     )
+
+
+def _filter(result_set: ResultSet) -> str:
+    """Which results the page is about, where not all were asked for."""
+    if result_set.where is None:
+        return ""
+    many, every = len(result_set.rows), len(result_set.results.rows)
+    return tag("p", f"What follows is about the {many:,} of {every:,} results with {result_set.where}")
 
 
 def _hash(text: str) -> str:

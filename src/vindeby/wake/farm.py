@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from copy import copy
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -123,6 +124,14 @@ class WindFarm:
             if neighbours
             else None
         )
+
+    def beside(self, neighbours: Neighbours) -> Self:
+        """The same farm among other neighbours."""
+        farm = copy(self)
+        farm.neighbours = neighbours
+        own = neighbours.x, neighbours.y, neighbours.types
+        farm._neighbours = self._checked_layout(*own, "neighbour")  # noqa: SLF001  a copy of this one
+        return farm
 
     @property
     def parts(self) -> tuple[WindFarm, ...]:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from vindeby.campaign import presets
+from vindeby.campaign.reading.cost_files import with_cost_files
 from vindeby.campaign.reading.farm_files import (
     names_geographic_files,
     sites,
@@ -54,7 +55,8 @@ def with_files(document: Document, folder: Path) -> Document:
     document = with_boundary_files(document, folder)
     document = with_neighbour_files(document, folder)
     document = with_engine_file(document, folder)
-    return with_local_wind(with_wind_files(document, folder), folder)
+    document = with_local_wind(with_wind_files(document, folder), folder)
+    return with_cost_files(document, folder)
 
 
 def from_text(text: str, name: str) -> Document:

@@ -147,6 +147,8 @@ def choose(results: ResultSet, selection: Selection) -> Chosen:
     wanted = {valid[key]: key for key in canonical if is_wanted(key, valid[key])}
     tasks = () if campaign is None else campaign.tasks()
     expected = {task.key: (task.farm_idx, task.type_idx, task.seed) for task in tasks}
+    if results.where is not None:
+        expected = {}  # whether a missing result would be chosen is not known
     expected = {key: place for key, place in expected.items() if is_wanted(key, place)}
     missing = [key for key, place in expected.items() if place not in wanted]
     if selection.best:
@@ -172,7 +174,7 @@ def choose(results: ResultSet, selection: Selection) -> Chosen:
         segments=segments,
         results=[found[key] for key in in_order if key in found],
         missing={key: expected.get(key) or valid[key] for key in [*missing, *in_order] if key not in found},
-        whole=selection == Selection(),
+        whole=selection == Selection() and results.where is None,
     )
 
 

@@ -102,6 +102,26 @@ class Boundary:
         smaller.discs = self.discs - np.array([[0.0, 0.0, by_m, 0.0]]) * self.discs[:, 3:]
         return smaller
 
+    def without(self, taken: shapely.Geometry, least_m2: float = 0.0) -> Boundary | None:
+        """The same area less a shape, and less what pieces of it are smaller then; None where nothing is left."""
+        local = shapely.transform(taken, lambda corners: corners - self.origin)
+        smaller, missing = copy(self), shapely.union_all(self.pieces)
+        if self.circle is not None:
+            smaller.pieces = _polygons_of(shapely.union(missing, local))
+            disc = shapely.Point(0.0, 0.0).buffer(self.circle[1])  # its middle is the origin
+            left = shapely.difference(disc, shapely.union_all(smaller.pieces)).area
+        else:
+            pieces = _polygons_of(shapely.difference(missing, local))
+            smaller.pieces = [piece for piece in pieces if piece.area > least_m2]
+            left = sum(piece.area for piece in smaller.pieces)
+        if left <= least_m2:
+            return None
+        smaller.edges = _edges_of(smaller.pieces, self.inverted)
+        if self.circle is None:
+            west, south, east, north = shapely.total_bounds(smaller.pieces) + np.tile(self.origin, 2)
+            smaller.bounds = (float(west), float(south), float(east), float(north))
+        return smaller
+
     def distances(self, x: npt.ArrayLike, y: npt.ArrayLike) -> FloatArray:
         """Signed distance (m) of every point to the boundary, positive inside."""
         px = np.ascontiguousarray(x, np.float64) - self.origin[0]
@@ -229,6 +249,8 @@ class Zone:
     boundary: Boundary
     n_turbines: int
     name: str = ""
+    stage: int = 0
+    """For a search in turn: zones of a lower stage are built before."""
 
     def __post_init__(self) -> None:
         if self.n_turbines < 1:

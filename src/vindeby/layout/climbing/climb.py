@@ -11,6 +11,8 @@ With a ``memory`` the wanted step is that of the limited-memory quasi-Newton met
 nearest allowed one still promises a fair part of what the spectral step does: the last steps and the changes of the
 slope along them stand for the curvature, and two loops over them turn the slope into a direction (Nocedal and Wright
 2006, algorithm 7.4). It is written for a climb: along a step that is kept, the slope falls.
+
+With a valuation, the energy is that less what foundations and cables cost, here and in all that follows.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ from vindeby.arrays import FloatArray
 from vindeby.layout.area.limits import Limits
 from vindeby.layout.method import Status
 from vindeby.layout.problem import Layout, LayoutProblem
+from vindeby.layout.valuation import Valuation
 
 LEAST_BEND = 1e-8
 """Steps along which the slope falls by less than this share of what it could are not kept."""
@@ -78,13 +81,19 @@ class Climb:
     """Where the climb is, and the last few energies.
 
     ``before`` is a climb of nearly the same energy that ended here: what it knew of the curvature is used.
+    ``valuation`` is that of ``problem.valued_at`` for this climb, if there is one.
     """
 
     def __init__(
-        self, problem: LayoutProblem, start: Layout, memory: int = 0, before: Climb | None = None
+        self,
+        problem: LayoutProblem,
+        start: Layout,
+        memory: int = 0,
+        before: Climb | None = None,
+        valuation: Valuation | None = None,
     ) -> None:
         limits = Limits(problem, start.types)
-        self.problem, self.limits, self.types = problem, limits, start.types
+        self.problem, self.limits, self.types, self.valuation = problem, limits, start.types, valuation
         self.status: Status = "budget"
         self.evaluations = 0
         place = np.stack([start.x, start.y]) - limits.origin[:, None]
@@ -109,7 +118,8 @@ class Climb:
             if self.step():
                 self.status = "converged"
                 return done
-            self.problem.report.advance(1, self.problem.farm, self.best_energy)
+            aep_gwh = self.best_energy if self.valuation is None else None
+            self.problem.report.advance(1, self.problem.farm, aep_gwh)
         return iterations
 
     def step(self) -> bool:
@@ -173,6 +183,9 @@ class Climb:
         x, y = place + self.limits.origin[:, None]
         whole = self.problem.whole(Layout(x, y, self.types))
         energy, east, north = self.problem.farm.aep_and_gradient(whole.x, whole.y, whole.types)
+        if self.valuation is not None:
+            loss, by_x, by_y = self.valuation.loss(whole.x, whole.y)
+            energy, east, north = energy - loss, east - by_x, north - by_y
         return energy, np.stack([east[: len(x)], north[: len(x)]])
 
     def best_layout(self) -> Layout:

@@ -86,7 +86,8 @@ class Contest:
             self._pass_on()
         first = self.found.best[0]
         layout = strictly_kept(self.problem, first.layout)
-        first = first._replace(layout=layout, aep_gwh=self.found.worth(layout))
+        worth, aep_gwh = self.found.judged(layout)
+        first = first._replace(layout=layout, worth=worth, aep_gwh=aep_gwh)
         self.found.best[0] = first
         self.found.note()
         spent = ceil(self.budget.evaluations)
@@ -132,10 +133,10 @@ class Contest:
             else:  # the first is short, as a trial of annealing may take longer than the last one did
                 part += 1
                 method = Annealing(trials // 8 if part == 1 else trials // 2)
-            before = self.found.best[0].aep_gwh
+            before = self.found.best[0].worth
             if not self._moves(method):
                 break
-            if part > 1 and self.found.best[0].aep_gwh <= before * (1.0 + GAINED):
+            if part > 1 and self.found.best[0].worth <= before * (1.0 + GAINED):
                 break
 
     def _moves(self, method: Method) -> bool:
@@ -145,7 +146,8 @@ class Contest:
         found = method.prepare(self.problem)(self._seed(), first.layout)
         trials = found.evaluations - 2
         self.budget.end("trial", trials, self._trial * trials + 2.0)
-        self.found.take(first._replace(aep_gwh=found.aep_gwh, layout=found.layout))
+        worth = self.problem.worth(found.layout, found.aep_gwh)
+        self.found.take(first._replace(worth=worth, aep_gwh=found.aep_gwh, layout=found.layout))
         if isinstance(method, Annealing):
             self._climbs.climb(self.found.best[0], LAST, 1.0, 1.0)
         return trials > 0
@@ -219,7 +221,7 @@ class Race:
 
     def _enter(self, layout: Layout, start: str) -> Candidate:
         """A new layout: evaluate it."""
-        candidate = Candidate(self.found.worth(layout), layout, start, self._made)
+        candidate = Candidate(*self.found.judged(layout), layout, start, self._made)
         self._made += 1
         self.found.take(candidate)
         return candidate
@@ -227,7 +229,7 @@ class Race:
     def climb_from(self, layout: Layout, start: str, until: float) -> None:
         """A new layout takes part: climb a little from it."""
         widening = 1.0 if start in REGULAR else WIDENING
-        reached = self._climbs.climb(self._enter(layout, start), SHORT, widening, until).aep_gwh
+        reached = self._climbs.climb(self._enter(layout, start), SHORT, widening, until).worth
         self._tries[start] += 1
         self._reached[start] = max(reached, self._reached.get(start, 0.0))
 
@@ -284,7 +286,8 @@ class Climbs:
             return candidate
         self.budget.end(self._kind, min(count, found.evaluations), self._work * found.evaluations)
         layout = strictly_kept(self.tools.problem, found.layout)
-        climbed = candidate._replace(aep_gwh=self.found.worth(layout), layout=layout)
+        worth, aep_gwh = self.found.judged(layout)
+        climbed = candidate._replace(worth=worth, aep_gwh=aep_gwh, layout=layout)
         self.found.take(climbed)
         return climbed
 
@@ -307,9 +310,9 @@ class Climbs:
     def climb_on(self, until: float = 1.0) -> None:
         """Climb from the best with the true wakes, as long as it pays and a share of the budget is not spent."""
         while self.budget.used < until:
-            before = self.found.best[0].aep_gwh
+            before = self.found.best[0].worth
             self.climb(self.found.best[0], LAST, 1.0, until)
-            if self.found.best[0].aep_gwh <= before * (1.0 + GAIN):
+            if self.found.best[0].worth <= before * (1.0 + GAIN):
                 break
 
 

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from vindeby._version import __version__
 from vindeby.assembly.physics import RETURNS
-from vindeby.assembly.stored_turbines import largest_diameter_m, objective_gwh, zone_array
+from vindeby.assembly.stored_turbines import largest_diameter_m, zone_array
+from vindeby.assembly.value import values_of
 from vindeby.campaign import Campaign, Task
 from vindeby.campaign.tasks import Cell
 from vindeby.errors import ArgumentError, TaskError
@@ -82,9 +83,8 @@ def checked_record(
             "diameter": largest_diameter_m(campaign, cell),
             "farm": campaign.farms[task.farm_idx].name,
             "turbine": cell.label([turbine.name for turbine in campaign.turbines]),
+            **values_of(campaign, cell, arrays),
         }
-        if (worth := objective_gwh(campaign, cell, arrays)) is not None:
-            attributes["objective"] = worth
         if cell.zones:
             arrays["zone"] = zone_array(cell)
     try:

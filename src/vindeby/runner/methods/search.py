@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from vindeby.arrays import IntArray
 from vindeby.assembly.energy import engine_name
 from vindeby.assembly.search import method_of, pipeline_of, problem_of
-from vindeby.assembly.stored_turbines import SCENARIO_AEP, SCENARIO_BEST
+from vindeby.assembly.value import SCENARIO_AEP, SCENARIO_BEST
 from vindeby.assembly.wind import load_engine
 from vindeby.campaign import Campaign
 from vindeby.campaign.tasks import Cell
