@@ -1,7 +1,7 @@
 """What a campaign is in each of its scenarios: the same campaign with other wind, wakes or neighbours, and none."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any
 
 from pydantic import ValidationError
@@ -75,11 +75,11 @@ def _with_parameters(model: WakeModel, values: dict[str, float]) -> WakeModel:
     if isinstance(given, NamedCode):
         made: Any = given.model_copy(update={"options": {**given.options, **values}})
     else:
-        try:
-            made = replace(given, **values)
-        except TypeError:
-            known = ", ".join(getattr(given, "__dataclass_fields__", ())) or "nothing that can vary"
-            raise ArgumentError(f"wake model {model.title} has {known}") from None
+        known = [field.name for field in fields(given)] if is_dataclass(given) else []
+        if unknown := values.keys() - set(known):
+            has = ", ".join(known) or "nothing that can vary"
+            raise ArgumentError(f"wake model {model.title} has no {min(unknown)}; it has {has}")
+        made = replace(given, **values)
     field = next(name for name, alias in WakeModel.alternative_keys().items() if alias == key)
     return model.model_copy(update={field: made})
 
@@ -127,7 +127,9 @@ def refuse_bad_scenarios(campaign: CampaignFields) -> None:
                 first = error.errors()[0]
                 wrong = f"{first['loc'][0]} {first['msg'].replace('Input should', 'must')}, not {first['input']:g}"
             at = ("scenarios", number, "vary")
-            raise refusal(f"draws what cannot be: {wrong}", remedy="narrow the distribution", at=at) from None
+            raise refusal(
+                f"draws what cannot be: {wrong}", remedy="name what it has, or narrow the distribution", at=at
+            ) from None
         except PydanticCustomError as error:
             given = error.context or {}
             at = given["at"]

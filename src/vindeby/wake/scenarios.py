@@ -100,8 +100,11 @@ class ScenarioFarm(WindFarm):
         energy = self.value(gwh)
         if self.over != "mean":
             width = max(SMOOTHNESS * float(self.weights @ gwh), 1e-300)
-            near = np.exp((energy - (gwh - self._level)) / width)
-            energy, shares = energy - width * float(np.log(near.sum())), near / near.sum()
+            above = (gwh - self._level - energy) / width
+            near = np.exp(-above)
+            entropy = float(np.log(near.sum()) + near @ above / near.sum())
+            energy -= width * float(np.log(near.sum()))
+            shares = near / near.sum() - SMOOTHNESS * entropy * self.weights  # the width has a slope, too
         east, north = (np.asarray(shares @ np.stack(each)) for each in slopes)
         return energy, east, north
 
