@@ -134,6 +134,10 @@ BROKEN_COSTS: dict[str, BrokenCosts] = {
     "limits the wrong way round": _with(
         "least: 10, most: 60", "least: 60, most: 10", "costs.foundation.depth.most", "most is 10 m and least is 60 m"
     ),
+    "limits that no farm has": _with(
+        "least: 10, most: 60", "least: 50, most: 60", "costs.foundation.depth", "farm 'north' is 20 to 40 m deep",
+        "outside the limits", "change least and most",
+    ),
     "a negative limit": _with("least: 10", "least: -10", "costs.foundation.depth.least", "at least 0", "got -10"),
     "an option of files without a file": _with(
         "least: 10", "positive: up, least: 10", "costs.foundation.depth.positive", "is given without a file"

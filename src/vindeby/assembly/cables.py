@@ -13,9 +13,11 @@ from vindeby.campaign.sections.boundary import Boundary, Vertex
 from vindeby.campaign.tasks import Cell
 from vindeby.economy.cables import CableRouter, Routes, ZonedRouter
 from vindeby.errors import ArgumentError
+from vindeby.store.format.record import Record
 from vindeby.units import TOLERANCE_M
 
-LENGTH = "cable_length_m"
+Arrays = Mapping[str, npt.NDArray[Any]]
+CABLE_LENGTH = "cable_length_m"
 """The attribute of a result that says how long its cables are."""
 
 
@@ -45,22 +47,31 @@ def router_of(campaign: Campaign, cell: Cell) -> CableRouter | ZonedRouter | Non
     return ZonedRouter([boundary.shape() for boundary, _ in groups], routers)
 
 
-def routes_of(campaign: Campaign, cell: Cell, arrays: Mapping[str, npt.NDArray[Any]]) -> Routes | None:
-    """The cables that are stored with a result, or routed for it where there are none; None where they do not count."""
-    router = router_of(campaign, cell)
+def with_cables(campaign: Campaign, cell: Cell, arrays: Arrays) -> dict[str, npt.NDArray[Any]]:
+    """The arrays of a result with its cables, routed if they are not there; as they are where cables do not count."""
+    router = None if Routes.stored(arrays) is not None else router_of(campaign, cell)
     if router is None:
-        return None
-    assert campaign.costs is not None
-    assert campaign.costs.cables is not None
-    stored = Routes.stored(arrays, campaign.costs.cables.types)
-    return router.route(*np.asarray(arrays["layout"], np.float64)) if stored is None else stored
+        return dict(arrays)
+    return {**arrays, **router.route(*np.asarray(arrays["layout"], np.float64)).arrays()}
 
 
-def check_cables(campaign: Campaign, arrays: Mapping[str, npt.NDArray[Any]]) -> Iterator[str]:
+def eur_of_cables(campaign: Campaign, arrays: Arrays) -> float | None:
+    """What the cables of a result cost: 0 where they do not count, None where they are not known."""
+    if campaign.costs is None or campaign.costs.cables is None:
+        return 0.0
+    routes = Routes.stored(arrays, campaign.costs.cables.types)
+    return None if routes is None else routes.eur
+
+
+def check_cables(campaign: Campaign, record: Record) -> Iterator[str]:
     """What is wrong with the cables of a result."""
-    cables = None if campaign.costs is None else campaign.costs.cables
+    cables, arrays = None if campaign.costs is None else campaign.costs.cables, record.arrays
+    if cables is None:
+        return
     layout = np.asarray(arrays["layout"], np.float64).T
-    if cables is None or "cable_ends" not in arrays:
+    if "cable_ends" not in arrays:
+        if record.fingerprint:
+            yield "has no cables"
         return
     turbines = Counter(arrays["cable_ends"][:, 0].tolist())
     if sorted(turbines) != list(range(len(layout))) or max(turbines.values()) > 1:

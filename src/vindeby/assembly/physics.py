@@ -21,6 +21,7 @@ from numpy.typing import ArrayLike
 
 from vindeby import units
 from vindeby.arrays import FloatArray, IntArray
+from vindeby.assembly.cables import check_cables
 from vindeby.assembly.stored_turbines import (
     PlacedLayout,
     areas_of,
@@ -186,6 +187,8 @@ class CampaignCheck:
         yield from check_zone(cell, record)
         yield from check_types(self._campaign, placed)
         yield from self._check_places(placed)
+        wrong_cables = list(check_cables(self._campaign, record))
+        yield from wrong_cables
         yield from self._check_turbine(cell, record)
         energy = record.arrays.get("aep")
         if energy is None or energy.size != 1 or not 0.0 < float(energy.ravel()[0]) < np.inf:
@@ -195,7 +198,8 @@ class CampaignCheck:
             self._skip("no types")
             return
         stored_gwh = float(energy.ravel()[0])
-        yield from self._check_values(cell, record, stored_gwh)
+        if not wrong_cables:
+            yield from self._check_values(cell, record, stored_gwh)
         engine_gwh = record.attributes.get(ENGINE_AEP) if self.compares else None
         if isinstance(engine_gwh, float):
             self.differences |= far_from_engine([record.key], energy, engine_gwh)
@@ -259,11 +263,11 @@ class CampaignCheck:
             return
         self._depths = self._depths or depth_grid(depth)
         found = self._depths.at(placed.x, placed.y)[0]
-        low, high = depth.least or 0.0, np.inf if depth.most is None else depth.most
-        short = np.maximum(low - found, found - high)
+        least, most = depth.limits
+        short = np.maximum(least - found, found - most)
         worst = int(np.argmax(short))
         if short[worst] > units.TOLERANCE_M:
-            limits = f"{low:g} m or more" if depth.most is None else f"{low:g} to {high:g} m"
+            limits = f"{least:g} to {most:g} m"
             yield f"turbine {worst} stands in water of {found[worst]:.6g} m, but {limits} are allowed"
 
     def _check_values(self, cell: Cell, record: Record, stored_gwh: float) -> Iterator[str]:

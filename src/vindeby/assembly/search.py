@@ -3,6 +3,8 @@
 from dataclasses import asdict
 
 from vindeby import layout
+from vindeby.assembly.cables import router_of
+from vindeby.assembly.value import costs_of, depth_grid
 from vindeby.assembly.wind import wind_farm
 from vindeby.campaign import Campaign
 from vindeby.campaign.neighbours import around
@@ -38,7 +40,7 @@ def problem_of(campaign: Campaign, cell: Cell) -> layout.LayoutProblem:
     other = campaign.scenarios or campaign.site.is_searched_coarsely
     return layout.LayoutProblem(
         farm=wind_farm(campaign, types, cell.farm_idx, searched=True, over=campaign.over),
-        boundary=_grounds(farm, cell),
+        boundary=_grounds(campaign, farm, cell),
         n_turbines=cell.n_turbines,
         spacing_m=beside.spacing_m,
         name=farm.name,
@@ -60,6 +62,11 @@ def _choice(cell: Cell, others: int) -> layout.Choice | None:
 def _valuation(campaign: Campaign, cell: Cell, others: int) -> layout.Valuation | None:
     """What the layouts of a cell are compared by, where it is not their energy."""
     given = campaign.objective
+    if given is not None and given.needs_costs:
+        costs_given = costs_of(campaign, cell, others)
+        assert costs_given is not None, "the campaign's check lets no such objective without costs through"
+        router = router_of(campaign, cell)
+        return layout.Valuation("npv" if given.of == "npv" else "lcoe", costs_given, given.price, router)
     if given is None or not cell.is_chosen:
         return None
     if given.of == "aep-per-turbine":
@@ -70,14 +77,21 @@ def _valuation(campaign: Campaign, cell: Cell, others: int) -> layout.Valuation 
     return layout.Valuation.turbine_cost(costs)
 
 
-def _grounds(farm: Farm, cell: Cell) -> layout.Boundary | layout.Zones:
-    """The farm's boundary, or its zones with their counts."""
+def _grounds(campaign: Campaign, farm: Farm, cell: Cell) -> layout.Boundary | layout.Zones:
+    """The farm's boundary, or its zones with their counts; where the water is as deep as it must be."""
+    depth = None if campaign.costs is None else campaign.costs.depth
+    grid = depth_grid(depth) if depth is not None and depth.has_limits else None
+
+    def allowed(boundary: Boundary) -> layout.Boundary:
+        if depth is None or grid is None:
+            return boundary_of(boundary)
+        least, most = depth.limits
+        return layout.within_depths(boundary_of(boundary), grid, least, most)
+
     if farm.zones is None:
-        return boundary_of(farm.boundary)
+        return allowed(farm.boundary)
     rows = zip(farm.zones, cell.zones, farm.stages(), strict=True)
-    return layout.Zones(
-        [layout.Zone(boundary_of(zone.boundary), n, zone.name, stage) for zone, n, stage in rows]
-    )
+    return layout.Zones([layout.Zone(allowed(zone.boundary), n, zone.name, stage) for zone, n, stage in rows])
 
 
 def _mix(campaign: Campaign, cell: Cell, others: int) -> list[int] | list[list[int]]:

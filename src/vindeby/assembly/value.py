@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from vindeby import economy
 from vindeby.arrays import IntArray
+from vindeby.assembly.cables import eur_of_cables
 from vindeby.campaign import Campaign
 from vindeby.campaign.sections.costs import Depth, Foundation, for_type
 from vindeby.campaign.tasks import Cell
@@ -89,19 +90,21 @@ def values_of(
     aep_gwh, found = float(arrays["aep"].ravel()[0]), dict[str, float]()
     over_gwh = over_scenarios(campaign, arrays)
     costs = costs_of(campaign, cell) if costs is None else costs
-    if costs is not None:
+    cables_eur = eur_of_cables(campaign, arrays)
+    if costs is not None and cables_eur is not None:
         x, y = np.asarray(arrays["layout"], np.float64)
-        parts = costs.parts(x, y, types)
+        parts = costs.parts(x, y, types, cables_eur)
         found = {name: float(getattr(parts, part)) for name, part in PARTS.items()}
         found[LCOE] = costs.lcoe_eur_per_mwh(parts, aep_gwh)
         if objective is not None and objective.price is not None:
             found[NPV] = costs.npv_eur(parts, aep_gwh, objective.price)
     compared_gwh = aep_gwh if over_gwh is None else over_gwh
-    if costs is not None and objective is not None and objective.is_of_costs:
-        of_lcoe = costs.lcoe_eur_per_mwh(parts, compared_gwh)
-        found[OBJECTIVE] = (
-            of_lcoe if objective.of == "lcoe" else costs.npv_eur(parts, compared_gwh, objective.price or 0.0)
-        )
+    if objective is not None and objective.is_of_costs and costs is not None and found:
+        found[OBJECTIVE] = found[LCOE if objective.of == "lcoe" else NPV]
+        if over_gwh is not None and objective.of == "lcoe":
+            found[OBJECTIVE] = costs.lcoe_eur_per_mwh(parts, over_gwh)
+        elif over_gwh is not None and objective.price is not None:
+            found[OBJECTIVE] = costs.npv_eur(parts, over_gwh, objective.price)
     elif objective is not None and cell.is_chosen:
         names = [turbine.name for turbine in campaign.turbines_of(cell)]
         found[OBJECTIVE] = objective.worth(compared_gwh, Counter(names[kind] for kind in types.tolist()))

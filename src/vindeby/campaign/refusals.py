@@ -139,8 +139,11 @@ def refuse_costs(campaign: CampaignFields) -> None:
         for what, x, y in _corners(farm.boundary):
             of_farm = f"{what} of farm {farm.name!r}"
             _refuse_place(depth.bounds, "depths", of_farm, x, y, ("farms", index, "boundary"))
-        depths = depth.allowed(farm.boundary.shape().bounds)
-        _refuse_limits(costs.foundation, depths, farm.name, at)
+        depths, (least, most) = depth.around(farm.boundary.shape().bounds), depth.limits
+        low, high = float(depths.min()), float(depths.max())
+        wrong = f"the water in and around farm {farm.name!r} is {low:.4g} to {high:.4g} m deep, outside the limits"
+        require(low <= most and least <= high, wrong, "change least and most", *at, "depth")
+        _refuse_curve(costs.foundation, np.clip(depths, least, most), farm.name, at)
 
 
 def _refuse_cables(campaign: CampaignFields, cables: Cables) -> None:
@@ -173,7 +176,7 @@ def _refuse_cables(campaign: CampaignFields, cables: Cables) -> None:
                 require(inside, wrong, "move it, or write within_area: false", *at)
 
 
-def _refuse_limits(foundation: Foundation, depths: FloatArray, farm: str, at: Path) -> None:
+def _refuse_curve(foundation: Foundation, depths: FloatArray, farm: str, at: Path) -> None:
     """Refuse a curve that does not hold the depths in and around a farm, or is negative there."""
     if foundation.curve is None:
         return

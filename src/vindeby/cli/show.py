@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 PICTURE_NAMES = (
     *("energy", "best", "density", "map", "wind", "completion", "durations"),
-    *("wakes", "losses", "counts", "search", "front", "series"),
+    *("wakes", "losses", "counts", "search", "front", "costs", "depth", "series"),
 )
 """The keys of ``plots.PICTURES``, repeated here so that matplotlib need not be loaded."""
 _NAMES = ", ".join(PICTURE_NAMES)

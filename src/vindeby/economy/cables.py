@@ -23,7 +23,7 @@ RouterName = Literal["heuristic", "hgs", "milp"]
 CableType = tuple[int, float]
 """How many turbines a cable can carry, and what a metre of it costs (EUR)."""
 
-MILP_SECONDS = 20.0
+MILP_SECONDS = 60.0
 """Of the solver's own deterministic time, unless a time limit is given."""
 _MILP_GAP = 5e-4
 _HGS_ITERATIONS = 1000
@@ -234,10 +234,9 @@ class CableRouter:
             with _iterations(_HGS_ITERATIONS):
                 networks[-1].optimize(router=router)
         if self.method == "milp":
-            options = {"threads": 8, "interleave_search": True, "random_seed": self.seed}
+            limit, options = self.seconds or 20.0 * MILP_SECONDS, {"random_seed": self.seed}
             if self.seconds is None:
-                options["max_deterministic_time"] = MILP_SECONDS
-            limit = 20.0 * MILP_SECONDS if self.seconds is None else self.seconds
+                options |= {"threads": 8, "interleave_search": True, "max_deterministic_time": MILP_SECONDS}
             exact = api.MILPRouter("ortools.cp_sat", limit, _MILP_GAP, solver_options=options)
             networks.sort(key=lambda network: network.length())
             networks[0].optimize(router=exact)

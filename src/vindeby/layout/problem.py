@@ -280,13 +280,24 @@ class LayoutProblem:
             return None
         if valuation.objective != "lcoe" or valuation.price is not None:
             return valuation
-        types = self.types_in_order()
+        places = self._all_over
+        each = valuation.costs.places(places.x, places.y, places.types)[0].mean()
+        yearly = self.n_turbines * each + valuation.costs.recovery * valuation.costs.fixed
+        lcoe = float(yearly / (MWH_PER_GWH * self.free_aep_gwh))
+        return replace(valuation, price=lcoe / valuation.weight)
+
+    @cached_property
+    def _all_over(self) -> Layout:
+        """Turbines all over the area, always the same."""
         drawn = [zone.boundary.sample(np.random.default_rng(0), GUESSED) for zone in self.zones]
         x, y = np.hstack([np.stack(places) for places in drawn])
-        each = valuation.costs.places(x, y, np.resize(types, len(x)))[0].mean()
-        yearly = self.n_turbines * each + valuation.costs.recovery * valuation.costs.fixed
-        free = self.farm.free_aep_at(x, y, np.resize(types, len(x))) / len(x) * self.n_turbines
-        return replace(valuation, price=float(yearly / (MWH_PER_GWH * free)))
+        return Layout(x, y, np.resize(self.types_in_order(), len(x)))
+
+    @cached_property
+    def free_aep_gwh(self) -> float:
+        """About what the farm would give per year without wakes: turbines all over the area in the free wind."""
+        places = self._all_over
+        return self.farm.free_aep_at(places.x, places.y, places.types) / len(places.x) * self.n_turbines
 
     def valued_at(self, layout: Layout) -> Valuation | None:
         """The valuation for a stage of a search that begins with this layout; None where the energy counts."""

@@ -45,6 +45,8 @@ class Valuation:
     price: float | None = None
     router: Router | None = None
     tree: CableTree | None = None
+    weight: float = 1.0
+    """Of the LCOE, where it is one of two objectives: ``AEP^(1 - weight) / LCOE^weight`` is made large."""
 
     def __post_init__(self) -> None:
         priced = self.objective == "npv" or (self.objective == "aep" and self.costs is not NO_COSTS)
@@ -91,7 +93,8 @@ class Valuation:
         routed = self.routed(x, y)
         if self.objective != "lcoe":
             return routed
-        return replace(routed, price=self.costs.lcoe_eur_per_mwh(routed.parts(x, y, types), aep_gwh))
+        lcoe = self.costs.lcoe_eur_per_mwh(routed.parts(x, y, types), aep_gwh)
+        return replace(routed, price=lcoe / self.weight)
 
     def loss(self, x: FloatArray, y: FloatArray) -> tuple[float, FloatArray, FloatArray]:
         """The cost of foundations and of the kept cables as energy (GWh per year), and its gradient (GWh per m)."""
@@ -131,7 +134,8 @@ class Valuation:
         Of an LCOE, its inverse; else the energy less foundations and cables.
         """
         if self.objective == "lcoe":
-            return 1.0 / self.costs.lcoe_eur_per_mwh(parts, aep_gwh)
+            lcoe = self.costs.lcoe_eur_per_mwh(parts, aep_gwh)
+            return float(aep_gwh ** (1.0 - self.weight) / lcoe**self.weight)
         if not self.by_place or self.price is None:
             return aep_gwh
         return aep_gwh - self.gwh_per_eur * self.costs.recovery * (parts.foundations + parts.cables)

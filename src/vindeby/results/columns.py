@@ -29,7 +29,7 @@ from vindeby.store.read.inspect import ORIGIN, ORIGINS, origins
 if TYPE_CHECKING:
     from vindeby.assembly.done import Judge
 
-_REAL = ("aep", "objective", "aep_engine", "seconds")
+_REAL = ("aep", "objective", "lcoe_eur_per_mwh", "aep_engine", "seconds")
 _NEEDED = frozenset(
     [
         "key",
@@ -46,7 +46,7 @@ class ResultColumns:
     """All results as columns.
 
     These are ``key, fingerprint, checksum, origin, farm_idx, type_idx, ss_seed, n_turbines, aep, objective,
-    aep_engine, seconds``.
+    lcoe_eur_per_mwh, aep_engine, seconds``.
     ``aep`` is in GWh and NaN where it is missing or not a positive number, or where the result is known to be invalid
     (``leave_out``).
     """

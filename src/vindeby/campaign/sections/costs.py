@@ -85,6 +85,12 @@ class Depth(Section):
         return self.least is not None or self.most is not None
 
     @property
+    def limits(self) -> tuple[float, float]:
+        """The least and the most depth at which turbines may stand; infinite where there is no limit."""
+        low = -np.inf if self.least is None else self.least
+        return low, np.inf if self.most is None else self.most
+
+    @property
     def in_words(self) -> str:
         """For example ``12 to 48 m deep``."""
         return f"{min(self.values):.3g} to {max(self.values):.3g} m deep"
@@ -93,14 +99,13 @@ class Depth(Section):
         """Depths over (x, y)."""
         return np.array(self.values, np.float64).reshape(len(self.x), len(self.y))
 
-    def allowed(self, bounds: Sequence[float]) -> FloatArray:
-        """The depths of the points in and around a rectangle (west, south, east, north), within the limits."""
+    def around(self, bounds: Sequence[float]) -> FloatArray:
+        """The depths of the points in and around a rectangle (west, south, east, north)."""
         west, south, east, north = bounds
         x, y = np.array(self.x), np.array(self.y)
         columns = slice(max(0, x.searchsorted(west, "right") - 1), x.searchsorted(east) + 1)
         rows = slice(max(0, y.searchsorted(south, "right") - 1), y.searchsorted(north) + 1)
-        low = -np.inf if self.least is None else self.least
-        return np.clip(self.array()[columns, rows], low, np.inf if self.most is None else self.most)
+        return self.array()[columns, rows]
 
     def identity(self) -> dict[str, Any]:
         """What decides a result: the numbers and the limits."""
@@ -308,7 +313,7 @@ class Against(NamedTuple):
 
 
 AGAINST = {
-    "cable_length": Against("cable_length_km", "cable length", "km"),
+    "cable_length": Against("cable_length_m", "cable length", "m"),
     "turbines": Against("n_turbines", "number of turbines"),
     "lcoe": Against("lcoe_eur_per_mwh", "LCOE", "EUR per MWh"),
 }
@@ -391,7 +396,7 @@ class Objective(Section):
     @property
     def tells_counts_apart(self) -> bool:
         """Whether more turbines can be worth less."""
-        priced = self.turbine_cost_gwh is not None or self.against in ("turbines", "lcoe")
+        priced = self.turbine_cost_gwh is not None or self.against == "turbines"
         return self.of != "aep" or priced
 
     @property

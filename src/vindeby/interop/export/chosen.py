@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from vindeby.arrays import FloatArray
 from vindeby.campaign import Campaign
 from vindeby.campaign.tasks import Cell, task_key
+from vindeby.economy.cables import Routes
 from vindeby.errors import ArgumentError, DataError, ShortfallError
 from vindeby.results.result_set import ResultSet
 from vindeby.store.format.record import Attribute
@@ -48,6 +49,8 @@ class Result(NamedTuple):
     """The type of each turbine, by its number in the campaign: that of the result, or of its mix."""
     zones: list[int] | None
     """The zone of each turbine, by its number in the farm; None for a farm without zones."""
+    routes: Routes | None
+    """Its cables; None where they are not stored."""
 
 
 @dataclass(frozen=True)
@@ -267,4 +270,5 @@ def _result(
     own_types = (
         [place[1]] * count if types is None or types.shape != (count,) else [int(kind) for kind in types]
     )
-    return Result(key, place, aep_gwh, np.asarray(layout, np.float64), own_types, own_zones)
+    routes = Routes.stored(arrays)
+    return Result(key, place, aep_gwh, np.asarray(layout, np.float64), own_types, own_zones, routes)

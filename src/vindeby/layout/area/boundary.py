@@ -91,6 +91,13 @@ class Boundary:
         holes = f", {plural(len(self.round_holes), 'round hole')}" if self.round_holes else ""
         return f"<Boundary: {outer}{holes}, {(east - west) / 1000:.3g} km x {(north - south) / 1000:.3g} km>"
 
+    @property
+    def area_m2(self) -> float:
+        """Its area; of a circle and round holes, as if there were no holes."""
+        if self.circle is not None:
+            return float(np.pi * self.circle[1] ** 2)
+        return float(sum(piece.area for piece in self.pieces))
+
     def inset(self, by_m: float) -> Boundary:
         """The same area without what is nearer to its edge than so far; its corners stay corners."""
         away = by_m if self.inverted else -by_m
