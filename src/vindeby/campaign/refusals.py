@@ -128,6 +128,11 @@ def refuse_costs(campaign: CampaignFields) -> None:
         wrong = "compares layouts by what they cost, but the campaign has no costs"
         require(not missing, wrong, "add costs: with discount, years and turbine", "objective")
         return
+    if objective is not None and objective.against is not None:
+        lacks = objective.against == "cable_length" and costs.cables is None
+        require(not lacks, "there are no cables to be short", "add cables: to costs", "objective")
+        alike = objective.against == "lcoe" and costs.cables is None and costs.foundation is None
+        require(not alike, "every layout costs the same", "add foundation: or cables: to costs", "objective")
     for name in ("capex", "opex"):
         _require_each_type(campaign, getattr(costs.turbine, name), ("costs", "turbine", name))
     if costs.cables is not None:
