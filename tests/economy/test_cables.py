@@ -110,6 +110,24 @@ def test_no_two_cables_cross(seed: int) -> None:
     assert not any(one.crosses(other) for one in drawn for other in drawn)
 
 
+def test_optiwindnet_finds_no_crossing_either() -> None:
+    from optiwindnet.crossings import find_geometric_crossings
+
+    x, y = places(60)
+    router = CableRouter(HUB, TYPES, method="hgs", obstacles=[WALL])
+    networks = router._networks(pytest.importorskip("optiwindnet.api"), np.stack([x, y], axis=1))
+    assert len(networks) == 2
+    assert [find_geometric_crossings(network.G) for network in networks] == [[], []]
+
+
+def test_a_searched_substation_leaves_an_obstacle() -> None:
+    x, y = places(30)
+    router = CableRouter(1, TYPES, obstacles=[WALL])
+    (place,) = router._allowed(np.array([[3600.0, 5000.0]]), np.stack([x, y], axis=1))
+    assert not shapely.Polygon(WALL).buffer(-1.0).contains(shapely.Point(place))
+    assert np.hypot(*(place - [3000.0, 5000.0])) < 3.0
+
+
 def test_crossing_cables_are_found() -> None:
     x, y = np.array([0.0, 0.0]), np.array([0.0, 100.0])
     stations = np.array([[100.0, 100.0], [100.0, 0.0]])

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import shapely
 
-from vindeby.arrays import BoolArray, FloatArray, IntArray
+from vindeby.arrays import FloatArray, IntArray
 from vindeby.economy.costs import CableTree
 from vindeby.errors import ArgumentError, TaskError, library
 
@@ -53,10 +53,7 @@ class Routes:
     @property
     def lengths_m(self) -> FloatArray:
         """The length of each cable, detours included."""
-        steps = np.hypot(*np.diff(self.points, axis=0).T)
-        along = np.concatenate([[0.0], np.cumsum(np.where(self._joints, 0.0, steps))])
-        lengths: FloatArray = along[self.first[1:] - 1] - along[self.first[:-1]]
-        return lengths
+        return np.array([np.hypot(*np.diff(line, axis=0).T).sum() for line in self.lines()])
 
     @property
     def length_m(self) -> float:
@@ -68,23 +65,14 @@ class Routes:
         """What all cables cost."""
         return float(self.eur_per_m[self.types] @ self.lengths_m)
 
-    @property
-    def _joints(self) -> BoolArray:
-        """Where the step from one point to the next leads from one cable to another."""
-        joints = np.zeros(len(self.points) - 1, np.bool_)
-        joints[self.first[1:-1] - 1] = True
-        return joints
-
     def lines(self) -> list[FloatArray]:
         """The corners of each cable."""
         return np.split(self.points, self.first[1:-1])
 
     def tree(self) -> CableTree:
         """The same cables as a search keeps them."""
-        corners = self.lines()
-        straight = np.array([np.hypot(*(line[-1] - line[0])) for line in corners])
-        detours = self.lengths_m - straight
-        return CableTree(self.ends, self.eur_per_m[self.types], self.substations, detours)
+        straight = np.hypot(*(self.points[self.first[1:] - 1] - self.points[self.first[:-1]]).T)
+        return CableTree(self.ends, self.eur_per_m[self.types], self.substations, self.lengths_m - straight)
 
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
         """As they are stored with a result."""
@@ -128,7 +116,9 @@ class Routes:
 
     def crossings(self) -> list[tuple[int, int]]:
         """Pairs of cables that cross. Two that meet in a corner, e.g. at a turbine, do not."""
-        start, end = self.points[:-1][~self._joints], self.points[1:][~self._joints]
+        start, end = (
+            np.delete(self.points, leave, axis=0) for leave in (self.first[1:] - 1, self.first[:-1])
+        )
         owner = np.repeat(np.arange(len(self.ends)), np.diff(self.first) - 1)
         segments = np.atleast_1d(np.asarray(shapely.linestrings(np.stack([start, end], axis=1))))
         one, other = shapely.STRtree(segments).query(segments, predicate="intersects")
@@ -332,9 +322,8 @@ class CableRouter:
                 toward = (place - nearest) / away if away > 0.0 else np.array([1.0, 0.0])
                 moved[s] = nearest + self.clearance_m * toward
             point = shapely.Point(moved[s])
-            room = shapely.box(*(place - 1e6), *(place + 1e6)).difference(self._walls)
-            room = room if self._area is None else self._area
-            if not shapely.covers(room, point):
+            room = point.buffer(1e6).difference(self._walls) if self._area is None else self._area
+            if not room.covers(point):
                 onto = shapely.shortest_line(room.buffer(-_SLACK_M), point)
                 moved[s] = shapely.get_coordinates(onto)[0]
         return moved
