@@ -149,8 +149,8 @@ def smoothness(widths: list[float], seeds: range, iterations: int) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument("--seeds", type=int, default=4)
-    parser.add_argument("--iterations", type=int, default=160)
+    parser.add_argument("--seeds", type=int, default=2)
+    parser.add_argument("--iterations", type=int, default=60)
     parser.add_argument("--picture")
     parser.add_argument("--smoothness", type=float, nargs="*")
     given = parser.parse_args()
