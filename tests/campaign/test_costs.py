@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -38,7 +39,7 @@ def _with_file(tmp_path: Path, name: str, options: str = "") -> Campaign:
     return Campaign.load(path)
 
 
-_WRITERS = {
+_WRITERS: dict[str, Callable[[Path], None]] = {
     "d.csv": write_table,
     "heights.csv": partial(write_table, header="easting,northing,elevation", sign=-1.0),
     "d.nc": partial(write_netcdf, names={"depth": 1.0}),

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import h5py
+import numpy as np
 import pytest
 
 from tests.campaign.zoned import TWO_TYPES
@@ -20,6 +22,17 @@ farms:
   - name: plain
     boundary: [[0, 0], [1500, 0], [1500, 1500], [0, 1500]]
 """ + TWO_TYPES.replace("seeds: 2", "seeds: 6")
+
+COSTS = """\
+costs:
+  discount: 0.05
+  years: 20
+  turbine: {capex: 5.0e+6, opex: 1.0e+5}
+"""
+CABLES = TWO_OBJECTIVES.replace(
+    "{from: 3, to: 6}\nobjective: [aep, turbines]",
+    f"5\n{COSTS}  cables: {{substations: [[750, -200]], types: [[2, 300], [3, 400]]}}\nobjective: [aep, cable_length]",
+)
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +61,7 @@ def test_pareto_lists_every_result_by_both_objectives_and_draws_them(database: P
         assert not points["0"]["is_dominated"] or points["0"]["lost_gwh"] > 0.0
         box = (points["0"]["n_turbines"] - 3) * front["points"][-1]["aep_gwh"]
         assert 0.0 <= front["hypervolume"] <= box
-        assert front["reference"][1] == max(point["n_turbines"] for point in front["points"])
+        assert front["reference"]["n_turbines"] == max(point["n_turbines"] for point in front["points"])
 
 
 @pytest.mark.slow
@@ -66,6 +79,26 @@ def test_a_campaign_with_one_objective_has_no_front(database: Path) -> None:
     done = vindeby(database.parent, "pareto", "o.h5", "--campaign", "one.yaml")
     assert (done.returncode, done.stdout) == (1, "")
     assert "does not have two objectives, such as objective: [aep, cable_length]" in done.stderr
+
+
+@pytest.mark.slow
+def test_energy_against_cables_says_how_long_the_stored_cables_are(tmp_path: Path) -> None:
+    pytest.importorskip("optiwindnet")
+    (tmp_path / "campaign.yaml").write_text(CABLES.replace("max_evaluations: 50", "max_evaluations: 600"))
+    done = vindeby(tmp_path, "run", "campaign.yaml", "-o", "o.h5", "--workers", "1", "--seeds", "4")
+    assert done.returncode == 0, done.stderr
+    for front in json.loads(vindeby(tmp_path, "pareto", "o.h5", "--json").stdout):
+        points = {point["weight"]: point for point in front["points"]}
+        with h5py.File(tmp_path / "o.h5") as file:
+            for point in points.values():
+                number, x, y = file[point["key"]]["cable_points"][:]
+                same = np.diff(number) == 0
+                length = np.hypot(np.diff(x), np.diff(y))[same].sum()
+                assert point["cable_length_m"] == pytest.approx(length, rel=1e-12)
+        assert points[0.75]["cable_length_m"] < points[0.0]["cable_length_m"]
+        assert points[0.75]["aep_gwh"] < points[0.0]["aep_gwh"]
+    again = vindeby(tmp_path, "validate", "o.h5", "--deep")
+    assert again.returncode == 0, again.stdout + again.stderr
 
 
 def test_two_objectives_are_kept_and_decide_the_fingerprint() -> None:
@@ -95,7 +128,22 @@ def test_two_objectives_are_kept_and_decide_the_fingerprint() -> None:
             "{of: aep-per-turbine, against: turbines}",
             ("objective.against", "is for AEP alone"),
         ),
-        ("[aep, turbines]", "[aep, lcoe]", ("objective", "has no costs", "add costs")),
+        ("[aep, turbines]", "[aep, lcoe]", ("n_turbines", "more turbines always give more")),
+        (
+            "{from: 3, to: 6}\nobjective: [aep, turbines]",
+            "6\nobjective: [aep, lcoe]",
+            ("objective", "has no costs", "add costs"),
+        ),
+        (
+            "{from: 3, to: 6}\nobjective: [aep, turbines]",
+            f"6\n{COSTS}objective: [aep, lcoe]",
+            ("objective", "every layout costs the same", "foundation: or cables:"),
+        ),
+        (
+            "{from: 3, to: 6}\nobjective: [aep, turbines]",
+            f"6\n{COSTS}objective: [aep, cable_length]",
+            ("objective", "there are no cables", "add cables: to costs"),
+        ),
     ],
 )
 def test_a_pair_that_cannot_be_is_refused(old: str, new: str, words: tuple[str, ...]) -> None:

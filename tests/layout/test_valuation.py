@@ -33,7 +33,7 @@ from vindeby.layout import (
     Valuation,
 )
 from vindeby.layout.climbing.climb import Climb
-from vindeby.layout.moves.place_costs import change_of_cost, place_costs
+from vindeby.layout.moves.place_costs import change_of_cost, cost_and_gradient, place_costs
 
 DISCOUNT, YEARS, CAPEX, OPEX, FIXED = 0.07, 20, 5e6, 1.5e5, 2e7
 SLOPE, SHALLOW = 0.02, 15.0
@@ -123,7 +123,7 @@ def test_the_slope_of_a_climb_is_that_of_energy_less_cost() -> None:
     layout = RandomStart().run(problem, 1).layout
     climb = Climb(problem, layout, valuation=problem.valued_at(layout))
     moved = np.random.default_rng(0).standard_normal((2, len(layout.x)))
-    ahead, back = (climb._evaluate(climb.place + step * moved)[0] for step in (1e-3, -1e-3))
+    ahead, back = (climb.evaluate(climb.place + step * moved)[0] for step in (1e-3, -1e-3))
     assert (ahead - back) / 2e-3 == pytest.approx((climb.slope * moved).sum(), rel=1e-5)
     west, south, *_ = problem.boundary.bounds
     depth = _depth(problem, layout.x)
@@ -143,11 +143,17 @@ def test_the_cost_of_a_move_is_the_difference_of_whole_layouts(table: bool) -> N
     costs = Costs(0.0, 0.0, 0.05, 25, Foundation(grid, **by_depth))
     tree = CableTree(
         np.array([[0, -2], [1, 0], [2, 0], [3, -1], [-1, 4]]), rng.uniform(100, 700, 5),
-        rng.uniform(-500, 500, (2, 2)), np.zeros(5),
+        rng.uniform(-500, 500, (2, 2)), rng.uniform(0, 90, 5),
     )  # fmt: skip
     value = Valuation("npv", costs, 75.0, tree=tree)
     x, y = rng.uniform(x_axis[0], x_axis[-1], 5), rng.uniform(y_axis[0], y_axis[-1], 5)
     origin = np.array([130.0, -70.0])
+
+    def cost(px: FloatArray, py: FloatArray) -> float:
+        """The yearly cost as energy, by the functions of ``economy``."""
+        yearly = costs.places(px, py, np.zeros(5, np.int64))[0].sum() + costs.recovery * tree.eur(px, py)
+        return float(yearly / 75.0)  # in thousandths of a GWh
+
     kernel_costs = place_costs(value, 5, origin, 1e3)
     for i in range(5):
         after = x.copy(), y.copy()
@@ -155,7 +161,15 @@ def test_the_cost_of_a_move_is_the_difference_of_whole_layouts(table: bool) -> N
         change = change_of_cost(  # type: ignore[no-untyped-call]
             kernel_costs, x - origin[0], y - origin[1], i, after[0][i] - origin[0], after[1][i] - origin[1]
         )
-        assert change == pytest.approx(1e3 * (value.loss(*after)[0] - value.loss(x, y)[0]), rel=1e-9)
+        assert change == pytest.approx(cost(*after) - cost(x, y), rel=1e-9)
+    gradient = np.zeros((2, 5))
+    whole = cost_and_gradient(  # type: ignore[no-untyped-call]
+        kernel_costs, x - origin[0], y - origin[1], gradient
+    )
+    assert whole == pytest.approx(cost(x, y), rel=1e-12)
+    east, north = costs.places(x, y, np.zeros(5, np.int64))[1:]
+    by_cable = costs.recovery * np.stack(tree.gradient(x, y))
+    np.testing.assert_allclose(gradient, (np.stack([east, north]) + by_cable) / 75.0, rtol=1e-9)
 
 
 @pytest.mark.slow

@@ -88,6 +88,7 @@ def values_of(
     if types is None:
         return {}
     aep_gwh, found = float(arrays["aep"].ravel()[0]), dict[str, float]()
+    over_gwh = over_scenarios(campaign, arrays)
     costs = costs_of(campaign, cell) if costs is None else costs
     cables_eur = eur_of_cables(campaign, arrays)
     if costs is not None and cables_eur is not None:
@@ -97,9 +98,30 @@ def values_of(
         found[LCOE] = costs.lcoe_eur_per_mwh(parts, aep_gwh)
         if objective is not None and objective.price is not None:
             found[NPV] = costs.npv_eur(parts, aep_gwh, objective.price)
-    if objective is not None and objective.is_of_costs and found:
+    compared_gwh = aep_gwh if over_gwh is None else over_gwh
+    if objective is not None and objective.is_of_costs and costs is not None and found:
         found[OBJECTIVE] = found[LCOE if objective.of == "lcoe" else NPV]
+        if over_gwh is not None and objective.of == "lcoe":
+            found[OBJECTIVE] = costs.lcoe_eur_per_mwh(parts, over_gwh)
+        elif over_gwh is not None and objective.price is not None:
+            found[OBJECTIVE] = costs.npv_eur(parts, over_gwh, objective.price)
     elif objective is not None and cell.is_chosen:
         names = [turbine.name for turbine in campaign.turbines_of(cell)]
-        found[OBJECTIVE] = objective.worth(aep_gwh, Counter(names[kind] for kind in types.tolist()))
+        found[OBJECTIVE] = objective.worth(compared_gwh, Counter(names[kind] for kind in types.tolist()))
+    elif over_gwh is not None:
+        found[OBJECTIVE] = over_gwh
     return found
+
+
+SCENARIO_AEP, SCENARIO_BEST = "scenario_aep_gwh", "scenario_best_gwh"
+"""The arrays of a result with its AEP in each scenario and, for a regret, with that of the best layout found for it."""
+
+
+def over_scenarios(campaign: Campaign, arrays: Arrays) -> float | None:
+    """The AEP in the worst scenario, or less the largest regret, in GWh; None for a mean, which is the AEP itself."""
+    gwh, best = arrays.get(SCENARIO_AEP), arrays.get(SCENARIO_BEST)
+    if not campaign.scenarios or campaign.over == "mean" or gwh is None or not gwh.size:
+        return None
+    if campaign.over == "worst":
+        return float(gwh.min())
+    return None if best is None or best.shape != gwh.shape else float((gwh - best).min())

@@ -128,6 +128,11 @@ def refuse_costs(campaign: CampaignFields) -> None:
         wrong = "compares layouts by what they cost, but the campaign has no costs"
         require(not missing, wrong, "add costs: with discount, years and turbine", "objective")
         return
+    if objective is not None and objective.against is not None:
+        lacks = objective.against == "cable_length" and costs.cables is None
+        require(not lacks, "there are no cables to be short", "add cables: to costs", "objective")
+        alike = objective.against == "lcoe" and costs.cables is None and costs.foundation is None
+        require(not alike, "every layout costs the same", "add foundation: or cables: to costs", "objective")
     for name in ("capex", "opex"):
         _require_each_type(campaign, getattr(costs.turbine, name), ("costs", "turbine", name))
     if costs.cables is not None:
@@ -265,7 +270,16 @@ def _refuse_twice(places: Sequence[tuple[Path, tuple[float, float]]]) -> None:
     for one, other in sorted(pairs):
         wrong = f"stands where {field_name(places[other][0])} stands: a turbine is listed twice"
         remedy = "list each turbine once, for the campaign or for the farm"
-        require(one <= other, wrong, remedy, *places[one][0])
+        require(
+            one <= other or _in_two_scenarios(places[one][0], places[other][0]),
+            wrong,
+            remedy,
+            *places[one][0],
+        )
+
+
+def _in_two_scenarios(one: Path, other: Path) -> bool:
+    return one[0] == other[0] == "scenarios" and one[1] != other[1]
 
 
 def refuse_outside_local_wind(campaign: CampaignFields) -> None:

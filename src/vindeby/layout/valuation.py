@@ -7,8 +7,8 @@ layout that a stage of a search begins with. What is worth more at this price ha
 the LCOE is the least.
 
 Searches move turbines of given types, so only what differs from place to place counts for them: foundations and cables
-(``loss``). Cables are routed when a stage begins and kept as a tree until the next one. What is compared in the end,
-and counts and mixes of turbines, are compared by the objective itself.
+(``moves.place_costs``). Cables are routed when a stage begins and kept as a tree until the next one. What is compared
+in the end, and counts and mixes of turbines, are compared by the objective itself.
 """
 
 from __future__ import annotations
@@ -95,18 +95,6 @@ class Valuation:
             return routed
         lcoe = self.costs.lcoe_eur_per_mwh(routed.parts(x, y, types), aep_gwh)
         return replace(routed, price=lcoe / self.weight)
-
-    def loss(self, x: FloatArray, y: FloatArray) -> tuple[float, FloatArray, FloatArray]:
-        """The cost of foundations and of the kept cables as energy (GWh per year), and its gradient (GWh per m)."""
-        total, east, north = 0.0, np.zeros(len(x)), np.zeros(len(x))
-        if self.costs.foundation is not None:
-            each, east, north = self.costs.foundation.at(x, y)
-            total = float(each.sum())
-        if self.tree is not None:
-            by_cable = self.tree.gradient(x, y)
-            total, east, north = total + self.tree.eur(x, y), east + by_cable[0], north + by_cable[1]
-        factor = self.costs.recovery * self.gwh_per_eur
-        return factor * total, factor * east, factor * north
 
     def loss_at(self, x: FloatArray, y: FloatArray, types: IntArray) -> FloatArray:
         """The cost of each turbine where it stands, cables left out, as energy (GWh per year)."""

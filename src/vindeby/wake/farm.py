@@ -134,6 +134,11 @@ class WindFarm:
         return farm
 
     @property
+    def parts(self) -> tuple[WindFarm, ...]:
+        """The farm in each of its scenarios: itself, unless it is a ``ScenarioFarm``."""
+        return (self,)
+
+    @property
     def tabulated(self) -> bool:
         """Whether pairs of turbines are read from tables (``pair_tables``)."""
         return self._loops.kind == "tabulated"

@@ -321,6 +321,14 @@ AGAINST = {
 _PAIRS = ", ".join(f"[aep, {name}]" for name in AGAINST)
 
 
+Over = Literal["mean", "worst", "regret"]
+_OVER = {
+    "mean": ", on average over the scenarios",
+    "worst": ", in the worst scenario",
+    "regret": ", with the least regret over the scenarios",
+}
+
+
 class Objective(Section):
     """``aep``, ``aep-per-turbine``, ``lcoe``, or ``{npv: {price: 80}}``; or AEP less so many GWh for each turbine.
 
@@ -338,6 +346,8 @@ class Objective(Section):
     """What energy is sold for, in EUR per MWh; for npv."""
     against: Literal["cable_length", "turbines", "lcoe"] | None = None
     """The second of two objectives, beside AEP."""
+    over: Over | None = None
+    """Over scenarios: their mean (by default), the worst of them, or the largest regret."""
 
     @model_validator(mode="before")
     @classmethod
@@ -392,6 +402,10 @@ class Objective(Section):
     @property
     def title(self) -> str:
         """The objective in words."""
+        return self._of_one_scenario + _OVER.get(self.over or "", "")
+
+    @property
+    def _of_one_scenario(self) -> str:
         cost = self.turbine_cost_gwh
         if isinstance(cost, dict):
             each = ", ".join(f"{value:g} for each {name}" for name, value in cost.items())

@@ -88,5 +88,5 @@ def _parts_above(triangles: FloatArray) -> list[shapely.Geometry]:
     for many in (1, 2, 3):
         a, b, c = (corner[count == many] for corner in (high, middle, low))
         corners = {1: (a, zero(a, b), zero(a, c)), 2: (a, b, zero(b, c), zero(a, c)), 3: (a, b, c)}[many]
-        parts.extend(np.atleast_1d(shapely.polygons(np.stack(corners, axis=1)[..., :2])))
+        parts.extend(shapely.Polygon(ring) for ring in np.stack(corners, axis=1)[..., :2])
     return parts

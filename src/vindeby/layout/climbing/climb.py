@@ -22,6 +22,7 @@ import numpy as np
 from vindeby.arrays import FloatArray
 from vindeby.layout.area.limits import Limits
 from vindeby.layout.method import Status
+from vindeby.layout.moves.place_costs import cost_and_gradient, place_costs
 from vindeby.layout.problem import Layout, LayoutProblem
 from vindeby.layout.valuation import Valuation
 
@@ -94,6 +95,7 @@ class Climb:
     ) -> None:
         limits = Limits(problem, start.types)
         self.problem, self.limits, self.types, self.valuation = problem, limits, start.types, valuation
+        self.costs = place_costs(valuation, problem.counted, np.zeros(2), 1.0)
         self.status: Status = "budget"
         self.evaluations = 0
         place = np.stack([start.x, start.y]) - limits.origin[:, None]
@@ -102,7 +104,7 @@ class Climb:
             place, _ = limits.restore(place, rounds=2000)
             self.untouched = None
         self.place = place
-        self.energy, self.slope = self._evaluate(place)
+        self.energy, self.slope = self.evaluate(place)
         self.best, self.best_energy = place, self.energy
         self.recent = [self.energy]
         self.most = 2.0 * max(float(limits.need.max()), float(problem.farm.turbine_arrays.diameter.max()))
@@ -141,7 +143,7 @@ class Climb:
         for _ in range(25):
             place, kept = self.limits.restore(self.place + share * step)
             if kept:
-                energy, slope = self._evaluate(place)
+                energy, slope = self.evaluate(place)
                 if energy >= floor + SUFFICIENT * share * promise:
                     self._accept(place, energy, slope)
                     return False
@@ -178,14 +180,16 @@ class Climb:
         if energy > self.best_energy:
             self.best, self.best_energy, self.untouched = place, energy, None
 
-    def _evaluate(self, place: FloatArray) -> tuple[float, FloatArray]:
+    def evaluate(self, place: FloatArray) -> tuple[float, FloatArray]:
+        """The energy at some places, less costs where they count, and its slope."""
         self.evaluations += 1
         x, y = place + self.limits.origin[:, None]
         whole = self.problem.whole(Layout(x, y, self.types))
         energy, east, north = self.problem.farm.aep_and_gradient(whole.x, whole.y, whole.types)
         if self.valuation is not None:
-            loss, by_x, by_y = self.valuation.loss(whole.x, whole.y)
-            energy, east, north = energy - loss, east - by_x, north - by_y
+            rise = np.zeros((2, len(whole.x)))
+            energy -= cost_and_gradient(self.costs, whole.x, whole.y, rise)
+            east, north = east - rise[0], north - rise[1]
         return energy, np.stack([east[: len(x)], north[: len(x)]])
 
     def best_layout(self) -> Layout:
