@@ -14,6 +14,7 @@ __getattr__, __all__ = names_on_demand(
         "vindeby.interop.engines": "engine_farm load_engine=load",
         "vindeby.interop.formats": "site_file=read_site_file turbine_file=read_turbine_file",
         "vindeby.interop.geo.campaign_files": "with_geographic_files",
+        "vindeby.interop.geo.raster": "raster_file=read_raster",
         "vindeby.interop.windio.system": "windio_document",
         "vindeby.store.read.gridded_file": "gridded_file=read_gridded_file",
     },

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 
 KW, MW = 1e3, 1e6  # W
 KM2 = 1e6  # m2
+MWH_PER_GWH = 1e3
 
 HOURS_PER_YEAR = 8760.0
 """The year of wind-energy practice: 365 days, no leap day."""

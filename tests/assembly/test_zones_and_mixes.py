@@ -125,5 +125,7 @@ def test_zones_are_searched_together_or_in_turn() -> None:
     assert method_of(CAMPAIGN, cells[0], pipeline) is pipeline
     in_turn = method_of(CAMPAIGN, cells[2], pipeline)
     assert (type(in_turn).__name__, getattr(in_turn, "rounds", None)) == ("InTurn", 2)
+    competing = Campaign.loads(ZONED.replace("search: in-turn\n", "search: in-turn\n    maximise: own\n"))
+    assert getattr(method_of(competing, competing.cells()[2], pipeline), "maximise", None) == "own"
     assert problem_of(CAMPAIGN, cells[2]).mix == [[1, 2], [3, 0]]
     assert problem_of(CAMPAIGN, cells[3]).mix == [2, 4]

@@ -101,6 +101,20 @@ def test_yaml_without_a_layout_is_refused(text: str, tmp_path: Path) -> None:
         read_layout(path)
 
 
+@pytest.mark.parametrize(
+    "layouts",
+    [
+        "{a: {coordinates: {x: [1], y: [3]}}, b: {coordinates: {x: [2], y: [4]}}}",
+        "[{coordinates: {x: [1], y: [3]}}, {coordinates: {x: [2], y: [4]}}]",
+    ],
+)
+def test_several_layouts_of_one_farm_are_refused(layouts: str, tmp_path: Path) -> None:
+    path = tmp_path / "layout.yaml"
+    path.write_text(f"wind_farm: {{layouts: {layouts}}}")
+    with pytest.raises(InputError, match=r"layout\.yaml: holds several layouts of one farm; give one"):
+        read_layout(path)
+
+
 def records_script() -> Any:
     spec = importlib.util.spec_from_file_location("records", ROOT / "scripts/records.py")
     assert spec is not None

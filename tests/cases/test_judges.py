@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from vindeby.cases import Case, all_cases, case_named, judged
-from vindeby.cases.judges import _miscounted, inside_m
+from vindeby.cases.judges import _miscounted, energy_mwh, inside_m
+from vindeby.errors import InputError
 
 PUBLISHED = json.loads((Path(__file__).parents[1] / "physics/iea37_cs1.json").read_text())["layouts"]
 CASES = all_cases()
@@ -57,6 +58,20 @@ def test_a_turbine_outside_is_named_with_its_distance() -> None:
     (problem,) = judged(case, x, y).problems
     assert problem.startswith(f"turbine {outermost} at (")
     assert problem.endswith(" is 2.5 m outside the area")
+
+
+@pytest.mark.parametrize(
+    ("wake", "said"),
+    [
+        ({"jensen": {"k": 0.05, "rotor": "centre", "induction": "madsen"}}, "wake.jensen.induction: madsen"),
+        ({"gaussian": {"k": 0.04, "cut_sigmas": 2}}, "wake.gaussian.cut_sigmas: 2"),
+        ({"top-hat": {"k": 0.04, "superposition": "linear"}}, "wake.top-hat.superposition: linear"),
+    ],
+)
+def test_the_judge_refuses_wakes_that_its_formulas_are_not_for(wake: dict[str, Any], said: str) -> None:
+    document = {**circle().document, "wake": wake}
+    with pytest.raises(InputError, match=f"does not know {said}"):
+        energy_mwh(document, np.array([0.0, 500.0]), np.zeros(2))
 
 
 def test_turbines_that_are_too_near_are_named() -> None:

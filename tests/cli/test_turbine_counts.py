@@ -15,7 +15,7 @@ from vindeby.assembly.physics import physics_checks
 from vindeby.assembly.stored_layout import read_stored_layout
 from vindeby.board.feed import Feed
 from vindeby.campaign import Campaign
-from vindeby.layout import Objective
+from vindeby.layout import Valuation
 from vindeby.plots.layout import Drawn
 from vindeby.report.gather import best_table
 from vindeby.results.columns import ResultColumns
@@ -178,17 +178,19 @@ def test_stored_layouts_of_chosen_counts_can_be_evaluated(database: Path, farm: 
     assert checked.returncode == 0, checked.stdout
 
 
+def _searched(valuation: Valuation) -> float:
+    """The objective of two turbines of the first type and three of the second that make 90 GWh."""
+    x, types = np.zeros(5), np.array([0, 0, 1, 1, 1])
+    return valuation.objective_of(valuation.parts(x, x, types), 5, 90.0)
+
+
 def test_the_campaign_and_the_search_mean_the_same_by_an_objective() -> None:
     costs = Campaign.loads(COUNTED).objective
     assert costs is not None
-    searched = Objective((7.0, 15)).worth(90.0, np.array([2, 3]))
+    searched = _searched(Valuation.turbine_cost((7.0, 15)))
     assert costs.worth(90.0, {"three": 2, "five": 3}) == searched == 90.0 - 2 * 7.0 - 3 * 15
     each = Campaign.loads(
         COUNTED.replace("{turbine_cost_gwh: {five: 15, three: 7}}", "aep-per-turbine")
     ).objective
     assert each is not None
-    assert (
-        each.worth(90.0, {"three": 2, "five": 3})
-        == 18.0
-        == Objective(per_turbine=True).worth(90.0, np.array([2, 3]))
-    )
+    assert each.worth(90.0, {"three": 2, "five": 3}) == 18.0 == _searched(Valuation("aep-per-turbine"))

@@ -71,6 +71,7 @@ def test_a_system_of_no_registry_is_exported(tmp_path: Path) -> None:
     assert "+lon_0=10.5" in (tmp_path / "windio" / "site_farm0.yaml").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_a_table_of_a_study_has_its_losses(tmp_path: Path) -> None:
     source = compute(campaign(2, 1), tmp_path / "o.h5")
     around = {"one_by_one": [{"farm": "farm b", "type": "small"}]}

@@ -19,6 +19,7 @@ from vindeby.campaign import Campaign
 from vindeby.errors import ArgumentError, TaskError
 from vindeby.layout import Auto, Boundary, Gradient, Layout, LayoutProblem, RandomStart, Result, SmartStart
 from vindeby.layout.method import Method
+from vindeby.layout.portfolio import contest
 from vindeby.layout.portfolio.candidates import POINTS, Budget, Candidate, Candidates, Tools
 from vindeby.layout.portfolio.contest import Climbs, Contest, Race
 from vindeby.layout.portfolio.starts import GRADIENT, starts_for
@@ -227,7 +228,7 @@ def test_a_curve_has_its_first_and_last_point_and_never_falls(count: int) -> Non
     found = Candidates(problem, budget)
     for at, value in enumerate(worth):
         now[0], budget.evaluations = 0.5 * at, 2.0 * at
-        found.take(Candidate(value, layout, "random-start", at))
+        found.take(Candidate(value, value, layout, "random-start", at))
     seconds, evaluations, aep = (found.curve()[name] for name in CURVE)
     assert (seconds[0], seconds[-1], evaluations[-1]) == (0.0, 0.5 * (count - 1), 2.0 * (count - 1))
     assert (aep[0], aep[-1]) == (worth[0], worth.max())
@@ -272,7 +273,7 @@ def test_quick_climbs_are_in_few_states_and_count_what_a_layout_is_worth_in_all(
     assert tools.share == 0.25
     found = Candidates(problem, budget)
     start = RandomStart().run(problem, 1)
-    candidate = Candidate(start.aep_gwh, start.layout, "random-start", 0)
+    candidate = Candidate(start.aep_gwh, start.aep_gwh, start.layout, "random-start", 0)
     found.take(candidate)
     found.climbs_lead_up = True  # the test of that counts too
     reached = Climbs(tools, found, quick=True).climb(candidate, 8, 1.0, 1.0)
@@ -312,4 +313,47 @@ def test_when_a_long_annealing_gains_nothing_further_starts_take_part(
     monkeypatch.setattr(Contest, "_moves", moved)
     Auto(evaluations=6000).run(round_farm(), 1)
     first = parts.index("race")
-    assert parts[first : first + 4] == ["race", "Annealing", "Annealing", "race"]
+    assert parts[first : first + 4] == ["race", "RandomSearch", "Annealing", "race"]
+
+
+def test_a_long_budget_is_spent_in_rounds_with_starts_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(contest, "ROUND", 300)
+    bests: list[list[Candidate]] = []
+    race = Race.run
+
+    def raced(self: Race, until: float) -> None:
+        bests.append(list(self.found.best))
+        race(self, until)
+
+    monkeypatch.setattr(Race, "run", raced)
+    problem = round_farm()
+    found, again = (Auto(evaluations=4000).run(problem, 1) for _ in range(2))
+    assert np.array_equal(found.x, again.x)
+    refuse_bad_curve(found)
+    assert sum(not best for best in bests) >= 4
+
+
+def test_layouts_are_compared_with_those_of_the_race_and_not_with_refined_ones() -> None:
+    problem, budget = round_farm(), Budget(evaluations=400)
+    tools, found = Tools(problem), Candidates(problem, budget)
+    starts = [start for start in starts_for(problem) if start.name == "random-start"]
+    race = Race(starts, Climbs(tools, found), iter(range(100)).__next__)
+    race.run(0.2)
+    assert race.goes_on()
+    first = found.best[0]
+    found.take(first._replace(worth=1.1 * first.worth))
+    assert race.goes_on()
+
+
+def test_a_round_forgets_the_layouts_before_but_not_the_best_of_all() -> None:
+    problem = round_farm()
+    found = Candidates(problem, Budget(evaluations=1))
+    layout = RandomStart().run(problem, 1).layout
+    best = Candidate(2.0, 2.0, layout, "lattice", 0)
+    found.take(best)
+    found.begin_round(anew=True)
+    found.take(Candidate(1.0, 1.0, layout, "lattice", 1))
+    assert [one.number for one in found.best] == [1]
+    assert found.curve()["curve_aep_gwh"][-1] == 2.0
+    found.begin_round(anew=False)
+    assert found.best == [best]

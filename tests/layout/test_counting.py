@@ -20,12 +20,12 @@ from vindeby.layout import (
     LayoutProblem,
     Method,
     MixSearch,
-    Objective,
     Pipeline,
     RandomSearch,
     RandomStart,
     Result,
     SmartStart,
+    Valuation,
 )
 from vindeby.layout.counting import changes, searches
 from vindeby.layout.counting.changes import TypeChanges
@@ -37,9 +37,9 @@ STEPS = [RandomStart(), Gradient(60)]
 LOW, HIGH = 2, 9
 
 
-def _crowded(objective: Objective, low: int = LOW, high: int = HIGH) -> LayoutProblem:
+def _crowded(valuation: Valuation, low: int = LOW, high: int = HIGH) -> LayoutProblem:
     """A circle so small that every further turbine adds less."""
-    return replace(round_farm(high, 500.0), choice=Choice((low, high), objective=objective))
+    return replace(round_farm(high, 500.0), choice=Choice((low, high)), valuation=valuation)
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +48,7 @@ def most_gwh() -> dict[int, float]:
     found = {}
     for many in range(LOW, HIGH + 1):
         search = Pipeline(STEPS).prepare(
-            replace(round_farm(), boundary=_crowded(Objective(1.0)).boundary, n_turbines=many)
+            replace(round_farm(), boundary=_crowded(Valuation.turbine_cost(1.0)).boundary, n_turbines=many)
         )
         found[many] = max(search(seed, None).aep_gwh for seed in range(8))
     return found
@@ -60,7 +60,7 @@ def test_the_count_is_the_best_of_all_counts(
 ) -> None:
     by_hand = {count: aep - cost_gwh * count for count, aep in most_gwh.items()}
     assert max(by_hand, key=by_hand.__getitem__) == expected
-    problem = _crowded(Objective(cost_gwh))
+    problem = _crowded(Valuation.turbine_cost(cost_gwh))
     for seed in range(3):
         found = CountSearch(STEPS).run(problem, seed)
         assert len(found.x) == expected
@@ -69,7 +69,7 @@ def test_the_count_is_the_best_of_all_counts(
 
 
 def test_the_energy_of_each_turbine_is_largest_where_there_are_fewest() -> None:
-    found = CountSearch(STEPS).run(_crowded(Objective(per_turbine=True)), 3)
+    found = CountSearch(STEPS).run(_crowded(Valuation("aep-per-turbine")), 3)
     assert len(found.x) == LOW
     each = found.arrays["tried_aep_gwh"] / found.arrays["tried_turbines"]
     assert found.arrays["tried_objective"].tolist() == pytest.approx(each.tolist(), rel=1e-15)
@@ -77,12 +77,12 @@ def test_the_energy_of_each_turbine_is_largest_where_there_are_fewest() -> None:
 
 
 def test_a_turbine_alone_may_be_the_best_farm() -> None:
-    found = CountSearch([RandomStart()]).run(_crowded(Objective(1000.0), 1, 4), 0)
+    found = CountSearch([RandomStart()]).run(_crowded(Valuation.turbine_cost(1000.0), 1, 4), 0)
     assert len(found.x) == 1
 
 
 def test_what_was_tried_is_told_in_order_and_the_best_is_the_result() -> None:
-    found = CountSearch(STEPS).run(_crowded(Objective(20.0)), 1)
+    found = CountSearch(STEPS).run(_crowded(Valuation.turbine_cost(20.0)), 1)
     turbines, aep, objective = (
         found.arrays[f"tried_{name}"] for name in ("turbines", "aep_gwh", "objective")
     )
@@ -96,7 +96,7 @@ def test_what_was_tried_is_told_in_order_and_the_best_is_the_result() -> None:
 @pytest.mark.parametrize("cost_gwh", [5.0, 28.6])
 def test_a_wide_range_is_not_tried_count_by_count(cost_gwh: float) -> None:
     """Ninety counts, of which the best is found by halving; far from it most are left out."""
-    problem = replace(_crowded(Objective(cost_gwh), 1, 90), spacing_m=100.0)
+    problem = replace(_crowded(Valuation.turbine_cost(cost_gwh), 1, 90), spacing_m=100.0)
     found = CountSearch([RandomStart(), Gradient(20)]).run(problem, 0)
     assert len(found.arrays["tried_turbines"]) < 40
     best = len(found.x)
@@ -105,35 +105,42 @@ def test_a_wide_range_is_not_tried_count_by_count(cost_gwh: float) -> None:
 
 
 def test_counts_that_find_no_room_are_passed_over() -> None:
-    problem = replace(_crowded(Objective(0.1), 2, 12), spacing_m=450.0)
+    problem = replace(_crowded(Valuation.turbine_cost(0.1), 2, 12), spacing_m=450.0)
     found = CountSearch(STEPS).run(problem, 0)
     assert 2 < len(found.x) < 10
     assert problem.is_feasible(found.layout)
 
 
 def test_a_range_without_any_room_fails_with_the_reason_of_its_fewest() -> None:
-    problem = replace(_crowded(Objective(0.1), 10, 11), spacing_m=450.0)
+    problem = replace(_crowded(Valuation.turbine_cost(0.1), 10, 11), spacing_m=450.0)
     with pytest.raises(TaskError, match="no room for 10 turbines"):
         CountSearch([RandomStart()]).run(problem, 0)
 
 
 def test_a_search_begins_with_the_layout_that_it_is_given() -> None:
-    problem = _crowded(Objective(17.0))
+    problem = _crowded(Valuation.turbine_cost(17.0))
     start = RandomStart().run(replace(problem, n_turbines=4, choice=None), 5)
     found = CountSearch(STEPS).run(problem, 5, start.layout)
     assert found.aep_gwh - 17.0 * len(found.x) > start.aep_gwh - 17.0 * 4
     with pytest.raises(TaskError, match="not allowed"):
         CountSearch(STEPS).run(
-            replace(problem, choice=Choice((5, 9), objective=Objective(1.0))), 0, start.layout
+            replace(problem, choice=Choice((5, 9)), valuation=Valuation.turbine_cost(1.0)), 0, start.layout
         )
 
 
 METHODS: dict[str, tuple[Method, LayoutProblem]] = {
-    "count": (CountSearch([RandomStart(), Gradient(10), RandomSearch(50)]), _crowded(Objective(17.0))),
-    "count on a grid": (CountSearch([SmartStart(9, 20.0)]), _crowded(Objective(17.0))),
+    "count": (
+        CountSearch([RandomStart(), Gradient(10), RandomSearch(50)]),
+        _crowded(Valuation.turbine_cost(17.0)),
+    ),
+    "count on a grid": (CountSearch([SmartStart(9, 20.0)]), _crowded(Valuation.turbine_cost(17.0))),
     "mix": (
         MixSearch([RandomStart(), RandomSearch(100)]),
-        replace(mix_of_two(), choice=Choice((8, 8), ((2, 7), (1, 6)), Objective((9.0, 20.0)))),
+        replace(
+            mix_of_two(),
+            choice=Choice((8, 8), ((2, 7), (1, 6))),
+            valuation=Valuation.turbine_cost((9.0, 20.0)),
+        ),
     ),
 }
 
@@ -199,21 +206,21 @@ def test_types_are_the_best_of_all_ways_to_give_them(
     spacing: tuple[float, float], large_cost_gwh: float, ranges: tuple[tuple[int, int], ...]
 ) -> None:
     problem, layout = _tiny(spacing)
-    objective = Objective((0.0, large_cost_gwh))
-    choice = Choice((6, 6), ranges, objective)
+    choice = Choice((6, 6), ranges)
+    problem = replace(problem, valuation=Valuation.turbine_cost((0.0, large_cost_gwh)))
     free = replace(problem, choice=choice)
     every = []
     for types in itertools.product((0, 1), repeat=6):
         one = Layout(layout.x, layout.y, np.array(types))
         if free.is_feasible(one):
-            every.append(objective.worth(problem.aep(one), np.bincount(types, minlength=2)))
+            every.append(problem.aep(one) - large_cost_gwh * sum(types))
     start = Layout(layout.x, layout.y, np.array([0, 0, 0, 0, 0, 1]))
     assert free.is_feasible(start)
     changes = TypeChanges(problem, choice, start, np.random.default_rng(0))
     changes.make()
     found = Layout(layout.x, layout.y, changes.types)
     assert free.is_feasible(found)
-    worth = objective.worth(problem.aep(found), np.bincount(changes.types, minlength=2))
+    worth = problem.aep(found) - large_cost_gwh * changes.types.sum()
     assert worth == pytest.approx(max(every), rel=1e-9)
 
 
@@ -230,8 +237,8 @@ def test_turbines_exchange_their_types_where_none_may_change_alone() -> None:
 
 @pytest.mark.parametrize(("large_cost_gwh", "expected"), [(0.0, [2, 6]), (100.0, [7, 1])])
 def test_a_mix_goes_to_the_end_that_the_costs_favour(large_cost_gwh: float, expected: list[int]) -> None:
-    choice = Choice((8, 8), ((2, 7), (1, 6)), Objective((0.0, large_cost_gwh)))
-    problem = replace(mix_of_two(), choice=choice)
+    valuation = Valuation.turbine_cost((0.0, large_cost_gwh))
+    problem = replace(mix_of_two(), choice=Choice((8, 8), ((2, 7), (1, 6))), valuation=valuation)
     found = MixSearch([RandomStart()]).run(problem, 0)
     assert np.bincount(found.types).tolist() == expected
     assert [2, 6] in found.arrays["tried_mix"].tolist()
@@ -246,8 +253,10 @@ def test_types_that_only_neighbours_have_are_never_placed() -> None:
         speeds=[6.0, 9.0, 12.0], neighbours=Neighbours([-600.0], [500.0], [1]),
     )  # fmt: skip
     boundary = Boundary([[(0, 0), (1500, 0), (1500, 1500), (0, 1500)]])
-    choice = Choice((2, 5), objective=Objective(1.0))
-    problem = LayoutProblem(beside, boundary, 5, [378.0, 540.0], mix=[5, 0], choice=choice)
+    problem = LayoutProblem(
+        beside, boundary, 5, [378.0, 540.0], mix=[5, 0],
+        choice=Choice((2, 5)), valuation=Valuation.turbine_cost(1.0),
+    )  # fmt: skip
     found = CountSearch([RandomStart(), RandomSearch(50)]).run(problem, 0)
     assert len(found.x) == 5
     assert problem.is_feasible(found.layout)
@@ -255,7 +264,7 @@ def test_types_that_only_neighbours_have_are_never_placed() -> None:
 
 
 def test_a_layout_of_another_count_is_refused() -> None:
-    problem = _crowded(Objective(1.0), 3, 5)
+    problem = _crowded(Valuation.turbine_cost(1.0), 3, 5)
     layout = RandomStart().run(replace(problem, n_turbines=6, choice=None), 0).layout
     assert not problem.is_feasible(layout)
 
@@ -270,21 +279,24 @@ def test_a_layout_of_another_count_is_refused() -> None:
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (lambda: Choice((3, 5)), "more always give more"),
-        (lambda: Choice((5, 3), objective=Objective(1.0)), "begin with the smaller"),
-        (lambda: Choice((0, 3), objective=Objective(1.0)), "at least one turbine"),
-        (lambda: Choice((3, 5), ((0, 5), (0, 5)), Objective(1.0)), "one number"),
+        (lambda: replace(round_farm(5), choice=Choice((3, 5))), "more always give more"),
+        (lambda: Choice((5, 3)), "begin with the smaller"),
+        (lambda: Choice((0, 3)), "at least one turbine"),
+        (lambda: Choice((3, 5), ((0, 5), (0, 5))), "one number"),
         (lambda: Choice((9, 9), ((0, 4), (0, 4))), "no mix of 9 turbines"),
-        (lambda: Objective(float("nan")), "finite"),
+        (lambda: Valuation.turbine_cost(float("nan")), "finite"),
         (
-            lambda: replace(round_farm(9), choice=Choice((3, 5), objective=Objective(1.0))),
+            lambda: replace(round_farm(9), choice=Choice((3, 5)), valuation=Valuation.turbine_cost(1.0)),
             "must be one of those",
         ),
-        (lambda: replace(three_zones(), choice=Choice((9, 12), objective=Objective(1.0))), "one boundary"),
+        (
+            lambda: replace(three_zones(), choice=Choice((9, 12)), valuation=Valuation.turbine_cost(1.0)),
+            "one boundary",
+        ),
         (lambda: CountSearch([]), "at least one method"),
         (lambda: MixSearch([]), "at least one method"),
         (lambda: CountSearch(STEPS).prepare(round_farm()), "needs a problem with a choice"),
-        (lambda: MixSearch(STEPS).prepare(_crowded(Objective(1.0))), "choice of a mix"),
+        (lambda: MixSearch(STEPS).prepare(_crowded(Valuation.turbine_cost(1.0))), "choice of a mix"),
         (lambda: CountSearch(STEPS).prepare(METHODS["mix"][1]), "not a mix"),
     ],
 )
@@ -297,5 +309,5 @@ def test_what_makes_no_sense_is_refused(make: object, words: str) -> None:
 def test_small_ranges_are_tried_whole() -> None:
     """The patience reaches the ends of a range of seven from its middle, whatever the objective."""
     assert searches.PATIENCE[0] >= 3
-    found = CountSearch([RandomStart()]).run(_crowded(Objective(17.0), 2, 8), 0)
+    found = CountSearch([RandomStart()]).run(_crowded(Valuation.turbine_cost(17.0), 2, 8), 0)
     assert found.arrays["tried_turbines"].tolist() == list(range(2, 9))

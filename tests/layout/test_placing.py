@@ -106,6 +106,7 @@ def test_the_thrust_of_turbines_that_stand_follows_the_wind_that_the_model_names
     np.testing.assert_allclose(state.own[:, standing, THRUST], expected, rtol=1e-9)
 
 
+@pytest.mark.slow
 def test_a_ready_energy_is_what_the_gathered_wakes_leave() -> None:
     prepared, state = constructed(("15MW",), 8)
     wind, kind = prepared.farm.wind, prepared.farm.turbines[0]

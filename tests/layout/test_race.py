@@ -28,6 +28,9 @@ class Everywhere:
     def aep(self, layout: Layout) -> float:
         return float(layout.x[0])
 
+    def worth(self, layout: Layout, aep_gwh: float) -> float:
+        return aep_gwh
+
     def is_feasible(self, layout: Layout) -> bool:
         return bool(len(layout.x))
 
@@ -67,7 +70,8 @@ class FakeClimbs:
         key = candidate.start, widening
         self.climbed.append(key)
         self.found.budget.end("iteration", 1, 1.0)
-        reached = candidate._replace(aep_gwh=candidate.aep_gwh + self.gains.get(key, 0.0))
+        energy = candidate.aep_gwh + self.gains.get(key, 0.0)
+        reached = candidate._replace(worth=energy, aep_gwh=energy)
         self.found.take(reached)
         return reached
 

@@ -84,7 +84,14 @@ def test_the_figures_beside_a_layout_are_those_of_the_engine(result_set: ResultS
     assert facts["least allowed"] == "378 m"
 
 
-NEEDS = {"counts": "tried_turbines", "search": "curve_seconds", "series": "power over time"}
+NEEDS = {
+    "counts": "tried_turbines",
+    "search": "curve_seconds",
+    "front": "two objectives",
+    "costs": "what they cost",
+    "depth": "water depth is not known",
+    "series": "power over time",
+}
 """What pictures need that the results of a plain campaign do not hold."""
 
 

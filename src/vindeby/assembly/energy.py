@@ -14,7 +14,7 @@ import numpy as np
 
 from vindeby.assembly.done import Judge, judge, not_done
 from vindeby.assembly.physics import CampaignCheck
-from vindeby.assembly.stored_turbines import objective_gwh
+from vindeby.assembly.value import VALUES, values_of
 from vindeby.campaign import Campaign
 from vindeby.campaign.reading.code_files import file_of, is_installed, search_path
 from vindeby.campaign.sections.wake_model import NamedCode
@@ -123,10 +123,7 @@ def _with_energy(record: Record, campaign: Campaign, check: CampaignCheck) -> Re
     energy_gwh, cell = check.energy_gwh(record), check.cell_of(record.key)
     if energy_gwh is None or cell is None:
         return None
-    arrays = {**record.arrays, "aep": np.array(energy_gwh)}
-    attributes = {
-        name: value for name, value in record.attributes.items() if name not in {"aep", "objective"}
-    }
-    if (worth := objective_gwh(campaign, cell, arrays)) is not None:
-        attributes["objective"] = worth
-    return Record(record.key, record.fingerprint, arrays, {**attributes, ORIGIN: RECOMPUTED})
+    arrays = {**record.arrays, "aep": np.array(energy_gwh), **check.scenario_arrays(record)}
+    kept = {name: value for name, value in record.attributes.items() if name not in {"aep", *VALUES}}
+    attributes = {**kept, **values_of(campaign, cell, arrays), ORIGIN: RECOMPUTED}
+    return Record(record.key, record.fingerprint, arrays, attributes)

@@ -21,6 +21,7 @@ from numpy.typing import ArrayLike
 
 from vindeby import units
 from vindeby.arrays import FloatArray, IntArray
+from vindeby.assembly.cables import check_cables
 from vindeby.assembly.stored_turbines import (
     PlacedLayout,
     areas_of,
@@ -30,17 +31,27 @@ from vindeby.assembly.stored_turbines import (
     check_zone,
     largest_diameter_m,
     layout_of,
-    objective_gwh,
     own_types,
+)
+from vindeby.assembly.value import (
+    NPV,
+    OBJECTIVE,
+    SCENARIO_AEP,
+    SCENARIO_BEST,
+    costs_of,
+    depth_grid,
+    values_of,
 )
 from vindeby.campaign import Campaign
 from vindeby.campaign.neighbours import around
 from vindeby.campaign.tasks import Cell, parse_key, task_key
+from vindeby.campaign.worlds import worlds
 from vindeby.errors import ArgumentError
 from vindeby.store.format.record import Record
 from vindeby.text import plural
 
 if TYPE_CHECKING:
+    from vindeby.economy import DepthGrid
     from vindeby.wake import WindFarm
 
 RETURNS = "returns"
@@ -158,6 +169,8 @@ class CampaignCheck:
         self._cells = {(cell.farm_idx, cell.type_idx): cell for cell in campaign.cells()}
         self._areas = cache(lambda farm_idx: areas_of(campaign.farms[farm_idx]))
         self._around = cache(lambda cell: around(campaign, cell.farm_idx, campaign.turbines_of(cell)))
+        self._costs = cache(lambda cell: costs_of(campaign, cell))
+        self._depths: DepthGrid | None = None
         self._wind_farm = cache(self._new_wind_farm)
         self._of_one_gwh = cache(_of_one_gwh)
         self.not_computed_again: Counter[str] = Counter()
@@ -174,6 +187,8 @@ class CampaignCheck:
         yield from check_zone(cell, record)
         yield from check_types(self._campaign, placed)
         yield from self._check_places(placed)
+        wrong_cables = list(check_cables(self._campaign, record))
+        yield from wrong_cables
         yield from self._check_turbine(cell, record)
         energy = record.arrays.get("aep")
         if energy is None or energy.size != 1 or not 0.0 < float(energy.ravel()[0]) < np.inf:
@@ -183,16 +198,16 @@ class CampaignCheck:
             self._skip("no types")
             return
         stored_gwh = float(energy.ravel()[0])
-        said, worth = record.attributes.get("objective"), objective_gwh(self._campaign, cell, record.arrays)
-        most_off = TOLERANCE_AEP * max(abs(worth or 0.0), stored_gwh)
-        if worth is not None and isinstance(said, float) and not abs(said - worth) <= most_off:
-            yield f"objective is {said:.9g}, but its energy and turbines make {worth:.9g}"
+        if not wrong_cables:
+            yield from self._check_values(cell, record, stored_gwh)
         engine_gwh = record.attributes.get(ENGINE_AEP) if self.compares else None
         if isinstance(engine_gwh, float):
             self.differences |= far_from_engine([record.key], energy, engine_gwh)
         stored = record.attributes.get("aep_origin") == STORED and not record.fingerprint
         tolerance = TOLERANCE_STORED_AEP if stored or self._call is not None else TOLERANCE_AEP
         yield from self._check_worth(cell, (placed.x, placed.y, placed.types), stored_gwh, tolerance)
+        if self._campaign.scenarios:
+            yield from self._check_scenarios(placed, record, stored_gwh)
 
     @property
     def compares(self) -> bool:
@@ -216,6 +231,11 @@ class CampaignCheck:
         except ArgumentError:  # turbines in one place, where the spacing allows it
             return None
 
+    def scenario_arrays(self, record: Record) -> dict[str, FloatArray]:
+        """The energies of a layout by scenario, with the campaign's engine; none where there are no scenarios."""
+        placed = self._placed(record)
+        return self.scenario_gwh(placed, record) if self._campaign.scenarios and placed else {}
+
     def _placed(self, record: Record) -> PlacedLayout | None:
         cell, layout = self.cell_of(record.key), layout_of(record)
         if cell is None or layout is None or not layout.size:
@@ -234,6 +254,36 @@ class CampaignCheck:
         if count == cell.n_turbines or not cell.zones:
             yield from check_inside(self._areas(cell.farm_idx), placed)
         yield from check_spacing(self._around(cell), placed)
+        yield from self._check_depths(placed)
+
+    def _check_depths(self, placed: PlacedLayout) -> Iterator[str]:
+        """Which turbines stand where the water is too shallow or too deep."""
+        depth = None if self._campaign.costs is None else self._campaign.costs.depth
+        if depth is None or not depth.has_limits:
+            return
+        self._depths = self._depths or depth_grid(depth)
+        found = self._depths.at(placed.x, placed.y)[0]
+        least, most = depth.limits
+        short = np.maximum(least - found, found - most)
+        worst = int(np.argmax(short))
+        if short[worst] > units.TOLERANCE_M:
+            limits = f"{least:g} to {most:g} m"
+            yield f"turbine {worst} stands in water of {found[worst]:.6g} m, but {limits} are allowed"
+
+    def _check_values(self, cell: Cell, record: Record, stored_gwh: float) -> Iterator[str]:
+        """What the record says about its cost and objective, and what its layout, turbines and energy make."""
+        costs, objective = self._costs(cell), self._campaign.objective
+        values = values_of(self._campaign, cell, record.arrays, costs)
+        for name, value in values.items():
+            said, scale = record.attributes.get(name), abs(value)
+            if name in (NPV, OBJECTIVE) and NPV in values:  # differences of larger numbers
+                scale = values["capex_eur"]
+            elif name == OBJECTIVE and objective is not None and not objective.is_of_costs:
+                scale = max(scale, stored_gwh)
+            if said is None and record.fingerprint and costs is not None:
+                yield f"does not say {name}"
+            elif isinstance(said, float) and not abs(said - value) <= TOLERANCE_AEP * scale:
+                yield f"{name} is {said:.9g}, but its energy and turbines make {value:.9g}"
 
     def _check_turbine(self, cell: Cell, record: Record) -> Iterator[str]:
         said = record.attributes.get("diameter")
@@ -271,6 +321,42 @@ class CampaignCheck:
                 return
             if abs(again_gwh - stored_gwh) > tolerance * again_gwh:
                 yield f"aep is {stored_gwh:.9g} GWh, but the layout gives {again_gwh:.9g} GWh"
+
+    def _check_scenarios(self, placed: PlacedLayout, record: Record, stored_gwh: float) -> Iterator[str]:
+        """What is wrong with the values by scenario; ``deep``, with each of them."""
+        given = worlds(self._campaign)
+        gwh, weights = record.arrays.get(SCENARIO_AEP), np.array([world.weight for world in given])
+        if gwh is None or gwh.shape != weights.shape or not np.isfinite(gwh).all():
+            yield f"{SCENARIO_AEP} does not hold an energy for each of {len(weights)} scenarios"
+            return
+        mean_gwh = float(weights @ gwh / weights.sum())
+        if abs(mean_gwh - stored_gwh) > TOLERANCE_AEP * mean_gwh:
+            yield f"aep is {stored_gwh:.9g} GWh, but the mean over its scenarios is {mean_gwh:.9g} GWh"
+        stored = {SCENARIO_AEP: gwh, SCENARIO_BEST: record.arrays.get(SCENARIO_BEST)}
+        if self._campaign.over == "regret" and np.shape(stored[SCENARIO_BEST]) != gwh.shape:
+            yield f"{SCENARIO_BEST} does not hold an energy for each of {len(weights)} scenarios"
+        for name, again in self.scenario_gwh(placed, record).items() if self._deep else ():
+            pairs = zip(given, np.ravel(stored[name]), again, strict=False)
+            for world, said, now in pairs:
+                if not abs(said - now) <= TOLERANCE_AEP * now:
+                    yield f"{name} is {said:.9g} GWh in {world.name!r}, but the layout gives {now:.9g} GWh"
+
+    def scenario_gwh(self, placed: PlacedLayout, record: Record) -> dict[str, FloatArray]:
+        """By the name of its array, the energy of a layout in each scenario, and that of the best layout for each."""
+        parts = self._engine(placed.cell).parts
+        layout = placed.x, placed.y, placed.types
+        found = {SCENARIO_AEP: np.array([part.turbine_aep(*layout).sum() for part in parts])}
+        best, types = (record.arrays.get(f"scenario_best_{name}") for name in ("layout", "types"))
+        if best is not None and best.shape == (len(parts), 2, len(placed.x)):
+            known = np.array(placed.cell.type_indices)
+            each = (
+                np.zeros((len(parts), len(placed.x)), np.int64)
+                if types is None
+                else np.searchsorted(known, types)
+            )
+            rows = zip(parts, best, each, strict=True)
+            found[SCENARIO_BEST] = np.array([part.turbine_aep(*at, kinds).sum() for part, at, kinds in rows])
+        return found
 
     def _engine(self, cell: Cell) -> WindFarm:
         # Without neighbours all farms are alike.

@@ -3,6 +3,8 @@
 from dataclasses import asdict
 
 from vindeby import layout
+from vindeby.assembly.cables import router_of
+from vindeby.assembly.value import costs_of, depth_grid
 from vindeby.assembly.wind import wind_farm
 from vindeby.campaign import Campaign
 from vindeby.campaign.neighbours import around
@@ -11,6 +13,7 @@ from vindeby.campaign.sections.boundary import Boundary, Circle
 from vindeby.campaign.sections.farm import Farm
 from vindeby.campaign.sections.method import SmartStart, Step
 from vindeby.campaign.tasks import Cell
+from vindeby.campaign.worlds import worlds
 from vindeby.layout.methods.starts import DEFAULT_SPEEDS
 
 
@@ -34,36 +37,61 @@ def problem_of(campaign: Campaign, cell: Cell) -> layout.LayoutProblem:
     farm, types = campaign.farms[cell.farm_idx], cell.type_indices
     beside = around(campaign, cell.farm_idx, campaign.turbines_of(cell))
     others = len(beside.turbines) - len(types)  # the types of neighbours are not to choose from
+    other = campaign.scenarios or campaign.site.is_searched_coarsely
     return layout.LayoutProblem(
-        farm=wind_farm(campaign, types, cell.farm_idx, searched=True),
-        boundary=_grounds(farm, cell),
+        farm=wind_farm(campaign, types, cell.farm_idx, searched=True, over=campaign.over),
+        boundary=_grounds(campaign, farm, cell),
         n_turbines=cell.n_turbines,
         spacing_m=beside.spacing_m,
         name=farm.name,
         mix=_mix(campaign, cell, others) if cell.mix or others else None,
-        choice=_choice(campaign, cell, others),
-        stated=wind_farm(campaign, types, cell.farm_idx) if campaign.site.is_searched_coarsely else None,
+        choice=_choice(cell, others),
+        valuation=_valuation(campaign, cell, others),
+        stated=wind_farm(campaign, types, cell.farm_idx) if other else None,
     )
 
 
-def _choice(campaign: Campaign, cell: Cell, others: int) -> layout.Choice | None:
+def _choice(cell: Cell, others: int) -> layout.Choice | None:
     """What the search of a cell may choose; None where all numbers are fixed."""
     if not cell.is_chosen:
         return None
     mix = (*cell.mix_ranges, *[(0, 0)] * others) if cell.mix_ranges else None
-    given, objective = campaign.objective, layout.Objective()
-    if given is not None:
-        costs = [given.cost_gwh(turbine.name) for turbine in campaign.turbines_of(cell)] + [0.0] * others
-        objective = layout.Objective(tuple(costs), per_turbine=given.maximise == "aep-per-turbine")
-    return layout.Choice((cell.fewest, cell.n_turbines), mix, objective)
+    return layout.Choice((cell.fewest, cell.n_turbines), mix)
 
 
-def _grounds(farm: Farm, cell: Cell) -> layout.Boundary | layout.Zones:
-    """The farm's boundary, or its zones with their counts."""
+def _valuation(campaign: Campaign, cell: Cell, others: int) -> layout.Valuation | None:
+    """What the layouts of a cell are compared by, where it is not their energy."""
+    given = campaign.objective
+    if given is not None and given.needs_costs:
+        costs_given = costs_of(campaign, cell, others)
+        assert costs_given is not None, "the campaign's check lets no such objective without costs through"
+        router = router_of(campaign, cell)
+        return layout.Valuation("npv" if given.of == "npv" else "lcoe", costs_given, given.price, router)
+    if given is None or not cell.is_chosen:
+        return None
+    if given.of == "aep-per-turbine":
+        return layout.Valuation("aep-per-turbine")
+    costs = [given.cost_gwh(turbine.name) for turbine in campaign.turbines_of(cell)] + [0.0] * others
+    if given.against == "turbines":  # their price follows from the seed
+        costs = [1.0] * len(costs)
+    return layout.Valuation.turbine_cost(costs)
+
+
+def _grounds(campaign: Campaign, farm: Farm, cell: Cell) -> layout.Boundary | layout.Zones:
+    """The farm's boundary, or its zones with their counts; where the water is as deep as it must be."""
+    depth = None if campaign.costs is None else campaign.costs.depth
+    grid = depth_grid(depth) if depth is not None and depth.has_limits else None
+
+    def allowed(boundary: Boundary) -> layout.Boundary:
+        if depth is None or grid is None:
+            return boundary_of(boundary)
+        least, most = depth.limits
+        return layout.within_depths(boundary_of(boundary), grid, least, most)
+
     if farm.zones is None:
-        return boundary_of(farm.boundary)
-    pairs = zip(farm.zones, cell.zones, strict=True)
-    return layout.Zones([layout.Zone(boundary_of(zone.boundary), n, zone.name) for zone, n in pairs])
+        return allowed(farm.boundary)
+    rows = zip(farm.zones, cell.zones, farm.stages(), strict=True)
+    return layout.Zones([layout.Zone(allowed(zone.boundary), n, zone.name, stage) for zone, n, stage in rows])
 
 
 def _mix(campaign: Campaign, cell: Cell, others: int) -> list[int] | list[list[int]]:
@@ -79,14 +107,25 @@ def _mix(campaign: Campaign, cell: Cell, others: int) -> list[int] | list[list[i
 
 
 def method_of(campaign: Campaign, cell: Cell, pipeline: layout.Pipeline) -> layout.Method:
-    """The search of a cell: all turbines together, or zone by zone; also for their number, or their types."""
+    """The search of a cell: all turbines together, or zone by zone; also for their number, types, front or regret."""
+    objective = campaign.objective
+    if campaign.scenarios and campaign.over == "regret":
+        every = [world.campaign for world in worlds(campaign)]
+        alone = [problem_of(one, cell) for one in every]
+        return layout.LeastRegret(_search_of(campaign, cell, pipeline), alone)
+    if objective is not None and objective.against is not None:
+        return layout.Front(_search_of(campaign, cell, pipeline), objective.against)
+    return _search_of(campaign, cell, pipeline)
+
+
+def _search_of(campaign: Campaign, cell: Cell, pipeline: layout.Pipeline) -> layout.Method:
     farm = campaign.farms[cell.farm_idx]
     if cell.fewest_turbines is not None:
         return layout.CountSearch(pipeline.steps)
     if cell.mix_ranges:
         return layout.MixSearch(pipeline.steps)
     if farm.search == "in-turn":
-        return layout.InTurn(pipeline.steps, farm.rounds or 1)
+        return layout.InTurn(pipeline.steps, farm.rounds or 1, farm.maximise or "all")
     return pipeline
 
 

@@ -35,7 +35,7 @@ def read_stored_layout(path: Path, key: str | None, farm: str | None, type_: str
         farm_idx = _index("farm", [one.name for one in campaign.farms], farm, path)
         type_idx = _index("type", [one.name for one in campaign.turbines], type_, path)
         judge = Judge(campaign)
-        for best in keys_by_worth(database).get((farm_idx, type_idx), ()):
+        for best in keys_by_worth(database, campaign).get((farm_idx, type_idx), ()):
             if not judge.why_not_done(database, best):
                 return _stored(path, database[best], campaign)
     raise DataError(
@@ -53,12 +53,12 @@ def _index(what: str, names: Sequence[str], name: str | None, path: Path) -> int
     return names.index(name)
 
 
-def keys_by_worth(database: Database) -> dict[tuple[int, int], list[str]]:
+def keys_by_worth(database: Database, campaign: Campaign) -> dict[tuple[int, int], list[str]]:
     """By farm and type the keys of all results, the best first: by their objective, or their energy."""
     found: dict[tuple[int, int], list[tuple[float, str]]] = {}
     for segment in database.segments():
         for record in segment.records():
-            numbers, worth = parse_key(record.key), worth_of(record)
+            numbers, worth = parse_key(record.key), worth_of(record, campaign.objective)
             if numbers is not None and worth is not None:
                 found.setdefault(numbers[:2], []).append((-worth, record.key))
     return {place: [key for _, key in sorted(entries)] for place, entries in found.items()}

@@ -5,13 +5,10 @@ A record of a farm with a mix has the array ``types``: for each turbine the numb
 The engine of a mixed farm knows only the types of the mix; ``own_types`` goes from the one to the other.
 """
 
-from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import shapely
 from shapely.geometry.base import BaseGeometry
 
@@ -19,6 +16,7 @@ from vindeby.arrays import FloatArray, IntArray
 from vindeby.campaign import Campaign
 from vindeby.campaign.neighbours import Around
 from vindeby.campaign.sections.boundary import Boundary
+from vindeby.campaign.sections.costs import Objective
 from vindeby.campaign.sections.farm import Farm
 from vindeby.campaign.tasks import Cell, from_to
 from vindeby.store.format.record import Record
@@ -86,17 +84,6 @@ def largest_diameter_m(campaign: Campaign, cell: Cell) -> float:
     return max(turbine.rotor_diameter_m for turbine in campaign.turbines_of(cell))
 
 
-def objective_gwh(campaign: Campaign, cell: Cell, arrays: Mapping[str, npt.NDArray[Any]]) -> float | None:
-    """What the arrays of a result are worth by the campaign's objective; None where nothing was chosen by one."""
-    types = arrays.get("types")
-    if campaign.objective is None or not cell.is_chosen or (cell.mix and types is None):
-        return None
-    own = [cell.type_idx] * arrays["layout"].shape[-1]
-    each = types.tolist() if cell.mix and types is not None else own
-    names = Counter(campaign.turbines[type_idx].name for type_idx in each)
-    return campaign.objective.worth(float(arrays["aep"].ravel()[0]), names)
-
-
 def layout_of(record: Record) -> FloatArray | None:
     """Positions in metres, x and y, shape (2, turbines); None where the record holds no usable layout."""
     layout = record.arrays.get("layout")
@@ -111,10 +98,15 @@ def energy_of(record: Record) -> float | None:
     return float(energy.ravel()[0]) if energy is not None and energy.size == 1 else None
 
 
-def worth_of(record: Record) -> float | None:
-    """What tells the best of a farm's results: the objective that a record says, or its energy; None without any."""
+def worth_of(record: Record, objective: Objective | None) -> float | None:
+    """What tells the best of a farm's results, the larger the better: the objective that a record says, or its energy.
+
+    None without any.
+    """
     said = record.attributes.get("objective")
-    return said if isinstance(said, float) else energy_of(record)
+    if isinstance(said, float) and objective is not None:
+        return objective.sign * said
+    return None if objective is not None and objective.is_of_costs else energy_of(record)
 
 
 def own_types(record: Record, cell: Cell, count: int) -> IntArray | None:

@@ -140,12 +140,13 @@ class Feed:
         farm, type_ = record.attributes.get("farm_idx", 0), record.attributes.get("type_idx", 0)
         farm_idx = farm if isinstance(farm, int) else 0
         frame = maps.frame_of(self._observer.campaign, farm_idx, [layout])
-        aep = energy_of(record)
+        aep, lcoe = energy_of(record), record.attributes.get("lcoe_eur_per_mwh")
         return {
             "key": key,
             "farm": farm_idx,
             "type": type_ if isinstance(type_, int) else 0,
             "aep": None if aep is None else maps.plain(aep, _DIGITS),
+            "lcoe": maps.plain(lcoe, _DIGITS) if isinstance(lcoe, float) else None,
             "n": int(layout.shape[1]),
             "frame": list(frame),
             "layout": maps.pack_layout(layout, frame),

@@ -16,6 +16,7 @@ from vindeby.campaign.reading.yaml_text import Document, Origin, write
 from vindeby.campaign.refusals import (
     refuse_bad_neighbours,
     refuse_cases,
+    refuse_costs,
     refuse_counts,
     refuse_outside_local_wind,
     refuse_unknown_wind,
@@ -24,6 +25,7 @@ from vindeby.campaign.refusals import (
 from vindeby.campaign.sections.turbines import Turbine
 from vindeby.campaign.sections.values import PACKED
 from vindeby.campaign.tasks import Cell, Task
+from vindeby.campaign.worlds import refuse_bad_scenarios
 from vindeby.notebook import heading, table
 from vindeby.text import plural
 
@@ -41,7 +43,9 @@ class Campaign(CampaignFields):
             refuse_unknown_wind(self.site, self.method)
             refuse_bad_neighbours(self)
             refuse_outside_local_wind(self)
+            refuse_costs(self)
             refuse_unsuitable_wake_model(self)
+            refuse_bad_scenarios(self)
         return self
 
     @classmethod

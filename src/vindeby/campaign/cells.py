@@ -9,8 +9,10 @@ from typing import Any
 
 from vindeby.campaign.fields import CampaignFields
 from vindeby.campaign.neighbours import identity_around
-from vindeby.campaign.sections.farm import Farm, Objective
+from vindeby.campaign.sections.costs import Objective
+from vindeby.campaign.sections.farm import Farm
 from vindeby.campaign.tasks import RESULT_REVISION, Cell, digest
+from vindeby.campaign.worlds import identity_of_scenarios
 
 
 def cells_of(campaign: CampaignFields) -> Iterator[Cell]:
@@ -28,11 +30,14 @@ def cells_of(campaign: CampaignFields) -> Iterator[Cell]:
     around = cache(partial(identity_around, campaign))
     alike = next((index for index, farm in enumerate(campaign.farms) if farm.neighbours is None), 0)
     for farm_idx, farm in enumerate(campaign.farms):
-        place = {
+        place: dict[str, Any] = {
             "common": common,
             "area": digest(_area(farm)),
             "around": around(farm_idx if farm.neighbours else alike),
         }
+        if campaign.scenarios:
+            place["scenarios"] = digest(identity_of_scenarios(campaign, farm_idx))
+            place["over"] = campaign.over
         each = [((kind, campaign.turbine_count(farm, one)),) for kind, one in enumerate(campaign.turbines)]
         mix = campaign.mix_of(farm)
         for counts in each if mix is None else [mix]:
@@ -49,7 +54,11 @@ def _area(farm: Farm) -> dict[str, Any]:
     """What of a farm's area and of the search in it decides a result."""
     if farm.zones is None:
         return farm.boundary.identity()
-    search = {"search": farm.search or "together", "rounds": farm.rounds or 1}
+    search: dict[str, Any] = {"search": farm.search or "together", "rounds": farm.rounds or 1}
+    if farm.maximise == "own":
+        search["maximise"] = "own"
+    if len(set(farm.stages())) > 1:
+        search["stages"] = farm.stages()
     return {"zones": [zone.boundary.identity() for zone in farm.zones], **search}
 
 
@@ -79,10 +88,16 @@ def _cell(
         "fewest": fewest,
         "ranges": ranges,
     }
-    if fewest is not None or ranges:
-        objective = campaign.objective or Objective()
+    objective = campaign.objective or Objective()
+    if fewest is not None or ranges or objective.needs_costs:
         costs = [objective.cost_gwh(turbine.name) for turbine in turbines]
-        decides["objective"] = {"maximise": objective.maximise, "costs": costs}
+        further = {"price": objective.price, "against": objective.against}
+        given = {name: value for name, value in further.items() if value is not None}
+        decides["objective"] = {"maximise": objective.of, "costs": costs, **given}
+    if campaign.costs is not None:
+        decides["costs"] = campaign.costs.identity_of([turbine.name for turbine in turbines])
+        if campaign.costs.cables is not None:
+            decides["cables"] = campaign.costs.cables.identity_for(farm)
     return Cell(
         farm_idx,
         type_idx=counts[0][0],

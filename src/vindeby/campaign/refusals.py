@@ -6,12 +6,14 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 import shapely
 
+from vindeby.arrays import FloatArray
 from vindeby.campaign.fields import MAX_TASKS, CampaignFields
 from vindeby.campaign.neighbours import groups_in
 from vindeby.campaign.reading.yaml_text import Path, field_name
 from vindeby.campaign.sections.boundary import Boundary
-from vindeby.campaign.sections.farm import MAX_TURBINES, WAYS, CountRange
-from vindeby.campaign.sections.local_wind import LocalWind
+from vindeby.campaign.sections.cables import Cables
+from vindeby.campaign.sections.costs import WAYS, Foundation
+from vindeby.campaign.sections.farm import MAX_TURBINES, CountRange
 from vindeby.campaign.sections.method import Step
 from vindeby.campaign.sections.site import Site
 from vindeby.campaign.sections.time_series import TurbulenceTable
@@ -101,12 +103,98 @@ def _refuse_objective(campaign: CampaignFields) -> None:
         wrong = f"{range_} turbines cannot be compared by their AEP: more turbines always give more"
         comparable = objective is not None and objective.tells_counts_apart
         require(comparable, wrong, f"give the campaign an objective: {WAYS}", *at, "n_turbines")
-    if objective is not None and isinstance(costs := objective.turbine_cost_gwh, dict):
-        place = ("objective", "turbine_cost_gwh")
-        _require_types(campaign, costs, place)
-        for turbine in campaign.turbines:
-            wrong = f"does not say what a turbine of type {turbine.name!r} costs"
-            require(turbine.name in costs, wrong, "give every type its cost, or one number for all", *place)
+    if objective is not None and objective.against == "turbines":
+        needs = "the number of turbines is fixed, and cannot be an objective"
+        require(chosen is not None, needs, "give n_turbines as a range, e.g. {from: 60, to: 66}", "objective")
+    if objective is not None:
+        _require_each_type(campaign, objective.turbine_cost_gwh, ("objective", "turbine_cost_gwh"))
+
+
+def _require_each_type(campaign: CampaignFields, given: object, at: Path) -> None:
+    """Refuse a cost by type that leaves out a type, or names one that the campaign does not have."""
+    if not isinstance(given, dict):
+        return
+    _require_types(campaign, given, at)
+    for turbine in campaign.turbines:
+        wrong = f"does not say what a turbine of type {turbine.name!r} costs"
+        require(turbine.name in given, wrong, "give every type its cost, or one number for all", *at)
+
+
+def refuse_costs(campaign: CampaignFields) -> None:
+    """Refuse an objective without the costs that it needs, and depths that the grid or a table does not have."""
+    costs, objective = campaign.costs, campaign.objective
+    if costs is None:
+        missing = objective is not None and objective.needs_costs
+        wrong = "compares layouts by what they cost, but the campaign has no costs"
+        require(not missing, wrong, "add costs: with discount, years and turbine", "objective")
+        return
+    if objective is not None and objective.against is not None:
+        lacks = objective.against == "cable_length" and costs.cables is None
+        require(not lacks, "there are no cables to be short", "add cables: to costs", "objective")
+        alike = objective.against == "lcoe" and costs.cables is None and costs.foundation is None
+        require(not alike, "every layout costs the same", "add foundation: or cables: to costs", "objective")
+    for name in ("capex", "opex"):
+        _require_each_type(campaign, getattr(costs.turbine, name), ("costs", "turbine", name))
+    if costs.cables is not None:
+        _refuse_cables(campaign, costs.cables)
+    if costs.foundation is None:
+        return
+    depth, at = costs.foundation.depth, ("costs", "foundation")
+    for index, farm in enumerate(campaign.farms):
+        for what, x, y in _corners(farm.boundary):
+            of_farm = f"{what} of farm {farm.name!r}"
+            _refuse_place(depth.bounds, "depths", of_farm, x, y, ("farms", index, "boundary"))
+        depths, (least, most) = depth.around(farm.boundary.shape().bounds), depth.limits
+        low, high = float(depths.min()), float(depths.max())
+        wrong = f"the water in and around farm {farm.name!r} is {low:.4g} to {high:.4g} m deep, outside the limits"
+        require(low <= most and least <= high, wrong, "change least and most", *at, "depth")
+        _refuse_curve(costs.foundation, np.clip(depths, least, most), farm.name, at)
+
+
+def _refuse_cables(campaign: CampaignFields, cables: Cables) -> None:
+    """Refuse a farm without substations, names that no farm or zone has, and substations where no cable may lie."""
+    at, given = ("costs", "cables", "substations"), cables.substations
+    names = [
+        name for farm in campaign.farms for name in (farm.name, *(zone.name for zone in farm.zones or ()))
+    ]
+    for name in given if isinstance(given, dict) else ():
+        wrong, remedy = (
+            f"no farm or zone has the name {name!r}",
+            f"name farms or zones: {', '.join(names[:9])}",
+        )
+        require(name in names, wrong, remedy, *at, name)
+    for farm in campaign.farms:
+        groups = cables.groups(farm)
+        wrong = f"does not say where the substations of farm {farm.name!r} are"
+        require(groups, wrong, "give them for the farm, or for each of its zones", *at)
+        for boundary, places in groups:
+            area = boundary.shape()
+            pieces = not cables.within_area or area.geom_type == "Polygon"
+            wrong = f"farm {farm.name!r} is in several pieces, and no cable could lead from one to another"
+            require(pieces, wrong, "write within_area: false", "costs", "cables", "within_area")
+            for place in places if isinstance(places, tuple) else ():
+                point, where = shapely.Point(place), f"({place[0]:.10g}, {place[1]:.10g})"
+                excluded = any(hole.shape().contains(point) for hole in boundary.exclusions)
+                require(not excluded, f"the substation at {where} is in an exclusion", "move it", *at)
+                inside = not cables.within_area or area.distance(point) <= 1.0
+                wrong = f"the substation at {where} is outside farm {farm.name!r}, where no cable may lie"
+                require(inside, wrong, "move it, or write within_area: false", *at)
+
+
+def _refuse_curve(foundation: Foundation, depths: FloatArray, farm: str, at: Path) -> None:
+    """Refuse a curve that does not hold the depths in and around a farm, or is negative there."""
+    if foundation.curve is None:
+        return
+    low, high, (name, curve) = float(depths.min()), float(depths.max()), foundation.curve
+    if curve.table is not None:
+        first, last = curve.table[0][0], curve.table[-1][0]
+        water = f"the water in and around farm {farm!r} is {low:.4g} to {high:.4g} m deep"
+        wrong = f"goes from {first:g} to {last:g} m, but {water}"
+        remedy = "extend the table, or limit the depth with least and most"
+        require(first <= low and high <= last, wrong, remedy, *at, name)
+    worst = float(curve.at(depths).min())
+    wrong = f"is negative, {worst:.4g}, at a depth in or around farm {farm!r}"
+    require(worst >= 0.0, wrong, "correct the coefficients; the constant comes first", *at, name)
 
 
 def _first_range(campaign: CampaignFields) -> tuple[Path, CountRange] | None:
@@ -182,7 +270,16 @@ def _refuse_twice(places: Sequence[tuple[Path, tuple[float, float]]]) -> None:
     for one, other in sorted(pairs):
         wrong = f"stands where {field_name(places[other][0])} stands: a turbine is listed twice"
         remedy = "list each turbine once, for the campaign or for the farm"
-        require(one <= other, wrong, remedy, *places[one][0])
+        require(
+            one <= other or _in_two_scenarios(places[one][0], places[other][0]),
+            wrong,
+            remedy,
+            *places[one][0],
+        )
+
+
+def _in_two_scenarios(one: Path, other: Path) -> bool:
+    return one[0] == other[0] == "scenarios" and one[1] != other[1]
 
 
 def refuse_outside_local_wind(campaign: CampaignFields) -> None:
@@ -192,13 +289,15 @@ def refuse_outside_local_wind(campaign: CampaignFields) -> None:
         return
     for index, farm in enumerate(campaign.farms):
         for what, x, y in _corners(farm.boundary):
-            _refuse_place(local, f"{what} of farm {farm.name!r}", x, y, ("farms", index, "boundary"))
+            of_farm = f"{what} of farm {farm.name!r}"
+            _refuse_place(local.bounds, "the local wind", of_farm, x, y, ("farms", index, "boundary"))
     types: list[tuple[Path, Turbine]] = [
         (("turbines", index), turbine) for index, turbine in enumerate(campaign.turbines)
     ]
     for at, group in groups_in(campaign):
         for index, (x, y) in enumerate(group.positions):
-            _refuse_place(local, f"neighbour {index}", x, y, (*at, "positions", index))
+            here = (*at, "positions", index)
+            _refuse_place(local.bounds, "the local wind", f"neighbour {index}", x, y, here)
         types += [((*at, "turbines", index), turbine) for index, turbine in enumerate(group.turbines or ())]
     for at, turbine in types if local.height else ():
         low, high = (local.height or (0.0,))[0], (local.height or (0.0,))[-1]
@@ -222,10 +321,10 @@ def _corners(boundary: Boundary) -> Iterator[tuple[str, float, float]]:
             yield f"corner {index}", x, y
 
 
-def _refuse_place(local: LocalWind, what: str, x: float, y: float, at: Path) -> None:
-    west, south, east, north = local.bounds
+def _refuse_place(bounds: Sequence[float], grid: str, what: str, x: float, y: float, at: Path) -> None:
+    west, south, east, north = bounds
     wrong = (
-        f"{what} at ({x:.10g}, {y:.10g}) is outside the grid of the local wind, which goes from x {west:.10g} to "
+        f"{what} at ({x:.10g}, {y:.10g}) is outside the grid of {grid}, which goes from x {west:.10g} to "
         f"{east:.10g} and y {south:.10g} to {north:.10g}"
     )
     require(west <= x <= east and south <= y <= north, wrong, "give a larger grid", *at)

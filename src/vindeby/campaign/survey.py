@@ -106,7 +106,8 @@ def survey(campaign: Campaign) -> Survey:
 
 
 def _idle_objective(campaign: Campaign, cells: Sequence[Cell]) -> Iterator[str]:
-    if campaign.objective is not None and not any(cell.is_chosen for cell in cells):
+    decides = campaign.objective is None or campaign.objective.needs_costs or campaign.objective.over
+    if not decides and not any(cell.is_chosen for cell in cells):
         yield (
             "objective: nothing is chosen by it, because every farm has a fixed number of turbines of each type; give "
             "n_turbines or a mix as a range, e.g. {from: 60, to: 66}"

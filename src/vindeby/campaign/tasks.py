@@ -142,8 +142,17 @@ RESULT_ARRAYS: Mapping[str, Mapping[str, str]] = {
     "curve_evaluations": _about("evaluations spent on it", "1"),
     "curve_seconds": _about("CPU time spent on it", "s"),
     "layout": _about("turbine positions, x then y", "m"),
+    "scenario_aep_gwh": _about("annual energy production in each scenario", "GWh/year"),
+    "scenario_best_gwh": _about("that of the best layout found for each scenario alone", "GWh/year"),
+    "scenario_best_layout": _about("turbine positions of that layout, x then y, for each scenario", "m"),
+    "scenario_best_types": _about("turbine type of each of its turbines, for each scenario", "1"),
     "types": _about("turbine type of each turbine, by its number in the campaign", "1"),
     "zone": _about("zone of each turbine, by its number in the farm", "1"),
+    "zone_aep": _about("annual energy production of each zone", "GWh/year"),
+    "substations": _about("positions of substations, x then y", "m"),
+    "cable_ends": _about("ends of each cable: a turbine, or -1 - s for substation s", "1"),
+    "cable_types": _about("type of each cable, by its number in the campaign", "1"),
+    "cable_points": _about("corners of the cables: number of the cable, x, y", "m"),
 }
 """By the name of the array; written beside each of them into a database."""
 

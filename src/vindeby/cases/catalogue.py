@@ -123,6 +123,8 @@ def read_layout(path: Path) -> tuple[FloatArray, FloatArray]:
         data = read(read_bounded_text(path, MAX_BYTES), str(path), includes=True).data
         try:
             x, y = (np.array(values, float) for values in _coordinates(data))
+        except _SeveralLayoutsError:
+            _refuse(path, "holds several layouts of one farm", _REMEDY)
         except (TypeError, ValueError, OverflowError):
             x = y = np.zeros(0)
     if not len(x) or x.shape != y.shape or x.ndim != 1 or not np.isfinite([x, y]).all():
@@ -140,6 +142,10 @@ def _table(text: str, name: str) -> tuple[FloatArray, FloatArray]:
     return x, y
 
 
+class _SeveralLayoutsError(Exception):
+    """A windIO file has more than one layout of a farm under ``layouts``."""
+
+
 _NOT_TURBINES = ("electrical_substations", "boundaries", "exclusions")
 
 
@@ -154,6 +160,10 @@ def _coordinates(data: Any) -> tuple[Any, Any]:
         if isinstance(items, list) and items and isinstance(items[0], list):
             x, y = zip(*items, strict=True)  # ValueError unless all are pairs
             return list(x), list(y)
+        layouts = data.get("layouts")
+        choices = list(layouts.values()) if isinstance(layouts, Mapping) else layouts
+        if isinstance(choices, list) and sum(1 for one in choices if _coordinates(one)[0]) > 1:
+            raise _SeveralLayoutsError
         inner = [value for key, value in data.items() if key not in _NOT_TURBINES]
     else:
         inner = data if isinstance(data, list) else []

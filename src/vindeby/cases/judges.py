@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from vindeby.cases import competition, plants
 from vindeby.cases.catalogue import Case
+from vindeby.errors import InputError
 
 FloatArray = npt.NDArray[np.float64]
 Section = Mapping[str, Any]
@@ -111,6 +112,7 @@ def _inside_polygon(ring: FloatArray, x: FloatArray, y: FloatArray) -> FloatArra
 def energy_mwh(document: Section, x: FloatArray, y: FloatArray) -> float:
     """The yearly energy (MWh) of a layout."""
     [(name, given)] = document["wake"].items()
+    _refuse_unknown(name, given)
     turbine, total = _turbine(document), 0.0
     for direction, speeds, shares in _wind(document["site"]):
         toward = np.radians(270.0 - direction)
@@ -125,6 +127,23 @@ def energy_mwh(document: Section, x: FloatArray, y: FloatArray) -> float:
             power = _power_mw(turbine, speeds[same][:, None] * left)
             total += float(shares[same] @ power.sum(axis=1))
     return total * HOURS_PER_YEAR
+
+
+_SQUARES = {"superposition": "squares", "reference": "free", "thrust_of": "free"}
+_KNOWN: dict[str, Section] = {
+    "iea37": {},
+    "gaussian": _SQUARES,
+    "jensen": {"induction": "momentum", "rotor": ("centre", "overlap")},
+    "top-hat": {**_SQUARES, "induction": "momentum", "rotor": ("centre", "overlap")},
+}
+"""By wake, what may be given beside k, with the values that the formulas below are for."""
+
+
+def _refuse_unknown(name: str, given: Section) -> None:
+    """A parameter that the formulas do not have must not change a case unseen."""
+    for key, value in given.items():
+        if key != "k" and (key not in _KNOWN[name] or value not in np.atleast_1d(_KNOWN[name][key])):
+            raise InputError(f"the judge does not know wake.{name}.{key}: {value}")
 
 
 def _turbine(document: Section) -> Section:
@@ -203,7 +222,6 @@ def _gaussian_deficit(sigma: FloatArray, aside: FloatArray, diameter: float, ct:
 
 def _top_hat(given: Section, far: FloatArray, aside: FloatArray, diameter: float, ct: float) -> FloatArray:
     """Jensen's wake by momentum theory, on the rotor's centre or on the share of its area."""
-    assert given["induction"] == "momentum"
     radius = 0.5 * diameter
     wide = radius + given["k"] * far
     if given["rotor"] == "centre":

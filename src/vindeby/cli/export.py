@@ -6,7 +6,14 @@ from typing import Annotated
 
 import typer
 
-from vindeby.cli.options import CampaignOption, JsonOption, OutputArgument, given_campaign, one_of
+from vindeby.cli.options import (
+    CampaignOption,
+    JsonOption,
+    OutputArgument,
+    WhereOption,
+    given_campaign,
+    one_of,
+)
 from vindeby.cli.output import echo, say
 from vindeby.interop.export import FORMATS
 from vindeby.text import listed, plural
@@ -58,6 +65,7 @@ def command(
             help="What the campaign's metres mean; local: no place on Earth is known.",
         ),
     ] = None,
+    where: WhereOption = None,
     force: Annotated[bool, typer.Option("--force", help="Replace an earlier export.")] = False,
     campaign: CampaignOption = None,
     json_: JsonOption = False,
@@ -67,7 +75,7 @@ def command(
     from vindeby.interop.export.exporting import Options, export
     from vindeby.results.result_set import ResultSet
 
-    results = ResultSet(output, campaign=given_campaign(campaign, None, None))
+    results = ResultSet(output, campaign=given_campaign(campaign, None, None), where=where)
     selection = Selection(tuple(key or ()), tuple(farm or ()), tuple(type_ or ()), tuple(seed or ()), best)
     done = export(results, to, path, selection, Options(rows, crs, force))
     chosen = done.chosen

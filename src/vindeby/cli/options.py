@@ -71,6 +71,10 @@ CampaignOption = Annotated[
         autocompletion=campaigns,
     ),
 ]
+WhereOption = Annotated[
+    str | None,
+    typer.Option("--where", metavar="EXPRESSION", help="Only results that this is true for: 'aep > 5200'."),
+]
 FormatOption = Annotated[
     str | None,
     typer.Option("--format", metavar="classic|table", help="A group per result, or columns for very many."),

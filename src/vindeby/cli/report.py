@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from vindeby.cli.options import OutputArgument, QuietOption, given_campaign, taking
+from vindeby.cli.options import OutputArgument, QuietOption, WhereOption, given_campaign, taking
 from vindeby.cli.output import echo, say
 
 
@@ -15,6 +15,7 @@ def command(
     to: Annotated[
         Path | None, typer.Option("-o", "--output", metavar="HTML", help="Where to; OUT.html if not given.")
     ] = None,
+    where: WhereOption = None,
     given: Any = None,
     quiet: QuietOption = False,
 ) -> None:
@@ -24,7 +25,7 @@ def command(
     from vindeby.results.result_set import ResultSet
     from vindeby.store.disk.output_file import write_file
 
-    result_set = ResultSet(output, campaign=given)
+    result_set = ResultSet(output, campaign=given, where=where)
     observer = Observer(output, campaign=given, results=result_set.results)
     text = build_report(result_set, observer, (lambda _: None) if quiet else say)
     path = to or result_set.path.with_suffix(".html")

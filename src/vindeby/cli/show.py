@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from vindeby.cli.options import OutputArgument, given_campaign, one_of, taking
+from vindeby.cli.options import OutputArgument, WhereOption, given_campaign, one_of, taking
 from vindeby.cli.output import echo
 from vindeby.errors import ArgumentError
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 PICTURE_NAMES = (
     *("energy", "best", "density", "map", "wind", "completion", "durations"),
-    *("wakes", "losses", "counts", "search", "series"),
+    *("wakes", "losses", "counts", "search", "front", "costs", "depth", "series"),
 )
 """The keys of ``plots.PICTURES``, repeated here so that matplotlib need not be loaded."""
 _NAMES = ", ".join(PICTURE_NAMES)
@@ -64,6 +64,7 @@ def command(
             autocompletion=one_of(PICTURE_NAMES),
         ),
     ] = None,
+    where: WhereOption = None,
     given: Any = None,
 ) -> None:
     """Draw one layout with its wakes, two layouts, seeds of a farm, or the campaign; writes a file."""
@@ -81,7 +82,7 @@ def command(
         raise ArgumentError(f"--picture: {picture!r} is not known; use one of {_NAMES}")
     path = to or Path(_default_name(key, compare_, gallery_, picture))
     format_of(path)
-    result_set = ResultSet(output, campaign=given)
+    result_set = ResultSet(output, campaign=given, where=where)
     if picture is not None:
         axes = PICTURES[picture][0](result_set)
     elif gallery_ is not None:

@@ -147,7 +147,7 @@ class StoredLayouts(PinnedLayouts):
 
     @cached_property
     def _by_worth(self) -> dict[tuple[int, int], list[str]]:
-        return keys_by_worth(self.database)
+        return keys_by_worth(self.database, self.campaign)
 
     def _verified(self, key: str) -> Pinned | str:
         """A result that is done, or why there is none."""

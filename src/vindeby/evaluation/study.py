@@ -7,11 +7,10 @@ may come from elsewhere and name any file.
 """
 
 from collections.abc import Sequence
-from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, BeforeValidator, Field, Strict, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
 from vindeby.campaign.reading import source
 from vindeby.campaign.reading.files import NamedFile
@@ -22,12 +21,12 @@ from vindeby.campaign.sections.run_options import RunOptions
 from vindeby.campaign.sections.site import Site
 from vindeby.campaign.sections.values import (
     PACKED,
+    Date,
     Name,
     OneOf,
     Section,
     Text,
     one_is_a_list,
-    refusal,
     require,
 )
 from vindeby.campaign.sections.wake_model import WakeModel
@@ -48,15 +47,6 @@ def _is_seed(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
 
-def _date(text: str) -> str:
-    try:
-        datetime.fromisoformat(text)
-    except ValueError:
-        remedy = "write it like 2015-01-31 or 2015-01-31T13:00"
-        raise refusal("is not a date", remedy=remedy) from None
-    return text
-
-
 def _label(value: Any) -> str:
     text = str(value).strip()
     is_name = isinstance(value, str | int) and not isinstance(value, bool) and text.isprintable()
@@ -71,7 +61,7 @@ class Row(Section):
     farm: Name
     type: Name | None = None
     seed: Annotated[int | Literal["best"], BeforeValidator(_seed)] = "best"
-    since: Annotated[str, Strict(), AfterValidator(_date)] | None = Field(None, alias="from")
+    since: Date | None = Field(None, alias="from")
 
 
 class TableRow(Row):

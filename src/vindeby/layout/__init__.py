@@ -1,21 +1,26 @@
 """How a layout is found: boundaries, spacing, and the methods that search.
 
-May import ``vindeby.wake``, ``vindeby.errors`` and ``vindeby.units``; ``runner`` and what stands above may
-import it. A ``LayoutProblem`` says what is wanted, a ``Method`` how to look for it, a ``Result`` what came out.
+May import ``vindeby.wake``, ``vindeby.economy``, ``vindeby.errors`` and ``vindeby.units``; ``runner`` and what stands
+above may import it. A ``LayoutProblem`` says what is wanted, a ``Method`` how to look for it, a ``Result`` what came
+out.
 """
 
 from __future__ import annotations
 
 from vindeby.layout.area.boundary import Boundary, Zone, Zones
-from vindeby.layout.counting.choice import Choice, Objective
+from vindeby.layout.area.depth_limits import within_depths
+from vindeby.layout.counting.choice import Choice
 from vindeby.layout.counting.searches import CountSearch, MixSearch
 from vindeby.layout.method import Method, Pipeline, Result, Search, Status
 from vindeby.layout.methods.auto import Auto
+from vindeby.layout.methods.front import Front
 from vindeby.layout.methods.gradient import Gradient
 from vindeby.layout.methods.in_turn import InTurn
+from vindeby.layout.methods.regret import LeastRegret
 from vindeby.layout.methods.starts import BoundaryGrid, Lattice, RandomStart, SmartStart
 from vindeby.layout.methods.walks import Annealing, RandomSearch
 from vindeby.layout.problem import Layout, LayoutProblem
+from vindeby.layout.valuation import Valuation
 
 __all__ = [
     "Annealing",
@@ -24,14 +29,15 @@ __all__ = [
     "BoundaryGrid",
     "Choice",
     "CountSearch",
+    "Front",
     "Gradient",
     "InTurn",
     "Lattice",
     "Layout",
     "LayoutProblem",
+    "LeastRegret",
     "Method",
     "MixSearch",
-    "Objective",
     "Pipeline",
     "RandomSearch",
     "RandomStart",
@@ -39,6 +45,8 @@ __all__ = [
     "Search",
     "SmartStart",
     "Status",
+    "Valuation",
     "Zone",
     "Zones",
+    "within_depths",
 ]

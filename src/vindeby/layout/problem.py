@@ -14,11 +14,13 @@ import numpy as np
 import numpy.typing as npt
 
 from vindeby.arrays import BoolArray, FloatArray, IntArray
+from vindeby.economy import DepthGrid
 from vindeby.errors import ArgumentError, TaskError
 from vindeby.layout.area.boundary import Boundary, Zone, Zones, worst_pair
 from vindeby.layout.counting.choice import Choice
+from vindeby.layout.valuation import Valuation
 from vindeby.text import plural
-from vindeby.units import TOLERANCE_M
+from vindeby.units import MWH_PER_GWH, TOLERANCE_M
 from vindeby.wake import GriddedSite, WindFarm, WindGrid
 
 
@@ -58,8 +60,12 @@ def joined(first: Layout, second: Layout) -> Layout:
     )
 
 
-def _refuse_area_outside(grid: WindGrid, area: Boundary, name: str) -> None:
-    """Raise ArgumentError if an area is not within the grid of the local wind, so that no search leaves it."""
+GUESSED = 64
+"""Places in each zone from which the price of an LCOE is guessed."""
+
+
+def _refuse_area_outside(grid: WindGrid | DepthGrid, area: Boundary, name: str) -> None:
+    """Raise ArgumentError if an area is not within the grid of local wind or depths, so that no search leaves it."""
     if area.circle is None:
         corners = area.edges[:, :2] + area.origin
         what, x, y = "corner", corners[:, 0], corners[:, 1]
@@ -124,7 +130,7 @@ class LayoutProblem:
     others find what these say. ``report`` hears how far a search is.
 
     ``stated`` is the same farm in finer wind states, in which the energy of what was found is stated; by default
-    ``farm`` itself.
+    ``farm`` itself. ``valuation`` says what is searched for other than the most energy.
     """
 
     farm: WindFarm
@@ -138,6 +144,7 @@ class LayoutProblem:
     choice: Choice | None = None
     stated: WindFarm | None = None
     report: Report = field(default_factory=Report)
+    valuation: Valuation | None = None
 
     def __post_init__(self) -> None:
         if self.n_turbines < 1:
@@ -169,15 +176,24 @@ class LayoutProblem:
                 )
         if self.choice is not None:
             self._check_choice(self.choice)
-        if isinstance(self.farm.site, GriddedSite):
-            for zone in self.zones:
-                _refuse_area_outside(self.farm.site.grid, zone.boundary, self.name)
+        foundation = None if self.valuation is None else self.valuation.costs.foundation
+        wind = self.farm.site.grid if isinstance(self.farm.site, GriddedSite) else None
+        for grid in (wind, None if foundation is None else foundation.grid):
+            if grid is not None:
+                for zone in self.zones:
+                    _refuse_area_outside(grid, zone.boundary, self.name)
 
     def _check_choice(self, choice: Choice) -> None:
         if isinstance(self.boundary, Zones) or self.types is not None or self.standing is not None:
             raise ArgumentError("a choice is for one boundary, without types and without standing turbines")
         if choice.mix is not None and len(choice.mix) != len(self.farm.turbines):
             raise ArgumentError(f"the choice has {len(choice.mix)} types, the farm {len(self.farm.turbines)}")
+        few, many = choice.turbines
+        if few < many and (self.valuation is None or not self.valuation.tells_counts_apart):
+            raise ArgumentError(
+                f"{few} to {many} turbines cannot be told apart by their energy: more always give more; "
+                "give a valuation with costs, or aep-per-turbine"
+            )
         if not choice.allows(self._by_type(self.types_in_order())) or (choice.mix and self.mix is None):
             raise ArgumentError(
                 f"n_turbines {self.n_turbines} and mix {self.mix!r} must be one of those that the choice allows"
@@ -252,6 +268,69 @@ class LayoutProblem:
     def stated_aep(self, layout: Layout) -> float:
         """The yearly energy (GWh) that the result of a search states: ``aep``, in finer wind if there is any."""
         return self.aep(layout, self.stated)
+
+    @cached_property
+    def by_place(self) -> Valuation | None:
+        """The valuation, where it changes what is best for turbines of given types; else None: the energy counts.
+
+        As long as there is no layout, the price of an LCOE is a guess: for turbines in the free wind all over the area.
+        """
+        valuation = self.valuation
+        if valuation is None or not valuation.by_place:
+            return None
+        if valuation.objective != "lcoe" or valuation.price is not None:
+            return valuation
+        places = self._all_over
+        each = valuation.costs.places(places.x, places.y, places.types)[0].mean()
+        yearly = self.n_turbines * each + valuation.costs.recovery * valuation.costs.fixed
+        lcoe = float(yearly / (MWH_PER_GWH * self.free_aep_gwh))
+        return replace(valuation, price=lcoe / valuation.weight)
+
+    @cached_property
+    def _all_over(self) -> Layout:
+        """Turbines all over the area, always the same."""
+        drawn = [zone.boundary.sample(np.random.default_rng(0), GUESSED) for zone in self.zones]
+        x, y = np.hstack([np.stack(places) for places in drawn])
+        return Layout(x, y, np.resize(self.types_in_order(), len(x)))
+
+    @cached_property
+    def free_aep_gwh(self) -> float:
+        """About what the farm would give per year without wakes: turbines all over the area in the free wind."""
+        places = self._all_over
+        return self.farm.free_aep_at(places.x, places.y, places.types) / len(places.x) * self.n_turbines
+
+    def valued_at(self, layout: Layout) -> Valuation | None:
+        """The valuation for a stage of a search that begins with this layout; None where the energy counts."""
+        if self.by_place is None:
+            return None
+        whole = self.whole(layout)
+        needs_aep = self.by_place.objective == "lcoe"
+        return self.by_place.at(whole.x, whole.y, whole.types, self.aep(layout) if needs_aep else 0.0)
+
+    def worth(self, layout: Layout, aep_gwh: float | None = None) -> float:
+        """What layouts of the same turbines are compared by, of which the energy may be known: the larger the better.
+
+        Cables are routed for it.
+        """
+        aep_gwh = self.aep(layout) if aep_gwh is None else aep_gwh
+        if self.by_place is None:
+            return aep_gwh
+        whole = self.whole(layout)
+        return self.by_place.worth(self.by_place.parts(whole.x, whole.y, whole.types), aep_gwh)
+
+    def loss_of_places(self, layout: Layout) -> float:
+        """What turbines cost where they stand, cables left out, as energy (GWh per year); 0 where places cost alike."""
+        if self.by_place is None:
+            return 0.0
+        return float(self.by_place.loss_at(layout.x, layout.y, layout.types).sum())
+
+    def objective(self, layout: Layout, aep_gwh: float) -> float:
+        """The objective of a layout with this energy, in its own unit; without a valuation, the energy."""
+        if self.valuation is None:
+            return aep_gwh
+        whole = self.whole(layout)
+        parts = self.valuation.parts(whole.x, whole.y, whole.types)
+        return self.valuation.objective_of(parts, len(whole.x), aep_gwh)
 
     def whole(self, layout: Layout) -> Layout:
         """The layout with what stands of the same farm after it."""

@@ -15,7 +15,8 @@ from collections.abc import Callable
 from matplotlib.axes import Axes
 
 from vindeby.plots.compare import compare, gallery
-from vindeby.plots.energy import best_and_median, counts, energy, losses, search
+from vindeby.plots.costs import costs, depth
+from vindeby.plots.energy import best_and_median, counts, energy, front, losses, search
 from vindeby.plots.farms import density, farm_map, wakes
 from vindeby.plots.layout import layout
 from vindeby.plots.style import FORMATS, save
@@ -41,6 +42,9 @@ PICTURES: dict[str, tuple[Picture, str]] = {
     "losses": (losses, "what own and neighbours' wakes take"),
     "counts": (counts, "the objective against the number of turbines"),
     "search": (search, "how the search of the best results went on"),
+    "front": (front, "AEP against the second of two objectives"),
+    "costs": (costs, "the parts of the LCOE, of the best of each farm and type"),
+    "depth": (depth, "the water depth under the best layout of the first farm"),
     "series": (series, "power over time, by combination of a study"),
 }
 """Every picture of a campaign, and what it shows."""

@@ -26,6 +26,7 @@ from vindeby.plots.style import (
     text_on,
     thousands,
 )
+from vindeby.results.fronts import fronts_of
 from vindeby.results.result_set import ResultSet
 
 _MOST_FARMS = 24
@@ -208,6 +209,24 @@ def _lines(
             raise DataError(f"{result_set.path}: its results do not hold {x[0]}, which some searches keep")
         axes.xaxis.set_major_formatter("{x:g}")
         axes.set_title(f"{y[1].partition(',')[0]} against {x[1]}, of the best of each farm and type")
+        axes.legend(fontsize=8)
+    return axes
+
+
+def front(result_set: ResultSet, *, dark: bool = False) -> Axes:
+    """AEP against the second of two objectives, a line through what is not dominated; the rest as open marks."""
+    fronts = fronts_of(result_set)
+    with style(dark=dark):
+        axes: Axes = figure(7.2, 4.4).add_subplot(ylabel="AEP, GWh")
+        for number, (one, colour) in enumerate(zip(fronts, shades(len(fronts)), strict=True)):
+            best, marker = ~one.is_dominated, MARKERS[number % len(MARKERS)]
+            axes.plot(one.other[best], one.aep_gwh[best], f"-{marker}", markersize=4.5, linewidth=1,
+                      color=colour, label=f"{one.farm}, {one.type}")  # fmt: skip
+            axes.plot(one.other[~best], one.aep_gwh[~best], marker, markersize=4.5, color=colour,
+                      markerfacecolor="none")  # fmt: skip
+        against = fronts[0].against
+        axes.set_xlabel(", ".join(filter(None, [against.title, against.unit])))
+        axes.set_title(f"AEP against {against.title}; open marks are dominated")
         axes.legend(fontsize=8)
     return axes
 

@@ -12,6 +12,8 @@ from shapely.geometry.base import BaseGeometry
 from vindeby import units
 from vindeby.arrays import FloatArray
 from vindeby.assembly.stored_turbines import closest_pair, energy_of
+from vindeby.assembly.value import LCOE, NPV
+from vindeby.economy.cables import Routes
 from vindeby.errors import ArgumentError, VindebyError
 from vindeby.evaluation.as_campaign import among_neighbours, case_of, source_of
 from vindeby.evaluation.stored_layouts import Case
@@ -25,6 +27,13 @@ from vindeby.results.sources import farm_of, turbine_of
 if TYPE_CHECKING:
     from vindeby.wake import WindFarm
 
+_MONEY = (
+    ("LCOE, EUR/MWh", LCOE, 1.0, ",.2f"),
+    ("NPV, MEUR", NPV, 1e6, ",.1f"),
+    ("capex, MEUR", "capex_eur", 1e6, ",.1f"),
+    ("opex, MEUR/year", "opex_eur_per_year", 1e6, ",.1f"),
+)
+"""What a result says about its cost: name, attribute, unit and form of the figure."""
 _GRID = 420
 """Points along the longer side of a picture of wakes."""
 
@@ -35,6 +44,7 @@ class Drawn:
     def __init__(self, result_set: ResultSet, key: str) -> None:
         self.key, self.record, self.places = key, result_set.record(key), result_set.layout(key)
         farm_idx, type_idx, seed = result_set.place(key)
+        self.routes = Routes.stored(self.record.arrays)
         case, self.not_drawn = case_of(result_set.campaign, seed), ""
         if case is not None:
             result_set, self.not_drawn = _among(result_set, key, case)
@@ -48,6 +58,7 @@ class Drawn:
         """Positions of turbines that stand already, by the name of their group."""
         self.section, turbine = farm_of(campaign, farm_idx), turbine_of(campaign, type_idx)
         self.crs = getattr(campaign, "crs", None)
+        self.depth = None if campaign is None or campaign.costs is None else campaign.costs.depth
         self.engine = None if campaign is None or campaign.wake.engine is None else campaign.wake.title
         """What computes the wakes where vindeby does not; they are then not drawn."""
         diameter = self.record.attributes.get("diameter", 0.0)
@@ -117,7 +128,8 @@ class Drawn:
     @property
     def box(self) -> Box:
         """Left, bottom, right and top of what is drawn."""
-        return shapes.frame(self.area, np.hstack([self.places, self.neighbours]))
+        stations = np.empty((2, 0)) if self.routes is None else self.routes.substations.T
+        return shapes.frame(self.area, np.hstack([self.places, self.neighbours, stations]))
 
     @property
     def origin(self) -> tuple[float, float]:
@@ -141,6 +153,11 @@ class Drawn:
             facts.append(("capacity", f"{count * self.rated_power_mw:,.0f} MW"))
         if self.aep_gwh is not None:
             facts.append(("AEP", f"{self.aep_gwh:,.1f} GWh"))
+        facts += [
+            (name, f"{value / unit:{form}}")
+            for name, attribute, unit, form in _MONEY
+            if isinstance(value := self.record.attributes.get(attribute), float)
+        ]
         if self.aep_gwh is not None and self.rated_power_mw:
             full = units.mean_power_to_aep_gwh(self.rated_power_mw * units.MW) * count
             facts.append(("capacity factor", f"{100 * self.aep_gwh / full:.1f} %"))
@@ -151,6 +168,8 @@ class Drawn:
             facts.append(("density", f"{density:.2f} MW/km²"))
         if count > 1:
             facts.append(("closest pair", f"{closest_pair(*self.places)[0]:,.0f} m"))
+        if self.routes is not None:
+            facts.append(("cables", f"{self.routes.length_m * shapes.KM:,.1f} km"))
         if self.spacing_m:
             facts.append(("least allowed", f"{self.spacing_m:,.0f} m"))
         if self.engine is not None:
@@ -263,9 +282,13 @@ def _map(axes: Axes, drawn: Drawn, direction: float | None, speed: float | None)
         image = _draw_wakes(axes, drawn, direction, speed)
         label = f"wind speed at hub height, m/s; free wind {speed:g} m/s from {direction:.4g}°"
         axes.figure.colorbar(image, ax=axes, shrink=0.7, aspect=40, pad=0.02, label=label, extend="min")
+    if drawn.depth is not None:
+        shapes.draw_depth(axes, drawn.depth, drawn.origin)
     if drawn.spacing_m:
         shapes.draw_spacing(axes, places, drawn.spacing_m)
     draw_surroundings(axes, drawn, drawn.box)
+    if drawn.routes is not None:
+        shapes.draw_cables(axes, drawn.routes, drawn.origin)
     if axes.get_legend_handles_labels()[0]:
         axes.legend(loc="upper left", fontsize=7, frameon=True, framealpha=0.8)
     if drawn.mixed is None:

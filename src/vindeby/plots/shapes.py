@@ -14,7 +14,9 @@ from mpl_toolkits.axes_grid1.anchored_artists import AnchoredSizeBar  # type: ig
 from shapely.geometry.base import BaseGeometry
 
 from vindeby.arrays import FloatArray, IntArray
-from vindeby.plots.style import FAINT, MARKERS, ink, legend_mark, paper, shades
+from vindeby.campaign.sections.costs import Depth
+from vindeby.economy.cables import Routes
+from vindeby.plots.style import FAINT, MARKERS, ink, legend_mark, paper, shades, slow_to_free
 from vindeby.results.maps import Box, box_around
 
 Origin = tuple[float, float]
@@ -79,6 +81,34 @@ def draw_neighbours(axes: Axes, places: FloatArray, count: int, origin: Origin, 
     (line,) = axes.plot(*in_km(places, origin), "^", markersize=size, markerfacecolor=paper(),
                         markeredgecolor=ink(), markeredgewidth=0.9, label=label, zorder=5)  # fmt: skip
     line.set_gid("neighbours")
+
+
+def draw_cables(axes: Axes, routes: Routes, origin: Origin) -> None:
+    """Cables, the larger their type the wider, and substations as squares; with entries in the legend."""
+    lines, place = routes.lines(), routes.substations.T
+    for kind in np.unique(routes.types).tolist():
+        mine = [(line - origin) * KM for line, one in zip(lines, routes.types, strict=True) if one == kind]
+        label = f"cable type {kind}: {routes.lengths_m[routes.types == kind].sum() * KM:,.1f} km"
+        look = {"colors": ink(), "linewidths": 0.6 + 0.6 * kind, "alpha": 0.65, "zorder": 4}
+        axes.add_collection(LineCollection(mine, label=label, **look))
+    (squares,) = axes.plot(
+        *in_km(place, origin), "s", markersize=6, color=ink(), label="substation", zorder=6
+    )
+    squares.set_gid("substations")
+
+
+def draw_depth(axes: Axes, depth: Depth, origin: Origin, *, filled: bool = False) -> None:
+    """Lines of equal water depth with their metres; or the depth in colours, with a colour bar."""
+    values = depth.array().T
+    if np.ptp(values) == 0.0:
+        return
+    x, y = ((np.array(axis) - corner) * KM for axis, corner in zip((depth.x, depth.y), origin, strict=True))
+    if filled:
+        image = axes.contourf(x, y, values, levels=20, cmap=slow_to_free().reversed(), zorder=0)
+        axes.figure.colorbar(image, ax=axes, shrink=0.7, aspect=40, pad=0.02, label="water depth, m")
+        return
+    lines = axes.contour(x, y, values, levels=8, colors=FAINT, linewidths=0.7, zorder=1)
+    axes.clabel(lines, fmt="%g m", fontsize=6)
 
 
 def draw_excluded(axes: Axes, excluded: BaseGeometry, origin: Origin) -> None:

@@ -1,6 +1,6 @@
 """What a report says, gathered: results with their layouts, what is missing, where everything comes from."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -40,6 +40,7 @@ def results_data(result_set: ResultSet) -> dict[str, Any]:
             "n": int(layout.shape[1]),
             "aep": maps.plain(row["aep"], 3),
             "loss": maps.plain(100 * loss, 3),
+            "lcoe": maps.plain(row["lcoe_eur_per_mwh"], 4),
             "seconds": maps.plain(row["seconds"], 2),
             "layout": maps.pack_layout(layout, frames[int(row["farm_idx"])]),
         }
@@ -82,14 +83,29 @@ def missing_by_cell(snapshot: Snapshot) -> list[tuple[str, str, str, str]]:
     return found
 
 
-def best_table(result_set: ResultSet) -> list[tuple[str, str, str, str, float, float, float | None]]:
-    """For each farm and type: the best key, turbines, its energy, the median energy, its wake loss."""
+class Best(NamedTuple):
+    """The best result of a farm and type."""
+
+    farm: str
+    type: str
+    key: str
+    turbines: str
+    aep_gwh: float
+    median_gwh: float
+    """Of all results of the farm and type."""
+    loss_percent: float | None
+    lcoe: float | None
+    """EUR per MWh."""
+
+
+def best_table(result_set: ResultSet) -> list[Best]:
+    """The best of each farm and type."""
     rows, losses = result_set.rows, result_set.wake_losses()
     found = []
     for (farm, kind), best in sorted(result_set.best().items()):
         mine = (rows["farm_idx"] == farm) & (rows["type_idx"] == kind)
         found.append(
-            (
+            Best(
                 result_set.farm_name(farm),
                 result_set.cell_name(farm, kind),
                 rows["key"][best].decode(errors="replace"),
@@ -97,6 +113,7 @@ def best_table(result_set: ResultSet) -> list[tuple[str, str, str, str, float, f
                 float(rows["aep"][best]),
                 float(np.nanmedian(rows["aep"][mine])),
                 maps.plain(100 * losses[best], 3),
+                maps.plain(rows["lcoe_eur_per_mwh"][best], 4),
             )
         )
     return found

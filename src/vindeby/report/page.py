@@ -166,6 +166,8 @@ def campaign_facts(campaign: Campaign) -> list[tuple[str, str]]:
         ("wind", f"{wind}, {speeds}, turbulence intensity {turbulence_text(site.turbulence_intensity)}"),
         ("wake model", _wake(campaign)),
         method,
+        *([] if campaign.objective is None else [("objective", campaign.objective.title)]),
+        *([] if campaign.costs is None else [("costs", "; ".join(campaign.costs.in_words))]),
         ("least distance", f"{spacing:g} {'D' if unit == 'diameters' else 'm'}"),
         ("seeds", f"{len(campaign.seeds):,} for each farm and type"),
     ]
@@ -200,6 +202,7 @@ def build_report(result_set: ResultSet, observer: Observer, progress: Progress =
     progress("drawing the best layout")
     sections = [
         _summary(snapshot),
+        _filter(result_set),
         setup(result_set),
         _differences(result_set),
         _combinations(result_set),
@@ -232,6 +235,14 @@ def build_report(result_set: ResultSet, observer: Observer, progress: Progress =
             "</body></html>\n",
         ]
     )
+
+
+def _filter(result_set: ResultSet) -> str:
+    """Which results the page is about, where not all were asked for."""
+    if result_set.where is None:
+        return ""
+    many, every = len(result_set.rows), len(result_set.results.rows)
+    return tag("p", f"What follows is about the {many:,} of {every:,} results with {result_set.where}")
 
 
 def _hash(text: str) -> str:
@@ -284,13 +295,15 @@ def _best(result_set: ResultSet) -> str:
     rows = gather.best_table(result_set)
     if not rows:
         return ""
-    lines = []
-    for farm, kind, key, count, best, median, loss in rows:
-        figures = (f"{best:,.1f}", f"{median:,.1f}", "" if loss is None else f"{loss:.2f}")
-        lines.append((farm, kind, ResultLink(key), count, *figures))
-    titles = ("farm", "type", "best result", "turbines", "best AEP, GWh", "median AEP, GWh")
-    head = tag("h2", "The best of each farm and type")
-    return head + table((*titles, "wake loss of best, %"), lines, names=3, minor=(3, 5))
+    lines, priced = [], any(row.lcoe is not None for row in rows)
+    for row in rows:
+        figures = [f"{row.aep_gwh:,.1f}", f"{row.median_gwh:,.1f}"]
+        figures += ["" if row.loss_percent is None else f"{row.loss_percent:.2f}"]
+        figures += ["" if row.lcoe is None else f"{row.lcoe:.2f}"] if priced else []
+        lines.append((row.farm, row.type, ResultLink(row.key), row.turbines, *figures))
+    titles = ["farm", "type", "best result", "turbines", "best AEP, GWh", "median AEP, GWh"]
+    titles += ["wake loss of best, %", *(["LCOE of best, EUR/MWh"] if priced else [])]
+    return tag("h2", "The best of each farm and type") + table(titles, lines, names=3, minor=(3, 5))
 
 
 def _combinations(result_set: ResultSet) -> str:

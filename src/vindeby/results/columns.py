@@ -29,7 +29,7 @@ from vindeby.store.read.inspect import ORIGIN, ORIGINS, origins
 if TYPE_CHECKING:
     from vindeby.assembly.done import Judge
 
-_REAL = ("aep", "objective", "aep_engine", "seconds")
+_REAL = ("aep", "objective", "lcoe_eur_per_mwh", "aep_engine", "seconds")
 _NEEDED = frozenset(
     [
         "key",
@@ -46,7 +46,7 @@ class ResultColumns:
     """All results as columns.
 
     These are ``key, fingerprint, checksum, origin, farm_idx, type_idx, ss_seed, n_turbines, aep, objective,
-    aep_engine, seconds``.
+    lcoe_eur_per_mwh, aep_engine, seconds``.
     ``aep`` is in GWh and NaN where it is missing or not a positive number, or where the result is known to be invalid
     (``leave_out``).
     """
@@ -109,13 +109,16 @@ class ResultColumns:
     def worths(self, campaign: Campaign | None) -> FloatArray:
         """What each result is worth where results of its farm and type are compared: its objective, or its energy.
 
-        A result has an objective where the search chose how many turbines there are, or of which types. Where it is
-        not stored, as in files of other programs, it follows from energy and number of turbines; for a mix of types,
-        whose numbers are not in these columns, it is NaN.
+        The larger the better: the worth of an LCOE is negative. A result has an objective where costs decide, or where
+        the search chose how many turbines there are, or of which types. Where it is not stored, as in files of other
+        programs, it follows from energy and number of turbines; for a mix of types, whose numbers are not in these
+        columns, and with costs, it is NaN.
         """
         aep, objective = np.array(self.rows["aep"]), self.rows["objective"]
         if campaign is None or campaign.objective is None:
             return aep
+        if campaign.objective.is_of_costs:
+            return np.where(np.isnan(aep), aep, campaign.objective.sign * objective)
         unknown = np.isnan(objective) & ~np.isnan(aep)
         worths = np.where(np.isnan(aep) | unknown, aep, objective)
         chosen = {(cell.farm_idx, cell.type_idx): cell for cell in campaign.cells() if cell.is_chosen}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import difflib
 import fnmatch
+from collections.abc import Collection
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,12 +13,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from vindeby.arrays import FloatArray, IntArray
+from vindeby.arrays import BoolArray, FloatArray, IntArray
 from vindeby.assembly.stored_turbines import layout_of, own_types
 from vindeby.campaign import Campaign
 from vindeby.campaign.tasks import Cell, parse_key, task_key
 from vindeby.errors import ArgumentError, DataError
 from vindeby.results.columns import ResultColumns
+from vindeby.results.query import Labels, Query
 from vindeby.results.snapshot import Expected
 from vindeby.results.sources import (
     GivenCampaign,
@@ -27,7 +29,7 @@ from vindeby.results.sources import (
     turbine_of,
 )
 from vindeby.store.format.record import Record
-from vindeby.store.read.export import UNKNOWN, progress
+from vindeby.store.read.export import COMPUTED, UNKNOWN, attribute_column, attribute_names, progress, texts
 
 if TYPE_CHECKING:
     from vindeby.wake import WindFarm
@@ -36,13 +38,17 @@ if TYPE_CHECKING:
 class ResultSet:
     """What can be seen of a database; everything is worked out when it is first asked for."""
 
-    def __init__(self, path: Path | str, *, campaign: GivenCampaign = None) -> None:
+    def __init__(self, path: Path | str, *, campaign: GivenCampaign = None, where: str | None = None) -> None:
         self.source = open_source(path)
         self.path, self.run = self.source.path, self.source.run
         self.results = ResultColumns(self.source)
         self.campaign: Campaign | None = campaign_of(self.run, campaign, self.source.campaign_text)
         self.results.leave_out_invalid(self.campaign)
         self._farms: dict[tuple[tuple[int, ...], int | None], WindFarm] = {}
+        self.where = where
+        self._kept: BoolArray | None = None
+        if where is not None:
+            self._kept = self._chosen(Query(where))
 
     def with_campaign(self, campaign: Campaign) -> ResultSet:
         """The same results as another campaign sees them, which has the same farms, types and seeds."""
@@ -59,8 +65,44 @@ class ResultSet:
 
     @property
     def rows(self) -> NDArray[Any]:
-        """The results, one row each."""
-        return self.results.rows
+        """The results, one row each; with ``where``, those that it is true for."""
+        return self.results.rows if self._kept is None else self.results.rows[self._kept]
+
+    def _chosen(self, query: Query) -> BoolArray:
+        """Which valid results a query is true for."""
+        found = query.matches(self.columns(query.names), len(self.results.rows))
+        valid: BoolArray = ~np.isnan(self.results.rows["aep"])
+        return found & valid
+
+    def columns(self, names: Collection[str] = ()) -> dict[str, Any]:
+        """The columns that a query can name: those of every result, and of ``names`` those that are attributes."""
+        rows = self.rows
+        found: dict[str, Any] = {
+            "key": np.array([key.decode(errors="replace") for key in rows["key"].tolist()])
+        }
+        for name, field, name_of in (
+            ("farm", "farm_idx", self.farm_name),
+            ("type", "type_idx", self.type_name),
+        ):
+            numbers, short = rows[field].tolist(), "farm" if name == "farm" else "t"
+            found[name] = Labels(
+                np.array([name_of(number) for number in numbers], np.str_),
+                np.array([f"{short}{number}" for number in numbers], np.str_),
+            )
+        found |= {"seed": rows["ss_seed"], "turbines": rows["n_turbines"]}
+        found |= {name: rows[name] for name in ("aep", "objective", "seconds")}
+        found["origin"] = np.array([text.decode() or COMPUTED for text in rows["origin"].tolist()], np.str_)
+        found["loss"] = self.wake_losses() if "loss" in names else None
+        segments = list(self.source.segments()) if set(names) - found.keys() else []
+        here = {key: place for place, key in enumerate(texts(segments, "key"))}
+        order = [here.get(key, -1) for key in found["key"].tolist()] if here else []
+        for name in set(names) & set(attribute_names(segments)) - found.keys():
+            column = attribute_column(segments, name)
+            none = np.array([""]) if column.dtype.kind == "U" else np.array([np.nan])
+            found[name] = np.append(column, none)[
+                order
+            ]  # the last stands for a record that turned out damaged
+        return found
 
     @cached_property
     def keys(self) -> list[str]:
@@ -167,7 +209,8 @@ class ResultSet:
 
     def worths(self) -> FloatArray:
         """What each result is worth where results of its farm and type are compared (``ResultColumns.worths``)."""
-        return self.results.worths(self.campaign)
+        worths = self.results.worths(self.campaign)
+        return worths if self._kept is None else worths[self._kept]
 
     def _types(self, row: Any) -> list[int]:
         """The type of each turbine of a mixed farm, or the one type of another; none where they are not known."""

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -133,6 +134,19 @@ class WindFarm:
             else None
         )
 
+    def beside(self, neighbours: Neighbours) -> Self:
+        """The same farm among other neighbours."""
+        farm = copy(self)
+        farm.neighbours = neighbours
+        own = neighbours.x, neighbours.y, neighbours.types
+        farm._neighbours = self._checked_layout(*own, "neighbour")  # noqa: SLF001  a copy of this one
+        return farm
+
+    @property
+    def parts(self) -> tuple[WindFarm, ...]:
+        """The farm in each of its scenarios: itself, unless it is a ``ScenarioFarm``."""
+        return (self,)
+
     @property
     def tabulated(self) -> bool:
         """Whether pairs of turbines are read from tables (``pair_tables``)."""
@@ -202,6 +216,10 @@ class WindFarm:
 
     def _batch(self, x: npt.ArrayLike, y: npt.ArrayLike, types: npt.ArrayLike, *, gradient: bool) -> Batch:
         """Check all layouts, then evaluate them on the farm's device."""
+        if self.parts != (self,):
+            raise ArgumentError(
+                "several scenarios are not evaluated in batches; call the method of each of the parts"
+            )
         rows = [np.asarray(v) for v in (x, y)]
         if rows[0].ndim != 2 or rows[0].shape != rows[1].shape:
             shapes = " and ".join(str(row.shape) for row in rows)

@@ -18,6 +18,7 @@ from numba.core import config
 from vindeby.errors import ArgumentError
 from vindeby.wake import MODELS, Neighbours, TimeSeriesSite, Turbine, UniformSite, WakeModel, WindFarm
 from vindeby.wake.gpu.devices import found_device
+from vindeby.wake.scenarios import ScenarioFarm
 
 FloatArray = npt.NDArray[np.float64]
 ON_CARD = os.environ.get("VINDEBY_TEST_GPU") == "1"
@@ -157,6 +158,13 @@ def test_threads_evaluate_a_batch_as_one_layout_after_another() -> None:
 def test_batches_that_cannot_be_are_refused(given: tuple[Any, ...], message: str) -> None:
     with pytest.raises(ArgumentError, match=message):
         farm("iea37").aep_batch(*given)
+
+
+def test_batches_of_several_scenarios_are_refused() -> None:
+    several = ScenarioFarm([farm("iea37"), farm("iea37", UniformSite((1.0,), 8.0))])
+    for method in (several.aep_batch, several.aep_and_gradient_batch):
+        with pytest.raises(ArgumentError, match="call the method of each of the parts"):
+            method(*layouts())
 
 
 def test_what_no_kernel_computes_is_refused_on_a_card_and_left_to_the_processors() -> None:

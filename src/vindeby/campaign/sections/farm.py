@@ -1,22 +1,25 @@
-"""A farm: how many turbines stand in it, at which distance, what the search maximises; and its neighbours."""
+"""A farm: how many turbines stand in it, at which distance; and its neighbours."""
 
 from __future__ import annotations
 
 import math
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from datetime import datetime
 from typing import Annotated, Any, Literal, Self
 
 import shapely
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, Strict, Tag, model_validator
 from shapely.geometry.base import BaseGeometry
 
+from vindeby.campaign.reading.yaml_text import Path
 from vindeby.campaign.sections.boundary import Boundary, Exclusion, Vertex
 from vindeby.campaign.sections.turbines import Turbine
 from vindeby.campaign.sections.values import (
     NAMED,
     Count,
+    Date,
     Name,
     NotNegative,
     OneOf,
@@ -153,77 +156,6 @@ class Amount(Section):
         require(few <= total <= many, wrong, "make the two agree", "mix")
 
 
-WAYS = "aep-per-turbine, or {turbine_cost_gwh: 12.5}"
-"""The objectives that tell counts apart, for messages."""
-
-
-_WORDS = {"aep": "AEP", "aep-per-turbine": "AEP per turbine"}
-
-
-class Objective(Section):
-    """``aep``, ``aep-per-turbine``, or ``turbine_cost_gwh``: AEP less so many GWh a year for each turbine.
-
-    The cost is one for all turbine types or one for each, by name.
-    """
-
-    short_form = {"enum": ["aep", "aep-per-turbine"]}  # noqa: RUF012
-
-    maximise: Literal["aep", "aep-per-turbine"] = "aep"
-    """AEP of the farm, or AEP per turbine."""
-    turbine_cost_gwh: (
-        Annotated[
-            Annotated[NotNegative, Tag("number")]
-            | Annotated[dict[Name, NotNegative], Field(min_length=1), Tag("table")],
-            either("number", "table"),
-        ]
-        | None
-    ) = None
-    """What is taken off AEP for each turbine, in GWh per year: one number, or one for each type."""
-
-    @model_validator(mode="before")
-    @classmethod
-    def _bare_name(cls, data: Any) -> Any:
-        if isinstance(data, dict | cls):
-            return data
-        require(isinstance(data, str) and data in _WORDS, "is not an objective", f"write aep, {WAYS}")
-        return {"maximise": data}
-
-    @model_validator(mode="after")
-    def _one_way_only(self) -> Objective:
-        wrong = "aep-per-turbine and turbine_cost_gwh exclude each other"
-        is_one = self.maximise == "aep" or self.turbine_cost_gwh is None
-        require(is_one, wrong, "give one", "turbine_cost_gwh")
-        return self
-
-    @property
-    def tells_counts_apart(self) -> bool:
-        """Whether more turbines can be worth less."""
-        return self.maximise == "aep-per-turbine" or self.turbine_cost_gwh is not None
-
-    @property
-    def title(self) -> str:
-        """The objective in words."""
-        cost = self.turbine_cost_gwh
-        if isinstance(cost, dict):
-            each = ", ".join(f"{value:g} for each {name}" for name, value in cost.items())
-            return f"AEP less the cost of turbines in GWh per year: {each}"
-        return (
-            f"AEP less {cost:g} GWh per year for each turbine" if cost is not None else _WORDS[self.maximise]
-        )
-
-    def cost_gwh(self, turbine_name: str) -> float:
-        """What a turbine of this type costs, in GWh per year."""
-        if isinstance(self.turbine_cost_gwh, dict):
-            return self.turbine_cost_gwh[turbine_name]
-        return self.turbine_cost_gwh or 0.0
-
-    def worth(self, aep_gwh: float, counts: Mapping[str, int]) -> float:
-        """The objective of a farm with so many turbines of each type, in GWh per year (of each turbine)."""
-        if self.maximise == "aep-per-turbine":
-            return aep_gwh / sum(counts.values())
-        return aep_gwh - sum(self.cost_gwh(name) * count for name, count in counts.items())
-
-
 _SHORT = re.compile(r"([0-9]+\.?[0-9]*|\.[0-9]+)\s*(D|m)")
 
 
@@ -260,6 +192,22 @@ class Zone(Amount):
     """Unique among the zones of the farm."""
     boundary: Boundary
     """Where its turbines may stand."""
+    since: Annotated[Date | None, Field(alias="from")] = None
+    """With search: in-turn, when it is built; by default before those that say it."""
+
+
+_Rounds = Annotated[Count, Field(le=1000)]
+
+
+def _until_settled(value: Any) -> Any:
+    """The number of rounds that stands for ``until-settled``; anything else as it is."""
+    known = not isinstance(value, str) or value == "until-settled"
+    require(known, "is not a number of rounds", "write a whole number, or until-settled")
+    return 200 if isinstance(value, str) else value
+
+
+def _moments(zones: Sequence[Zone]) -> list[datetime | None]:
+    return [None if zone.since is None else datetime.fromisoformat(zone.since) for zone in zones]
 
 
 class Farm(Amount):
@@ -280,8 +228,12 @@ class Farm(Amount):
     """Several areas, each with its own amount."""
     search: Literal["together", "in-turn"] | None = None
     """Search all zones together, or one after the other."""
-    rounds: Annotated[Count, Field(le=1000)] | None = None
-    """How often zones are searched in turn."""
+    rounds: Annotated[_Rounds, BeforeValidator(_until_settled, _Rounds | Literal["until-settled"])] | None = (
+        None
+    )
+    """How often at most zones are searched in turn; until-settled: until no zone moves."""
+    maximise: Literal["own", "all"] | None = None
+    """With search: in-turn, what a zone maximises: its own energy, or that of all turbines that stand."""
     neighbours: Neighbours | None = None
     """Turbines that stand already, besides the campaign's."""
 
@@ -291,6 +243,12 @@ class Farm(Amount):
         if self.one_boundary is not None:
             return self.one_boundary
         return _united([zone.boundary for zone in self.zones or ()])
+
+    def stages(self) -> tuple[int, ...]:
+        """By zone, how many dates come before its own: the order in which zones are built."""
+        moments = _moments(self.zones or ())
+        dates = sorted({moment for moment in moments if moment is not None})
+        return tuple(0 if moment is None else 1 + dates.index(moment) for moment in moments)
 
     def drawn_shape(self) -> BaseGeometry:
         """The area for a picture: the polygons of all zones, side by side, so that their borders show."""
@@ -330,12 +288,17 @@ class Farm(Amount):
         zones, whole = self.zones, self.one_boundary
         require(not (zones and whole), "boundary and zones exclude each other", "give one", "zones")
         require(zones or whole, "is missing", "add it, or zones", "boundary")
-        for name in ("search", "rounds"):
+        for name in ("search", "rounds", "maximise"):
             unused = zones or getattr(self, name) is None
             require(unused, "is for a farm with zones", "remove it, or give zones", name)
-        in_turn = self.rounds is None or self.search == "in-turn"
-        require(in_turn, "counts the rounds of a search zone by zone", "add search: in-turn", "rounds")
+        given: list[tuple[Any, Path]] = [(self.rounds, ("rounds",)), (self.maximise, ("maximise",))]
+        given += [(zone.since, ("zones", index, "from")) for index, zone in enumerate(zones or ())]
+        for value, at in given if self.search != "in-turn" else ():
+            require(value is None, "is for a search zone by zone", "add search: in-turn", *at)
         if zones is not None:
+            has_none = {moment.tzinfo is None for moment in _moments(zones) if moment is not None}
+            wrong = "some dates of the zones have a time zone, and some have none"
+            require(len(has_none) < 2, wrong, "write all of them alike", "zones")
             self._refuse_amounts(zones)
             self._refuse_mixes(zones)
         return self

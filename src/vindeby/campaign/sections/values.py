@@ -5,6 +5,7 @@ import json
 import re
 import unicodedata
 from dataclasses import is_dataclass
+from datetime import datetime
 from functools import partial
 from typing import Annotated, Any, ClassVar, Self, get_args
 
@@ -135,6 +136,19 @@ def require(holds: object, message: str, remedy: str, *at: str | int) -> None:
     """Refuse what is at the path ``at``, from the validated value on, unless a condition holds."""
     if not holds:
         raise refusal(message, remedy=remedy, at=at)
+
+
+def _date(text: str) -> str:
+    try:
+        datetime.fromisoformat(text)
+    except ValueError:
+        remedy = "write it like 2015-01-31 or 2015-01-31T13:00"
+        raise refusal("is not a date", remedy=remedy) from None
+    return text
+
+
+Date = Annotated[str, Strict(), AfterValidator(_date)]
+"""A date, or a date and time, by ISO 8601."""
 
 
 def one_is_a_list(value: Any) -> Any:

@@ -19,7 +19,8 @@ from vindeby.assembly.done import Judge
 from vindeby.assembly.energy import ORIGIN as AEP_ORIGIN
 from vindeby.assembly.energy import RECOMPUTED
 from vindeby.assembly.physics import STORED, TOLERANCE_STORED_AEP, CampaignCheck
-from vindeby.assembly.stored_turbines import largest_diameter_m, objective_gwh
+from vindeby.assembly.stored_turbines import largest_diameter_m
+from vindeby.assembly.value import values_of
 from vindeby.campaign import Campaign
 from vindeby.campaign.tasks import Cell, parse_key, task_key
 from vindeby.store.format.record import Attribute, Record
@@ -174,9 +175,8 @@ class Examiner:
         if layout is not None:
             arrays["layout"] = layout
         cell = self._check.cell_of(placed.key)
-        worth = None if cell is None else objective_gwh(self._campaign, cell, arrays)
-        objective: dict[str, Attribute] = {} if worth is None else {"objective": worth}
-        return Record(placed.key, "", arrays, {**placed.attributes, **objective, **(attributes or {})})
+        values = {} if cell is None else values_of(self._campaign, cell, arrays)
+        return Record(placed.key, "", arrays, {**placed.attributes, **values, **(attributes or {})})
 
     def _possible(self, record: Record) -> Record:
         if wrong := self._judge.why_not(record):

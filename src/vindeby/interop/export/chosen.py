@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from vindeby.arrays import FloatArray
 from vindeby.campaign import Campaign
 from vindeby.campaign.tasks import Cell, task_key
+from vindeby.economy.cables import Routes
 from vindeby.errors import ArgumentError, DataError, ShortfallError
 from vindeby.results.result_set import ResultSet
 from vindeby.store.format.record import Attribute
@@ -48,6 +49,8 @@ class Result(NamedTuple):
     """The type of each turbine, by its number in the campaign: that of the result, or of its mix."""
     zones: list[int] | None
     """The zone of each turbine, by its number in the farm; None for a farm without zones."""
+    routes: Routes | None
+    """Its cables; None where they are not stored."""
 
 
 @dataclass(frozen=True)
@@ -147,6 +150,8 @@ def choose(results: ResultSet, selection: Selection) -> Chosen:
     wanted = {valid[key]: key for key in canonical if is_wanted(key, valid[key])}
     tasks = () if campaign is None else campaign.tasks()
     expected = {task.key: (task.farm_idx, task.type_idx, task.seed) for task in tasks}
+    if results.where is not None:
+        expected = {}  # whether a missing result would be chosen is not known
     expected = {key: place for key, place in expected.items() if is_wanted(key, place)}
     missing = [key for key, place in expected.items() if place not in wanted]
     if selection.best:
@@ -172,7 +177,7 @@ def choose(results: ResultSet, selection: Selection) -> Chosen:
         segments=segments,
         results=[found[key] for key in in_order if key in found],
         missing={key: expected.get(key) or valid[key] for key in [*missing, *in_order] if key not in found},
-        whole=selection == Selection(),
+        whole=selection == Selection() and results.where is None,
     )
 
 
@@ -265,4 +270,5 @@ def _result(
     own_types = (
         [place[1]] * count if types is None or types.shape != (count,) else [int(kind) for kind in types]
     )
-    return Result(key, place, aep_gwh, np.asarray(layout, np.float64), own_types, own_zones)
+    routes = Routes.stored(arrays)
+    return Result(key, place, aep_gwh, np.asarray(layout, np.float64), own_types, own_zones, routes)

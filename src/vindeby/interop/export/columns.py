@@ -25,6 +25,10 @@ from vindeby.store.read.export import (
 
 UNITS = {
     "aep_gwh": "GWh/year",
+    "lcoe_eur_per_mwh": "EUR/MWh",
+    "npv_eur": "EUR",
+    "capex_eur": "EUR",
+    "opex_eur_per_year": "EUR/year",
     "seconds": "s",
     "x_m": "m",
     "y_m": "m",

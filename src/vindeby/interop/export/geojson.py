@@ -40,7 +40,7 @@ def write(path: Path, _: str, chosen: Chosen, options: Options) -> None:
     if chosen.campaign is not None:
         chosen.needs_wind("export --to geojson")
     where = Projection(options.crs)
-    features = [*_areas(chosen, where), *_turbines(chosen, where)]
+    features = [*_areas(chosen, where), *_turbines(chosen, where), *_cables(chosen, where)]
     collection: dict[str, Any] = {"type": "FeatureCollection", "name": chosen.database.stem}
     if where.is_local:
         chosen.notes.append(_LOCAL_NOTE)
@@ -126,6 +126,28 @@ def _turbines(chosen: Chosen, where: Projection) -> Iterator[dict[str, Any]]:
     for row, place in zip(rows, degrees.tolist(), strict=True):
         properties = {"kind": "turbine", **dict(zip(names, row, strict=True))}
         yield _feature({"type": "Point", "coordinates": place}, properties)
+
+
+def _cables(chosen: Chosen, where: Projection) -> Iterator[dict[str, Any]]:
+    """Substations as points and cables as lines, from the farther end to the one nearer to the substation."""
+    for result in chosen.results:
+        if (routes := result.routes) is None:
+            continue
+        for number, place in enumerate(where.degrees(routes.substations).tolist()):
+            properties = {"kind": "substation", "key": result.key, "substation": number}
+            yield _feature({"type": "Point", "coordinates": place}, properties)
+        rows = zip(routes.lines(), routes.ends.tolist(), routes.types.tolist(), strict=True)
+        for number, (line, (lower, upper), kind) in enumerate(rows):
+            properties = {
+                "kind": "cable",
+                "key": result.key,
+                "cable": number,
+                "from_turbine": lower,
+                **({"to_turbine": upper} if upper >= 0 else {"to_substation": -1 - upper}),
+                "cable_type": kind,
+                "length_m": float(routes.lengths_m[number]),
+            }
+            yield _feature({"type": "LineString", "coordinates": where.degrees(line).tolist()}, properties)
 
 
 def _area(shape: BaseGeometry, where: Projection) -> dict[str, Any]:

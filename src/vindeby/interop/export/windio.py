@@ -106,6 +106,10 @@ _LARGEST_TABLE = 1_000_000
 def resource(chosen: Chosen, campaign: Campaign) -> tuple[dict[str, Any], dict[str, Any]]:
     """The energy resource, and which directions and wind speeds (or times) the energy was computed with."""
     site = site_of(campaign)
+    if campaign.scenarios:
+        chosen.notes.append(
+            "the energy is the mean over the scenarios; the wind and wakes are the campaign's own"
+        )
     if isinstance(site, wake.TimeSeriesSite):
         wind, bins = _steps(chosen, campaign, site)
     elif (
@@ -271,7 +275,7 @@ def _write_result(folder: Path, above: str, campaign: Campaign, result: Result, 
     else:
         layout["turbine_types"] = result.types
         farm["turbine_types"] = {kind: Include(f"{above}turbine_t{kind}.yaml") for kind in types}
-    write_yaml(folder / "wind_farm.yaml", farm)
+    write_yaml(folder / "wind_farm.yaml", {**farm, **_electrical(campaign, result, crs)})
     system = {
         "name": f"{campaign.name}, {result.key}",
         "site": Include(f"{above}site_farm{farm_idx}.yaml"),
@@ -279,6 +283,26 @@ def _write_result(folder: Path, above: str, campaign: Campaign, result: Result, 
         "attributes": Include(f"{above}attributes.yaml"),
     }
     write_yaml(folder / SYSTEM, system)
+
+
+def _electrical(campaign: Campaign, result: Result, crs: dict[str, str]) -> dict[str, Any]:
+    """Substations and cables, as the reference plants write them: -1 is the first substation, -2 the second."""
+    routes = result.routes
+    if routes is None:
+        return {}
+    stations = [
+        {"electrical_substation": {"coordinates": {"x": [x], "y": [y], **crs}}}
+        for x, y in routes.substations.tolist()
+    ]
+    edges = np.column_stack([routes.ends, routes.types]).tolist()
+    collection: dict[str, Any] = {"edges": edges}
+    if campaign.costs is not None and campaign.costs.cables is not None:
+        capacity, cost = zip(*campaign.costs.cables.types, strict=True)
+        count = len(cost)
+        kinds = {"cable_type": list(range(count)), "cross_section": [None] * count}  # not known
+        kinds |= {"capacity": list(capacity), "cost": list(cost)}
+        collection["cables"] = kinds
+    return {"electrical_substations": stations, "electrical_collection_array": collection}
 
 
 def turbine(given: Turbine) -> dict[str, Any]:

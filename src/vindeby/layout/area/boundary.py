@@ -91,6 +91,13 @@ class Boundary:
         holes = f", {plural(len(self.round_holes), 'round hole')}" if self.round_holes else ""
         return f"<Boundary: {outer}{holes}, {(east - west) / 1000:.3g} km x {(north - south) / 1000:.3g} km>"
 
+    @property
+    def area_m2(self) -> float:
+        """Its area; of a circle and round holes, as if there were no holes."""
+        if self.circle is not None:
+            return float(np.pi * self.circle[1] ** 2)
+        return float(sum(piece.area for piece in self.pieces))
+
     def inset(self, by_m: float) -> Boundary:
         """The same area without what is nearer to its edge than so far; its corners stay corners."""
         away = by_m if self.inverted else -by_m
@@ -100,6 +107,26 @@ class Boundary:
         )
         smaller.edges = _edges_of(smaller.pieces, self.inverted)
         smaller.discs = self.discs - np.array([[0.0, 0.0, by_m, 0.0]]) * self.discs[:, 3:]
+        return smaller
+
+    def without(self, taken: shapely.Geometry, least_m2: float = 0.0) -> Boundary | None:
+        """The same area less a shape, and less what pieces of it are smaller then; None where nothing is left."""
+        local = shapely.transform(taken, lambda corners: corners - self.origin)
+        smaller, missing = copy(self), shapely.union_all(self.pieces)
+        if self.circle is not None:
+            smaller.pieces = _polygons_of(shapely.union(missing, local))
+            disc = shapely.Point(0.0, 0.0).buffer(self.circle[1])  # its middle is the origin
+            left = shapely.difference(disc, shapely.union_all(smaller.pieces)).area
+        else:
+            pieces = _polygons_of(shapely.difference(missing, local))
+            smaller.pieces = [piece for piece in pieces if piece.area > least_m2]
+            left = sum(piece.area for piece in smaller.pieces)
+        if left <= least_m2:
+            return None
+        smaller.edges = _edges_of(smaller.pieces, self.inverted)
+        if self.circle is None:
+            west, south, east, north = shapely.total_bounds(smaller.pieces) + np.tile(self.origin, 2)
+            smaller.bounds = (float(west), float(south), float(east), float(north))
         return smaller
 
     def distances(self, x: npt.ArrayLike, y: npt.ArrayLike) -> FloatArray:
@@ -229,6 +256,8 @@ class Zone:
     boundary: Boundary
     n_turbines: int
     name: str = ""
+    stage: int = 0
+    """For a search in turn: zones of a lower stage are built before."""
 
     def __post_init__(self) -> None:
         if self.n_turbines < 1:

@@ -11,6 +11,8 @@ With a ``memory`` the wanted step is that of the limited-memory quasi-Newton met
 nearest allowed one still promises a fair part of what the spectral step does: the last steps and the changes of the
 slope along them stand for the curvature, and two loops over them turn the slope into a direction (Nocedal and Wright
 2006, algorithm 7.4). It is written for a climb: along a step that is kept, the slope falls.
+
+With a valuation, the energy is that less what foundations and cables cost, here and in all that follows.
 """
 
 from __future__ import annotations
@@ -20,7 +22,9 @@ import numpy as np
 from vindeby.arrays import FloatArray
 from vindeby.layout.area.limits import Limits
 from vindeby.layout.method import Status
+from vindeby.layout.moves.place_costs import cost_and_gradient, place_costs
 from vindeby.layout.problem import Layout, LayoutProblem
+from vindeby.layout.valuation import Valuation
 
 LEAST_BEND = 1e-8
 """Steps along which the slope falls by less than this share of what it could are not kept."""
@@ -78,13 +82,20 @@ class Climb:
     """Where the climb is, and the last few energies.
 
     ``before`` is a climb of nearly the same energy that ended here: what it knew of the curvature is used.
+    ``valuation`` is that of ``problem.valued_at`` for this climb, if there is one.
     """
 
     def __init__(
-        self, problem: LayoutProblem, start: Layout, memory: int = 0, before: Climb | None = None
+        self,
+        problem: LayoutProblem,
+        start: Layout,
+        memory: int = 0,
+        before: Climb | None = None,
+        valuation: Valuation | None = None,
     ) -> None:
         limits = Limits(problem, start.types)
-        self.problem, self.limits, self.types = problem, limits, start.types
+        self.problem, self.limits, self.types, self.valuation = problem, limits, start.types, valuation
+        self.costs = place_costs(valuation, problem.counted, np.zeros(2), 1.0)
         self.status: Status = "budget"
         self.evaluations = 0
         place = np.stack([start.x, start.y]) - limits.origin[:, None]
@@ -93,7 +104,7 @@ class Climb:
             place, _ = limits.restore(place, rounds=2000)
             self.untouched = None
         self.place = place
-        self.energy, self.slope = self._evaluate(place)
+        self.energy, self.slope = self.evaluate(place)
         self.best, self.best_energy = place, self.energy
         self.recent = [self.energy]
         self.most = 2.0 * max(float(limits.need.max()), float(problem.farm.turbine_arrays.diameter.max()))
@@ -109,7 +120,8 @@ class Climb:
             if self.step():
                 self.status = "converged"
                 return done
-            self.problem.report.advance(1, self.problem.farm, self.best_energy)
+            aep_gwh = self.best_energy if self.valuation is None else None
+            self.problem.report.advance(1, self.problem.farm, aep_gwh)
         return iterations
 
     def step(self) -> bool:
@@ -131,7 +143,7 @@ class Climb:
         for _ in range(25):
             place, kept = self.limits.restore(self.place + share * step)
             if kept:
-                energy, slope = self._evaluate(place)
+                energy, slope = self.evaluate(place)
                 if energy >= floor + SUFFICIENT * share * promise:
                     self._accept(place, energy, slope)
                     return False
@@ -168,11 +180,16 @@ class Climb:
         if energy > self.best_energy:
             self.best, self.best_energy, self.untouched = place, energy, None
 
-    def _evaluate(self, place: FloatArray) -> tuple[float, FloatArray]:
+    def evaluate(self, place: FloatArray) -> tuple[float, FloatArray]:
+        """The energy at some places, less costs where they count, and its slope."""
         self.evaluations += 1
         x, y = place + self.limits.origin[:, None]
         whole = self.problem.whole(Layout(x, y, self.types))
         energy, east, north = self.problem.farm.aep_and_gradient(whole.x, whole.y, whole.types)
+        if self.valuation is not None:
+            rise = np.zeros((2, len(whole.x)))
+            energy -= cost_and_gradient(self.costs, whole.x, whole.y, rise)
+            east, north = east - rise[0], north - rise[1]
         return energy, np.stack([east[: len(x)], north[: len(x)]])
 
     def best_layout(self) -> Layout:

@@ -23,6 +23,7 @@ from vindeby.layout.area.limits import Limits
 from vindeby.layout.climbing.climb import Climb
 from vindeby.layout.climbing.simplified_farm import stages, thinned, widened
 from vindeby.layout.problem import Layout, LayoutProblem
+from vindeby.layout.valuation import Valuation
 from vindeby.parameters import WindChoice as WindChoice
 
 DIRECTIONS = 480
@@ -104,11 +105,19 @@ class Climbed:
     evaluations: int
 
 
-def climb_stages(stages: Sequence[tuple[LayoutProblem, int]], start: Layout, memory: int) -> Climbed:
-    """Climb each problem, so many iterations at most, from where the one before has led."""
+def climb_stages(
+    stages: Sequence[tuple[LayoutProblem, int]],
+    start: Layout,
+    memory: int,
+    valuation: Valuation | None = None,
+) -> Climbed:
+    """Climb each problem, so many iterations at most, from where the one before has led; at one price, if any."""
     layout, energy, iterations, evaluations = start, -np.inf, 0, 0
     for problem, most in stages:
-        climb = Climb(problem, layout, memory)
+        if valuation is not None:
+            whole = problem.whole(layout)
+            valuation = valuation.routed(whole.x, whole.y)
+        climb = Climb(problem, layout, memory, valuation=valuation)
         iterations += climb.run(most)
         evaluations += climb.evaluations
         layout, energy = climb.best_layout(), climb.best_energy
@@ -121,16 +130,17 @@ def climb_with_shakes(
     memory: int,
     shakes: int,
     rng: np.random.Generator,
+    valuation: Valuation | None = None,
 ) -> Climbed:
     """Climb these stages from the start, then so often from the best layout so far, shaken."""
-    best = climb_stages(stages, start, memory)
+    best = climb_stages(stages, start, memory, valuation)
     iterations, evaluations = best.iterations, best.evaluations
     problem = stages[-1][0]
     for _ in range(shakes if problem.is_feasible(best.layout) else 0):
         begin = shaken(problem, best.layout, rng)
         if begin is None:
             continue
-        found = climb_stages(stages, begin, memory)
+        found = climb_stages(stages, begin, memory, valuation)
         iterations, evaluations = iterations + found.iterations, evaluations + found.evaluations
         if found.energy > best.energy and problem.is_feasible(found.layout):
             best = found

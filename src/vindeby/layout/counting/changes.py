@@ -1,7 +1,8 @@
 """Small changes of a layout: one turbine less, one more, or other types for some.
 
-The turbine that is removed is the one without which the farm keeps most energy; a turbine that is added goes to the
-best of many free places. Where there is no free place, all turbines are pushed apart to make room for it.
+The turbine that is removed is the one without which the farm keeps most energy, less what the others cost where they
+stand; a turbine that is added goes to the best of many free places. Where there is no free place, all turbines are
+pushed apart to make room for it.
 """
 
 from __future__ import annotations
@@ -30,7 +31,8 @@ def remove_least_valuable(problem: LayoutProblem, layout: Layout) -> tuple[Layou
     many = len(layout.x)
     all_but = [np.delete(np.arange(many), i) for i in range(many)]
     kept = [Layout(layout.x[which], layout.y[which], layout.types[which]) for which in all_but]
-    return kept[int(np.argmax([problem.aep(one) for one in kept]))], many
+    worth = [problem.aep(one) - problem.loss_of_places(one) for one in kept]
+    return kept[int(np.argmax(worth))], many
 
 
 def with_one_more(
@@ -67,8 +69,8 @@ def _pushed_apart(
         more, _ = limits.mended(_grown(layout, kind, px, py), ROUNDS)
         if problem.is_feasible(more):
             computed += 1
-            if (aep_gwh := problem.aep(more)) > most:
-                best, most = more, aep_gwh
+            if (worth := problem.aep(more) - problem.loss_of_places(more)) > most:
+                best, most = more, worth
     return best, computed
 
 
@@ -94,6 +96,9 @@ class TypeChanges:
         everyone = joined(layout, problem.neighbours)
         self._x, self._y, self._all_types = everyone.x, everyone.y, everyone.types
         self._many = len(layout.x)
+        value = problem.valuation
+        # Cables stay as they are: they do not depend on types.
+        self._value = None if value is None else value.routed(layout.x, layout.y)
         self.evaluations = 1
         self._worth = self._worth_of(layout.types)
 
@@ -164,5 +169,8 @@ class TypeChanges:
 
     def _worth_of(self, types: IntArray) -> float:
         layout = Layout(self._x[: self._many], self._y[: self._many], types)
-        by_type = np.bincount(types, minlength=len(self._problem.farm.turbines))
-        return self._choice.objective.worth(self._problem.aep(layout), by_type)
+        aep_gwh = self._problem.aep(layout)
+        if self._value is None:
+            return aep_gwh
+        parts = self._value.parts(layout.x, layout.y, types)
+        return self._value.sign * self._value.objective_of(parts, self._many, aep_gwh)

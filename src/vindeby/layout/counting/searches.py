@@ -45,6 +45,7 @@ class Tries:
                 f"farm {problem.name}: a search that chooses counts needs a problem with a choice"
             )
         self.found: dict[Counts, Result] = {}
+        self.objectives: dict[Counts, float] = {}
         self.failed: dict[Counts, TaskError] = {}
         self.evaluations = 0
         self.problem, self.choice, self.seed = problem, problem.choice, seed
@@ -77,7 +78,7 @@ class Tries:
         problem, steps = self.problem_of(counts), self._steps[1:]
         start = Result(layout, problem.aep(layout), "complete", computed)
         found = self._search(counts, steps)(self.seed, layout) if steps else start
-        keeps = start.aep_gwh >= found.aep_gwh and problem.is_feasible(layout)
+        keeps = _worth(problem, start) >= _worth(problem, found) and problem.is_feasible(layout)
         spent = computed + found.evaluations if steps else computed
         self._note(replace(start if keeps else found, evaluations=spent))
 
@@ -86,15 +87,18 @@ class Tries:
         return tuple(np.bincount(types, minlength=len(self.problem.farm.turbines)).tolist())
 
     def worth(self, counts: Counts) -> float:
-        """The objective of the best layout of a count."""
-        return self.choice.objective.worth(self.found[counts].aep_gwh, np.array(counts))
+        """The objective of the best layout of a count, the larger the better."""
+        sign = 1.0 if self.problem.valuation is None else self.problem.valuation.sign
+        return sign * self.objectives[counts]
 
     def _note(self, result: Result) -> None:
         """Take up a result, if it is the best of its count."""
         counts = self.counts(result.types)
         self.evaluations += result.evaluations
-        if counts not in self.found or result.aep_gwh > self.found[counts].aep_gwh:
+        known = self.found.get(counts)
+        if known is None or _worth(self.problem, result) > _worth(self.problem, known):
             self.found[counts] = result
+            self.objectives[counts] = self.problem.objective(result.layout, result.aep_gwh)
 
     def best(self) -> Counts:
         """The count with the largest objective; of two alike, that of fewer turbines."""
@@ -112,17 +116,24 @@ class Tries:
                 counts: replace(one, aep_gwh=self.problem.stated_aep(one.layout))
                 for counts, one in searched.items()
             }
+            self.objectives = {
+                counts: self.problem.objective(one.layout, one.aep_gwh) for counts, one in self.found.items()
+            }
         tried = sorted(self.found, key=lambda counts: (sum(counts), counts))
         best, by_type = searched[self.best()], np.array(tried, np.int64)
         arrays: dict[str, FloatArray | IntArray] = {
             **best.arrays,
             "tried_turbines": by_type.sum(axis=1),
             "tried_aep_gwh": np.array([self.found[counts].aep_gwh for counts in tried]),
-            "tried_objective": np.array([self.worth(counts) for counts in tried]),
+            "tried_objective": np.array([self.objectives[counts] for counts in tried]),
         }
         if self.choice.mix is not None:
             arrays["tried_mix"] = by_type
         return replace(best, evaluations=self.evaluations, arrays=arrays)
+
+
+def _worth(problem: LayoutProblem, result: Result) -> float:
+    return problem.worth(result.layout, result.aep_gwh)
 
 
 CLOSE = 4
@@ -135,7 +146,7 @@ _COUNT_STREAM = 0x636F756E
 
 @dataclass(frozen=True)
 class CountSearch(Method):
-    """Choose the number of turbines that is best by the objective of the problem's ``choice``.
+    """Choose the number of turbines, of those in the problem's ``choice``, that is best by its ``valuation``.
 
     ``steps`` are those of a pipeline, of which the first needs no start. Counts for which they find no layout
     are passed over. Of the result, ``tried`` has every count that was tried.
@@ -234,7 +245,7 @@ _MIX_STREAM = 0x6D697873
 
 @dataclass(frozen=True)
 class MixSearch(Method):
-    """Choose how many turbines of each type are best by the objective of the problem's ``choice``.
+    """Choose how many turbines of each type, within the problem's ``choice``, are best by its ``valuation``.
 
     ``steps`` are those of a pipeline, of which the first needs no start. Of the result, ``tried`` has every mix
     that was tried.

@@ -26,6 +26,7 @@ of rows are removed, so that no row has a gap that the area does not have.
 """
 
 from collections.abc import Callable
+from copy import copy
 from math import acos, atan2, ceil, cos, degrees, floor, hypot, pi, sin, sqrt
 from typing import NamedTuple
 
@@ -38,7 +39,7 @@ from vindeby.layout.lattices.points import Points
 from vindeby.layout.placing.construction import JudgesPoints
 from vindeby.layout.problem import Layout, LayoutProblem
 from vindeby.units import mean_power_to_aep_gwh
-from vindeby.wake import Turbine, WakeModel, WindFarm, WindStates
+from vindeby.wake import ScenarioFarm, Turbine, WakeModel, WindFarm, WindStates
 from vindeby.wake.compiling.compiled import kernel, scalar
 from vindeby.wake.loops.superposition import superposition_of
 from vindeby.wake.loops.wind import turn
@@ -294,7 +295,11 @@ are for one wind speed in a direction; of several, evaluations have most to them
 def can_judge_quickly(problem: LayoutProblem) -> bool:
     """Whether turbines are alone, in wakes that vindeby adds up and in the same wind everywhere."""
     farm = problem.farm
-    if isinstance(farm, JudgesPoints) or farm.locality != "uniform" or len(problem.neighbours.types):
+    if (
+        isinstance(farm, JudgesPoints | ScenarioFarm)
+        or farm.locality != "uniform"
+        or len(problem.neighbours.types)
+    ):
         return False
     return farm.model.superposition != "cumulative"
 
@@ -444,10 +449,42 @@ class ExactJudge:
         return self.parts[0].farm.turbine_aep(whole.x, whole.y, whole.types)
 
 
-Judge = QuickJudge | ExactJudge
+class CostedJudge:
+    """Another judge's energies, less what turbines cost where they stand; cables are left out."""
+
+    def __init__(self, judge: QuickJudge | ExactJudge, problem: LayoutProblem, origin: FloatArray) -> None:
+        self._judge, self._problem, self._origin = judge, problem, origin
+        self.shape_energies = judge.shape_energies
+
+    @property
+    def evaluations(self) -> float:
+        """The work so far."""
+        return self._judge.evaluations
+
+    def energy(self, points: Points, least: float = 0.0) -> float:
+        """The energy of turbines on all points, less their cost."""
+        loss = self._problem.loss_of_places(on_points(self._problem, points, self._origin))
+        return self._judge.energy(points, least + loss) - loss
+
+    def losses(self, points: Points) -> FloatArray:
+        """What all would lose without each turbine, less what it costs."""
+        value, losses = self._problem.by_place, self._judge.losses(points)
+        assert value is not None
+        kinds = np.full(len(points.x), np.bincount(self._problem.types_in_order()).argmax())
+        costs = value.loss_at(points.x + self._origin[0], points.y + self._origin[1], kinds)
+        return losses[: len(kinds)] - costs
 
 
-def judge_for(problem: LayoutProblem, origin: FloatArray) -> Judge:
+Judge = QuickJudge | ExactJudge | CostedJudge
+
+
+def costed(judge: QuickJudge | ExactJudge, problem: LayoutProblem, origin: FloatArray) -> Judge:
+    """A judge that also counts what places cost, if they do; each search has its own, which counts its looks."""
+    own = copy(judge)
+    return own if problem.by_place is None else CostedJudge(own, problem, origin)
+
+
+def judge_for(problem: LayoutProblem, origin: FloatArray) -> QuickJudge | ExactJudge:
     """The quickest judge there is."""
     return QuickJudge(problem) if can_judge_quickly(problem) else ExactJudge(problem, origin)
 

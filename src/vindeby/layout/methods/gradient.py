@@ -6,6 +6,9 @@ in few wind states, more from stage to stage (``wind``), which leads there at a 
 stages are climbed again and again from the best layout so far, shaken (``climbing.stages``). The last iterations are
 made with the true wakes in all wind states, and a start that keeps to the rules is never made worse there. A start
 that breaks them is mended first.
+
+With costs, cables are routed at the beginning of every stage, and an LCOE gives its price to the stages with wider
+wakes and, found anew, to each of those with the true wakes.
 """
 
 from dataclasses import dataclass, replace
@@ -65,20 +68,33 @@ def _refine(
     budget = schedule.budget(left)
     stages = list(zip(schedule.wide, budget.wide, strict=True))
     problem.report.begin(left, _work(problem, schedule, budget, left))
+    value = problem.valued_at(start) if stages else None
     if first := stages[: schedule.repeated]:
-        climbed = climb_with_shakes(first, layout, memory, budget.shakes, rng)
+        climbed = climb_with_shakes(first, layout, memory, budget.shakes, rng, value)
         layout, evaluations, left = climbed.layout, climbed.evaluations, left - climbed.iterations
-    climbed = climb_stages(stages[schedule.repeated :], layout, memory)
+    climbed = climb_stages(stages[schedule.repeated :], layout, memory, value)
     layout, evaluations, left = climbed.layout, evaluations + climbed.evaluations, left - climbed.iterations
     climb, spent = _with_true_wakes(problem, schedule.few_speeds, layout, left, memory)
     evaluations += spent
     coarse = schedule.wide or schedule.few_speeds is not None
-    if coarse and problem.is_feasible(start) and climb.best_energy < problem.aep(start):
+    if coarse and problem.is_feasible(start) and _reached(climb) < problem.worth(start):
         again = method.max_iterations if method.wind == "all" else -(-method.max_iterations // AGAIN)
         climb, spent = _with_true_wakes(problem, None, start, again, memory)
         evaluations += spent
     layout = climb.best_layout()
+    if (
+        problem.by_place is not None
+        and problem.is_feasible(start)
+        and problem.worth(layout) < problem.worth(start)
+    ):
+        layout = start  # other cables are not always better ones
     return Result(layout, problem.aep(layout), climb.status, evaluations)
+
+
+def _reached(climb: Climb) -> float:
+    """What the best layout of a climb is worth; over several scenarios, the energy of the climb is a smooth one."""
+    is_worth = climb.valuation is None and len(climb.problem.farm.parts) == 1
+    return climb.best_energy if is_worth else climb.problem.worth(climb.best_layout())
 
 
 def _work(problem: LayoutProblem, schedule: Schedule, budget: StageIterations, iterations: int) -> float:
@@ -97,9 +113,9 @@ def _with_true_wakes(
     """The last climb, in few wind speeds before all; and how often the energy was computed."""
     before, evaluations, layout = None, 0, start
     if few_speeds is not None:
-        before = Climb(few_speeds, start, memory)
+        before = Climb(few_speeds, start, memory, valuation=problem.valued_at(start))
         iterations -= before.run(iterations - max(1, round(LAST * iterations)))
         layout, evaluations = before.best_layout(), before.evaluations
-    climb = Climb(problem, layout, memory, before)
+    climb = Climb(problem, layout, memory, before, problem.valued_at(layout))
     climb.run(iterations)
     return climb, evaluations + climb.evaluations

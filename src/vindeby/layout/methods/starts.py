@@ -29,8 +29,7 @@ the rings are drawn, each with some lattices; the better ones get more.
 """
 
 from collections.abc import Sequence
-from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil
 
 import numpy as np
@@ -40,7 +39,7 @@ from vindeby.arrays import FloatArray, IntArray
 from vindeby.errors import TaskError
 from vindeby.layout.area.limits import Limits
 from vindeby.layout.lattices.border import BorderRings, together
-from vindeby.layout.lattices.judges import ExactJudge, Judge, drop_surplus, judge_for, on_points
+from vindeby.layout.lattices.judges import ExactJudge, Judge, costed, drop_surplus, judge_for, on_points
 from vindeby.layout.lattices.points import Ground, Points
 from vindeby.layout.lattices.searching import Search as LatticeSearch
 from vindeby.layout.lattices.searching import a_lattice_fits, pushed_apart
@@ -50,9 +49,10 @@ from vindeby.layout.placing.construction import (
     JudgesPoints,
     foreign_construction,
     own_construction,
+    scenario_construction,
 )
 from vindeby.layout.problem import Layout, LayoutProblem
-from vindeby.wake import WindFarm
+from vindeby.wake import ScenarioFarm, WindFarm
 
 DRAWS, ATTEMPTS, ROUNDS = 50, 20, 300
 """Points drawn for each turbine; then, how often all are drawn anew, and how long they are pushed each time."""
@@ -140,8 +140,8 @@ class Lattice(parameters.Lattice, Method):
         judge = judge_for(problem, ground.origin)
 
         def run(seed: int, start: Layout | None = None) -> Result:  # noqa: ARG001  it is a start itself
-            # Each search counts its own looks.
-            return _best_of(problem, ground, copy(judge), self, np.random.default_rng(seed))
+            own = costed(judge, problem, ground.origin)
+            return _best_of(problem, ground, own, self, np.random.default_rng(seed))
 
         return run
 
@@ -171,9 +171,9 @@ def _best_of(
             f"farm {problem.name}: only {search.most_placed} of {problem.n_turbines} turbines fit the best lattice "
             f"found, {ground.spacing:.6g} m apart; {remedy}fewer turbines or a smaller spacing"
         )
-    worth = [problem.aep(layout) for layout in layouts]
-    best = int(np.argmax(worth))
-    return Result(layouts[best], worth[best], "budget", len(layouts) + ceil(judge.evaluations))
+    energies = [problem.aep(layout) for layout in layouts]
+    best = int(np.argmax([problem.worth(*one) for one in zip(layouts, energies, strict=True)]))
+    return Result(layouts[best], energies[best], "budget", len(layouts) + ceil(judge.evaluations))
 
 
 ARRANGEMENTS, CHOSEN = 12, 3
@@ -196,7 +196,8 @@ class BoundaryGrid(parameters.BoundaryGrid, Method):
         rings, judge = BorderRings(problem, ground, self.rings), ExactJudge(problem, ground.origin)
 
         def run(seed: int, start: Layout | None = None) -> Result:  # noqa: ARG001  it is a start itself
-            return self._best_of(problem, rings, copy(judge), np.random.default_rng(seed))
+            own = costed(judge, problem, ground.origin)
+            return self._best_of(problem, rings, own, np.random.default_rng(seed))
 
         return run
 
@@ -214,7 +215,7 @@ class BoundaryGrid(parameters.BoundaryGrid, Method):
         return LatticeSearch(rings.left(border), judged, rng, exact=True)
 
     def _best_of(
-        self, problem: LayoutProblem, rings: BorderRings, judge: ExactJudge, rng: np.random.Generator
+        self, problem: LayoutProblem, rings: BorderRings, judge: Judge, rng: np.random.Generator
     ) -> Result:
         searches = [self._arranged(rings, judge, rng) for _ in range(min(ARRANGEMENTS, self.trials))]
         first = max(1, self.trials // (2 * len(searches)))
@@ -267,6 +268,9 @@ class SmartStart(parameters.SmartStart, Method):
 
     def construction(self, problem: LayoutProblem) -> Construction:
         """What all seeds share, with vindeby's wakes or those of another tool."""
+        if isinstance(problem.farm, ScenarioFarm):
+            parts = [self.construction(replace(problem, farm=part)) for part in problem.farm.parts]
+            return scenario_construction(problem, parts)
         if isinstance(problem.farm, JudgesPoints):
             return foreign_construction(
                 problem, self.grid_size, self.random_pct, self._directions, self._speeds

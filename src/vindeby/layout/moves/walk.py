@@ -9,6 +9,9 @@ Most moves are refused, so what counts is the time of a trial: ``mover_of`` choo
 the moved turbine changes. Where that does not hold (a model that adds turbulence, too many pairs), whole layouts are
 evaluated, with the same draws. In a farm with a mix of types, a small share of the moves swap types instead
 (``walk_loop``). In which wind states moves are evaluated, ``stages_of`` says.
+
+With costs, what a move changes in them counts as energy (``place_costs``). Then the walk is made in parts: at the
+beginning of each, cables are routed anew, and an LCOE gives its price.
 """
 
 from __future__ import annotations
@@ -28,10 +31,13 @@ from vindeby.layout.climbing.stages import WindChoice
 from vindeby.layout.method import Result, Search, start_for
 from vindeby.layout.moves.carried_moves import carried_kernels
 from vindeby.layout.moves.carried_state import CarriedMoves, MoveKernels, can_carry, new_carried_moves
+from vindeby.layout.moves.place_costs import place_costs
 from vindeby.layout.moves.steady_moves import SteadyMoves, is_steady, new_steady_moves, steady_kernels
 from vindeby.layout.moves.walk_loop import Rules, Swaps, make_walk, walk_kernel
 from vindeby.layout.problem import Layout, LayoutProblem
-from vindeby.wake import WindFarm
+from vindeby.layout.valuation import Valuation
+from vindeby.units import mean_power_to_aep_gwh
+from vindeby.wake import Neighbours, ScenarioFarm, WindFarm
 
 
 class WholeMoves(NamedTuple):
@@ -50,6 +56,11 @@ class Mover(NamedTuple):
     kernels: MoveKernels
     is_compiled: bool
 
+    @property
+    def per_gwh(self) -> float:
+        """What a GWh per year is in the unit of its energies."""
+        return 1.0 / mean_power_to_aep_gwh(1.0) if self.is_compiled else 1.0
+
 
 def mover_of(
     farm: WindFarm,
@@ -64,6 +75,8 @@ def mover_of(
 
     Places are relative to ``origin``. ``trials``: about how many moves will be tried that need some gain.
     """
+    if isinstance(farm, ScenarioFarm):
+        return _mover_over_scenarios(farm, (x, y, types), counted, trials, origin)
     model = farm.model
     if is_steady(farm):
         steady = new_steady_moves(farm, x, y, types, counted)
@@ -100,6 +113,49 @@ def _whole_kernels(farm: WindFarm, counted: int, origin: Sequence[float] | Float
     return MoveKernels(settle, gained, keep)
 
 
+def _mover_over_scenarios(
+    farm: ScenarioFarm,
+    layout: tuple[FloatArray, FloatArray, IntArray],
+    counted: int,
+    trials: int,
+    origin: Sequence[float] | FloatArray,
+) -> Mover:
+    """Moves that are followed in each scenario, among its own neighbours; ``energies`` (GWh) are by scenario."""
+    each = []
+    for part in farm.parts:
+        beside = part.neighbours or Neighbours((), ())
+        others = np.broadcast_arrays(*np.atleast_1d(beside.x, beside.y, beside.types))
+        others = others[0] - origin[0], others[1] - origin[1], others[2].astype(np.int64)
+        x, y, types = (np.append(own[:counted], other) for own, other in zip(layout, others, strict=True))
+        mover = mover_of(part, x, y, types, counted, trials, origin)
+        common = part.data, part.turbine_arrays, part.wind_near(origin), mover.moves
+        each.append((mover, common, 1.0 / mover.per_gwh))
+    x, y, types = (np.array(column) for column in layout)
+    energies = np.zeros((2, len(each)))
+    whole = WholeMoves(types, x, y, energies)
+
+    def settle(*_common: Any) -> float:
+        for place, (mover, common, unit) in enumerate(each):
+            for name in ("types", "x", "y"):
+                getattr(mover.moves, name)[:counted] = getattr(whole, name)[:counted]
+            energies[0, place] = mover.kernels.settle(*common) * unit
+        return farm.value(energies[0])
+
+    def gained(*given: Any) -> float:
+        *_, moved, x, y, _ = given
+        gains = [mover.kernels.gained(*common, moved, x, y, -inf) * unit for mover, common, unit in each]
+        energies[1] = energies[0] + gains
+        return farm.value(energies[1]) - farm.value(energies[0])
+
+    def keep(*given: Any) -> None:
+        *_, moved, x, y = given
+        for mover, common, _ in each:
+            mover.kernels.keep(*common, moved, x, y)
+        whole.x[moved], whole.y[moved], energies[0] = x, y, energies[1]
+
+    return Mover(whole, MoveKernels(settle, gained, keep), False)
+
+
 def best_place(
     problem: LayoutProblem, layout: Layout, which: int, east: FloatArray, north: FloatArray
 ) -> tuple[float, float]:
@@ -108,11 +164,15 @@ def best_place(
     middle = problem.boundary.origin
     x, y = np.append(layout.x, beside.x) - middle[0], np.append(layout.y, beside.y) - middle[1]
     types = np.append(layout.types, beside.types)
-    moves, (settle, gained, _), _ = mover_of(farm, x, y, types, problem.counted, origin=middle)
+    mover = mover_of(farm, x, y, types, problem.counted, origin=middle)
+    moves, (settle, gained, _), _ = mover
     common = farm.data, farm.turbine_arrays, farm.wind_near(middle), moves
     settle(*common)
     places = zip(east, north, strict=True)
-    gains = [gained(*common, which, px - middle[0], py - middle[1], -inf) for px, py in places]
+    gains = np.array([gained(*common, which, px - middle[0], py - middle[1], -inf) for px, py in places])
+    if problem.by_place is not None:
+        kinds = np.full(len(east), layout.types[which])
+        gains -= mover.per_gwh * problem.by_place.loss_at(east, north, kinds)
     best = int(np.argmax(gains))
     return float(east[best]), float(north[best])
 
@@ -211,10 +271,15 @@ def stages_of(problem: LayoutProblem, wind: WindChoice) -> tuple[Stage, ...]:
 def _in_few_states(problem: LayoutProblem) -> LayoutProblem | None:
     """The problem of most trials; None where all states stay."""
     farm = problem.farm
-    if farm.locality == "turned" or not farm.model.is_a_sum_of_pairs or is_steady(farm):
+    if farm.locality == "turned" or not _follows_moves(farm):
         return None
     many = len(farm.states.direction) > DIRECTIONS or farm.wind.most > FEW_SPEEDS
     return thinned(problem, DIRECTIONS, _speeds(problem)) if many else None
+
+
+def _follows_moves(farm: WindFarm) -> bool:
+    """Whether wakes are sums of pairs that change with the wind, in every scenario."""
+    return all(part.model.is_a_sum_of_pairs and not is_steady(part) for part in farm.parts)
 
 
 def _speeds(problem: LayoutProblem) -> int:
@@ -233,6 +298,8 @@ def walking(problem: LayoutProblem, how: Walk, wind: WindChoice, name: str) -> S
     return run
 
 
+PARTS = 6
+"""Of each stage, where costs count: so often cables are routed."""
 DRAWS_PER_TRIAL = 100
 """After so many draws for each evaluation still allowed, there is no room to move in: the walk ends."""
 
@@ -256,19 +323,26 @@ def walk(
         problem.refuse_infeasible(start, name)
     how, layout, trials, share = how.at(problem, start), start, 0, 0.0
     problem.report.begin(how.budget)
-    for number, stage in enumerate(stages or (Stage(problem, 1.0),)):
+    stages = stages or (Stage(problem, 1.0),)
+    found = [start]
+    if problem.by_place is not None:
+        stages = [Stage(one, share / PARTS) for one, share in stages for _ in range(PARTS)]
+    for number, stage in enumerate(stages):
         part = how.part(share, share + stage.share)
         share += stage.share
         if part.budget > 0:
             # A swap of types changes limits.
             limits = Limits(problem, layout.types)
-            layout, tried = _walk_on(stage.problem, limits, layout, _seed_of(seed, number), part)
+            value = problem.valued_at(layout)
+            best, last, tried = _walk_on(stage.problem, limits, layout, _seed_of(seed, number), part, value)
             trials += tried
-    before, after = problem.aep(start), problem.aep(layout)
+            layout = best if value is None else last
+            found = [start, best] if value is None else [*found, best]
     # Tables and the model itself differ in some late digit, and few wind states from all by more.
-    if after < before:
-        layout, after = start, before
-    return Result(layout, after, "budget", trials + 2)
+    energies = [problem.aep(one) for one in found]
+    worth = [problem.worth(one, aep_gwh) for one, aep_gwh in zip(found, energies, strict=True)]
+    best_of_all = max(range(len(found)), key=lambda k: (worth[k], k))
+    return Result(found[best_of_all], energies[best_of_all], "budget", trials + 2)
 
 
 def _seed_of(seed: int, stage: int) -> int:
@@ -277,39 +351,41 @@ def _seed_of(seed: int, stage: int) -> int:
 
 
 def _walk_on(
-    problem: LayoutProblem, limits: Limits, start: Layout, seed: int, how: Walk
-) -> tuple[Layout, int]:
-    """Walk in the wind states of this problem; the best layout, and how many moves were tried."""
+    problem: LayoutProblem, limits: Limits, start: Layout, seed: int, how: Walk, value: Valuation | None
+) -> tuple[Layout, Layout, int]:
+    """Walk in the wind states of this problem; the best layout, the last one, and how many moves were tried."""
     farm, many = problem.farm, problem.n_turbines
     place = np.hstack([np.stack([start.x, start.y]) - limits.origin[:, None], limits.beside])
     types = np.append(start.types, problem.neighbours.types)
-    moves, kernels, is_compiled = mover_of(
-        farm, place[0], place[1], types, problem.counted, how.budget, limits.origin
-    )
+    mover = mover_of(farm, place[0], place[1], types, problem.counted, how.budget, limits.origin)
+    moves, kernels, is_compiled = mover
     swaps = Swaps(problem, seed)
     border = areas_of([zone.boundary.inset(BORDER_M) for zone in problem.zones], limits.origin)
-    rules = Rules(limits.areas, border, limits.zone, limits.need, swaps.group, how.longest_m)
+    costs = place_costs(value, problem.counted, limits.origin, mover.per_gwh)
+    rules = Rules(limits.areas, border, limits.zone, limits.need, swaps.group, how.longest_m, costs)
     draw = draws(many, seed, how)
-    try_all = walk_kernel(kernels, swaps.wanted) if is_compiled else make_walk(kernels, swaps.wanted)
+    make = walk_kernel if is_compiled else make_walk
+    try_all = make(kernels, swaps.wanted, value is not None)
     best = place[:, :many].copy(), start.types.copy()
     common = farm.data, farm.turbine_arrays, farm.wind_near(limits.origin), moves
     energy = kernels.settle(*common)
     cooling = how.hot * energy / problem.counted, how.cold * energy / problem.counted, how.budget
-    found = 0, energy, energy
+    found = 0, energy, 0.0, energy
     # Of moves that are evaluated as a whole, each is reported, with the energy.
-    at_once, whole = (BATCH, None) if is_compiled else (1, farm)
+    at_once, whole = (BATCH, None) if is_compiled else (1, farm if value is None else None)
     for batch in range(1 + DRAWS_PER_TRIAL * how.budget // BATCH):
         if batch and batch % SETTLED_EVERY == 0:
-            found = found[0], kernels.settle(*common), found[2]
+            found = found[0], kernels.settle(*common), found[2], found[3]
         drawn, others = draw(), swaps.draw(BATCH)
         for first in range(0, BATCH, at_once):
             part, before = slice(first, first + at_once), found[0]
             found = try_all(common, rules, (drawn[part], others[part]), cooling, best, found)
             if found[0] > before:
-                problem.report.advance(found[0] - before, whole, None if whole is None else found[2])
+                problem.report.advance(found[0] - before, whole, None if whole is None else found[3])
             if found[0] >= how.budget:
                 break
         if found[0] >= how.budget:
             break
     x, y = best[0] + limits.origin[:, None]
-    return Layout(x, y, best[1]), found[0]
+    last = Layout(moves.x[:many] + limits.origin[0], moves.y[:many] + limits.origin[1], moves.types[:many])
+    return Layout(x, y, best[1]), last, found[0]

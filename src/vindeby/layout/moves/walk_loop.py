@@ -10,6 +10,7 @@ import numpy as np
 from vindeby.arrays import FloatArray, IntArray
 from vindeby.layout.area.boundary import Areas, is_inside, nearest_inside
 from vindeby.layout.moves.carried_state import MoveKernels
+from vindeby.layout.moves.place_costs import PlaceCosts, change_of_cost, no_change
 from vindeby.layout.problem import LayoutProblem
 from vindeby.wake.compiling.compiled import kernel, scalar
 
@@ -125,13 +126,14 @@ def _note(moves, best, best_types):
         best_types[j] = moves.types[j]
 
 
-Walking = Callable[..., tuple[int, float, float]]
+Walking = Callable[..., tuple[int, float, float, float]]
 
 
 class Rules(NamedTuple):
     """Where turbines may stand, as ``Limits`` has it, and which of them may swap types.
 
-    ``border`` is where moves end that would lead outside; ``longest_m`` what they may measure.
+    ``border`` is where moves end that would lead outside; ``longest_m`` what they may measure; ``costs`` are what
+    moves change besides the energy.
     """
 
     areas: Areas
@@ -140,28 +142,30 @@ class Rules(NamedTuple):
     need: FloatArray
     group: IntArray
     longest_m: float
+    costs: PlaceCosts
 
 
 @cache
-def walk_kernel(kernels: MoveKernels, swapping: bool) -> Walking:
+def walk_kernel(kernels: MoveKernels, swapping: bool, costing: bool) -> Walking:
     """The walk of a farm, compiled."""
-    return kernel(counts_references=False)(make_walk(kernels, swapping))
+    return kernel(counts_references=False)(make_walk(kernels, swapping, costing))
 
 
-def make_walk(kernels: MoveKernels, swapping: bool) -> Walking:
-    """The walk by these kernels; only in a farm of several types turbines swap types."""
+def make_walk(kernels: MoveKernels, swapping: bool, costing: bool) -> Walking:
+    """The walk by these kernels; in a farm of several types turbines swap types, which costs nothing."""
     settle, gained, keep = kernels
+    rise_of_cost = change_of_cost if costing else no_change
 
     def try_all(common, rules, drawn, cooling, best, found):
         """Try all moves drawn, or until the budget is spent.
 
         ``common`` are the first arguments of the move kernels; ``drawn`` the moves and the turbines to swap with;
         ``cooling`` the temperatures (W) and the budget; ``best`` the best places and types. Returns the trials so far,
-        the energy (W) and the most of it, which ``found`` has before.
+        the energy (W), the cost as energy, and the most that the first was above the second; ``found`` has them before.
         """
         data, turbines, wind, moves = common
         (draws, others), (hot, cold, budget) = drawn, cooling
-        trials, energy, most = found
+        trials, energy, cost, most = found
         for t in range(draws.shape[0]):
             i, j = int(draws[t, 0]), others[t]
             px, py = place_inside(rules, i, moves.x[i] + draws[t, 1], moves.y[i] + draws[t, 2])
@@ -172,6 +176,8 @@ def make_walk(kernels: MoveKernels, swapping: bool) -> Walking:
             elif not can_move(rules, moves.x, moves.y, i, px, py):
                 continue
             slack = draws[t, 3] * _temperature_at(hot, cold, trials, budget)
+            dearer = 0.0 if swaps else rise_of_cost(rules.costs, moves.x, moves.y, i, px, py)
+            slack += dearer
             trials += 1
             if swaps:
                 _exchange(moves.types, rules.need, i, j)
@@ -182,14 +188,15 @@ def make_walk(kernels: MoveKernels, swapping: bool) -> Walking:
                 if not swaps:
                     keep(data, turbines, wind, moves, i, px, py)
                 energy += gain
-                if energy > most:
-                    most = energy
+                cost += dearer
+                if energy - cost > most:
+                    most = energy - cost
                     _note(moves, best[0], best[1])
             elif swaps:
                 _exchange(moves.types, rules.need, i, j)
                 settle(data, turbines, wind, moves)
             if trials == budget:
                 break
-        return trials, energy, most
+        return trials, energy, cost, most
 
     return try_all

@@ -22,8 +22,6 @@ from vindeby.layout.problem import Layout, LayoutProblem
 
 BEST = 3
 """So many are kept."""
-FAR = 0.004
-"""A layout is far below the best if it is this share below."""
 NEAR = 0.001
 """Layouts no further below the best than this are climbed from again."""
 DIRECTIONS, SPEEDS = 60, 5
@@ -33,8 +31,9 @@ POINTS = 64
 
 
 class Candidate(NamedTuple):
-    """A feasible layout, what it is worth, from which start it came, and which of all starts that was."""
+    """A feasible layout, what it is worth, its energy, from which start it came, and which of all starts that was."""
 
+    worth: float
     aep_gwh: float
     layout: Layout
     start: str
@@ -42,35 +41,45 @@ class Candidate(NamedTuple):
 
 
 class Candidates:
-    """The best layouts so far, one of each start that was made, and the curve of the best of them."""
+    """The best layouts of a round, one of each start that was made; the best of all rounds, and its curve."""
 
     def __init__(self, problem: LayoutProblem, budget: Budget) -> None:
         self.problem, self.budget = problem, budget
         self.best: list[Candidate] = []
+        self.first: Candidate | None = None
+        """The best of all rounds."""
         self.climbs_lead_up: bool | None = None
         """Whether there is a gradient, and the energy rises along it; None before the first climb."""
         self._curve: list[tuple[float, float, float]] = []
 
-    def worth(self, layout: Layout) -> float:
-        """The energy of a layout in all wind states (GWh), at the cost of one evaluation."""
+    def judged(self, layout: Layout) -> tuple[float, float]:
+        """What a layout is worth, and its energy in all wind states (GWh), at the cost of one evaluation."""
         self.budget.begin()
         aep_gwh = self.problem.aep(layout)
+        worth = self.problem.worth(layout, aep_gwh)
         self.budget.end("evaluation", 1, 1.0)
-        return aep_gwh
+        return worth, aep_gwh
 
     def take(self, candidate: Candidate) -> None:
         """Keep a layout if it keeps to the rules and is better than what came from the same start."""
         former = next((one for one in self.best if one.number == candidate.number), None)
-        if former is None or candidate.aep_gwh > former.aep_gwh:
+        if former is None or candidate.worth > former.worth:
             if not self.problem.is_feasible(candidate.layout):
                 return
             others = [one for one in self.best if one is not former]
-            self.best = sorted([*others, candidate], key=lambda one: -one.aep_gwh)[:BEST]
+            self.best = sorted([*others, candidate], key=lambda one: -one.worth)[:BEST]
+        if self.first is None or self.best[0].worth > self.first.worth:
+            self.first = self.best[0]
         self.note()
+
+    def begin_round(self, *, anew: bool) -> None:
+        """Go on with the best of all, or anew, with none."""
+        self.best = [] if anew or self.first is None else [self.first]
 
     def note(self) -> None:
         """Add what is known now to the curve."""
-        self._curve.append((self.budget.seconds, self.budget.evaluations, self.best[0].aep_gwh))
+        assert self.first is not None
+        self._curve.append((self.budget.seconds, self.budget.evaluations, self.first.aep_gwh))
         if len(self._curve) > 16 * POINTS:  # of a long search, half of the points are enough
             self._curve = [*self._curve[:-1:2], self._curve[-1]]
 
@@ -85,13 +94,9 @@ class Candidates:
         seconds, evaluations, aep = np.array(self._curve)[chosen].T.copy()
         return {"curve_seconds": seconds, "curve_evaluations": evaluations, "curve_aep_gwh": aep}
 
-    def is_far(self, aep_gwh: float, tries: int = 1) -> bool:
-        """Whether the best of so many tries is far below the best of all: the more tries, the less it takes."""
-        return aep_gwh < self.best[0].aep_gwh * (1.0 - FAR / tries)
-
     def near_best(self) -> list[Candidate]:
         """The best few, but for those that are not near the best of all."""
-        return [one for one in self.best if one.aep_gwh >= self.best[0].aep_gwh * (1.0 - NEAR)]
+        return [one for one in self.best if one.worth >= self.best[0].worth * (1.0 - NEAR)]
 
 
 class Tools:

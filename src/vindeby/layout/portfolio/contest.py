@@ -4,7 +4,9 @@
 2. The best few are climbed from for longer, with the true wakes.
 3. From the best, single turbines are moved: by annealing where enough trials can be afforded, else by random search;
    each time a climb takes what is left.
-4. When that no longer gains, or its share is spent, all again with what is left of the budget.
+4. A long budget is spent in rounds of all this, each with starts of its own: where layouts are many local optima that
+   moves do not leave, other starts find better ones. After a round in which annealing has gained much the next is
+   twice as long, as there a slower cooling gains more. What is left for no round goes to the best of all.
 
 Every part asks the budget how much of its work fits, so that it is kept to within one part. The best layout of all is
 returned; what a part finds counts only if it keeps to the rules.
@@ -14,6 +16,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from math import ceil
 from typing import NamedTuple
 
@@ -26,7 +29,7 @@ from vindeby.layout.methods.gradient import Gradient
 from vindeby.layout.methods.walks import Annealing, RandomSearch
 from vindeby.layout.portfolio.candidates import Budget, Candidate, Candidates, Tools
 from vindeby.layout.portfolio.starts import GRADIENT, Start, trial_work
-from vindeby.layout.problem import Layout
+from vindeby.layout.problem import Layout, LayoutProblem
 
 
 class BudgetShares(NamedTuple):
@@ -53,6 +56,10 @@ ENOUGH = 300
 """Trials for each turbine from which on annealing does better than random search."""
 GAINED = 1e-6
 """Annealing that gains less than this share of the energy is not repeated before other starts were tried."""
+ROUND = 40_000
+"""Trials for each turbine that a round would be enough for, if it were spent on moves alone ..."""
+GAINED_MUCH = 1e-4
+"""... twice as many after one in which annealing has gained this share of the energy."""
 _STREAM = 0x6175746F
 """Tells the draws of this search from those of its parts with the same seed."""
 
@@ -68,6 +75,7 @@ class Contest:
         self._race = Race(starts, Climbs(tools, self.found, quick=True), self._seed)
         self._trial = trial_work(self.problem)
         self._shares = MANY_MOVES
+        self._round = ROUND * self.problem.n_turbines
 
     def run(self, given: Layout | None) -> Result:
         """Search until the budget is spent; from a layout that is given, and from starts."""
@@ -82,24 +90,34 @@ class Contest:
         before = 0.0
         while self.budget.used < SPENT and before < self.budget.evaluations:  # until nothing fits
             before = self.budget.evaluations
+            is_room = 2.0 * (1.0 - self.budget.used) >= self._round_share()
+            self.found.begin_round(anew=is_room and self._race.goes_on())
             self._pass_on()
+        self.found.begin_round(anew=False)
         first = self.found.best[0]
         layout = strictly_kept(self.problem, first.layout)
-        first = first._replace(layout=layout, aep_gwh=self.found.worth(layout))
-        self.found.best[0] = first
+        worth, aep_gwh = self.found.judged(layout)
+        first = first._replace(layout=layout, worth=worth, aep_gwh=aep_gwh)
+        self.found.first = first
         self.found.note()
         spent = ceil(self.budget.evaluations)
         notes = {"best_start": first.start}
         return Result(first.layout, first.aep_gwh, "budget", spent, self.found.curve(), notes)
 
     def _pass_on(self) -> None:
-        """Race, refine and move, within the shares of what is left."""
-        begun, left = self.budget.used, 1.0 - self.budget.used
-        race, refined, walked = (begun + share * left for share in self._shares)
+        """Race, refine and move, within the shares of a round, or of what is left where that is not much more."""
+        begun, length = self.budget.used, self._round_share()
+        if begun + 1.5 * length > 1.0:
+            length = 1.0 - begun
+        race, refined, walked = (begun + share * length for share in self._shares)
         self._race.run(race)
         self._refine(refined)
         self._walk(walked)
         self._climbs.climb_on()
+
+    def _round_share(self) -> float:
+        """The share of the budget that a round takes."""
+        return self._round * self.budget.share("trial", self._trial)
 
     def _share_out(self) -> None:
         """Divide the budget by how many trials would fit into it if most of it went to moves."""
@@ -123,19 +141,23 @@ class Contest:
 
     def _walk(self, until: float) -> None:
         """Move single turbines of the best layout, until a long annealing of it gains nothing."""
-        part = 0
+        part, begun_with = 0, self.found.best[0].worth
         while (trials := self.budget.pieces("trial", self._trial, until)) >= 1:
             method: Method
             if trials < ENOUGH * self.problem.n_turbines:
                 method = RandomSearch(trials if trials <= FEW_TRIALS else (trials + 1) // 2)
-            else:  # the first is short, as a trial of annealing may take longer than the last one did
+            else:  # the first is short: single turbines may be out of place, and it shows what a trial takes
                 part += 1
-                method = Annealing(trials // 8 if part == 1 else trials // 2)
-            before = self.found.best[0].aep_gwh
+                method = RandomSearch(trials // 8) if part == 1 else Annealing(trials // 2)
+            before = self.found.best[0].worth
             if not self._moves(method):
                 break
-            if part > 1 and self.found.best[0].aep_gwh <= before * (1.0 + GAINED):
+            if part > 1 and self.found.best[0].worth <= before * (1.0 + GAINED):
                 break
+            if part == 1:
+                begun_with = self.found.best[0].worth
+        if part > 1 and self.found.best[0].worth > begun_with * (1.0 + GAINED_MUCH):
+            self._round *= 2
 
     def _moves(self, method: Method) -> bool:
         """Move single turbines of the best layout, then climb a little; whether there was room for any trial."""
@@ -144,8 +166,9 @@ class Contest:
         found = method.prepare(self.problem)(self._seed(), first.layout)
         trials = found.evaluations - 2
         self.budget.end("trial", trials, self._trial * trials + 2.0)
-        self.found.take(first._replace(aep_gwh=found.aep_gwh, layout=found.layout))
-        if isinstance(method, Annealing):
+        worth = self.problem.worth(found.layout, found.aep_gwh)
+        self.found.take(first._replace(worth=worth, aep_gwh=found.aep_gwh, layout=found.layout))
+        if worth > first.worth:
             self._climbs.climb(self.found.best[0], LAST, 1.0, 1.0)
         return trials > 0
 
@@ -155,6 +178,8 @@ class Contest:
 
 SHORT = 64
 """Iterations of a climb."""
+FAR = 0.004
+"""A layout is far below the best if it is this share below."""
 WIDENING, FREQUENT, REGULAR = 16.0, "lattice", ("lattice", "boundary-grid")
 """How wide wakes are at first, but for regular starts; one of these has every second turn."""
 
@@ -199,8 +224,18 @@ class Race:
             return False
         if self._reached and not self._climbs.is_room(until - self.budget.share(start.name, start.work)):
             return False
-        tries = max(1, self._tries[start.name])
-        return not self.found.is_far(self._reached.get(start.name, np.inf), tries)
+        return not self._is_far(start)
+
+    def goes_on(self) -> bool:
+        """Whether some start still has turns."""
+        return not all(map(self._is_far, self._starts))
+
+    def _is_far(self, start: Start) -> bool:
+        """Whether what a start has led to is far below what another has: the more tries, the less it takes."""
+        if start.name not in self._reached:
+            return False
+        best = max(self._reached.values())
+        return self._reached[start.name] < best * (1.0 - FAR / self._tries[start.name])
 
     def _made_by(self, start: Start) -> Layout | None:
         """A layout of a start; None, and no further turn for it, if it finds none."""
@@ -218,7 +253,7 @@ class Race:
 
     def _enter(self, layout: Layout, start: str) -> Candidate:
         """A new layout: evaluate it."""
-        candidate = Candidate(self.found.worth(layout), layout, start, self._made)
+        candidate = Candidate(*self.found.judged(layout), layout, start, self._made)
         self._made += 1
         self.found.take(candidate)
         return candidate
@@ -226,7 +261,7 @@ class Race:
     def climb_from(self, layout: Layout, start: str, until: float) -> None:
         """A new layout takes part: climb a little from it."""
         widening = 1.0 if start in REGULAR else WIDENING
-        reached = self._climbs.climb(self._enter(layout, start), SHORT, widening, until).aep_gwh
+        reached = self._climbs.climb(self._enter(layout, start), SHORT, widening, until).worth
         self._tries[start] += 1
         self._reached[start] = max(reached, self._reached.get(start, 0.0))
 
@@ -283,7 +318,8 @@ class Climbs:
             return candidate
         self.budget.end(self._kind, min(count, found.evaluations), self._work * found.evaluations)
         layout = strictly_kept(self.tools.problem, found.layout)
-        climbed = candidate._replace(aep_gwh=self.found.worth(layout), layout=layout)
+        worth, aep_gwh = self.found.judged(layout)
+        climbed = candidate._replace(worth=worth, aep_gwh=aep_gwh, layout=layout)
         self.found.take(climbed)
         return climbed
 
@@ -296,37 +332,42 @@ class Climbs:
         """Whether there is a gradient, and the energy follows it, as the first layout that is asked about shows."""
         if self.found.climbs_lead_up is None:
             self.budget.begin()
-            self.found.climbs_lead_up = self._follows_gradient(layout)
+            problem = self.tools.problem
+            self.found.climbs_lead_up = all(
+                _follows_gradient(replace(problem, farm=part), layout) for part in problem.farm.parts
+            )
             self.budget.end(TEST, 1, TEST_WORK)
         return self.found.climbs_lead_up
-
-    def _follows_gradient(self, layout: Layout) -> bool:
-        problem, many = self.tools.problem, len(layout.x)
-        whole = problem.whole(layout)
-        try:
-            energy, *slopes = problem.farm.aep_and_gradient(whole.x, whole.y, whole.types)
-        except (ArgumentError, TaskError):  # a model or an engine that has no gradient
-            return False
-        steepest = max(float(np.hypot(*slopes)[:many].max()), 1e-300)
-        for step in STEPS_D:
-            far = step * float(problem.farm.turbine_arrays.diameter.min()) / steepest
-            east, north = (slope[:many].copy() for slope in slopes)
-            for way in (far, -far):  # outside, the wind may not be known
-                outside = ~problem.boundary.inside(layout.x + way * east, layout.y + way * north)
-                east[outside] = north[outside] = 0.0
-            up, down = (
-                problem.aep(Layout(layout.x + way * east, layout.y + way * north, layout.types))
-                for way in (far, -far)
-            )
-            promised = 2.0 * far * float(east @ east + north @ north)
-            if abs(up - down - promised) > OFF * promised + SMALL * energy:
-                return False
-        return True
 
     def climb_on(self, until: float = 1.0) -> None:
         """Climb from the best with the true wakes, as long as it pays and a share of the budget is not spent."""
         while self.budget.used < until:
-            before = self.found.best[0].aep_gwh
+            before = self.found.best[0].worth
             self.climb(self.found.best[0], LAST, 1.0, until)
-            if self.found.best[0].aep_gwh <= before * (1.0 + GAIN):
+            if self.found.best[0].worth <= before * (1.0 + GAIN):
                 break
+
+
+def _follows_gradient(problem: LayoutProblem, layout: Layout) -> bool:
+    """Whether there is a gradient, and the energy follows it."""
+    many = len(layout.x)
+    whole = problem.whole(layout)
+    try:
+        energy, *slopes = problem.farm.aep_and_gradient(whole.x, whole.y, whole.types)
+    except (ArgumentError, TaskError):  # a model or an engine that has no gradient
+        return False
+    steepest = max(float(np.hypot(*slopes)[:many].max()), 1e-300)
+    for step in STEPS_D:
+        far = step * float(problem.farm.turbine_arrays.diameter.min()) / steepest
+        east, north = (slope[:many].copy() for slope in slopes)
+        for way in (far, -far):  # outside, the wind may not be known
+            outside = ~problem.boundary.inside(layout.x + way * east, layout.y + way * north)
+            east[outside] = north[outside] = 0.0
+        up, down = (
+            problem.aep(Layout(layout.x + way * east, layout.y + way * north, layout.types))
+            for way in (far, -far)
+        )
+        promised = 2.0 * far * float(east @ east + north @ north)
+        if abs(up - down - promised) > OFF * promised + SMALL * energy:
+            return False
+    return True

@@ -151,6 +151,7 @@
     node.append(layout(farm, positions(entry.layout, entry.frame), type.diameter, null, `layout ${entry.key}`));
     const words = [entry.key, farm.name, type.name, `${entry.n} turbines`];
     if (entry.aep !== null) words.push(`${number(entry.aep, 1)} GWh`);
+    if (entry.lcoe !== null) words.push(`${number(entry.lcoe, 2)} EUR/MWh`);
     node.append(text("figcaption", words.filter(Boolean).join(", ")));
     return node;
   }

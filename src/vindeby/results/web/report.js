@@ -7,13 +7,14 @@
     ["key", "result", (r) => r.key],
     ["aep", "AEP, GWh", (r) => r.aep],
     ["loss", "wake loss, %", (r) => r.loss],
+    ...(rows.some((r) => r.lcoe !== null) ? [["lcoe", "LCOE, EUR/MWh", (r) => r.lcoe]] : []),
     ["n", "turbines", (r) => r.n],
     ["seconds", "seconds", (r) => r.seconds],
     ["farm", "farm", (r) => data.farms[r.farm].name],
     ["type", "type", (r) => data.types[r.type].name],
   ];
-  const digits = { aep: 3, loss: 2, seconds: 2 };
-  const kind = (name) => [["key", "farm", "type"].includes(name) && "name", !["key", "aep", "loss"].includes(name) && "minor"].filter(Boolean).join(" ");
+  const digits = { aep: 3, loss: 2, lcoe: 2, seconds: 2 };
+  const kind = (name) => [["key", "farm", "type"].includes(name) && "name", !["key", "aep", "loss", "lcoe"].includes(name) && "minor"].filter(Boolean).join(" ");
   const body = document.getElementById("rows");
   const filter = document.getElementById("filter");
   const place = document.getElementById("place");
@@ -88,6 +89,7 @@
       ["farm", farm.name], ["type", type.name], ["seed", String(row.seed)], ["turbines", number(row.n)],
       ["AEP", row.aep === null ? "" : `${number(row.aep, 3)} GWh`],
       ["wake loss", row.loss === null ? "" : `${number(row.loss, 2)} %`],
+      ...(row.lcoe === null ? [] : [["LCOE", `${number(row.lcoe, 2)} EUR/MWh`]]),
       ["time", row.seconds === null ? "" : `${number(row.seconds, 2)} s`],
     ]));
     for (const line of body.children) {

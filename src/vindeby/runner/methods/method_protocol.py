@@ -13,10 +13,13 @@ from numpy.ma import MaskedArray
 from numpy.typing import NDArray
 
 from vindeby._version import __version__
+from vindeby.assembly.cables import CABLE_LENGTH, with_cables
 from vindeby.assembly.physics import RETURNS
-from vindeby.assembly.stored_turbines import largest_diameter_m, objective_gwh, zone_array
+from vindeby.assembly.stored_turbines import largest_diameter_m, zone_array
+from vindeby.assembly.value import values_of
 from vindeby.campaign import Campaign, Task
 from vindeby.campaign.tasks import Cell
+from vindeby.economy.cables import Routes
 from vindeby.errors import ArgumentError, TaskError
 from vindeby.store.format.record import Attribute, Record
 
@@ -77,14 +80,16 @@ def checked_record(
     else:
         _check_layout(arrays, cell)
         _check_aep(arrays)
+        arrays = with_cables(campaign, cell, arrays)
+        if (routes := Routes.stored(arrays)) is not None:
+            attributes[CABLE_LENGTH] = routes.length_m
         attributes |= {
             "n_turbines": arrays["layout"].shape[1],
             "diameter": largest_diameter_m(campaign, cell),
             "farm": campaign.farms[task.farm_idx].name,
             "turbine": cell.label([turbine.name for turbine in campaign.turbines]),
+            **values_of(campaign, cell, arrays),
         }
-        if (worth := objective_gwh(campaign, cell, arrays)) is not None:
-            attributes["objective"] = worth
         if cell.zones:
             arrays["zone"] = zone_array(cell)
     try:

@@ -1,0 +1,224 @@
+"""Water depths and tables by depth in files of their own: read once and put into the campaign.
+
+Depths come as a grid: netCDF-4, GeoTIFF, or a table with the columns x, y and depth. Only the part around the farms is
+kept, so that a map of a whole sea can be named. Whether numbers are depths or heights is decided by the name of the
+variable, or by ``positive: up`` in the campaign file; it is never guessed from the numbers.
+"""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import shapely
+from pydantic import ValidationError
+from shapely.geometry.base import BaseGeometry
+
+from vindeby.arrays import FloatArray
+from vindeby.campaign.reading.columns import Column
+from vindeby.campaign.reading.files import NamedFile, suffix_of
+from vindeby.campaign.reading.readers import readers
+from vindeby.campaign.reading.tables import TableReader
+from vindeby.campaign.reading.yaml_text import Document, Origin, not_used
+from vindeby.campaign.sections.farm import Farm
+from vindeby.errors import VindebyError
+from vindeby.text import plural
+
+_DEPTHS = ("depth", "water_depth", "waterdepth", "bathymetry", "depth_m")
+_HEIGHTS = ("elevation", "altitude", "topo", "height", "z")
+_AXES = {"x": "x", "easting": "x", "y": "y", "northing": "y"}
+_DEGREES = ("lon", "lat", "longitude", "latitude")
+_MOST_POINTS = 500_000
+_METRES = "project it to the metres of the campaign first, e.g. with gdalwarp -t_srs EPSG:32631"
+_DEPTH = Column("m", "depth", "depthm", "waterdepth", "waterdepthm", "bathymetry")
+_GRID = {
+    "x": Column("m", "x", "xm", "easting", "utmx", "xcoord"),
+    "y": Column("m", "y", "ym", "northing", "utmy", "ycoord"),
+    "depth": _DEPTH,
+    "elevation": Column("m", "elevation", "elevationm", "altitude", "z", "topo"),
+}
+_VALUES = {
+    "mass": Column("kg", "mass", "masskg", "monopilemass", "monopilemasskg", also={"t": 1e-3}),
+    "cost": Column("eur", "cost", "costeur", "eur", also={"meur": 1e-6}),
+}
+
+
+def with_cost_files(document: Document, folder: Path) -> Document:
+    """Put the depths, and the tables by depth, that stand in files of their own into the document."""
+    costs = document.data.get("costs")
+    foundation = costs.get("foundation") if isinstance(costs, dict) else None
+    if not isinstance(foundation, dict):
+        return document
+    for key in ("depth", "mass", "cost"):
+        given = foundation.get(key)
+        if isinstance(given, str):
+            at = ("costs", "foundation", key)
+            document.origins[(*at, "file")] = document.origin(at)
+            foundation[key] = given = {"file": given}
+        if isinstance(given, dict) and "file" in given:
+            named = NamedFile(document, given, ("costs", "foundation", key), folder)
+            _take_depths(named) if key == "depth" else _take_curve(named, key)
+        elif isinstance(given, dict) and key == "depth":
+            for option in ("variable", "positive"):
+                if option in given:
+                    message = "is given without a file"
+                    document.refuse(("costs", "foundation", key, option), message, "add file:, or remove it")
+    return document
+
+
+def _take_curve(named: NamedFile, key: str) -> None:
+    """A table of depth and mass, or cost, in the order of depths."""
+    named.refuse_beside("file", ("table", "polynomial"))
+    reader = TableReader(str(named.path), named.field)
+    table = reader.read(named.text(latin=True), {"depth": _DEPTH, key: _VALUES[key]}, ("depth", key))
+    _note(named, reader.notes + not_used(reader.unused))
+    pairs = sorted(zip(table.columns["depth"], table.columns[key], strict=True))
+    named.put({"table": [list(pair) for pair in pairs]}, Origin(str(named.path), table.header_line))
+
+
+def _note(named: NamedFile, notes: list[str]) -> None:
+    named.document.notes += [f"{named.path.name}: {note}" for note in notes]
+
+
+def _take_depths(named: NamedFile) -> None:
+    """The grid of depths around the farms."""
+    named.refuse_beside("file", ("x", "y", "values", "source"))
+    positive = named.data.pop("positive", None)
+    if positive not in (None, "up", "down"):
+        named.data["positive"] = positive
+        named.refuse_key("positive", "is neither up nor down", "write up for heights, down for depths")
+    variable = named.data.pop("variable", None)
+    if variable is not None and not isinstance(variable, str):
+        named.data["variable"] = variable
+        named.refuse_key("variable", "must be the name of a variable", "write it as text")
+    suffix = suffix_of(named.path)
+    if suffix in (".csv", ".txt", ".xyz", ".tsv", ".dat"):
+        x, y, values, name = _of_table(named)
+    elif suffix in (".tif", ".tiff"):
+        x, y, values, name = _of_raster(named)
+    else:
+        x, y, values, name = _of_netcdf(named, variable)
+    is_up = positive == "up" or (positive is None and name.lower() in _HEIGHTS)
+    area = _area(named.document.data)
+    x, y, values = _around(x, y, -values if is_up else values, area)
+    if values.size > _MOST_POINTS:
+        message = f"has {values.size:,} points in and around the farms, more than {_MOST_POINTS:,}"
+        named.refuse_key("file", message, "make the grid coarser, e.g. with gdalwarp -tr 100 100")
+    values = _filled(named, x, y, values, area)
+    named.put({"x": x.tolist(), "y": y.tolist(), "values": values.ravel().tolist()})
+    named.data["source"] = named.path.name
+
+
+Grid = tuple[FloatArray, FloatArray, FloatArray, str]
+"""x, y, numbers over (x, y), and the name of the variable."""
+
+
+def _of_table(named: NamedFile) -> Grid:
+    reader = TableReader(str(named.path), named.field)
+    table = reader.read(named.text(latin=True), _GRID, ("x", "y"))
+    found = [name for name in ("depth", "elevation") if name in table.columns]
+    if len(found) != 1:
+        wrong = "names a column of depth and one of elevation" if found else "names no column of depth"
+        reader.refuse(table.header_line, wrong, "name one of the columns depth, or elevation")
+    _note(named, reader.notes + not_used(reader.unused))
+    (x, i), (y, j) = (np.unique(np.array(table.columns[axis]), return_inverse=True) for axis in ("x", "y"))
+    if len(x) < 2 or len(y) < 2:
+        named.refuse("is not a grid: it has one x or one y", "give two or more of each")
+    if 2 * len(i) < len(x) * len(y):
+        message = f"is not a grid: {len(i):,} points have {len(x):,} different x and {len(y):,} different y"
+        named.refuse(message, "interpolate scattered soundings to a grid first, e.g. with gdal_grid")
+    values, seen = np.full((len(x), len(y)), np.nan), set[tuple[int, int]]()
+    for line, place in zip(table.lines, zip(i.tolist(), j.tolist(), strict=True), strict=True):
+        if place in seen:
+            reader.refuse(line, "has the x and y of a line above it", "keep one of them")
+        seen.add(place)
+    values[i, j] = table.columns[found[0]]
+    return x, y, values, found[0]
+
+
+def _of_raster(named: NamedFile) -> Grid:
+    try:
+        x, y, values = readers().raster_file(named.path, named.document.data.get("crs"))
+    except VindebyError as error:
+        named.refuse_key("file", str(error), "name a GeoTIFF file in metres")
+    return x, y, values, "depth"
+
+
+def _of_netcdf(named: NamedFile, variable: str | None) -> Grid:
+    wanted = (*_DEPTHS, *_HEIGHTS) if variable is None else (variable.lower(),)
+    try:
+        found = readers().gridded_file(named.path, wanted)
+    except VindebyError as error:
+        named.refuse_key("file", str(error), "name a netCDF-4 or GeoTIFF file, or a table, with depths")
+    names = [name for name in found.arrays if name.lower() in wanted]
+    if len(names) != 1:
+        several = f"has {' and '.join(names)}" if names else "has no variable of depth"
+        others = ", ".join(found.others[:8])
+        named.refuse_key(
+            "file", several, f"name it with variable:{' one of ' + others if others else ' NAME'}"
+        )
+    axes, values = found.arrays[names[0]]
+    known = [_AXES.get(axis.lower(), "") for axis in axes]
+    if sorted(known) != ["x", "y"]:
+        degrees = [axis for axis in axes if axis.lower() in _DEGREES]
+        wrong = "in degrees" if degrees else "not x and y"
+        message = f"has {names[0]} over {' and '.join(axes) or 'no axis'}, which is {wrong}"
+        named.refuse_key("file", message, _METRES if degrees else "give a grid over x and y")
+    x, y = (np.asarray(found.arrays[axes[known.index(axis)]][1], np.float64) for axis in ("x", "y"))
+    values = values if known == ["x", "y"] else values.T
+    for axis, points in (("x", x), ("y", y)):
+        rising = len(points) > 1 and (np.isfinite(points).all() and len(set(np.sign(np.diff(points)))) == 1)
+        if not rising or points[0] == points[1]:
+            message = f"has an axis {axis} that neither rises nor falls all along"
+            named.refuse_key("file", message, "sort it, with two or more points")
+    _note(named, not_used(found.others) if variable is None else [])
+    return x[np.argsort(x)], y[np.argsort(y)], values[np.ix_(np.argsort(x), np.argsort(y))], names[0]
+
+
+def _area(data: dict[str, Any]) -> BaseGeometry | None:
+    """Where turbines may stand; None where the farms are wrong, which is then reported."""
+    farms = data.get("farms")
+    try:
+        shapes = [Farm.model_validate(farm).boundary.shape() for farm in farms or ()]
+    except (ValidationError, TypeError):
+        return None
+    return shapely.union_all(shapes) if shapes else None
+
+
+def _around(
+    x: FloatArray, y: FloatArray, values: FloatArray, area: BaseGeometry | None
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """The part of a grid in whose cells the farms lie; all of it where they reach beyond."""
+    if area is None:
+        return x, y, values
+    west, south, east, north = area.bounds
+    inside = x[0] <= west and east <= x[-1] and y[0] <= south and north <= y[-1]
+    if not inside:
+        return x, y, values
+    columns, rows = _steps(x, west, east), _steps(y, south, north)
+    return x[columns], y[rows], values[columns, rows]
+
+
+def _steps(axis: FloatArray, low: float, high: float) -> slice:
+    first = max(0, int(axis.searchsorted(low, "right")) - 1)
+    last = max(first + 1, int(axis.searchsorted(high)))
+    return slice(min(first, len(axis) - 2), min(last, len(axis) - 1) + 1)
+
+
+def _filled(
+    named: NamedFile, x: FloatArray, y: FloatArray, values: FloatArray, area: BaseGeometry | None
+) -> FloatArray:
+    """The depths, with 0 where the grid has none and no farm is near; refuses a gap that a farm needs."""
+    gaps = np.argwhere(~np.isfinite(values))
+    if not len(gaps):
+        return values
+    i, j = gaps.T
+    wide = (x[np.maximum(i - 1, 0)], x[np.minimum(i + 1, len(x) - 1)])
+    high = (y[np.maximum(j - 1, 0)], y[np.minimum(j + 1, len(y) - 1)])
+    cells = np.asarray(shapely.box(wide[0], high[0], wide[1], high[1]))
+    needed = np.ones(len(gaps), bool) if area is None else shapely.intersects(cells, area)
+    if needed.any():
+        first = int(np.argmax(needed))
+        message = f"has no depth at ({x[i[first]]:.10g}, {y[j[first]]:.10g}), in or beside a farm"
+        named.refuse_key("file", message, "fill the gaps, e.g. with gdal_fillnodata")
+    _note(named, [f"{plural(len(gaps), 'point')} without a depth, away from the farms, taken as 0 m"])
+    return np.where(np.isfinite(values), values, 0.0)

@@ -1,0 +1,427 @@
+"""What a wind farm costs, and what layouts are compared by: the sections ``costs`` and ``objective``.
+
+Costs are in EUR, depths in metres below the water line. What a file holds is read when the campaign file is, so that
+here and in the stored campaign there are only numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Literal, NamedTuple, Self
+
+import numpy as np
+from pydantic import Field, Tag, model_validator
+
+from vindeby.arrays import FloatArray
+from vindeby.campaign.reading.packed_lists import digest_of_numbers
+from vindeby.campaign.sections.cables import Cables
+from vindeby.campaign.sections.values import (
+    Coordinates,
+    Name,
+    NotNegative,
+    Number,
+    Numbers,
+    OneOf,
+    Positive,
+    Section,
+    Text,
+    either,
+    require,
+)
+
+ByType = Annotated[
+    Annotated[NotNegative, Tag("number")]
+    | Annotated[dict[Name, NotNegative], Field(min_length=1), Tag("table")],
+    either("number", "table"),
+]
+"""One number for all turbine types, or one for each, by name."""
+DEEPEST_M = 12_000.0
+
+
+def for_type(given: ByType, name: str) -> float:
+    """The number for a turbine type."""
+    return given[name] if isinstance(given, dict) else given
+
+
+class TurbineCost(Section):
+    """What each turbine costs: EUR once (capex) and EUR per year (opex), without its foundation."""
+
+    capex: ByType
+    """EUR for each turbine: one number, or one for each type."""
+    opex: ByType = 0.0
+    """EUR per year for each turbine: one number, or one for each type."""
+
+
+class Depth(Section):
+    """Water depth over a grid, linear between its points; and the depths at which turbines may stand."""
+
+    may_be_in_a_file = True
+    short_form = {"type": "string", "description": "A netCDF, GeoTIFF or CSV file."}  # noqa: RUF012
+
+    x: Coordinates
+    """Eastings of the grid in metres."""
+    y: Coordinates
+    """Northings of the grid in metres."""
+    values: Numbers
+    """Depths in metres, positive below the water line: for each x those of every y, as one list or nested lists."""
+    least: NotNegative | None = None
+    """No turbine stands where the water is shallower than this, in metres."""
+    most: Positive | None = None
+    """No turbine stands where the water is deeper than this, in metres."""
+    source: Text | None = None
+    """Where the grid comes from, in words."""
+
+    def __repr__(self) -> str:
+        return f"<Depth: {len(self.x)} x {len(self.y)} points, {self.in_words}>"
+
+    @property
+    def bounds(self) -> tuple[float, float, float, float]:
+        """West, south, east and north ends."""
+        return self.x[0], self.y[0], self.x[-1], self.y[-1]
+
+    @property
+    def has_limits(self) -> bool:
+        """Whether turbines may stand only at some of the depths."""
+        return self.least is not None or self.most is not None
+
+    @property
+    def limits(self) -> tuple[float, float]:
+        """The least and the most depth at which turbines may stand; infinite where there is no limit."""
+        low = -np.inf if self.least is None else self.least
+        return low, np.inf if self.most is None else self.most
+
+    @property
+    def in_words(self) -> str:
+        """For example ``12 to 48 m deep``."""
+        return f"{min(self.values):.3g} to {max(self.values):.3g} m deep"
+
+    def array(self) -> FloatArray:
+        """Depths over (x, y)."""
+        return np.array(self.values, np.float64).reshape(len(self.x), len(self.y))
+
+    def around(self, bounds: Sequence[float]) -> FloatArray:
+        """The depths of the points in and around a rectangle (west, south, east, north)."""
+        west, south, east, north = bounds
+        x, y = np.array(self.x), np.array(self.y)
+        columns = slice(max(0, x.searchsorted(west, "right") - 1), x.searchsorted(east) + 1)
+        rows = slice(max(0, y.searchsorted(south, "right") - 1), y.searchsorted(north) + 1)
+        return self.array()[columns, rows]
+
+    def identity(self) -> dict[str, Any]:
+        """What decides a result: the numbers and the limits."""
+        grid = [digest_of_numbers(part) for part in (self.x, self.y, self.values)]
+        return {"grid": grid, "limits": [self.least, self.most]}
+
+    @model_validator(mode="before")
+    @classmethod
+    def _nested_lists(cls, data: Any) -> Any:
+        given = data.get("values") if isinstance(data, dict) else None
+        if not isinstance(given, list | tuple) or not given or not isinstance(given[0], list | tuple):
+            return data
+        for index, row in enumerate(given):
+            even = isinstance(row, list | tuple) and len(row) == len(given[0])
+            wrong = f"row {index} does not have {len(given[0])} numbers, as the first has"
+            require(even, wrong, "give for each x the depths of every y", "values", index)
+        return {**data, "values": [number for row in given for number in row]}
+
+    @model_validator(mode="after")
+    def _complete(self) -> Self:
+        need = len(self.x) * len(self.y)
+        wrong = (
+            f"has {len(self.values)} numbers, but the grid has {len(self.x)} x {len(self.y)} = {need} points"
+        )
+        require(need == len(self.values), wrong, "give one for each point", "values")
+        deepest = max(map(abs, self.values))
+        wrong = f"holds a depth of {deepest:g} m, which no sea has"
+        require(deepest <= DEEPEST_M, wrong, "give metres; fill what is missing", "values")
+        upward = max(self.values) <= 0.0 > min(self.values)
+        wrong, remedy = "are all negative: they seem to be heights", "give depths as positive numbers"
+        require(not upward, wrong, f"{remedy}; for a file, write positive: up", "values")
+        least = 0.0 if self.least is None else self.least
+        wrong = f"most is {self.most:g} m and least is {least:g} m" if self.most is not None else ""
+        ordered = self.most is None or least < self.most
+        require(ordered, wrong, "give the shallower limit as least", "most")
+        return self
+
+
+class DepthCurve(OneOf):
+    """Something that depends on depth: a table of ``[depth, value]``, or a polynomial of the depth in metres."""
+
+    may_be_in_a_file = True
+    short_form = {"type": ["array", "number", "string"]}  # noqa: RUF012
+
+    table: (
+        Annotated[tuple[tuple[NotNegative, NotNegative], ...], Field(min_length=2, max_length=10_000)] | None
+    ) = None
+    """Pairs of depth in metres and value, linear between them."""
+    polynomial: Annotated[tuple[Number, ...], Field(min_length=1, max_length=8)] | None = None
+    """The coefficients c0, c1, c2, ... of c0 + c1 d + c2 d^2 + ..."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _short(cls, data: Any) -> Any:
+        if isinstance(data, list | tuple):
+            return {"table": data}
+        is_number = isinstance(data, int | float) and not isinstance(data, bool)
+        return {"polynomial": [data]} if is_number else data
+
+    @model_validator(mode="after")
+    def _deeper_and_deeper(self) -> Self:
+        depths = [depth for depth, _ in self.table or ()]
+        for index in range(1, len(depths)):
+            wrong = f"depths must increase, but {depths[index]:g} follows {depths[index - 1]:g}"
+            remedy = "sort the table by depth, each once"
+            require(depths[index] > depths[index - 1], wrong, remedy, "table", index)
+        return self
+
+    @property
+    def in_words(self) -> str:
+        """For example ``a table from 10 to 60 m``."""
+        if self.table is None:
+            return "a polynomial of the depth"
+        return f"a table from {self.table[0][0]:g} to {self.table[-1][0]:g} m"
+
+    def at(self, depths: FloatArray) -> FloatArray:
+        """The values at depths that a table, if it is one, holds."""
+        if self.table is not None:
+            known, values = np.array(self.table).T
+            return np.asarray(np.interp(depths, known, values))
+        return np.asarray(np.polynomial.polynomial.polyval(depths, np.array(self.polynomial)))
+
+
+class Foundation(Section):
+    """What the foundation of each turbine costs in EUR: by depth, and a fixed part such as a transition piece."""
+
+    depth: Depth
+    """The water depth: a netCDF, GeoTIFF or CSV file, or a grid; with limits, least and most."""
+    cost: DepthCurve | None = None
+    """EUR for each foundation by depth."""
+    mass: DepthCurve | None = None
+    """Mass of each foundation in kg by depth, instead of its cost."""
+    price_per_kg: NotNegative | None = None
+    """EUR for each kg of the mass."""
+    fixed: NotNegative = 0.0
+    """EUR for each foundation, whatever the depth."""
+
+    @property
+    def curve(self) -> tuple[str, DepthCurve] | None:
+        """The key and the curve that the cost follows, if it depends on the depth."""
+        given = [(name, one) for name in ("cost", "mass") if (one := getattr(self, name)) is not None]
+        return given[0] if given else None
+
+    @model_validator(mode="after")
+    def _complete(self) -> Self:
+        twice = "cost and mass exclude each other"
+        require(self.cost is None or self.mass is None, twice, "give one of them", "mass")
+        unpriced = "a mass needs a price"
+        require(self.mass is None or self.price_per_kg is not None, unpriced, "add price_per_kg", "mass")
+        idle = "there is no mass that it would be the price of"
+        given = self.mass is not None or self.price_per_kg is None
+        require(given, idle, "add mass, or remove it", "price_per_kg")
+        return self
+
+    def identity(self) -> dict[str, Any]:
+        """What decides a result: the grid by its digest, and the curve."""
+        return {**self.model_dump(exclude_none=True, exclude={"depth"}), "depth": self.depth.identity()}
+
+
+class Costs(Section):
+    """What the farm costs: capex once and opex per year, over its life and at a discount rate."""
+
+    discount: Annotated[Number, Field(ge=0.0, lt=1.0)]
+    """The discount rate per year as a fraction, such as 0.0661."""
+    years: Annotated[Positive, Field(le=200.0)]
+    """The life of the farm in years."""
+    turbine: TurbineCost
+    """What each turbine costs."""
+    foundation: Foundation | None = None
+    """What each foundation costs, and the water depth."""
+    cables: Cables | None = None
+    """The cables between turbines and substations, and what they cost."""
+    fixed: NotNegative = 0.0
+    """EUR once for the whole farm, whatever the layout."""
+
+    @property
+    def depth(self) -> Depth | None:
+        """The water depth, where it is known."""
+        return None if self.foundation is None else self.foundation.depth
+
+    def identity_of(self, turbines: Sequence[str]) -> dict[str, Any]:
+        """What decides a result of these turbine types; their names do not."""
+        rates = [
+            [for_type(given, name) for name in turbines] for given in (self.turbine.capex, self.turbine.opex)
+        ]
+        found = {"finance": [self.discount, self.years], "turbines": rates, "fixed": self.fixed}
+        return found if self.foundation is None else {**found, "foundation": self.foundation.identity()}
+
+    @property
+    def in_words(self) -> list[str]:
+        """What is counted, one line for each part."""
+        lines = [f"{self.years:g} years at {100.0 * self.discount:.6g} % per year"]
+        for what, given, unit in (
+            ("capex of each turbine", self.turbine.capex, "EUR"),
+            ("opex of each turbine", self.turbine.opex, "EUR per year"),
+        ):
+            each = given if isinstance(given, dict) else {"": given}
+            lines.append(
+                f"{what}: {', '.join(f'{name} {value:,.0f}'.strip() for name, value in each.items())} {unit}"
+            )
+        if self.foundation is not None:
+            parts = [] if self.foundation.curve is None else [self.foundation.curve[1].in_words]
+            parts += [f"{self.foundation.fixed:,.0f} EUR each"] if self.foundation.fixed else []
+            lines.append(f"foundations: {' and '.join(parts) or 'without cost'}")
+            depth = self.foundation.depth
+            low, high = depth.least or 0.0, depth.most
+            limits = f"; turbines stand from {low:g} m" + (" on" if high is None else f" to {high:g} m")
+            where = depth.source or "the grid given"
+            lines.append(f"depth: {where}, {depth.in_words}" + (limits if depth.has_limits else ""))
+        lines += [] if self.cables is None else [f"cables: {self.cables.in_words}"]
+        return [*lines, f"fixed: {self.fixed:,.0f} EUR"]
+
+
+WAYS = "aep-per-turbine, or {turbine_cost_gwh: 12.5}, or with costs lcoe, or {npv: {price: 80}}"
+"""The objectives that tell counts apart, for messages."""
+
+_WORDS = {
+    "aep": "the most AEP",
+    "aep-per-turbine": "the most AEP per turbine",
+    "lcoe": "the lowest levelised cost of energy (LCOE)",
+    "npv": "the largest net present value (NPV)",
+}
+Aim = Literal["aep", "aep-per-turbine", "lcoe", "npv"]
+_PRICE = {"type": "number", "exclusiveMinimum": 0, "description": "EUR per MWh."}
+_NPV = {
+    "type": "object",
+    "properties": {"price": _PRICE},
+    "required": ["price"],
+    "description": "The net present value, and what energy is sold for.",
+}
+_OTHER_FORMS = [
+    {"enum": ["aep", "aep-per-turbine", "lcoe"]},
+    {"type": "array", "prefixItems": [{"const": "aep"}, {"enum": ["cable_length", "turbines", "lcoe"]}]},
+    {"type": "object", "properties": {"npv": _NPV}, "required": ["npv"]},
+    {"type": "object", "required": ["maximise"], "description": "The key of older versions for `of`."},
+]
+
+
+class Against(NamedTuple):
+    """The second of two objectives, to be small: the attribute of results that has it, and what it is in words."""
+
+    attribute: str
+    title: str
+    unit: str = ""
+
+
+AGAINST = {
+    "cable_length": Against("cable_length_m", "cable length", "m"),
+    "turbines": Against("n_turbines", "number of turbines"),
+    "lcoe": Against("lcoe_eur_per_mwh", "LCOE", "EUR per MWh"),
+}
+"""By the name that a campaign file has for it."""
+_PAIRS = ", ".join(f"[aep, {name}]" for name in AGAINST)
+
+
+Over = Literal["mean", "worst", "regret"]
+_OVER = {
+    "mean": ", on average over the scenarios",
+    "worst": ", in the worst scenario",
+    "regret": ", with the least regret over the scenarios",
+}
+
+
+class Objective(Section):
+    """``aep``, ``aep-per-turbine``, ``lcoe``, or ``{npv: {price: 80}}``; or AEP less so many GWh for each turbine.
+
+    The cost ``turbine_cost_gwh`` is one for all turbine types or one for each, by name. ``[aep, cable_length]`` are two
+    objectives: each seed is a search with other weights.
+    """
+
+    short_form = {"anyOf": _OTHER_FORMS}  # noqa: RUF012
+
+    of: Aim = "aep"
+    """The most AEP of the farm, AEP per turbine or NPV; or the lowest LCOE."""
+    turbine_cost_gwh: ByType | None = None
+    """What is taken off AEP for each turbine, in GWh per year: one number, or one for each type."""
+    price: Positive | None = None
+    """What energy is sold for, in EUR per MWh; for npv."""
+    against: Literal["cable_length", "turbines", "lcoe"] | None = None
+    """The second of two objectives, beside AEP."""
+    over: Over | None = None
+    """Over scenarios: their mean (by default), the worst of them, or the largest regret."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _short(cls, data: Any) -> Any:
+        if isinstance(data, dict) and len(data) == 1 and isinstance(npv := data.get("npv"), dict):
+            return {"of": "npv", **npv}
+        if isinstance(data, list | tuple):
+            known = len(data) == 2 and data[0] == "aep" and data[1] in list(AGAINST)
+            require(known, "is not a pair of objectives", f"write aep, or one of {_PAIRS}")
+            return {"of": data[0], "against": data[1]}
+        if isinstance(data, dict):
+            return {"of" if key == "maximise" else key: value for key, value in data.items()}
+        known = isinstance(data, str) and data in _WORDS
+        require(isinstance(data, cls) or known, "is not an objective", f"write aep, {WAYS}")
+        return {"of": data} if known else data
+
+    @model_validator(mode="after")
+    def _one_way_only(self) -> Self:
+        wrong = f"{self.of} and turbine_cost_gwh exclude each other"
+        is_one = self.of == "aep" or self.turbine_cost_gwh is None
+        require(is_one, wrong, "give one", "turbine_cost_gwh")
+        priced = self.of != "npv" or self.price is not None
+        remedy = "write objective: {npv: {price: 80}}, in EUR per MWh"
+        require(priced, "the net present value needs the price of energy", remedy)
+        idle = f"the objective {self.of} needs no price"
+        require(self.of == "npv" or self.price is None, idle, "remove it, or write npv", "price")
+        alone = self.against is None or (self.of == "aep" and self.turbine_cost_gwh is None)
+        require(alone, "is for AEP alone", f"write one of {_PAIRS}", "against")
+        return self
+
+    @property
+    def is_of_costs(self) -> bool:
+        """Whether results are compared by what they cost, too."""
+        return self.of in ("lcoe", "npv")
+
+    @property
+    def needs_costs(self) -> bool:
+        """Whether the search looks at what layouts cost."""
+        return self.is_of_costs or self.against in ("lcoe", "cable_length")
+
+    @property
+    def sign(self) -> float:
+        """1 where more of the objective is better, -1 where less is."""
+        return -1.0 if self.of == "lcoe" else 1.0
+
+    @property
+    def tells_counts_apart(self) -> bool:
+        """Whether more turbines can be worth less."""
+        priced = self.turbine_cost_gwh is not None or self.against == "turbines"
+        return self.of != "aep" or priced
+
+    @property
+    def title(self) -> str:
+        """The objective in words."""
+        return self._of_one_scenario + _OVER.get(self.over or "", "")
+
+    @property
+    def _of_one_scenario(self) -> str:
+        cost = self.turbine_cost_gwh
+        if isinstance(cost, dict):
+            each = ", ".join(f"{value:g} for each {name}" for name, value in cost.items())
+            return f"AEP less the cost of turbines in GWh per year: {each}"
+        if cost is not None:
+            return f"AEP less {cost:g} GWh per year for each turbine"
+        if self.against is not None:
+            return f"the most AEP against the least {AGAINST[self.against].title}, by a weight for each seed"
+        return _WORDS[self.of] + ("" if self.price is None else f" at {self.price:g} EUR per MWh")
+
+    def cost_gwh(self, turbine_name: str) -> float:
+        """What a turbine of this type costs, in GWh per year."""
+        return for_type(self.turbine_cost_gwh or 0.0, turbine_name)
+
+    def worth(self, aep_gwh: float, counts: Mapping[str, int]) -> float:
+        """The objective of a farm with so many turbines of each type, in GWh per year (of each turbine)."""
+        if self.of == "aep-per-turbine":
+            return aep_gwh / sum(counts.values())
+        return aep_gwh - sum(self.cost_gwh(name) * count for name, count in counts.items())

@@ -1,0 +1,62 @@
+"""``vindeby diff A.h5 B.h5``: what differs between the results of two databases."""
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from vindeby.cli.options import JsonOption
+from vindeby.cli.output import echo, echo_json
+from vindeby.text import plural
+
+_LONGEST = 60
+_LISTED = 20
+
+
+def command(
+    first: Annotated[Path, typer.Argument(metavar="A.h5", help="The database to compare with.")],
+    second: Annotated[Path, typer.Argument(metavar="B.h5", help="The database that is compared.")],
+    every: Annotated[
+        bool, typer.Option("--all", help="List every result that differs, not only 20.")
+    ] = False,
+    json_: JsonOption = False,
+) -> None:
+    """Compare two databases: results added, removed, better, worse, and fields of the campaign; exit 1 if any."""
+    from vindeby.results.difference import difference
+    from vindeby.results.result_set import ResultSet
+
+    found = difference(ResultSet(first), ResultSet(second))
+    if json_:
+        echo_json(asdict(found))
+        raise typer.Exit(0 if found.is_empty else 1)
+    most = None if every else _LISTED
+    echo(f"{second} against {first}")
+    for name, before, after in found.fields[:most]:
+        echo(f"  campaign: {name}: {_short(before)} -> {_short(after)}")
+    _say_of_rest(len(found.fields), most, "fields of the campaign")
+    echo(f"  {plural(found.same, 'result')} the same")
+    for word, keys in (("added", found.added), ("removed", found.removed)):
+        if keys:
+            echo(f"  {plural(len(keys), 'result')} {word}: {', '.join(keys[:most])}")
+            _say_of_rest(len(keys), most, f"results {word}")
+    for word, changed in (("better", found.better), ("worse", found.worse), ("as good", found.equal)):
+        if not changed:
+            continue
+        mean = sum(one.gain_percent for one in changed) / len(changed)
+        echo(f"  {plural(len(changed), 'result')} {word}, by {mean:+.4f}% on average")
+        for one in sorted(changed, key=lambda one: -abs(one.gain_percent))[:most]:
+            other = "" if one.is_same_task else ", of another description of the task"
+            figures = f"{one.before:,.3f} -> {one.after:,.3f} ({one.gain_percent:+.4f}%)"
+            echo(f"    {one.key}: {figures}, {plural(one.moved, 'turbine')} moved{other}")
+        _say_of_rest(len(changed), most, f"results {word}")
+    raise typer.Exit(0 if found.is_empty else 1)
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
+
+
+def _say_of_rest(count: int, most: int | None, what: str) -> None:
+    if most is not None and count > most:
+        echo(f"    and {count - most:,} more {what}; --all lists them")

@@ -1,0 +1,54 @@
+"""``vindeby pareto OUT.h5``: the fronts of a campaign with two objectives."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from vindeby.cli.options import JsonOption, OutputArgument, given_campaign, taking
+from vindeby.cli.output import echo, echo_json, say
+
+if TYPE_CHECKING:
+    from vindeby.results.fronts import Front
+
+
+@taking("given", given_campaign)
+def command(
+    output: OutputArgument,
+    to: Annotated[
+        Path | None, typer.Option("-o", "--output", metavar="FILE", help="A picture; .png, .svg or .pdf.")
+    ] = None,
+    given: Any = None,
+    json_: JsonOption = False,
+) -> None:
+    """List the results of each farm and type by both objectives; marks what another result dominates."""
+    from vindeby.results.fronts import fronts_of
+    from vindeby.results.result_set import ResultSet
+
+    result_set = ResultSet(output, campaign=given)
+    fronts = fronts_of(result_set)
+    if to is not None:
+        from vindeby.plots import PICTURES, save
+
+        save(PICTURES["front"][0](result_set).figure, to)
+        say(f"wrote {to}")
+    if json_:
+        echo_json([front.as_data() for front in fronts])
+        return
+    for front in fronts:
+        _print(front)
+
+
+def _print(front: "Front") -> None:
+    name, (least, most) = front.against.attribute, front.reference
+    title = ", ".join(filter(None, [front.against.title, front.against.unit]))
+    echo(
+        f"{front.farm}, {front.type}: {len(front.keys)} results, {front.is_dominated.sum()} of them dominated"
+    )
+    echo(f"hypervolume {front.hypervolume:.6g}, up to {least:,.3f} GWh and {title} {most:,.6g}")
+    width = max(map(len, front.keys))
+    echo(f"{'key':<{width}}  weight      AEP, GWh  {title:>18}")
+    for point in front.as_data()["points"]:
+        weight = "" if point["weight"] is None else f"{point['weight']:.4f}"
+        mark = f"  dominated, by {point['lost_gwh']:.3f} GWh" if point["is_dominated"] else ""
+        echo(f"{point['key']:<{width}}  {weight:>6}  {point['aep_gwh']:12,.3f}  {point[name]:18,.3f}{mark}")

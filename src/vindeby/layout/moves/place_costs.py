@@ -1,0 +1,147 @@
+"""What foundations and kept cables cost, compiled: for a layout with the gradient, and for the move of one turbine.
+
+The same bilinear depths, tables and polynomials as in ``economy``, for one place at a time: in a small farm, arrays
+would take as long as the energy.
+"""
+
+from math import hypot
+from typing import NamedTuple
+
+import numpy as np
+
+from vindeby.arrays import FloatArray, IntArray
+from vindeby.layout.valuation import Valuation
+from vindeby.wake.compiling.compiled import kernel, scalar
+
+
+class PlaceCosts(NamedTuple):
+    """Places relative to an origin; all costs times ``factor`` are in the unit of the energies of moves.
+
+    ``x``, ``y`` and ``depth`` are the grid of depths, empty without foundations; ``depths`` and ``numbers`` as in
+    ``Foundation``. Cables at turbine ``i`` are those from ``first[i]`` to ``first[i + 1]``: their ``other`` end (``i``:
+    a turbine, ``-1 - s``: a substation) and what a metre costs (``eur_per_m``); without cables ``first`` is empty.
+    ``detours`` is what the detours of all cables cost (EUR).
+    """
+
+    factor: float
+    x: FloatArray
+    y: FloatArray
+    depth: FloatArray
+    depths: FloatArray
+    numbers: FloatArray
+    first: IntArray
+    other: IntArray
+    eur_per_m: FloatArray
+    substations: FloatArray
+    detours: float
+
+
+def place_costs(valuation: Valuation | None, turbines: int, origin: FloatArray, unit: float) -> PlaceCosts:
+    """The costs of a farm of so many turbines for its moves, whose energies are GWh times ``unit``."""
+    nothing, none = np.empty(0), np.empty(0, np.int64)
+    if valuation is None:
+        flat = np.empty((0, 0))
+        return PlaceCosts(0.0, nothing, nothing, flat, nothing, nothing, none, none, nothing, flat, 0.0)
+    foundation, tree = valuation.costs.foundation, valuation.tree
+    ground = (nothing, nothing, np.empty((0, 0)), nothing, nothing)
+    if foundation is not None:
+        grid = foundation.grid
+        ground = (grid.x - origin[0], grid.y - origin[1], grid.depth, foundation.depths, foundation.numbers)
+    cables = (none, none, nothing, np.empty((0, 0)), 0.0)
+    if tree is not None:
+        here, there = np.concatenate([tree.ends, tree.ends[:, ::-1]]).T
+        order = np.argsort(here, kind="stable")
+        order = order[here[order] >= 0]
+        first = np.searchsorted(here[order], np.arange(turbines + 1))
+        rates = np.tile(tree.eur_per_m, 2)[order]
+        ends = np.ascontiguousarray(tree.substations - origin)
+        cables = (first, there[order], rates, ends, float(tree.eur_per_m @ tree.detour_m))
+    return PlaceCosts(unit * valuation.gwh_per_eur * valuation.costs.recovery, *ground, *cables)
+
+
+@scalar
+def _step_of(axis, value):
+    """The step of an axis that a value is in; the first or the last beyond its ends."""
+    low, high = 0, axis.size - 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        if axis[middle] <= value:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+@scalar
+def _foundation(costs, px, py):
+    """The cost of a foundation at a place (EUR), and how it changes to the east and to the north."""
+    i, j = _step_of(costs.x, px), _step_of(costs.y, py)
+    width, height = costs.x[i + 1] - costs.x[i], costs.y[j + 1] - costs.y[j]
+    right, up = (px - costs.x[i]) / width, (py - costs.y[j]) / height
+    on_south = costs.depth[i + 1, j] - costs.depth[i, j]
+    on_north = costs.depth[i + 1, j + 1] - costs.depth[i, j + 1]
+    below, above = costs.depth[i, j] + right * on_south, costs.depth[i, j + 1] + right * on_north
+    depth, depths, numbers = below + up * (above - below), costs.depths, costs.numbers
+    eur = slope = 0.0
+    if depths.size > 0:
+        k = _step_of(depths, depth)
+        slope = (numbers[k + 1] - numbers[k]) / (depths[k + 1] - depths[k])
+        within = min(max(depth, depths[0]), depths[depths.size - 1])
+        eur = numbers[k] + slope * (within - depths[k])
+        slope = slope if within == depth else 0.0
+    else:
+        for k in range(numbers.size - 1, -1, -1):
+            eur, slope = eur * depth + numbers[k], slope * depth + eur
+    return eur, slope * (on_south + up * (on_north - on_south)) / width, slope * (above - below) / height
+
+
+@scalar
+def _other_end(costs, x, y, e):
+    """Where a cable ends that begins at a turbine."""
+    j = costs.other[e]
+    if j >= 0:
+        return x[j], y[j]
+    return costs.substations[-1 - j, 0], costs.substations[-1 - j, 1]
+
+
+@kernel(counts_references=False, inline=True)
+def no_change(costs, x, y, i, px, py):
+    """Where nothing costs anything."""
+    return 0.0
+
+
+@kernel(counts_references=False, inline=True)
+def change_of_cost(costs, x, y, i, px, py):
+    """By how much the cost rises if turbine ``i`` of a layout moves to a place."""
+    change = 0.0
+    if costs.x.size > 0:
+        change += _foundation(costs, px, py)[0] - _foundation(costs, x[i], y[i])[0]
+    if costs.first.size > 0:
+        for e in range(costs.first[i], costs.first[i + 1]):
+            end_x, end_y = _other_end(costs, x, y, e)
+            longer = hypot(px - end_x, py - end_y) - hypot(x[i] - end_x, y[i] - end_y)
+            change += costs.eur_per_m[e] * longer
+    return costs.factor * change
+
+
+@kernel(counts_references=False)
+def cost_and_gradient(costs, x, y, gradient):
+    """The cost of foundations and cables of a layout; adds to ``gradient`` (2, turbines) how it changes per metre."""
+    total = costs.detours
+    for i in range(x.size):
+        if costs.x.size > 0:
+            eur, east, north = _foundation(costs, x[i], y[i])
+            total += eur
+            gradient[0, i] += costs.factor * east
+            gradient[1, i] += costs.factor * north
+        if costs.first.size > 0:
+            for e in range(costs.first[i], costs.first[i + 1]):
+                end_x, end_y = _other_end(costs, x, y, e)
+                length = hypot(x[i] - end_x, y[i] - end_y)
+                # Each end of a cable between two turbines has its half of it.
+                total += (0.5 if costs.other[e] >= 0 else 1.0) * costs.eur_per_m[e] * length
+                if length > 0.0:
+                    pull = costs.factor * costs.eur_per_m[e] / length
+                    gradient[0, i] += pull * (x[i] - end_x)
+                    gradient[1, i] += pull * (y[i] - end_y)
+    return costs.factor * total

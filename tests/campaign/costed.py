@@ -1,0 +1,55 @@
+"""A small campaign with costs and water depths, and files of depths, for tests to change."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from tests.campaign.examples import SMALL
+
+COSTS = """\
+costs:
+  discount: 0.0661
+  years: 25
+  turbine: {capex: 8.9e+7, opex: {five: 2.0e+6, tabulated: 1.0e+6}}
+  foundation:
+    depth: {x: [-500, 10000], y: [-9500, 9000], values: [[20, 25], [30, 40]], least: 10, most: 60}
+    mass: [[10, 5.0e+5], [60, 2.0e+6]]
+    price_per_kg: 3.36
+    fixed: 1.0e+6
+  fixed: 1.2e+9
+objective: lcoe
+"""
+COSTED = SMALL + COSTS
+DEPTH = "{x: [-500, 10000], y: [-9500, 9000], values: [[20, 25], [30, 40]], least: 10, most: 60}"
+X, Y = np.arange(-1000.0, 10001.0, 1000.0), np.arange(-10000.0, 10001.0, 2000.0)
+DEPTHS = 20.0 + X[:, None] / 1000.0 + Y[None, :] / 2000.0
+"""Metres over (x, y), larger than the farms."""
+
+
+def write_table(path: Path, header: str = "x,y,depth", sign: float = 1.0) -> None:
+    """The depths as a table."""
+    rows = [f"{x},{y},{sign * DEPTHS[i, j]!r}" for i, x in enumerate(X) for j, y in enumerate(Y)]
+    path.write_text("\n".join([header, *(row.replace("np.float64(", "").replace(")", "") for row in rows)]))
+
+
+def write_netcdf(path: Path, names: dict[str, float], axes: tuple[str, str] = ("y", "x")) -> None:
+    """The depths, times a number, as each of these variables of a netCDF file; rows of y, north first."""
+    import xarray
+
+    variables = {name: (axes, sign * DEPTHS.T[::-1]) for name, sign in names.items()}
+    xarray.Dataset(variables, coords={axes[0]: Y[::-1], axes[1]: X}).to_netcdf(path, engine="h5netcdf")
+
+
+def write_raster(path: Path, crs: str | None = "EPSG:32631", *, gap: tuple[int, int] | None = None) -> None:
+    """The depths as a GeoTIFF whose pixels have their middles at the points of the grid."""
+    import rasterio
+
+    rows = DEPTHS.T[::-1].copy()
+    if gap is not None:
+        rows[len(Y) - 1 - gap[1], gap[0]] = -9999.0
+    at = rasterio.Affine(1000.0, 0.0, X[0] - 500.0, 0.0, -2000.0, Y[-1] + 1000.0)
+    shape = {"width": len(X), "height": len(Y), "count": 1, "dtype": "float64"}
+    with rasterio.open(path, "w", driver="GTiff", crs=crs, transform=at, nodata=-9999.0, **shape) as file:
+        file.write(rows, 1)

@@ -1,0 +1,177 @@
+"""Costs, depths and objectives in a campaign file: what is read, what is refused, and what decides a result."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.campaign.broken_costs import BROKEN_COSTS
+from tests.campaign.costed import COSTED, COSTS, DEPTH, DEPTHS, X, Y, write_netcdf, write_raster, write_table
+from tests.campaign.examples import SMALL
+from vindeby.campaign import Campaign
+from vindeby.errors import CampaignError
+
+
+@pytest.mark.parametrize("case", BROKEN_COSTS)
+def test_wrong_costs_are_refused_with_the_words_that_help(
+    case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken = BROKEN_COSTS[case]
+    monkeypatch.chdir(tmp_path)
+    Path("broken.yaml").write_text(broken.text)
+    broken.write(Path(broken.name))
+
+    with pytest.raises(CampaignError) as caught:
+        Campaign.load("broken.yaml")
+
+    (line,) = str(caught.value).splitlines()
+    assert line.startswith(("broken.yaml:", broken.name or "broken.yaml:")), line
+    assert not [word for word in broken.words if word not in line], line
+
+
+def _with_file(tmp_path: Path, name: str, options: str = "") -> Campaign:
+    path = tmp_path / "campaign.yaml"
+    path.write_text(COSTED.replace(DEPTH, f"{{file: {name}{options}}}" if options else name))
+    return Campaign.load(path)
+
+
+_WRITERS: dict[str, Callable[[Path], None]] = {
+    "d.csv": write_table,
+    "heights.csv": partial(write_table, header="easting,northing,elevation", sign=-1.0),
+    "d.nc": partial(write_netcdf, names={"depth": 1.0}),
+    "heights.nc": partial(write_netcdf, names={"elevation": -1.0}),
+    "d.tif": write_raster,
+}
+
+
+@pytest.mark.parametrize("name", _WRITERS)
+def test_depths_of_a_file_are_those_around_the_farms_whatever_the_format(name: str, tmp_path: Path) -> None:
+    _WRITERS[name](tmp_path / name)
+    campaign = _with_file(tmp_path, name)
+    assert campaign.costs is not None
+    assert campaign.costs.depth is not None
+    depth = campaign.costs.depth
+    # The farms go from (0, -9000) to (9000, 3000); the grid is kept from the point before to the one after.
+    columns, rows = (X >= 0.0) & (X <= 9000.0), (Y >= -10000.0) & (Y <= 4000.0)
+    assert depth.x == tuple(X[columns])
+    assert depth.y == tuple(Y[rows])
+    np.testing.assert_allclose(depth.array(), DEPTHS[np.ix_(columns, rows)], rtol=0.0, atol=0.0)
+    assert depth.source == name
+    assert Campaign.loads(campaign.dumps()) == campaign
+
+
+def test_the_format_of_depths_decides_no_fingerprint(tmp_path: Path) -> None:
+    marks = set()
+    for name, write in _WRITERS.items():
+        write(tmp_path / name)
+        marks.add(tuple(_with_file(tmp_path, name).fingerprints().values()))
+    assert len(marks) == 1
+
+
+def test_a_variable_of_any_name_can_be_named_and_turned_upside_down(tmp_path: Path) -> None:
+    write_netcdf(tmp_path / "d.nc", names={"Seabed": -1.0, "depth": 2.0})
+    campaign = _with_file(tmp_path, "d.nc", ", variable: Seabed, positive: up")
+    assert campaign.costs is not None
+    assert campaign.costs.depth is not None
+    assert campaign.costs.depth.array()[0, 0] == DEPTHS[1, 0]
+
+
+def test_gaps_away_from_the_farms_are_no_obstacle(tmp_path: Path) -> None:
+    write_raster(
+        tmp_path / "d.tif", gap=(9, 7)
+    )  # (8000, 4000): beside the bounds of both farms, far from each
+    campaign = _with_file(tmp_path, "d.tif")
+    assert campaign.costs is not None
+    assert campaign.costs.depth is not None
+    assert campaign.costs.depth.array()[8, 7] == 0.0
+
+
+def test_a_raster_in_another_system_than_the_campaign_is_refused(tmp_path: Path) -> None:
+    write_raster(tmp_path / "d.tif", crs="EPSG:32632")
+    path = tmp_path / "campaign.yaml"
+    path.write_text(COSTED.replace(DEPTH, "d.tif") + "crs: EPSG:32631\n")
+    with pytest.raises(CampaignError, match="zone 32N, but the campaign in WGS 84 / UTM zone 31N"):
+        Campaign.load(path)
+
+
+def test_masses_of_a_file_are_sorted_and_converted(tmp_path: Path) -> None:
+    (tmp_path / "pile.csv").write_text("mass [t];depth\n2000;60\n500;10\n")
+    path = tmp_path / "campaign.yaml"
+    path.write_text(COSTED.replace("[[10, 5.0e+5], [60, 2.0e+6]]", "pile.csv"))
+    assert Campaign.load(path).costs == Campaign.loads(COSTED).costs
+
+
+_UNPRICED = COSTED.replace("objective: lcoe\n", "")
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("0.0661", "0.0662"),
+        ("years: 25", "years: 26"),
+        ("8.9e+7", "8.8e+7"),
+        ("five: 2.0e+6", "five: 2.1e+6"),
+        ("[30, 40]]", "[30, 41]]"),
+        ("least: 10", "least: 11"),
+        ("[60, 2.0e+6]]", "[60, 2.1e+6]]"),
+        ("3.36", "3.37"),
+        ("fixed: 1.0e+6", "fixed: 1.1e+6"),
+        ("1.2e+9", "1.3e+9"),
+        ("objective: lcoe\n", ""),
+        ("objective: lcoe\n", "objective: {npv: {price: 80}}\n"),
+    ],
+)
+def test_whatever_changes_costs_or_objective_changes_the_fingerprint(old: str, new: str) -> None:
+    assert COSTED.count(old) == 1
+    before = Campaign.loads(COSTED).fingerprints()
+    after = Campaign.loads(COSTED.replace(old, new)).fingerprints()
+    assert before["farm0_t0_s0"] != after["farm0_t0_s0"]
+
+
+def test_how_costs_are_written_does_not_change_the_fingerprint() -> None:
+    before = Campaign.loads(COSTED).fingerprints()
+    for old, new in (
+        ("opex: {five: 2.0e+6, tabulated: 1.0e+6}", "opex: {tabulated: 1000000, five: 2000000}"),
+        ("objective: lcoe", "objective: {of: lcoe}"),
+        ("[[20, 25], [30, 40]]", "[20, 25, 30, 40.0]"),
+        ("name: five", "name: cinq"),
+    ):
+        text = COSTED.replace(old, new)
+        text = text.replace("{five:", "{cinq:") if new == "name: cinq" else text
+        assert Campaign.loads(text).fingerprints() == before, new
+    priced = COSTED.replace("objective: lcoe", "objective: {npv: {price: 80}}")
+    assert (
+        Campaign.loads(priced).fingerprints()
+        == Campaign.loads(priced.replace("{npv: {price: 80}}", "{of: npv, price: 80}")).fingerprints()
+    )
+
+
+def test_a_campaign_without_costs_keeps_its_fingerprint() -> None:
+    """As version 0.1 had it, before there were costs."""
+    marks = Campaign.loads(SMALL).fingerprints()
+    assert marks["farm0_t0_s0"] == "b1f0b3cf50750805f0255040b5d5fa64cf5320c72387826cb02924f59b0eadff"
+    chosen = SMALL.replace(
+        "capacity_mw: 30", "n_turbines: {from: 3, to: 6}\nobjective: {maximise: aep-per-turbine}"
+    )
+    assert (
+        Campaign.loads(chosen).fingerprints()["farm0_t0_s0"]
+        == "23e81a207b5fe7bcb12ffd6d980be7d494ce36962d161b5b02a3a9a3b8aaf9b8"
+    )
+
+
+def test_the_parts_of_the_cost_are_said_in_words() -> None:
+    costs = Campaign.loads(COSTED).costs
+    assert costs is not None
+    assert costs.in_words == [
+        "25 years at 6.61 % per year",
+        "capex of each turbine: 89,000,000 EUR",
+        "opex of each turbine: five 2,000,000, tabulated 1,000,000 EUR per year",
+        "foundations: a table from 10 to 60 m and 1,000,000 EUR each",
+        "depth: the grid given, 20 to 40 m deep; turbines stand from 10 m to 60 m",
+        "fixed: 1,200,000,000 EUR",
+    ]
+    assert COSTS in COSTED

@@ -1,0 +1,153 @@
+"""A campaign with two objectives, from the file to the front."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pytest
+
+from tests.campaign.zoned import TWO_TYPES
+from tests.command import vindeby
+from vindeby.campaign import Campaign
+from vindeby.errors import CampaignError
+
+TWO_OBJECTIVES = """\
+name: front
+n_turbines: {from: 3, to: 6}
+objective: [aep, turbines]
+farms:
+  - name: plain
+    boundary: [[0, 0], [1500, 0], [1500, 1500], [0, 1500]]
+""" + TWO_TYPES.replace("seeds: 2", "seeds: 6")
+
+COSTS = """\
+costs:
+  discount: 0.05
+  years: 20
+  turbine: {capex: 5.0e+6, opex: 1.0e+5}
+"""
+CABLES = TWO_OBJECTIVES.replace(
+    "{from: 3, to: 6}\nobjective: [aep, turbines]",
+    f"5\n{COSTS}  cables: {{substations: [[750, -200]], types: [[2, 300], [3, 400]]}}\nobjective: [aep, cable_length]",
+)
+
+
+@pytest.fixture(scope="module")
+def database(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("front")
+    (folder / "campaign.yaml").write_text(TWO_OBJECTIVES)
+    done = vindeby(folder, "run", "campaign.yaml", "-o", "o.h5", "--workers", "1")
+    assert done.returncode == 0, done.stderr
+    return folder / "o.h5"
+
+
+@pytest.mark.slow
+def test_pareto_lists_every_result_by_both_objectives_and_draws_them(database: Path) -> None:
+    done = vindeby(database.parent, "pareto", "o.h5", "-o", "front.png")
+    assert done.returncode == 0, done.stderr
+    assert "plain, three: 6 results" in done.stdout
+    assert "AEP, GWh  number of turbines" in done.stdout
+    assert (database.parent / "front.png").stat().st_size > 1000
+    said = json.loads(vindeby(database.parent, "pareto", "o.h5", "--json").stdout)
+    assert [front["type"] for front in said] == ["three", "five"]
+    for front in said:
+        points = {point["key"].rsplit("s")[-1]: point for point in front["points"]}
+        assert {point["weight"] for point in points.values()} == {0.0, 0.5, 0.25, 0.75, 0.125, 0.625}
+        assert points["0"]["n_turbines"] == 6, "with almost no weight, more turbines are better"
+        assert points["3"]["n_turbines"] <= points["0"]["n_turbines"]
+        assert not points["0"]["is_dominated"] or points["0"]["lost_gwh"] > 0.0
+        box = (points["0"]["n_turbines"] - 3) * front["points"][-1]["aep_gwh"]
+        assert 0.0 <= front["hypervolume"] <= box
+        assert front["reference"]["n_turbines"] == max(point["n_turbines"] for point in front["points"])
+
+
+@pytest.mark.slow
+def test_results_of_two_objectives_are_valid_and_none_is_missing(database: Path) -> None:
+    for words in (("validate", "o.h5", "--deep"), ("missing", "o.h5")):
+        done = vindeby(database.parent, *words)
+        assert done.returncode == 0, done.stdout + done.stderr
+    assert "by a weight for each seed" in vindeby(database.parent, "check", "campaign.yaml").stdout
+
+
+@pytest.mark.slow
+def test_a_campaign_with_one_objective_has_no_front(database: Path) -> None:
+    text = TWO_OBJECTIVES.replace("[aep, turbines]", "aep-per-turbine")
+    (database.parent / "one.yaml").write_text(text)
+    done = vindeby(database.parent, "pareto", "o.h5", "--campaign", "one.yaml")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "does not have two objectives, such as objective: [aep, cable_length]" in done.stderr
+
+
+@pytest.mark.slow
+def test_energy_against_cables_says_how_long_the_stored_cables_are(tmp_path: Path) -> None:
+    pytest.importorskip("optiwindnet")
+    (tmp_path / "campaign.yaml").write_text(CABLES.replace("max_evaluations: 50", "max_evaluations: 600"))
+    done = vindeby(tmp_path, "run", "campaign.yaml", "-o", "o.h5", "--workers", "1", "--seeds", "4")
+    assert done.returncode == 0, done.stderr
+    for front in json.loads(vindeby(tmp_path, "pareto", "o.h5", "--json").stdout):
+        points = {point["weight"]: point for point in front["points"]}
+        with h5py.File(tmp_path / "o.h5") as file:
+            for point in points.values():
+                number, x, y = file[point["key"]]["cable_points"][:]
+                same = np.diff(number) == 0
+                length = np.hypot(np.diff(x), np.diff(y))[same].sum()
+                assert point["cable_length_m"] == pytest.approx(length, rel=1e-12)
+        assert points[0.75]["cable_length_m"] < points[0.0]["cable_length_m"]
+        assert points[0.75]["aep_gwh"] < points[0.0]["aep_gwh"]
+    again = vindeby(tmp_path, "validate", "o.h5", "--deep")
+    assert again.returncode == 0, again.stdout + again.stderr
+
+
+def test_two_objectives_are_kept_and_decide_the_fingerprint() -> None:
+    campaign = Campaign.loads(TWO_OBJECTIVES)
+    again = Campaign.loads(campaign.dumps())
+    assert again.fingerprints() == campaign.fingerprints()
+    more = Campaign.loads(TWO_OBJECTIVES.replace("seeds: 6", "seeds: 9"))
+    assert campaign.fingerprints().items() < more.fingerprints().items(), "further seeds refine a front"
+    single = Campaign.loads(TWO_OBJECTIVES.replace("[aep, turbines]", "aep-per-turbine"))
+    assert not set(single.fingerprints().values()) & set(campaign.fingerprints().values())
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        (
+            "[aep, turbines]",
+            "[turbines, aep]",
+            ("objective", "is not a pair of objectives", "[aep, turbines]"),
+        ),
+        ("[aep, turbines]", "[aep]", ("objective", "is not a pair of objectives")),
+        ("[aep, turbines]", "[aep, beauty]", ("objective", "is not a pair of objectives", "[aep, lcoe]")),
+        ("[aep, turbines]", "[aep, [turbines]]", ("objective", "is not a pair of objectives")),
+        ("{from: 3, to: 6}", "6", ("objective", "the number of turbines is fixed", "{from: 60, to: 66}")),
+        (
+            "[aep, turbines]",
+            "{of: aep-per-turbine, against: turbines}",
+            ("objective.against", "is for AEP alone"),
+        ),
+        ("[aep, turbines]", "[aep, lcoe]", ("n_turbines", "more turbines always give more")),
+        (
+            "{from: 3, to: 6}\nobjective: [aep, turbines]",
+            "6\nobjective: [aep, lcoe]",
+            ("objective", "has no costs", "add costs"),
+        ),
+        (
+            "{from: 3, to: 6}\nobjective: [aep, turbines]",
+            f"6\n{COSTS}objective: [aep, lcoe]",
+            ("objective", "every layout costs the same", "foundation: or cables:"),
+        ),
+        (
+            "{from: 3, to: 6}\nobjective: [aep, turbines]",
+            f"6\n{COSTS}objective: [aep, cable_length]",
+            ("objective", "there are no cables", "add cables: to costs"),
+        ),
+    ],
+)
+def test_a_pair_that_cannot_be_is_refused(old: str, new: str, words: tuple[str, ...]) -> None:
+    with pytest.raises(CampaignError) as caught:
+        Campaign.loads(TWO_OBJECTIVES.replace(old, new), "front.yaml")
+    message = "\n".join(map(str, caught.value.args))
+    assert all(word in message for word in ("front.yaml:", *words)), message

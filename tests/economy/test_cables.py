@@ -1,0 +1,222 @@
+"""Cables: whole trees within capacity, without crossings, where cables may lie; the same every time."""
+
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import shapely
+
+from vindeby.arrays import FloatArray
+from vindeby.economy.cables import CableRouter, Routes, ZonedRouter
+from vindeby.errors import ArgumentError, InputError
+
+pytest.importorskip("optiwindnet")
+pytestmark = pytest.mark.slow  # OptiWindNet compiles for some seconds when it is first used
+
+TYPES = [(3, 368.9), (5, 428.9), (7, 737.1)]
+HUB = np.array([[5000.0, 5000.0]])
+WALL = np.array([[3000.0, 3000.0], [4500.0, 3000.0], [4500.0, 7000.0], [3000.0, 7000.0]])
+SQUARE = np.array([[0.0, 0.0], [10_000.0, 0.0], [10_000.0, 10_000.0], [0.0, 10_000.0]])
+
+
+def places(count: int, seed: int = 3) -> FloatArray:
+    """Places in a square that keep away from the wall and from each other."""
+    rng = np.random.default_rng(seed)
+    found: list[FloatArray] = []
+    wall = shapely.Polygon(WALL).buffer(100.0)
+    while len(found) < count:
+        place = rng.uniform(100.0, 9900.0, 2)
+        if not wall.contains(shapely.Point(place)) and all(np.hypot(*(place - one)) > 500 for one in found):
+            found.append(place)
+    return np.array(found).T
+
+
+def lines(routes: Routes) -> list[shapely.LineString]:
+    return [shapely.LineString(line) for line in routes.lines()]
+
+
+@pytest.mark.parametrize("method", ["heuristic", "hgs"])
+def test_every_turbine_is_connected_within_the_capacity_of_its_cables(method: str) -> None:
+    x, y = places(40)
+    routes = CableRouter(HUB, TYPES, method=method).route(x, y)  # type: ignore[arg-type]
+    assert sorted(routes.ends[:, 0].tolist()) == list(range(40))
+    below: dict[int, int] = {}
+    for turbine in range(40):  # counted again, by climbing from each turbine to its substation
+        node = turbine
+        while node >= 0:
+            below[node] = below.get(node, 0) + 1
+            node = int(routes.ends[node, 1])
+        assert node == -1
+    capacity = np.array([many for many, _ in TYPES])[routes.types]
+    smaller = np.array([0, *(many for many, _ in TYPES)])[routes.types]
+    carried = np.array([below[turbine] for turbine in range(40)])
+    assert (carried <= capacity).all()
+    assert (carried > smaller).all()
+    assert (routes.carried() == carried).all()
+
+
+def test_lengths_and_cost_are_those_of_the_lines() -> None:
+    x, y = places(40)
+    routes = CableRouter(HUB, TYPES).route(x, y)
+    drawn = lines(routes)
+    assert routes.lengths_m == pytest.approx([line.length for line in drawn], rel=1e-9)
+    prices = [TYPES[kind][1] for kind in routes.types]
+    assert routes.eur == pytest.approx(
+        sum(price * line.length for price, line in zip(prices, drawn, strict=True)), rel=1e-9
+    )
+    for number, (lower, upper) in enumerate(routes.ends):
+        start, end = routes.lines()[number][0], routes.lines()[number][-1]
+        assert tuple(start) == (x[lower], y[lower])
+        assert tuple(end) == (tuple(HUB[0]) if upper < 0 else (x[upper], y[upper]))
+
+
+def test_the_kept_tree_costs_what_the_routes_cost_and_its_gradient_is_right() -> None:
+    x, y = places(40)
+    routes = CableRouter(HUB, TYPES, obstacles=[WALL]).route(x, y)
+    tree = routes.tree()
+    assert (tree.detour_m > 1.0).any()
+    assert tree.eur(x, y) == pytest.approx(routes.eur, rel=1e-12)
+    east, north = tree.gradient(x, y)
+    for turbine in (0, 17, 39):
+        step = np.zeros(40)
+        step[turbine] = 1e-2
+        slopes = [(tree.eur(x + step, y) - tree.eur(x - step, y)) / 2e-2]
+        slopes.append((tree.eur(x, y + step) - tree.eur(x, y - step)) / 2e-2)
+        assert slopes == pytest.approx([east[turbine], north[turbine]], rel=1e-5, abs=1e-3)
+
+
+def test_cables_avoid_obstacles_and_stay_inside_a_border() -> None:
+    x, y = places(40)
+    notch = np.array([[0.0, 0.0], [10_000.0, 0.0], [10_000.0, 10_000.0], [5100.0, 5600.0], [0.0, 10_000.0]])
+    inside = shapely.contains_xy(shapely.Polygon(notch), x, y)
+    for border in (None, notch):
+        xi, yi = (x, y) if border is None else (x[inside], y[inside])
+        routes = CableRouter(HUB, TYPES, border=border, obstacles=[WALL]).route(xi, yi)
+        wall = shapely.Polygon(WALL).buffer(-1.001, join_style="mitre")
+        assert not any(line.intersects(wall) for line in lines(routes))
+        if border is not None:
+            area = shapely.Polygon(notch).buffer(1.001, join_style="mitre")
+            assert all(area.covers(line) for line in lines(routes))
+    free = CableRouter(HUB, TYPES).route(x, y)
+    assert any(line.intersects(wall) for line in lines(free))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_no_two_cables_cross(seed: int) -> None:
+    x, y = places(50, seed)
+    routes = CableRouter(HUB, TYPES).route(x, y)
+    assert routes.crossings() == []
+    drawn = [line for line, points in zip(lines(routes), routes.lines(), strict=True) if len(points) == 2]
+    assert not any(one.crosses(other) for one in drawn for other in drawn)
+
+
+def test_optiwindnet_finds_no_crossing_either() -> None:
+    from optiwindnet.crossings import find_geometric_crossings
+
+    x, y = places(60)
+    router = CableRouter(HUB, TYPES, method="hgs", obstacles=[WALL])
+    networks = router._networks(pytest.importorskip("optiwindnet.api"), np.stack([x, y], axis=1))
+    assert len(networks) == 2
+    assert [find_geometric_crossings(network.G) for network in networks] == [[], []]
+
+
+def test_a_searched_substation_leaves_an_obstacle() -> None:
+    x, y = places(30)
+    router = CableRouter(1, TYPES, obstacles=[WALL])
+    (place,) = router._allowed(np.array([[3600.0, 5000.0]]), np.stack([x, y], axis=1))
+    assert not shapely.Polygon(WALL).buffer(-1.0).contains(shapely.Point(place))
+    assert np.hypot(*(place - [3000.0, 5000.0])) < 3.0
+
+
+def test_crossing_cables_are_found() -> None:
+    x, y = np.array([0.0, 0.0]), np.array([0.0, 100.0])
+    stations = np.array([[100.0, 100.0], [100.0, 0.0]])
+    points = np.array([[0.0, 0.0], [100.0, 100.0], [0.0, 100.0], [100.0, 0.0]])
+    ends, first = np.array([[0, -1], [1, -2]]), np.array([0, 2, 4])
+    routes = Routes(ends, np.zeros(2, np.int64), points, first, stations, np.array([1.0]))
+    assert routes.crossings() == [(0, 1)]
+    assert (
+        Routes(ends, routes.types, points[[0, 3, 2, 1]], first, stations, np.array([1.0])).crossings() == []
+    )
+    assert CableRouter(stations, TYPES).route(x, y).crossings() == []
+
+
+def test_the_same_layout_has_the_same_cables() -> None:
+    x, y = places(30)
+    router = CableRouter(HUB, TYPES, method="hgs", seed=4)
+    one, again = router.route(x, y), router.route(x, y)
+    assert all(value.tobytes() == again.arrays()[name].tobytes() for name, value in one.arrays().items())
+
+
+def test_a_better_router_is_never_dearer() -> None:
+    x, y = places(25)
+    quick, slow = (CableRouter(HUB, TYPES, method=method).route(x, y).eur for method in ("heuristic", "hgs"))
+    assert slow <= quick
+
+
+def test_searched_substations_are_cheaper_and_keep_their_distance() -> None:
+    x, y = places(40)
+    found = CableRouter(2, TYPES, clearance_m=300.0, obstacles=[WALL], border=SQUARE).route(x, y)
+    assert found.substations.shape == (2, 2)
+    apart = np.hypot(*(np.stack([x, y], axis=1)[:, None] - found.substations).transpose(2, 0, 1))
+    assert apart.min() >= 300.0 - 1e-6
+    corners = CableRouter(np.array([[100.0, 100.0], [9900.0, 9900.0]]), TYPES).route(x, y)
+    assert found.eur < corners.eur
+    alone = CableRouter(1, TYPES).route(x, y)
+    assert alone.eur < CableRouter(np.array([[2000.0, 8000.0]]), TYPES).route(x, y).eur
+
+
+def test_each_zone_is_connected_to_its_own_substations() -> None:
+    x, y = places(40)
+    west, east = shapely.box(0, 0, 5000, 10_000), shapely.box(5000, 0, 10_000, 10_000)
+    stations = np.array([[2000.0, 1000.0], [2000.0, 9000.0]]), np.array([[5600.0, 5000.0]])
+    rings = [shapely.get_coordinates(zone.exterior)[:-1] for zone in (west, east)]
+    routers = [CableRouter(*given) for given in zip(stations, [TYPES, TYPES], strict=True)]
+    routers = [replace(router, border=ring) for router, ring in zip(routers, rings, strict=True)]
+    routes = ZonedRouter([west, east], routers).route(x, y)
+    assert sorted(routes.ends[:, 0].tolist()) == list(range(40))
+    above = dict(routes.ends.tolist())
+    for turbine in range(40):
+        node = turbine
+        while node >= 0:
+            node = above[node]
+        assert (node == -3) == (x[turbine] > 5000.0)
+    assert routes.substations.tolist() == [*stations[0].tolist(), *stations[1].tolist()]
+    for line, (lower, upper) in zip(routes.lines(), routes.ends.tolist(), strict=True):
+        end = routes.substations[-1 - upper] if upper < 0 else np.array([x[upper], y[upper]])
+        assert line[[0, -1]].tolist() == [[x[lower], y[lower]], end.tolist()]
+    tree = ZonedRouter([west, east], routers)(x, y)
+    assert tree.eur(x, y) == pytest.approx(routes.eur, rel=1e-12)
+
+
+def test_routes_come_back_from_their_arrays() -> None:
+    x, y = places(20)
+    routes = CableRouter(HUB, TYPES, obstacles=[WALL]).route(x, y)
+    again = Routes.stored(routes.arrays(), TYPES)
+    assert again is not None
+    assert again.eur == routes.eur
+    assert (again.first == routes.first).all()
+    assert Routes.stored({}) is None
+
+
+def test_a_missing_library_is_named_with_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "optiwindnet.api", None)
+    with pytest.raises(InputError, match=r"vindeby\[cables\]"):
+        CableRouter(HUB, TYPES).route(*places(5))
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"types": [(5, 1.0), (3, 2.0)]}, "each larger than the one before"),
+        ({"types": [(3, 2.0), (5, 1.0)]}, "not cheaper"),
+        ({"types": []}, "pairs"),
+        ({"substations": 0}, "at least one substation"),
+        ({"substations": [[4000.0, 5000.0]], "obstacles": [WALL]}, "inside an exclusion"),
+        ({"substations": [[-4000.0, 5000.0]], "border": SQUARE}, "outside the area"),
+    ],
+)
+def test_what_cannot_be_routed_is_refused(given: dict[str, object], message: str) -> None:
+    with pytest.raises(ArgumentError, match=message):
+        CableRouter(**{"substations": HUB, "types": TYPES, **given})  # type: ignore[arg-type]

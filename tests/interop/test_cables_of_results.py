@@ -1,0 +1,149 @@
+"""Cables that are stored with results: checked, drawn, and written for other tools."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+import shapely
+import yaml
+
+from tests.interop.exports import SOUTH, WEST, campaign
+from vindeby.assembly.cables import check_cables, eur_of_cables, with_cables
+from vindeby.assembly.value import values_of
+from vindeby.campaign import Campaign
+from vindeby.interop.export.chosen import Selection
+from vindeby.interop.export.exporting import Options, export
+from vindeby.plots.layout import layout
+from vindeby.results.result_set import ResultSet
+from vindeby.store.disk.run_directory import RunDirectory
+from vindeby.store.format.record import Record
+from vindeby.store.format.shard import ShardWriter
+from vindeby.store.merge.merge import MergeOptions, merge
+
+pytest.importorskip("optiwindnet")
+pytestmark = pytest.mark.slow  # OptiWindNet compiles for some seconds when it is first used
+
+KEY = "farm0_t0_s0"
+SIDE = 6000.0
+BOX = [[WEST, SOUTH], [WEST + SIDE, SOUTH], [WEST + SIDE, SOUTH + SIDE], [WEST, SOUTH + SIDE]]
+CABLES = {"substations": [[WEST + 3000.0, SOUTH + 3100.0]], "types": [[3, 100.0], [5, 150.0]]}
+COSTS = {"discount": 0.05, "years": 20, "turbine": {"capex": 2e6}, "cables": CABLES}
+
+
+@pytest.fixture(scope="module")
+def asked() -> Campaign:
+    farm = {"name": "square", "boundary": BOX, "n_turbines": 16}
+    return campaign(farms=[farm], costs=COSTS, seeds=[0], crs="EPSG:32631")
+
+
+@pytest.fixture(scope="module")
+def record(asked: Campaign) -> Record:
+    """A grid of turbines, with cables as a run stores them."""
+    east, north = np.meshgrid(np.linspace(500, 5500, 4), np.linspace(500, 5400, 4))
+    arrays = {"layout": np.stack([WEST + east.ravel(), SOUTH + north.ravel()]), "aep": np.array(90.0)}
+    cell, task = next(iter(asked.cells())), next(iter(asked.tasks()))
+    attributes = {"farm_idx": 0, "type_idx": 0, "ss_seed": 0, "n_turbines": 16, "diameter": 80.0}
+    return Record(task.key, task.fingerprint, with_cables(asked, cell, arrays), attributes)
+
+
+@pytest.fixture(scope="module")
+def results(asked: Campaign, record: Record, tmp_path_factory: pytest.TempPathFactory) -> ResultSet:
+    path = tmp_path_factory.mktemp("cables") / "layouts.h5"
+    run = RunDirectory(path).create()
+    run.freeze_campaign(asked.dumps())
+    ShardWriter(run).publish([record])
+    merge(path, MergeOptions(root=asked.root_attributes()))
+    return ResultSet(path)
+
+
+def test_the_cost_of_stored_cables_is_part_of_the_capex(asked: Campaign, record: Record) -> None:
+    number, x, y = record.arrays["cable_points"]
+    prices = np.array([100.0, 150.0])[record.arrays["cable_types"]]
+    lines = [shapely.LineString(np.column_stack([x, y])[number == cable]) for cable in range(16)]
+    eur = sum(price * line.length for price, line in zip(prices, lines, strict=True))
+    assert eur_of_cables(asked, record.arrays) == pytest.approx(eur, rel=1e-12)
+    values = values_of(asked, next(iter(asked.cells())), record.arrays)
+    assert values["cables_eur"] == pytest.approx(eur, rel=1e-12)
+    assert values["capex_eur"] == pytest.approx(16 * 2e6 + eur, rel=1e-12)
+
+
+def _changed(record: Record, name: str, where: Any, value: float) -> Record:
+    array = np.array(record.arrays[name])
+    array[where] = value
+    return Record(record.key, record.fingerprint, {**record.arrays, name: array}, record.attributes)
+
+
+def test_cables_that_cannot_be_are_named(asked: Campaign, record: Record) -> None:
+    assert list(check_cables(asked, record)) == []
+    ends = record.arrays["cable_ends"]
+    feeder = int(np.argmax(ends[:, 1] < 0))
+    broken = {
+        "does not have one cable from each turbine": _changed(record, "cable_ends", (0, 0), 1),
+        "do not lead to a substation": _changed(record, "cable_ends", (feeder, 1), ends[feeder, 0]),
+        "m beside its turbine": _changed(record, "cable_points", (1, 0), WEST - 100.0),
+        "cannot be followed": _changed(record, "cable_types", 0, 7),
+    }
+    for words, one in broken.items():
+        assert words in "; ".join(check_cables(asked, one))
+    heavy = _changed(record, "cable_types", slice(None), 0)
+    assert "but its type carries 3" in "; ".join(check_cables(asked, heavy))
+    bare = {name: array for name, array in record.arrays.items() if "cable" not in name}
+    assert list(check_cables(asked, Record(KEY, record.fingerprint, bare))) == ["has no cables"]
+    assert list(check_cables(asked, Record(KEY, "", bare))) == []
+
+
+def test_crossing_cables_are_named(asked: Campaign, record: Record) -> None:
+    number, x, y = np.array(record.arrays["cable_points"])
+    far = np.array([[WEST, SOUTH], [WEST + SIDE, SOUTH + SIDE]])  # a detour across the farm
+    at = 1 + int(np.searchsorted(number, 0.0))
+    points = np.insert(np.vstack([number, x, y]), at, np.vstack([[0.0, 0.0], far.T]).T[::-1], axis=1)
+    arrays = {**record.arrays, "cable_points": points}
+    assert "cross" in "; ".join(check_cables(asked, Record(KEY, record.fingerprint, arrays)))
+
+
+def test_cables_and_substations_are_drawn(results: ResultSet) -> None:
+    axes = layout(results, KEY)
+    entries = axes.get_legend_handles_labels()[1]
+    assert "substation" in entries
+    assert [one for one in entries if one.startswith("cable type 0: ")]
+    texts = [text.get_text() for panel in axes.figure.axes for text in panel.texts]
+    assert "cables" in texts
+    plt.close("all")
+
+
+def test_geojson_has_cables_as_lines_and_substations_as_points(
+    results: ResultSet, record: Record, tmp_path: Path
+) -> None:
+    export(results, "geojson", tmp_path / "out.geojson", Selection(), Options(crs="local"))
+    features = json.loads((tmp_path / "out.geojson").read_text())["features"]
+    lines = [one for one in features if one["properties"]["kind"] == "cable"]
+    stations = [one for one in features if one["properties"]["kind"] == "substation"]
+    assert [one["geometry"]["coordinates"] for one in stations] == CABLES["substations"]
+    for one, (lower, upper) in zip(lines, record.arrays["cable_ends"].tolist(), strict=True):
+        said, drawn = one["properties"], one["geometry"]["coordinates"]
+        assert said["from_turbine"] == lower
+        assert said.get("to_turbine", -1 - said.get("to_substation", 0)) == upper
+        assert said["length_m"] == pytest.approx(shapely.LineString(drawn).length, rel=1e-9)
+        assert drawn[0] == record.arrays["layout"][:, lower].tolist()
+
+
+def test_windio_has_substations_and_cables_by_its_schema(
+    results: ResultSet, record: Record, tmp_path: Path
+) -> None:
+    windio = pytest.importorskip("windIO")
+    export(results, "windio", tmp_path / "out", Selection(), Options(crs="local"))
+    windio.validate(tmp_path / "out" / "wind_energy_system.yaml", "plant/wind_energy_system")
+    yaml.SafeLoader.add_constructor("!include", lambda *_: None)
+    farm = yaml.safe_load((tmp_path / "out" / "wind_farm.yaml").read_text())
+    place = farm["electrical_substations"][0]["electrical_substation"]["coordinates"]
+    assert [place["x"] + place["y"]] == CABLES["substations"]
+    array = farm["electrical_collection_array"]
+    edges = np.column_stack([record.arrays["cable_ends"], record.arrays["cable_types"]])
+    assert array["edges"] == edges.tolist()
+    assert array["cables"]["capacity"] == [3, 5]
+    assert array["cables"]["cost"] == [100.0, 150.0]

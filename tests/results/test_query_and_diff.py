@@ -1,0 +1,170 @@
+"""The commands query and diff, and --where of the other views."""
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import vindeby
+from tests.command import vindeby as command
+from vindeby.errors import ArgumentError
+from vindeby.results.query import Labels, Query
+
+CAMPAIGN = """
+name: small
+farms:
+  - {name: west, boundary: {polygon: [[0, 0], [6000, 0], [6000, 6000], [0, 6000]]}, n_turbines: 4}
+  - {name: east, boundary: {polygon: [[0, 0], [9000, 0], [9000, 9000], [0, 9000]]}, n_turbines: 5}
+turbines: [{name: ten, generic: {rated_power_mw: 10, rotor_diameter_m: 195, hub_height_m: 121}}]
+min_spacing: 3 D
+site:
+  table:
+    {wind_directions: [0, 90, 180, 270], wind_speeds: [9.8], probability: [[0.2], [0.1], [0.4], [0.3]],
+     turbulence_intensity: 0.08}
+wake: jensen
+method: {random-start: {}}
+seeds: 2
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("databases")
+    (path / "campaign.yaml").write_text(CAMPAIGN)
+    for name, text in (("a", CAMPAIGN), ("b", CAMPAIGN.replace("seeds: 2", "seeds: [1, 2]"))):
+        (path / f"{name}.yaml").write_text(text)
+        vindeby.run(str(path / f"{name}.yaml"), str(path / f"{name}.h5"), workers=1)
+    return path
+
+
+def keys_of(folder: Path, expression: str, *more: str) -> list[str]:
+    done = command(folder, "query", "a.h5", expression, "--json", *more)
+    assert done.returncode == 0, done.stderr
+    return [row["key"] for row in json.loads(done.stdout)]
+
+
+def test_a_query_lists_what_it_is_true_for_the_best_first(folder: Path) -> None:
+    db = vindeby.open(folder / "a.h5")
+    aep = {key: float(db[key].arrays["aep"]) for key in db}
+    middle = sorted(aep.values())[1]
+    wanted = sorted((key for key in aep if aep[key] > middle), key=lambda key: -aep[key])
+    assert keys_of(folder, f"aep > {middle}") == wanted
+    assert len(wanted) == 2
+
+
+@pytest.mark.parametrize(
+    ("expression", "keys"),
+    [
+        ("farm == 'west' and seed == 1", {"farm0_t0_s1"}),
+        ("farm == 'farm0' and not seed in [0]", {"farm0_t0_s1"}),
+        ("turbines * 2 == 10 and type != 't1'", {"farm1_t0_s0", "farm1_t0_s1"}),
+        ("0 <= seed < 1 and type == 'ten'", {"farm0_t0_s0", "farm1_t0_s0"}),
+        ("loss > 0.9 or key == 'farm1_t0_s1'", {"farm1_t0_s1"}),
+        ("ss_seed == 1 and n_turbines == 4", {"farm0_t0_s1"}),
+        ("origin == 'computed' and aep < 0", set()),
+    ],
+)
+def test_a_query_knows_names_numbers_and_attributes(folder: Path, expression: str, keys: set[str]) -> None:
+    assert set(keys_of(folder, expression)) == keys
+
+
+@pytest.mark.parametrize(
+    ("expression", "why"),
+    [
+        ("aeq > 3", "names 'aeq'"),
+        ("aep >", "cannot be read"),
+        ("aep", "is not a condition"),
+        ("aep > 'x'", "cannot be compared"),
+        ("type > 3", "cannot be compared"),
+        ("type == 3", "cannot be compared"),
+        ("key + 1 == 2", "cannot be compared"),
+        ("aep and seed", "which is not a condition"),
+        ("seed in 3", "'in' without a list"),
+        ("key.upper() == 'X'", "does not evaluate"),
+        ("(lambda: aep)() > 1", "does not evaluate"),
+        ("aep ** 9 > 1", "does not evaluate"),
+        ("[aep for aep in (1, 2)] == 1", "does not evaluate"),
+        ("aep > 1" + 5000 * " or aep > 1", "characters"),
+        ("(" * 300 + "aep" + ")" * 300, "cannot be read"),
+    ],
+)
+def test_what_is_not_a_condition_is_refused(folder: Path, expression: str, why: str) -> None:
+    done = command(folder, "query", "a.h5", expression)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("vindeby: query: ")
+    assert why in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@given(st.text(st.sampled_from("aepb<>=!()[],'\"+-*/. 019ndotri\n"), max_size=40))
+def test_any_text_is_a_condition_or_one_clear_error(text: str) -> None:
+    columns: dict[str, Any] = {"a": np.arange(3.0), "b": Labels(np.array(["x", "y", "z"]))}
+    try:
+        found = Query(text).matches(columns, 3)
+    except ArgumentError as error:
+        assert str(error).startswith("query: ")  # noqa: PT017
+    else:
+        assert found.shape == (3,)
+        assert found.dtype == np.bool_
+
+
+@pytest.mark.slow
+def test_other_views_take_a_condition(folder: Path) -> None:
+    condition = "farm == 'east' and seed == 0"
+    done = command(folder, "export", "a.h5", "--to", "csv", "--rows", "results", "--where", condition)
+    assert done.returncode == 0, done.stderr
+    assert [row["key"] for row in csv.DictReader((folder / "a.csv").read_text().splitlines())] == [
+        "farm1_t0_s0"
+    ]
+    assert "no valid result" not in done.stderr
+    done = command(folder, "report", "a.h5", "--where", condition, "-o", "page.html", "-q")
+    assert done.returncode == 0, done.stderr
+    page = (folder / "page.html").read_text()
+    assert "the 1 of 4 results with farm ==" in page
+    assert "farm1_t0_s1" not in page
+    done = command(folder, "show", "a.h5", "--gallery", "*", "--where", condition, "-o", "g.png")
+    assert done.returncode == 0, done.stderr
+    few, every = (vindeby.ResultSet(folder / "a.h5", where=where) for where in (condition, None))
+    assert (few.matching("*"), len(every.matching("*"))) == (["farm1_t0_s0"], 4)
+
+
+def test_two_databases_are_compared(folder: Path) -> None:
+    done = command(folder, "diff", "a.h5", "a.h5")
+    assert (done.returncode, done.stdout) == (0, "a.h5 against a.h5\n  4 results the same\n")
+    done = command(folder, "diff", "a.h5", "b.h5", "--json")
+    assert done.returncode == 1
+    found = json.loads(done.stdout)
+    assert (found["same"], found["added"], found["removed"]) == (
+        2,
+        ["farm0_t0_s2", "farm1_t0_s2"],
+        ["farm0_t0_s0", "farm1_t0_s0"],
+    )
+    assert found["fields"] == [["seeds", "[0, 1]", "[1, 2]"]]
+
+
+@pytest.mark.slow
+def test_a_changed_result_is_better_or_worse_and_says_how_many_turbines_moved(
+    folder: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "other.yaml"
+    path.write_text(CAMPAIGN.replace("jensen", "{jensen: {k: 0.06}}"))
+    vindeby.run(str(path), str(tmp_path / "other.h5"), workers=1)
+    done = command(tmp_path, "diff", str(folder / "a.h5"), "other.h5", "--json")
+    found = json.loads(done.stdout)
+    before, after = vindeby.open(folder / "a.h5"), vindeby.open(tmp_path / "other.h5")
+    for change in [*found["better"], *found["worse"]]:
+        key = change["key"]
+        assert change["before"] == float(before[key].arrays["aep"])
+        assert change["after"] == float(after[key].arrays["aep"])
+        assert (change["moved"], change["is_same_task"]) == (0, False)
+    gained = {key for key in before if after[key].arrays["aep"] > before[key].arrays["aep"]}
+    assert {one["key"] for one in found["better"]} == gained
+    assert len(found["better"]) + len(found["worse"]) == 4
+    said = command(tmp_path, "diff", str(folder / "a.h5"), "other.h5").stdout
+    assert "campaign: wake.jensen" in said
+    assert "of another description of the task" in said
