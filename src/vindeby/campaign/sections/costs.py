@@ -43,6 +43,12 @@ def for_type(given: ByType, name: str) -> float:
     return given[name] if isinstance(given, dict) else given
 
 
+def steps_around(axis: FloatArray, low: float, high: float) -> slice:
+    """The points of an axis between which a range lies, two or more."""
+    first = min(max(0, int(axis.searchsorted(low, "right")) - 1), len(axis) - 2)
+    return slice(first, max(first + 1, int(axis.searchsorted(high))) + 1)
+
+
 class TurbineCost(Section):
     """What each turbine costs: EUR once (capex) and EUR per year (opex), without its foundation."""
 
@@ -70,9 +76,6 @@ class Depth(Section):
     """No turbine stands where the water is deeper than this, in metres."""
     source: Text | None = None
     """Where the grid comes from, in words."""
-
-    def __repr__(self) -> str:
-        return f"<Depth: {len(self.x)} x {len(self.y)} points, {self.in_words}>"
 
     @property
     def bounds(self) -> tuple[float, float, float, float]:
@@ -102,10 +105,8 @@ class Depth(Section):
     def around(self, bounds: Sequence[float]) -> FloatArray:
         """The depths of the points in and around a rectangle (west, south, east, north)."""
         west, south, east, north = bounds
-        x, y = np.array(self.x), np.array(self.y)
-        columns = slice(max(0, x.searchsorted(west, "right") - 1), x.searchsorted(east) + 1)
-        rows = slice(max(0, y.searchsorted(south, "right") - 1), y.searchsorted(north) + 1)
-        return self.array()[columns, rows]
+        columns = steps_around(np.array(self.x), west, east)
+        return self.array()[columns, steps_around(np.array(self.y), south, north)]
 
     def identity(self) -> dict[str, Any]:
         """What decides a result: the numbers and the limits."""
@@ -289,17 +290,10 @@ _WORDS = {
     "npv": "the largest net present value (NPV)",
 }
 Aim = Literal["aep", "aep-per-turbine", "lcoe", "npv"]
-_PRICE = {"type": "number", "exclusiveMinimum": 0, "description": "EUR per MWh."}
-_NPV = {
-    "type": "object",
-    "properties": {"price": _PRICE},
-    "required": ["price"],
-    "description": "The net present value, and what energy is sold for.",
-}
 _OTHER_FORMS = [
     {"enum": ["aep", "aep-per-turbine", "lcoe"]},
     {"type": "array", "prefixItems": [{"const": "aep"}, {"enum": ["cable_length", "turbines", "lcoe"]}]},
-    {"type": "object", "properties": {"npv": _NPV}, "required": ["npv"]},
+    {"type": "object", "required": ["npv"], "description": "The net present value: {npv: {price: 80}}."},
     {"type": "object", "required": ["maximise"], "description": "The key of older versions for `of`."},
 ]
 
