@@ -127,21 +127,18 @@ class Depth(Section):
 
     @model_validator(mode="after")
     def _complete(self) -> Self:
-        need = len(self.x) * len(self.y)
-        wrong = (
-            f"has {len(self.values)} numbers, but the grid has {len(self.x)} x {len(self.y)} = {need} points"
-        )
-        require(need == len(self.values), wrong, "give one for each point", "values")
+        points, count = len(self.x) * len(self.y), len(self.values)
+        wrong = f"has {count} numbers, but the grid has {len(self.x)} x {len(self.y)} = {points} points"
+        require(points == count, wrong, "give one for each point", "values")
         deepest = max(map(abs, self.values))
         wrong = f"holds a depth of {deepest:g} m, which no sea has"
         require(deepest <= DEEPEST_M, wrong, "give metres; fill what is missing", "values")
         upward = max(self.values) <= 0.0 > min(self.values)
         wrong, remedy = "are all negative: they seem to be heights", "give depths as positive numbers"
         require(not upward, wrong, f"{remedy}; for a file, write positive: up", "values")
-        least = 0.0 if self.least is None else self.least
-        wrong = f"most is {self.most:g} m and least is {least:g} m" if self.most is not None else ""
-        ordered = self.most is None or least < self.most
-        require(ordered, wrong, "give the shallower limit as least", "most")
+        least, most = self.limits
+        wrong = f"most is {most:g} m and least is {least:g} m"
+        require(least < most, wrong, "give the shallower limit as least", "most")
         return self
 
 
@@ -259,14 +256,10 @@ class Costs(Section):
     def in_words(self) -> list[str]:
         """What is counted, one line for each part."""
         lines = [f"{self.years:g} years at {100.0 * self.discount:.6g} % per year"]
-        for what, given, unit in (
-            ("capex of each turbine", self.turbine.capex, "EUR"),
-            ("opex of each turbine", self.turbine.opex, "EUR per year"),
-        ):
+        for what, given in (("capex", self.turbine.capex), ("opex per year", self.turbine.opex)):
             each = given if isinstance(given, dict) else {"": given}
-            lines.append(
-                f"{what}: {', '.join(f'{name} {value:,.0f}'.strip() for name, value in each.items())} {unit}"
-            )
+            figures = ", ".join(f"{name} {value:,.0f}".strip() for name, value in each.items())
+            lines.append(f"{what} of each turbine: {figures} EUR")
         if self.foundation is not None:
             parts = [] if self.foundation.curve is None else [self.foundation.curve[1].in_words]
             parts += [f"{self.foundation.fixed:,.0f} EUR each"] if self.foundation.fixed else []
