@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal, NamedTuple, Self
 
 import numpy as np
-from pydantic import Field, Tag, model_validator
+from pydantic import Field, Tag, WithJsonSchema, model_validator
 
 from vindeby.arrays import FloatArray
 from vindeby.campaign.reading.packed_lists import digest_of_numbers
@@ -68,7 +68,7 @@ class Depth(Section):
     """Eastings of the grid in metres."""
     y: Coordinates
     """Northings of the grid in metres."""
-    values: Numbers
+    values: Annotated[Numbers, WithJsonSchema({"type": ["array", "string"]})]
     """Depths in metres, positive below the water line: for each x those of every y, as one list or nested lists."""
     least: NotNegative | None = None
     """No turbine stands where the water is shallower than this, in metres."""
