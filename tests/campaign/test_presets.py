@@ -22,6 +22,7 @@ def test_the_presets_are_those_that_are_promised() -> None:
         "iea37-cs1-16",
         "iea37-cs1-36",
         "iea37-cs1-64",
+        "sandbank-lcoe",
     )
 
 

@@ -1,13 +1,14 @@
 """Cables: whole trees within capacity, without crossings, where cables may lie; the same every time."""
 
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
 import shapely
 
 from vindeby.arrays import FloatArray
-from vindeby.economy.cables import CableRouter, Routes
+from vindeby.economy.cables import CableRouter, Routes, ZonedRouter
 from vindeby.errors import ArgumentError, InputError
 
 pytest.importorskip("optiwindnet")
@@ -110,6 +111,24 @@ def test_no_two_cables_cross(seed: int) -> None:
     assert not any(one.crosses(other) for one in drawn for other in drawn)
 
 
+def test_optiwindnet_finds_no_crossing_either() -> None:
+    from optiwindnet.crossings import find_geometric_crossings
+
+    x, y = places(60)
+    router = CableRouter(HUB, TYPES, method="hgs", obstacles=[WALL])
+    networks = router._networks(pytest.importorskip("optiwindnet.api"), np.stack([x, y], axis=1))
+    assert len(networks) == 2
+    assert [find_geometric_crossings(network.G) for network in networks] == [[], []]
+
+
+def test_a_searched_substation_leaves_an_obstacle() -> None:
+    x, y = places(30)
+    router = CableRouter(1, TYPES, obstacles=[WALL])
+    (place,) = router._allowed(np.array([[3600.0, 5000.0]]), np.stack([x, y], axis=1))
+    assert not shapely.Polygon(WALL).buffer(-1.0).contains(shapely.Point(place))
+    assert np.hypot(*(place - [3000.0, 5000.0])) < 3.0
+
+
 def test_crossing_cables_are_found() -> None:
     x, y = np.array([0.0, 0.0]), np.array([0.0, 100.0])
     stations = np.array([[100.0, 100.0], [100.0, 0.0]])
@@ -146,6 +165,29 @@ def test_searched_substations_are_cheaper_and_keep_their_distance() -> None:
     assert found.eur < corners.eur
     alone = CableRouter(1, TYPES).route(x, y)
     assert alone.eur < CableRouter(np.array([[2000.0, 8000.0]]), TYPES).route(x, y).eur
+
+
+def test_each_zone_is_connected_to_its_own_substations() -> None:
+    x, y = places(40)
+    west, east = shapely.box(0, 0, 5000, 10_000), shapely.box(5000, 0, 10_000, 10_000)
+    stations = np.array([[2000.0, 1000.0], [2000.0, 9000.0]]), np.array([[5600.0, 5000.0]])
+    rings = [shapely.get_coordinates(zone.exterior)[:-1] for zone in (west, east)]
+    routers = [CableRouter(*given) for given in zip(stations, [TYPES, TYPES], strict=True)]
+    routers = [replace(router, border=ring) for router, ring in zip(routers, rings, strict=True)]
+    routes = ZonedRouter([west, east], routers).route(x, y)
+    assert sorted(routes.ends[:, 0].tolist()) == list(range(40))
+    above = dict(routes.ends.tolist())
+    for turbine in range(40):
+        node = turbine
+        while node >= 0:
+            node = above[node]
+        assert (node == -3) == (x[turbine] > 5000.0)
+    assert routes.substations.tolist() == [*stations[0].tolist(), *stations[1].tolist()]
+    for line, (lower, upper) in zip(routes.lines(), routes.ends.tolist(), strict=True):
+        end = routes.substations[-1 - upper] if upper < 0 else np.array([x[upper], y[upper]])
+        assert line[[0, -1]].tolist() == [[x[lower], y[lower]], end.tolist()]
+    tree = ZonedRouter([west, east], routers)(x, y)
+    assert tree.eur(x, y) == pytest.approx(routes.eur, rel=1e-12)
 
 
 def test_routes_come_back_from_their_arrays() -> None:

@@ -23,6 +23,7 @@ from vindeby.layout import (
 from vindeby.layout.area.boundary import BORDER_M, areas_of, nearest_inside
 from vindeby.layout.area.limits import Limits, strictly_kept
 from vindeby.layout.methods.gradient import Gradient
+from vindeby.layout.moves.place_costs import place_costs
 from vindeby.layout.moves.walk_loop import Rules, can_move, place_inside
 from vindeby.wake import TableSite, Turbine, UniformSite, WindFarm, iea37_335mw
 from vindeby.wake.models import jensen
@@ -146,7 +147,15 @@ def test_the_border_is_no_way_to_move_farther_than_allowed() -> None:
     problem = top_hat(boundary, 1)
     limits = Limits(problem, np.zeros(1, np.int64))
     border = areas_of([boundary.inset(BORDER_M)], limits.origin)
-    rules = Rules(limits.areas, border, limits.zone, limits.need, limits.zone, 20.0)
+    rules = Rules(
+        limits.areas,
+        border,
+        limits.zone,
+        limits.need,
+        limits.zone,
+        20.0,
+        place_costs(None, 1, limits.origin, 1.0),
+    )
     x, y = np.array([999.0 - limits.origin[0]]), np.zeros(1)
     # Into the gap, nearer to the other polygon.
     to = placed(rules, 0, x[0] + 19.0, y[0])

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import shapely
 
+from vindeby.arrays import FloatArray
 from vindeby.campaign import Campaign
 from vindeby.campaign.sections.boundary import Boundary, Vertex
 from vindeby.campaign.tasks import Cell
@@ -19,6 +20,11 @@ from vindeby.units import TOLERANCE_M
 Arrays = Mapping[str, npt.NDArray[Any]]
 CABLE_LENGTH = "cable_length_m"
 """The attribute of a result that says how long its cables are."""
+
+
+def _ring(area: Any) -> FloatArray:
+    """The outer ring of a polygon, each corner once."""
+    return shapely.get_coordinates(area.exterior)[:-1]
 
 
 def router_of(campaign: Campaign, cell: Cell) -> CableRouter | ZonedRouter | None:
@@ -35,8 +41,8 @@ def router_of(campaign: Campaign, cell: Cell) -> CableRouter | ZonedRouter | Non
             cables.types,
             cables.router,
             cables.seconds,
-            border=shapely.get_coordinates(area.exterior)[:-1] if cables.within_area else None,
-            obstacles=[shapely.get_coordinates(hole.shape().exterior)[:-1] for hole in boundary.exclusions],
+            border=_ring(area) if cables.within_area else None,
+            obstacles=[_ring(hole.shape()) for hole in boundary.exclusions],
             clearance_m=clearance_m,
         )
 

@@ -123,7 +123,7 @@ def _with_energy(record: Record, campaign: Campaign, check: CampaignCheck) -> Re
     energy_gwh, cell = check.energy_gwh(record), check.cell_of(record.key)
     if energy_gwh is None or cell is None:
         return None
-    arrays = {**record.arrays, "aep": np.array(energy_gwh)}
+    arrays = {**record.arrays, "aep": np.array(energy_gwh), **check.scenario_arrays(record)}
     kept = {name: value for name, value in record.attributes.items() if name not in {"aep", *VALUES}}
     attributes = {**kept, **values_of(campaign, cell, arrays), ORIGIN: RECOMPUTED}
     return Record(record.key, record.fingerprint, arrays, attributes)

@@ -33,10 +33,19 @@ from vindeby.assembly.stored_turbines import (
     layout_of,
     own_types,
 )
-from vindeby.assembly.value import NPV, OBJECTIVE, costs_of, depth_grid, values_of
+from vindeby.assembly.value import (
+    NPV,
+    OBJECTIVE,
+    SCENARIO_AEP,
+    SCENARIO_BEST,
+    costs_of,
+    depth_grid,
+    values_of,
+)
 from vindeby.campaign import Campaign
 from vindeby.campaign.neighbours import around
 from vindeby.campaign.tasks import Cell, parse_key, task_key
+from vindeby.campaign.worlds import worlds
 from vindeby.errors import ArgumentError
 from vindeby.store.format.record import Record
 from vindeby.text import plural
@@ -197,6 +206,8 @@ class CampaignCheck:
         stored = record.attributes.get("aep_origin") == STORED and not record.fingerprint
         tolerance = TOLERANCE_STORED_AEP if stored or self._call is not None else TOLERANCE_AEP
         yield from self._check_worth(cell, (placed.x, placed.y, placed.types), stored_gwh, tolerance)
+        if self._campaign.scenarios:
+            yield from self._check_scenarios(placed, record, stored_gwh)
 
     @property
     def compares(self) -> bool:
@@ -220,12 +231,17 @@ class CampaignCheck:
         except ArgumentError:  # turbines in one place, where the spacing allows it
             return None
 
+    def scenario_arrays(self, record: Record) -> dict[str, FloatArray]:
+        """The energies of a layout by scenario, with the campaign's engine; none where there are no scenarios."""
+        placed = self._placed(record)
+        return self.scenario_gwh(placed, record) if self._campaign.scenarios and placed else {}
+
     def _placed(self, record: Record) -> PlacedLayout | None:
         cell, layout = self.cell_of(record.key), layout_of(record)
         if cell is None or layout is None or not layout.size:
             return None
         x, y = layout
-        return PlacedLayout(cell, x, y, own_types(record, cell, len(x)))
+        return PlacedLayout(cell, x, y, own_types(record.arrays, cell, len(x)))
 
     def _skip(self, why: str) -> None:
         if self._deep:
@@ -305,6 +321,42 @@ class CampaignCheck:
                 return
             if abs(again_gwh - stored_gwh) > tolerance * again_gwh:
                 yield f"aep is {stored_gwh:.9g} GWh, but the layout gives {again_gwh:.9g} GWh"
+
+    def _check_scenarios(self, placed: PlacedLayout, record: Record, stored_gwh: float) -> Iterator[str]:
+        """What is wrong with the values by scenario; ``deep``, with each of them."""
+        given = worlds(self._campaign)
+        gwh, weights = record.arrays.get(SCENARIO_AEP), np.array([world.weight for world in given])
+        if gwh is None or gwh.shape != weights.shape or not np.isfinite(gwh).all():
+            yield f"{SCENARIO_AEP} does not hold an energy for each of {len(weights)} scenarios"
+            return
+        mean_gwh = float(weights @ gwh / weights.sum())
+        if abs(mean_gwh - stored_gwh) > TOLERANCE_AEP * mean_gwh:
+            yield f"aep is {stored_gwh:.9g} GWh, but the mean over its scenarios is {mean_gwh:.9g} GWh"
+        stored = {SCENARIO_AEP: gwh, SCENARIO_BEST: record.arrays.get(SCENARIO_BEST)}
+        if self._campaign.over == "regret" and np.shape(stored[SCENARIO_BEST]) != gwh.shape:
+            yield f"{SCENARIO_BEST} does not hold an energy for each of {len(weights)} scenarios"
+        for name, again in self.scenario_gwh(placed, record).items() if self._deep else ():
+            pairs = zip(given, np.ravel(stored[name]), again, strict=False)
+            for world, said, now in pairs:
+                if not abs(said - now) <= TOLERANCE_AEP * now:
+                    yield f"{name} is {said:.9g} GWh in {world.name!r}, but the layout gives {now:.9g} GWh"
+
+    def scenario_gwh(self, placed: PlacedLayout, record: Record) -> dict[str, FloatArray]:
+        """By the name of its array, the energy of a layout in each scenario, and that of the best layout for each."""
+        parts = self._engine(placed.cell).parts
+        layout = placed.x, placed.y, placed.types
+        found = {SCENARIO_AEP: np.array([part.turbine_aep(*layout).sum() for part in parts])}
+        best, types = (record.arrays.get(f"scenario_best_{name}") for name in ("layout", "types"))
+        if best is not None and best.shape == (len(parts), 2, len(placed.x)):
+            known = np.array(placed.cell.type_indices)
+            each = (
+                np.zeros((len(parts), len(placed.x)), np.int64)
+                if types is None
+                else np.searchsorted(known, types)
+            )
+            rows = zip(parts, best, each, strict=True)
+            found[SCENARIO_BEST] = np.array([part.turbine_aep(*at, kinds).sum() for part, at, kinds in rows])
+        return found
 
     def _engine(self, cell: Cell) -> WindFarm:
         # Without neighbours all farms are alike.

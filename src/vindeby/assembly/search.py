@@ -13,6 +13,7 @@ from vindeby.campaign.sections.boundary import Boundary, Circle
 from vindeby.campaign.sections.farm import Farm
 from vindeby.campaign.sections.method import SmartStart, Step
 from vindeby.campaign.tasks import Cell
+from vindeby.campaign.worlds import worlds
 from vindeby.layout.methods.starts import DEFAULT_SPEEDS
 
 
@@ -36,8 +37,9 @@ def problem_of(campaign: Campaign, cell: Cell) -> layout.LayoutProblem:
     farm, types = campaign.farms[cell.farm_idx], cell.type_indices
     beside = around(campaign, cell.farm_idx, campaign.turbines_of(cell))
     others = len(beside.turbines) - len(types)  # the types of neighbours are not to choose from
+    other = campaign.scenarios or campaign.site.is_searched_coarsely
     return layout.LayoutProblem(
-        farm=wind_farm(campaign, types, cell.farm_idx, searched=True),
+        farm=wind_farm(campaign, types, cell.farm_idx, searched=True, over=campaign.over),
         boundary=_grounds(campaign, farm, cell),
         n_turbines=cell.n_turbines,
         spacing_m=beside.spacing_m,
@@ -45,7 +47,7 @@ def problem_of(campaign: Campaign, cell: Cell) -> layout.LayoutProblem:
         mix=_mix(campaign, cell, others) if cell.mix or others else None,
         choice=_choice(cell, others),
         valuation=_valuation(campaign, cell, others),
-        stated=wind_farm(campaign, types, cell.farm_idx) if campaign.site.is_searched_coarsely else None,
+        stated=wind_farm(campaign, types, cell.farm_idx) if other else None,
     )
 
 
@@ -105,8 +107,12 @@ def _mix(campaign: Campaign, cell: Cell, others: int) -> list[int] | list[list[i
 
 
 def method_of(campaign: Campaign, cell: Cell, pipeline: layout.Pipeline) -> layout.Method:
-    """The search of a cell: all turbines together, or zone by zone; also for their number, or their types."""
+    """The search of a cell: all turbines together, or zone by zone; also for their number, types, front or regret."""
     objective = campaign.objective
+    if campaign.scenarios and campaign.over == "regret":
+        every = [world.campaign for world in worlds(campaign)]
+        alone = [problem_of(one, cell) for one in every]
+        return layout.LeastRegret(_search_of(campaign, cell, pipeline), alone)
     if objective is not None and objective.against is not None:
         return layout.Front(_search_of(campaign, cell, pipeline), objective.against)
     return _search_of(campaign, cell, pipeline)

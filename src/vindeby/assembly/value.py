@@ -5,20 +5,15 @@ whoever reads a result can compute them again (``values_of``); ``validate`` does
 """
 
 from collections import Counter
-from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from vindeby import economy
-from vindeby.arrays import IntArray
 from vindeby.assembly.cables import eur_of_cables
+from vindeby.assembly.stored_turbines import Arrays, own_types
 from vindeby.campaign import Campaign
 from vindeby.campaign.sections.costs import Depth, Foundation, for_type
 from vindeby.campaign.tasks import Cell
-
-Arrays = Mapping[str, npt.NDArray[Any]]
 
 OBJECTIVE = "objective"
 LCOE = "lcoe_eur_per_mwh"
@@ -65,17 +60,6 @@ def _foundation(given: Foundation) -> economy.Foundation:
     return economy.Foundation(grid, polynomial=numbers, fixed=given.fixed)
 
 
-def _own_types(cell: Cell, arrays: Arrays) -> IntArray | None:
-    """The type of each turbine among those of its cell; None where a mix does not say it."""
-    count = arrays["layout"].shape[-1]
-    if not cell.mix:
-        return np.zeros(count, np.int64)
-    types, known = arrays.get("types"), np.array(cell.type_indices)
-    if types is None or types.shape != (count,) or not np.isin(types, known).all():
-        return None
-    return np.searchsorted(known, types).astype(np.int64)
-
-
 def values_of(
     campaign: Campaign, cell: Cell, arrays: Arrays, costs: economy.Costs | None = None
 ) -> dict[str, float]:
@@ -84,10 +68,11 @@ def values_of(
     ``costs`` are those of ``costs_of``, where they are at hand. The objective is in its own unit, and there only
     where it decides: with costs, or where the search chose the number of turbines or their types.
     """
-    types, objective = _own_types(cell, arrays), campaign.objective
+    types, objective = own_types(arrays, cell, arrays["layout"].shape[-1]), campaign.objective
     if types is None:
         return {}
     aep_gwh, found = float(arrays["aep"].ravel()[0]), dict[str, float]()
+    over_gwh = over_scenarios(campaign, arrays)
     costs = costs_of(campaign, cell) if costs is None else costs
     cables_eur = eur_of_cables(campaign, arrays)
     if costs is not None and cables_eur is not None:
@@ -97,9 +82,30 @@ def values_of(
         found[LCOE] = costs.lcoe_eur_per_mwh(parts, aep_gwh)
         if objective is not None and objective.price is not None:
             found[NPV] = costs.npv_eur(parts, aep_gwh, objective.price)
-    if objective is not None and objective.is_of_costs and found:
+    compared_gwh = aep_gwh if over_gwh is None else over_gwh
+    if objective is not None and objective.is_of_costs and costs is not None and found:
         found[OBJECTIVE] = found[LCOE if objective.of == "lcoe" else NPV]
+        if over_gwh is not None and objective.of == "lcoe":
+            found[OBJECTIVE] = costs.lcoe_eur_per_mwh(parts, over_gwh)
+        elif over_gwh is not None and objective.price is not None:
+            found[OBJECTIVE] = costs.npv_eur(parts, over_gwh, objective.price)
     elif objective is not None and cell.is_chosen:
         names = [turbine.name for turbine in campaign.turbines_of(cell)]
-        found[OBJECTIVE] = objective.worth(aep_gwh, Counter(names[kind] for kind in types.tolist()))
+        found[OBJECTIVE] = objective.worth(compared_gwh, Counter(names[kind] for kind in types.tolist()))
+    elif over_gwh is not None:
+        found[OBJECTIVE] = over_gwh
     return found
+
+
+SCENARIO_AEP, SCENARIO_BEST = "scenario_aep_gwh", "scenario_best_gwh"
+"""The arrays of a result with its AEP in each scenario and, for a regret, with that of the best layout found for it."""
+
+
+def over_scenarios(campaign: Campaign, arrays: Arrays) -> float | None:
+    """The AEP in the worst scenario, or less the largest regret, in GWh; None for a mean, which is the AEP itself."""
+    gwh, best = arrays.get(SCENARIO_AEP), arrays.get(SCENARIO_BEST)
+    if not campaign.scenarios or campaign.over == "mean" or gwh is None or not gwh.size:
+        return None
+    if campaign.over == "worst":
+        return float(gwh.min())
+    return None if best is None or best.shape != gwh.shape else float((gwh - best).min())

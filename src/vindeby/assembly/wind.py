@@ -1,11 +1,10 @@
 """The wind side of a campaign: its site, turbines and wake model as ``wake`` computes with them."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from functools import lru_cache
 
 import numpy as np
-import numpy.typing as npt
 
 from vindeby import wake
 from vindeby.arrays import FloatArray
@@ -19,36 +18,12 @@ from vindeby.campaign.sections.site import ProbabilityTable, Site, Weibull
 from vindeby.campaign.sections.time_series import States, TimeSeries, TurbulenceTable
 from vindeby.campaign.sections.turbines import Cubic, Generic, Table, Turbine
 from vindeby.campaign.sections.wake_model import PythonModel, WakeModel
+from vindeby.campaign.worlds import World, worlds
 from vindeby.errors import ArgumentError, InputError
+from vindeby.layout.climbing.simplified_farm import with_wind
+from vindeby.wake.loops.wind import Wind
 from vindeby.wake.models.contract import wrong_slope
-
-
-def turned(site: wake.Site, convergence_deg: float | None) -> wake.Site:
-    """The site with its directions relative to grid north, which lies ``convergence_deg`` clockwise of true north."""
-    if not convergence_deg:
-        return site
-    if isinstance(site, wake.TimeSeriesSite):  # stays one: what is written by step needs its steps
-        return replace(site, wind_direction=_from_grid_north(site.wind_direction, convergence_deg))
-    return TurnedSite(site, convergence_deg)
-
-
-def _from_grid_north(direction: npt.ArrayLike, convergence_deg: float) -> FloatArray:
-    return np.mod(np.asarray(direction, np.float64) - convergence_deg, 360.0)
-
-
-@dataclass(frozen=True, eq=False)
-class TurnedSite:
-    """A site as seen from coordinates whose north is not true north."""
-
-    rose: wake.Site
-    convergence_deg: float
-
-    def states(
-        self, directions: npt.ArrayLike | None = None, speeds: npt.ArrayLike | None = None
-    ) -> wake.WindStates:
-        """The same wind states, chosen by their true directions, with directions relative to grid north."""
-        states = self.rose.states(directions, speeds)
-        return replace(states, direction=_from_grid_north(states.direction, self.convergence_deg))
+from vindeby.wake.scenarios import Over
 
 
 def gridded_site(site: Site, local: LocalWind, rose: wake.Site | None) -> wake.Site:
@@ -93,11 +68,22 @@ def site_of(campaign: Campaign, *, searched: bool = False) -> wake.Site:
 def wind_of(site: Site) -> wake.Site:
     """The wind that a section describes, with what is local about it."""
     if site.local is None:
-        return turned(_same_everywhere(site), site.grid_convergence_deg)
+        return _same_everywhere(site)
     return gridded_site(site, site.local, None if site.local.has_weibull else _same_everywhere(site))
 
 
 def _same_everywhere(site: Site) -> wake.Site:
+    """The site with its changes; its directions are relative to grid north, which is so far clockwise of true north."""
+    return wake.ChangedSite(
+        _as_described(site),
+        turned_deg=-(site.grid_convergence_deg or 0.0),
+        speed_factor=site.wind_speed_factor or 1.0,
+        turbulence_factor=site.turbulence_factor or 1.0,
+        direction_std_deg=site.direction_std_deg or 0.0,
+    ).changed()
+
+
+def _as_described(site: Site) -> wake.Site:
     match site.chosen[1]:
         case Weibull() as given:
             return _weibull(given)
@@ -215,16 +201,58 @@ def wind_farm(
     *,
     searched: bool = False,
     with_engine: bool = True,
+    over: Over = "mean",
 ) -> wake.WindFarm:
     """What a layout of this turbine type, or of these, is worth, in the campaign's wind and with its wake model.
 
     ``farm_idx`` says which neighbours stand around it; without it there are none. The farm's own types come first.
     ``searched`` takes the directions of the search, where these are coarser than those that energies are stated in.
     Without its engine, if it has one, only what needs no wakes can be asked, and no code that the campaign names is
-    executed: enough to look at results.
+    executed: enough to look at results. Of a campaign with scenarios it is one in all of them, whose energy is ``over``
+    them.
     """
     indices = [types] if isinstance(types, int) else types
-    beside = around(campaign, farm_idx, [campaign.turbines[index] for index in indices])
+    own = [campaign.turbines[index] for index in indices]
+    if not campaign.scenarios:
+        return _farm_of(campaign, own, farm_idx, searched, with_engine)
+    every = around(campaign, farm_idx, own).turbines  # the same list of types in every scenario
+    given = worlds(campaign)
+    parts = [_farm_of(world.campaign, every, farm_idx, searched, with_engine) for world in given]
+    weights = np.array([world.weight for world in given])
+    if searched and over == "mean" and (rose := _common_rose(given, parts, weights)) is not None:
+        return with_wind(parts[0], rose, parts[0].model)
+    return wake.ScenarioFarm(parts, weights, over)
+
+
+def _common_rose(
+    given: Sequence[World], parts: Sequence[wake.WindFarm], weights: FloatArray
+) -> wake.WindStates | None:
+    """The mean wind of scenarios that differ in nothing but how often wind states occur; None for others."""
+    first, states = given[0].campaign, parts[0].states
+    same_rose = all(
+        type(part) is wake.WindFarm
+        and isinstance(part.wind, Wind)
+        and part.states.step is None
+        and all(np.array_equal(getattr(part.states, name), getattr(states, name)) for name in _OF_ROSE)
+        for part in parts
+    )
+    one_farm = all(
+        (one.campaign.wake, one.campaign.neighbours) == (first.wake, first.neighbours) for one in given
+    )
+    if not (same_rose and one_farm):
+        return None
+    every = np.stack([part.states.probability for part in parts])
+    return replace(states, probability=weights @ every / weights.sum())
+
+
+_OF_ROSE = ("direction", "speed", "turbulence")
+
+
+def _farm_of(
+    campaign: Campaign, own: Sequence[Turbine], farm_idx: int | None, searched: bool, with_engine: bool
+) -> wake.WindFarm:
+    """What layouts of these types are worth in a campaign without scenarios."""
+    beside = around(campaign, farm_idx, own)
     site, turbines = site_of(campaign, searched=searched), [*map(turbine_of, beside.turbines)]
     neighbours = wake.Neighbours(beside.x, beside.y, beside.types) if len(beside) else None
     engine = campaign.wake.engine

@@ -25,6 +25,7 @@ from vindeby.campaign.refusals import (
 from vindeby.campaign.sections.turbines import Turbine
 from vindeby.campaign.sections.values import PACKED
 from vindeby.campaign.tasks import Cell, Task
+from vindeby.campaign.worlds import refuse_bad_scenarios
 from vindeby.notebook import heading, table
 from vindeby.text import plural
 
@@ -44,6 +45,7 @@ class Campaign(CampaignFields):
             refuse_outside_local_wind(self)
             refuse_costs(self)
             refuse_unsuitable_wake_model(self)
+            refuse_bad_scenarios(self)
         return self
 
     @classmethod

@@ -12,6 +12,7 @@ from vindeby.campaign.neighbours import identity_around
 from vindeby.campaign.sections.costs import Objective
 from vindeby.campaign.sections.farm import Farm
 from vindeby.campaign.tasks import RESULT_REVISION, Cell, digest
+from vindeby.campaign.worlds import identity_of_scenarios
 
 
 def cells_of(campaign: CampaignFields) -> Iterator[Cell]:
@@ -29,11 +30,14 @@ def cells_of(campaign: CampaignFields) -> Iterator[Cell]:
     around = cache(partial(identity_around, campaign))
     alike = next((index for index, farm in enumerate(campaign.farms) if farm.neighbours is None), 0)
     for farm_idx, farm in enumerate(campaign.farms):
-        place = {
+        place: dict[str, Any] = {
             "common": common,
             "area": digest(_area(farm)),
             "around": around(farm_idx if farm.neighbours else alike),
         }
+        if campaign.scenarios:
+            place["scenarios"] = digest(identity_of_scenarios(campaign, farm_idx))
+            place["over"] = campaign.over
         each = [((kind, campaign.turbine_count(farm, one)),) for kind, one in enumerate(campaign.turbines)]
         mix = campaign.mix_of(farm)
         for counts in each if mix is None else [mix]:

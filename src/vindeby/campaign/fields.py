@@ -15,10 +15,11 @@ from pydantic import (
     model_validator,
 )
 
-from vindeby.campaign.sections.costs import Costs, Objective
+from vindeby.campaign.sections.costs import Costs, Objective, Over
 from vindeby.campaign.sections.farm import Amount, Farm, Neighbours, Spacing, even_shares
 from vindeby.campaign.sections.method import Step, begins_with_a_start, one_step_is_a_pipeline
 from vindeby.campaign.sections.run_options import RunOptions
+from vindeby.campaign.sections.scenarios import Scenarios
 from vindeby.campaign.sections.site import Site
 from vindeby.campaign.sections.turbines import Turbine
 from vindeby.campaign.sections.values import NAMED, CoordinateSystem, Count, Name, Text, refusal, require
@@ -57,7 +58,16 @@ _WITHOUT_WIND: Mapping[str, Any] = {
     "wake": WakeModel.model_construct(),
 }
 """What a campaign about a function without wind has in place of these fields."""
-ABOUT_WIND = (*_WITHOUT_WIND, "n_turbines", "capacity_mw", "mix", "neighbours", "costs", "objective")
+ABOUT_WIND = (
+    *_WITHOUT_WIND,
+    "n_turbines",
+    "capacity_mw",
+    "mix",
+    "neighbours",
+    "scenarios",
+    "costs",
+    "objective",
+)
 """The keys of a campaign file that a campaign about a function without wind leaves out, all of them."""
 
 
@@ -95,6 +105,8 @@ class CampaignFields(Amount):
     """The wind."""
     wake: Annotated[WakeModel, WrapValidator(_unless_left_out)]
     """The wake model."""
+    scenarios: Scenarios | None = None
+    """How wind, wakes or neighbours may differ; the objective says how a layout is valued over all of them."""
     method: Annotated[
         tuple[Step, ...],
         BeforeValidator(one_step_is_a_pipeline, Step | _Steps),
@@ -113,6 +125,11 @@ class CampaignFields(Amount):
     def is_about_wind(self) -> bool:
         """Whether there are farms, turbines and wind, or only a function that is called once for each seed."""
         return bool(self.farms)
+
+    @property
+    def over(self) -> Over:
+        """How a layout is valued over the scenarios."""
+        return (self.objective.over if self.objective else None) or "mean"
 
     @property
     def returned_arrays(self) -> tuple[str, ...] | None:

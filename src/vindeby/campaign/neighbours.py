@@ -25,19 +25,28 @@ class Standing:
 
 
 def groups_in(campaign: CampaignFields, farm_idx: int | None = None) -> Iterator[tuple[Path, NeighbourGroup]]:
-    """Every group of neighbours with its path in the file, those of the campaign first; or only those around a farm."""
+    """Every group of neighbours with its path in the file, those of the campaign first; or only those around a farm.
+
+    Those of scenarios come last, of all of them.
+    """
     for index, group in enumerate(campaign.neighbours or ()):
         yield ("neighbours", index), group
     for number, farm in enumerate(campaign.farms):
         if farm_idx in (None, number):
             for index, group in enumerate(farm.neighbours or ()):
                 yield ("farms", number, "neighbours", index), group
+    for number, scenario in enumerate(campaign.scenarios or ()):
+        for index, group in enumerate(scenario.neighbours or ()):
+            yield ("scenarios", number, "neighbours", index), group
 
 
 def neighbours_of(campaign: CampaignFields, farm_idx: int) -> tuple[Standing, ...]:
     """Every turbine around a farm, those of the campaign first, in the order of the file."""
     groups = groups_in(campaign, farm_idx)
-    return tuple(one for _, group in groups for one in standing_in(group, campaign.turbines))
+    every = [one for _, group in groups for one in standing_in(group, campaign.turbines)]
+    return tuple(
+        {(one.x, one.y, one.turbine.name): one for one in every}.values()
+    )  # in several scenarios, too
 
 
 def groups_of(campaign: CampaignFields, farm_idx: int) -> dict[str, FloatArray]:
@@ -100,13 +109,13 @@ def standing_in(group: NeighbourGroup, shared: Sequence[Turbine]) -> Iterator[St
 
 def neighbours_in_words(campaign: CampaignFields) -> list[tuple[str, str]]:
     """For each group, beside what it stands and what it is, e.g. ``all farms``, ``east.csv: 12 x v80 (2 MW)``."""
-    return [
-        (
-            "all farms" if at[0] == "neighbours" else f"farm {campaign.farms[int(at[1])].name}",
-            _words(campaign, group),
-        )
-        for at, group in groups_in(campaign)
-    ]
+    return [(_where(campaign, at), _words(campaign, group)) for at, group in groups_in(campaign)]
+
+
+def _where(campaign: CampaignFields, at: Path) -> str:
+    if at[0] == "scenarios":
+        return f"scenario {(campaign.scenarios or ())[int(at[1])].name}"
+    return "all farms" if at[0] == "neighbours" else f"farm {campaign.farms[int(at[1])].name}"
 
 
 def _words(campaign: CampaignFields, group: NeighbourGroup) -> str:

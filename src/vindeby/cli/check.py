@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from vindeby.cli.options import CampaignArgument, JsonOption, SeedsOption, SetOption, load_campaign
 from vindeby.cli.output import echo_json, say
-from vindeby.text import one_line
+from vindeby.text import one_line, plural
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -41,6 +41,7 @@ def command(
 
 def _as_data(campaign: Campaign, found: Survey) -> dict[str, object]:
     from vindeby.campaign.neighbours import neighbours_in_words
+    from vindeby.campaign.worlds import worlds
 
     return {
         "name": campaign.name,
@@ -56,6 +57,7 @@ def _as_data(campaign: Campaign, found: Survey) -> dict[str, object]:
         "wake": campaign.wake.title if campaign.is_about_wind else None,
         "objective": None if campaign.objective is None else campaign.objective.title,
         "costs": None if campaign.costs is None else campaign.costs.in_words,
+        "scenarios": [{"name": world.name, "weight": world.weight} for world in worlds(campaign)],
         "method": [step.chosen[0] for step in campaign.method],
         "neighbours": [{"beside": where, "what": what} for where, what in neighbours_in_words(campaign)],
         "cells": [dataclasses.asdict(cell) for cell in found.cells],
@@ -67,6 +69,7 @@ def _print(campaign: Campaign, found: Survey) -> None:
     from rich.console import Console
 
     from vindeby.campaign.neighbours import neighbours_in_words
+    from vindeby.campaign.worlds import worlds
 
     console = Console(width=None if sys.stdout.isatty() else _WIDTH_OF_A_FILE, highlight=False)
     console.print(f"{one_line(campaign.name)}: {campaign.counts}", markup=False)
@@ -81,6 +84,9 @@ def _print(campaign: Campaign, found: Survey) -> None:
         console.print(f"objective: {one_line(campaign.objective.title)}", markup=False)
     for part in campaign.costs.in_words if campaign.costs is not None else ():
         console.print(f"costs: {one_line(part)}", markup=False, soft_wrap=True)
+    if given := worlds(campaign):
+        names = ", ".join(f"{one_line(world.name)} (weight {world.weight:g})" for world in given)
+        console.print(f"{plural(len(given), 'scenario')}: {names}", markup=False, soft_wrap=True)
     console.print()
     console.print(_types(campaign))
     console.print("\nturbines in each farm, by type")

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import shapely
 
-from vindeby.arrays import BoolArray, FloatArray, IntArray
+from vindeby.arrays import FloatArray, IntArray
 from vindeby.economy.costs import CableTree
 from vindeby.errors import ArgumentError, TaskError, library
 
@@ -53,9 +53,7 @@ class Routes:
     @property
     def lengths_m(self) -> FloatArray:
         """The length of each cable, detours included."""
-        steps = np.hypot(*np.diff(self.points, axis=0).T)
-        along = np.concatenate([[0.0], np.cumsum(np.where(self._joints, 0.0, steps))])
-        return along[self.first[1:] - 1] - along[self.first[:-1]]
+        return np.array([np.hypot(*np.diff(line, axis=0).T).sum() for line in self.lines()])
 
     @property
     def length_m(self) -> float:
@@ -67,23 +65,14 @@ class Routes:
         """What all cables cost."""
         return float(self.eur_per_m[self.types] @ self.lengths_m)
 
-    @property
-    def _joints(self) -> BoolArray:
-        """Where the step from one point to the next leads from one cable to another."""
-        joints = np.zeros(len(self.points) - 1, np.bool_)
-        joints[self.first[1:-1] - 1] = True
-        return joints
-
     def lines(self) -> list[FloatArray]:
         """The corners of each cable."""
         return np.split(self.points, self.first[1:-1])
 
     def tree(self) -> CableTree:
         """The same cables as a search keeps them."""
-        corners = self.lines()
-        straight = np.array([np.hypot(*(line[-1] - line[0])) for line in corners])
-        detours = self.lengths_m - straight
-        return CableTree(self.ends, self.eur_per_m[self.types], self.substations, detours)
+        straight = np.hypot(*(self.points[self.first[1:] - 1] - self.points[self.first[:-1]]).T)
+        return CableTree(self.ends, self.eur_per_m[self.types], self.substations, self.lengths_m - straight)
 
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
         """As they are stored with a result."""
@@ -127,9 +116,11 @@ class Routes:
 
     def crossings(self) -> list[tuple[int, int]]:
         """Pairs of cables that cross. Two that meet in a corner, e.g. at a turbine, do not."""
-        start, end = self.points[:-1][~self._joints], self.points[1:][~self._joints]
+        start, end = (
+            np.delete(self.points, leave, axis=0) for leave in (self.first[1:] - 1, self.first[:-1])
+        )
         owner = np.repeat(np.arange(len(self.ends)), np.diff(self.first) - 1)
-        segments = shapely.linestrings(np.stack([start, end], axis=1))
+        segments = np.atleast_1d(np.asarray(shapely.linestrings(np.stack([start, end], axis=1))))
         one, other = shapely.STRtree(segments).query(segments, predicate="intersects")
         a, b, c, d = start[one], end[one], start[other], end[other]
         apart = (_side(a, b, c) * _side(a, b, d) < 0) & (_side(c, d, a) * _side(c, d, b) < 0)
@@ -152,7 +143,7 @@ class CableRouter:
     ``clearance_m`` from turbines. ``types`` are the cables in order of capacity. ``border`` is the outer ring that
     cables stay in, if any, and ``obstacles`` are rings that they avoid.
 
-    ``method`` is ``heuristic`` (a modified Esau-Williams, a fraction of a second), ``hgs`` (hybrid genetic search,
+    ``method`` is ``heuristic`` (a modified Esau-Williams, about 0.1 s), ``hgs`` (hybrid genetic search,
     seconds) or ``milp`` (mixed-integer programming by OR-tools' CP-SAT, a minute), each beginning with those before
     it: the shortest cables, each of the smallest type that carries what it must. The same layout has the same cables
     every time, except with ``seconds``, when hgs and milp end by the clock.
@@ -234,7 +225,8 @@ class CableRouter:
             with _iterations(_HGS_ITERATIONS):
                 networks[-1].optimize(router=router)
         if self.method == "milp":
-            limit, options = self.seconds or 20.0 * MILP_SECONDS, {"random_seed": self.seed}
+            limit = self.seconds or 20.0 * MILP_SECONDS
+            options: dict[str, Any] = {"random_seed": self.seed}
             if self.seconds is None:
                 options |= {"threads": 8, "interleave_search": True, "max_deterministic_time": MILP_SECONDS}
             exact = api.MILPRouter("ortools.cp_sat", limit, _MILP_GAP, solver_options=options)
@@ -246,7 +238,7 @@ class CableRouter:
         """OptiWindNet's network, not routed yet."""
         area = self._area
         if area is None and not self._walls.is_empty:  # it cannot have obstacles without a border
-            hull = shapely.MultiPoint([*places, *self.substations]).union(self._walls).envelope
+            hull = shapely.MultiPoint([*places, *np.array(self.substations)]).union(self._walls).envelope
             area = hull.buffer(hull.length, join_style="mitre").difference(self._walls)
         fence = (
             {}
@@ -330,11 +322,10 @@ class CableRouter:
                 toward = (place - nearest) / away if away > 0.0 else np.array([1.0, 0.0])
                 moved[s] = nearest + self.clearance_m * toward
             point = shapely.Point(moved[s])
-            room = shapely.box(*(place - 1e6), *(place + 1e6)).difference(self._walls)
-            room = room if self._area is None else self._area
-            if not shapely.covers(room, point):
-                onto = shapely.ops.nearest_points(room.buffer(-_SLACK_M), point)[0]
-                moved[s] = onto.x, onto.y
+            room = point.buffer(1e6).difference(self._walls) if self._area is None else self._area
+            if not room.covers(point):
+                onto = shapely.shortest_line(room.buffer(-_SLACK_M), point)
+                moved[s] = shapely.get_coordinates(onto)[0]
         return moved
 
     def _refuse_where_no_cable_lies(self, substations: FloatArray) -> None:
@@ -363,7 +354,7 @@ def _iterations(most: int) -> Iterator[None]:
 def _pulled(routes: Routes, substation: int) -> FloatArray:
     """Where the cables that end at a substation would be cheapest, their other corners kept (Weiszfeld, 1937)."""
     mine = np.flatnonzero(routes.ends[:, 1] == -1 - substation)
-    here = routes.substations[substation]
+    here: FloatArray = routes.substations[substation]
     if not len(mine):
         return here
     corners = routes.points[routes.first[mine + 1] - 2]

@@ -43,8 +43,15 @@ def campaign_of(study: Study, document: Document, stored: StoredLayouts, chosen:
         # The layouts lie as they did: other wind from true north is turned to their grid north, too.
         turn = source.site.grid_convergence_deg
         data["site"] |= {} if turn is None else {"grid_convergence_deg": turn} | data["site"]
+    data.pop("scenarios", None)
     if source.objective is None or not source.objective.is_of_costs:
         data.pop("objective", None)  # stored layouts have their counts and types
+    else:
+        data["objective"].pop("over", None)
+    if study.output == "power" and data["site"].get("direction_std_deg"):
+        raise InputError(
+            "output: power has one power for each step, but with direction_std_deg a step has five states"
+        )
     data["method"] = {"call": {"function": FUNCTION}}
     checked(Campaign, Document(data, document.origins))  # with all farms: neighbours stand there, too
     data["farms"] = [data["farms"][index] for index in chosen.farms]

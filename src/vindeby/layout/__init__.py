@@ -16,6 +16,7 @@ from vindeby.layout.methods.auto import Auto
 from vindeby.layout.methods.front import Front
 from vindeby.layout.methods.gradient import Gradient
 from vindeby.layout.methods.in_turn import InTurn
+from vindeby.layout.methods.regret import LeastRegret
 from vindeby.layout.methods.starts import BoundaryGrid, Lattice, RandomStart, SmartStart
 from vindeby.layout.methods.walks import Annealing, RandomSearch
 from vindeby.layout.problem import Layout, LayoutProblem
@@ -34,6 +35,7 @@ __all__ = [
     "Lattice",
     "Layout",
     "LayoutProblem",
+    "LeastRegret",
     "Method",
     "MixSearch",
     "Pipeline",

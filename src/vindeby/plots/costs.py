@@ -61,10 +61,10 @@ def depth(result_set: ResultSet, *, dark: bool = False) -> Axes:
         raise DataError(
             f"{result_set.path}: the water depth is not known; give the campaign a grid of depths"
         )
-    (best,) = drawn
+    best, grid = drawn[0], drawn[0].depth
     with style(dark=dark):
         axes: Axes = figure(*shapes.paper_for(best.box)).add_subplot()
-        shapes.draw_depth(axes, best.depth, best.origin, filled=True)
+        shapes.draw_depth(axes, grid, best.origin, filled=True)
         draw_surroundings(axes, best, best.box)
         shapes.draw_rotors(axes, best.places_km, best.diameter_m, None, color=ink(), zorder=5)
         axes.set_title(f"{best.key}: {best.cell}")

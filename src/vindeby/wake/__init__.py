@@ -6,6 +6,8 @@ import it. Start at ``WindFarm``.
 
 from vindeby.wake.farm import FlowMap, Neighbours, WindFarm
 from vindeby.wake.models import MODELS, WakeModel, model_named
+from vindeby.wake.scenarios import ScenarioFarm
+from vindeby.wake.sites.changed_site import ChangedSite
 from vindeby.wake.sites.gridded_site import GriddedSite, WindGrid
 from vindeby.wake.sites.site import (
     Site,
@@ -20,9 +22,11 @@ from vindeby.wake.turbines.turbine import Turbine, iea37_10mw, iea37_335mw
 
 __all__ = [
     "MODELS",
+    "ChangedSite",
     "FlowMap",
     "GriddedSite",
     "Neighbours",
+    "ScenarioFarm",
     "Site",
     "TableSite",
     "TimeSeriesSite",

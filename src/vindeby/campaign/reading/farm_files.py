@@ -45,9 +45,20 @@ def _entries(holder: Any, key: str, *, may_be_one: bool = False) -> Iterator[tup
 
 def neighbour_groups(data: Any) -> Iterator[tuple[dict[str, Any], DataPath]]:
     """Every group of neighbours, wherever it is written, with its path."""
-    for holder, at in [(data, ()), *_entries(data, "farms")]:
+    for holder, at in [(data, ()), *_entries(data, "farms"), *_entries(data, "scenarios")]:
         for group, inside in _entries(holder, "neighbours", may_be_one=True):
             yield group, (*at, *inside)
+
+
+def sites(data: Any) -> Iterator[tuple[dict[str, Any], DataPath]]:
+    """The site of the campaign and those of scenarios, each with its path; a file may stand for any of them."""
+    for holder, at in [(data, ()), *_entries(data, "scenarios")]:
+        site = holder.get("site")
+        if isinstance(site, str):
+            is_series = suffix_of(Path(site)) in _TABLES
+            site = holder["site"] = {"time_series": {"file": site}} if is_series else {"file": site}
+        if isinstance(site, dict):
+            yield site, (*at, "site")
 
 
 def type_names(data: Any, group: dict[str, Any]) -> list[str]:

@@ -10,6 +10,7 @@ from vindeby.campaign import presets
 from vindeby.campaign.reading.cost_files import with_cost_files
 from vindeby.campaign.reading.farm_files import (
     names_geographic_files,
+    sites,
     turbine_entries,
     with_boundary_files,
     with_neighbour_files,
@@ -20,6 +21,7 @@ from vindeby.campaign.reading.readers import FileContent, readers
 from vindeby.campaign.reading.wind_files import with_local_wind, with_wind_files
 from vindeby.campaign.reading.yaml_text import MAX_BYTES, Document, Origin, field_name, not_used, read
 from vindeby.campaign.reading.yaml_text import Path as DataPath
+from vindeby.campaign.sections.site import WindChanges
 from vindeby.campaign.sections.wake_model import is_labelled_4, replaced_part
 from vindeby.errors import CampaignError, Problem, VindebyError
 
@@ -166,16 +168,16 @@ def is_windio(text: str) -> bool:
 
 
 _SITE_FORMS = ("weibull", "table", "time_series", "states", "local")
-_OWN = ("file", "name", "grid_convergence_deg")
+_OWN = ("file", "name", "grid_convergence_deg", *WindChanges.model_fields)
 """Keys of a section that are not about the file, and stay."""
 _TURBINE_FORMS = ("generic", "table", "cubic")
 
 
 def with_foreign_files(document: Document, folder: Path) -> Document:
     """Put the site and the turbines that stand in files of other tools into the document."""
-    site = document.data.get("site")
-    if isinstance(site, dict) and "file" in site:
-        _resolve(NamedFile(document, site, ("site",), folder), _SITE_FORMS, readers().site_file)
+    for site, at in sites(document.data):
+        if "file" in site:
+            _resolve(NamedFile(document, site, at, folder), _SITE_FORMS, readers().site_file)
     for turbine, at in turbine_entries(document.data):
         if "file" in turbine:
             _resolve(NamedFile(document, turbine, at, folder), _TURBINE_FORMS, readers().turbine_file)

@@ -8,7 +8,7 @@ import numpy as np
 
 from vindeby.arrays import FloatArray
 from vindeby.campaign.reading.columns import CURVE, FREQUENCY, SECTORS, TIME, WEIGHT, WIND
-from vindeby.campaign.reading.farm_files import turbine_entries
+from vindeby.campaign.reading.farm_files import sites, turbine_entries
 from vindeby.campaign.reading.files import NamedFile
 from vindeby.campaign.reading.readers import readers
 from vindeby.campaign.reading.tables import NumberTable, TableReader, find_time_problem
@@ -20,10 +20,9 @@ from vindeby.errors import VindebyError
 
 def with_wind_files(document: Document, folder: Path) -> Document:
     """Put the tables that stand in files of their own into the document."""
-    site = document.data.get("site")
-    for key, reader in (("weibull", _sectors), ("time_series", time_series), ("states", _states)):
-        if isinstance(site, dict):
-            _resolve_table(document, site, ("site", key), folder, reader)
+    for site, at in sites(document.data):
+        for key, reader in (("weibull", _sectors), ("time_series", time_series), ("states", _states)):
+            _resolve_table(document, site, (*at, key), folder, reader)
     for turbine, at in turbine_entries(document.data):
         _resolve_table(document, turbine, (*at, "table"), folder, _curve)
     return document
@@ -118,18 +117,17 @@ _AXES = {
     "wd": "wind_directions", "wind_direction": "wind_directions", "direction": "wind_directions",
     "sector": "wind_directions",
 }  # fmt: skip
-_AT: DataPath = ("site", "local")
 _GIVEN_HERE = ("x", "y", "height", "wind_directions", "source", *RANGES)
 
 
 def with_local_wind(document: Document, folder: Path) -> Document:
     """Put the local wind that stands in a file of its own into the document."""
-    site = document.data.get("site")
-    local = site.get("local") if isinstance(site, dict) else None
-    if isinstance(local, dict) and "file" in local:
-        _LocalWind(document, local, _AT, folder).resolve(site)
-    elif isinstance(local, dict) and "use" in local:
-        document.refuse((*_AT, "use"), "is given without a file", "add file: GRID.nc, or remove it")
+    for site, at in sites(document.data):
+        local, inside = site.get("local"), (*at, "local")
+        if isinstance(local, dict) and "file" in local:
+            _LocalWind(document, local, inside, folder).resolve(site)
+        elif isinstance(local, dict) and "use" in local:
+            document.refuse((*inside, "use"), "is given without a file", "add file: GRID.nc, or remove it")
     return document
 
 
@@ -170,7 +168,9 @@ class _LocalWind(NamedFile):
             self.refuse_key("use", "must be a list of variables", f"it has: {', '.join(has)}")
         for name in use:
             if _VARIABLES.get(name.lower()) not in has:
-                self.document.refuse((*_AT, "use"), "is not in the file", f"it has: {', '.join(has)}", name)
+                self.document.refuse(
+                    (*self.at, "use"), "is not in the file", f"it has: {', '.join(has)}", name
+                )
         wanted = {_VARIABLES[name.lower()] for name in use}
         return [name for name in has if name in wanted]
 
@@ -221,5 +221,5 @@ class _LocalWind(NamedFile):
             if key in weibull:
                 remedy = "remove it here, or name what to use: under local"
                 message = "is given here and by the file of local"
-                self.document.refuse(("site", "weibull", key), message, remedy)
+                self.document.refuse((*self.at[:-1], "weibull", key), message, remedy)
         weibull.update(everywhere)

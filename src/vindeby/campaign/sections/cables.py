@@ -37,7 +37,7 @@ class Cables(Section):
     ]
     """The cables to choose from: [turbines that one carries, EUR per metre]."""
     router: Literal["heuristic", "hgs", "milp"] = "heuristic"
-    """How the final cables are found: a fraction of a second, seconds, or a minute."""
+    """How the final cables are found: in about 0.1 s, some seconds, or a minute."""
     seconds: Positive | None = None
     """A time limit for hgs and milp, by the clock; the cables may then differ from run to run."""
     within_area: Annotated[bool, Strict()] = False

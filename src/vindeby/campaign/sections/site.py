@@ -164,11 +164,32 @@ class ProbabilityTable(Section):
         return self
 
 
-class Site(OneOf):
-    """The wind, in one of the ways it can be described."""
+_Factor = Annotated[Number, Field(gt=0.0, le=10.0)]
 
-    beside = ("local", "source", "grid_convergence_deg")
+
+class WindChanges(Section):
+    """Changes of the wind, whichever way it is described."""
+
+    wind_speed_factor: _Factor | None = None
+    """All wind speeds are multiplied by it."""
+    turbulence_factor: _Factor | None = None
+    """All turbulence intensities are multiplied by it."""
+    direction_std_deg: Annotated[Number, Field(gt=0.0, le=45.0)] | None = None
+    """The standard deviation of the true wind direction around the given one, in degrees."""
+
+    @property
+    def changes(self) -> dict[str, float]:
+        """Those that are given."""
+        each = {name: getattr(self, name) for name in WindChanges.model_fields}
+        return {name: value for name, value in each.items() if value is not None}
+
+
+class Site(WindChanges, OneOf):
+    """The wind, in one of the ways it can be described; or the name of a file with it."""
+
+    beside = ("local", "source", "grid_convergence_deg", *WindChanges.model_fields)
     may_be_in_a_file = True
+    short_form = {"type": "string"}  # noqa: RUF012
 
     weibull: Weibull | None = None
     table: ProbabilityTable | None = None
@@ -254,10 +275,22 @@ class Site(OneOf):
             key: given.identity(),
             "local": None if self.local is None else self.local.identity(),
             "grid_convergence_deg": self.grid_convergence_deg or 0.0,
+            **self.changes,
         }
+
+    @model_validator(mode="before")
+    @classmethod
+    def _resolved(cls, data: Any) -> Any:
+        wrong, remedy = "names a file, and here files are not read", "load the campaign from a file"
+        require(not isinstance(data, str), wrong, remedy)
+        return data
 
     @model_validator(mode="after")
     def _one_distribution(self) -> Self:
+        by_place = self.local is not None and self.local.has_weibull
+        for name in self.changes:
+            wrong = "cannot be used where the Weibull distribution differs from place to place"
+            require(not by_place, wrong, "leave it out, or change the distribution itself", name)
         refuse_two_distributions(self.weibull, self.local)
         require(
             self.local is None or not self.grid_convergence_deg,

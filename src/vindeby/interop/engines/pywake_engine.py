@@ -12,10 +12,9 @@ import numpy as np
 
 from vindeby.arrays import FloatArray
 from vindeby.assembly.foreign_farm import Places
-from vindeby.assembly.wind import TurnedSite
 from vindeby.campaign.sections.wake_model import PyWakeEngine
 from vindeby.interop.engines import made_model, need_engine, refuse_nan
-from vindeby.wake import GriddedSite, Site, Turbine, WindStates
+from vindeby.wake import ChangedSite, GriddedSite, Site, Turbine, WindStates
 
 _STEPS = 2048
 """Steps of a time series that PyWake computes at a time: its arrays grow with the number of steps."""
@@ -33,7 +32,7 @@ class PyWake:
 
         self.title = given.title
         self._local = site if isinstance(site, GriddedSite) else None
-        self._rose = site.rose if isinstance(site, TurnedSite) else site
+        self._rose = site.rose if isinstance(site, ChangedSite) else site
         self._model = made_model(given, pywake_site(self._rose), wind_turbines_of(turbines))
         self._model.verbose = False
         needed = getattr(self._model, "args4all", ())  # by models of deflection: all turbines face the wind

@@ -106,6 +106,10 @@ _LARGEST_TABLE = 1_000_000
 def resource(chosen: Chosen, campaign: Campaign) -> tuple[dict[str, Any], dict[str, Any]]:
     """The energy resource, and which directions and wind speeds (or times) the energy was computed with."""
     site = site_of(campaign)
+    if campaign.scenarios:
+        chosen.notes.append(
+            "the energy is the mean over the scenarios; the wind and wakes are the campaign's own"
+        )
     if isinstance(site, wake.TimeSeriesSite):
         wind, bins = _steps(chosen, campaign, site)
     elif (

@@ -9,12 +9,12 @@ from py_wake.site import XRSite
 from py_wake.site.distance import StraightDistance
 
 from vindeby.arrays import FloatArray
-from vindeby.assembly.wind import TurnedSite
 from vindeby.errors import ArgumentError, CampaignError
 from vindeby.interop.site_files.options import sector_centres, spread
 from vindeby.interop.site_files.xrsite import LOCAL, site_section
 from vindeby.store.read.gridded_file import GriddedFile
 from vindeby.wake import (
+    ChangedSite,
     GriddedSite,
     Site,
     TableSite,
@@ -142,9 +142,14 @@ def _rose(site: Site) -> tuple[xr.Dataset, str]:
         return _over_sectors({"P": site.frequency}), site.interpolation
     if isinstance(site, TimeSeriesSite):  # PyWake is called with its steps
         return _over_sectors({"P": [1.0]}), "nearest"
-    if isinstance(site, TurnedSite):
+    if isinstance(site, ChangedSite) and not site.is_only_turned:
         raise ArgumentError(
-            f"site.grid_convergence_deg is {site.convergence_deg:g}: sectors of a PyWake site cannot be turned; "
+            "wind_speed_factor, turbulence_factor and direction_std_deg of a site have no form in PyWake; convert the "
+            "campaign without them"
+        )
+    if isinstance(site, ChangedSite):
+        raise ArgumentError(
+            f"site.grid_convergence_deg is {-site.turned_deg:g}: sectors of a PyWake site cannot be turned; "
             "convert the campaign without it, and turn the layout clockwise by this angle"
         )
     raise ArgumentError(f"a {type(site).__name__} cannot be converted to a PyWake site; make one in PyWake")

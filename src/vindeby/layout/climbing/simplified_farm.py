@@ -18,7 +18,7 @@ matters least to power and losses is left out first, then the next; the lowest a
 turbulence; a short one stays as it is.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -27,7 +27,7 @@ import numpy.typing as npt
 from vindeby.arrays import FloatArray, IntArray
 from vindeby.layout.problem import LayoutProblem
 from vindeby.units import LONG_SERIES
-from vindeby.wake import GriddedSite, Turbine, WakeModel, WindFarm, WindStates
+from vindeby.wake import GriddedSite, ScenarioFarm, Turbine, WakeModel, WindFarm, WindStates
 
 
 def with_wind(farm: WindFarm, states: WindStates, model: WakeModel) -> WindFarm:
@@ -68,9 +68,26 @@ def stages(widening: float) -> tuple[float, ...]:
 
 def widened(problem: LayoutProblem, factor: float) -> LayoutProblem | None:
     """The problem with wakes that grow ``factor`` times as fast; None for a model that names no growth constants."""
-    farm = problem.farm
+    return _in_each_scenario(problem, lambda farm: _widened(farm, factor))
+
+
+def _widened(farm: WindFarm, factor: float) -> WindFarm | None:
     model = farm.model.widened(factor)
-    return None if model is None else replace(problem, farm=with_wind(farm, farm.states, model))
+    return None if model is None else with_wind(farm, farm.states, model)
+
+
+def _in_each_scenario(
+    problem: LayoutProblem, simpler: Callable[[WindFarm], WindFarm | None]
+) -> LayoutProblem | None:
+    """The problem with a simpler farm, in all of its scenarios where it can be; None where that is nowhere."""
+    farm = problem.farm
+    parts = [simpler(part) for part in farm.parts]
+    if not any(parts):
+        return None
+    if not isinstance(farm, ScenarioFarm):
+        return replace(problem, farm=parts[0])
+    pairs = zip(parts, farm.parts, strict=True)
+    return replace(problem, farm=farm.with_parts([made or part for made, part in pairs]))
 
 
 _DEFICITS = (0.05, 0.15, 0.3)
@@ -82,13 +99,16 @@ def thinned(problem: LayoutProblem, directions: int, speeds: int, offset: int = 
 
     ``offset`` chooses which directions; any whole number. Farms whose wakes another engine computes stay whole.
     """
-    farm = problem.farm
+    return _in_each_scenario(problem, lambda farm: _thinned(farm, directions, speeds, offset))
+
+
+def _thinned(farm: WindFarm, directions: int, speeds: int, offset: int) -> WindFarm | None:
     if type(farm) is not WindFarm:
         return None
     if isinstance(farm.site, GriddedSite) and farm.site.grid.has_weibull:
         speeds = len(farm.states.speed)  # probabilities follow from the bins of wind speed
     states = thinned_states(farm.states, farm.turbines, directions, speeds, offset)
-    return None if states is farm.states else replace(problem, farm=with_wind(farm, states, farm.model))
+    return None if states is farm.states else with_wind(farm, states, farm.model)
 
 
 def thinned_states(

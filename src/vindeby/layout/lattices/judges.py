@@ -39,7 +39,7 @@ from vindeby.layout.lattices.points import Points
 from vindeby.layout.placing.construction import JudgesPoints
 from vindeby.layout.problem import Layout, LayoutProblem
 from vindeby.units import mean_power_to_aep_gwh
-from vindeby.wake import Turbine, WakeModel, WindFarm, WindStates
+from vindeby.wake import ScenarioFarm, Turbine, WakeModel, WindFarm, WindStates
 from vindeby.wake.compiling.compiled import kernel, scalar
 from vindeby.wake.loops.superposition import superposition_of
 from vindeby.wake.loops.wind import turn
@@ -295,7 +295,11 @@ are for one wind speed in a direction; of several, evaluations have most to them
 def can_judge_quickly(problem: LayoutProblem) -> bool:
     """Whether turbines are alone, in wakes that vindeby adds up and in the same wind everywhere."""
     farm = problem.farm
-    if isinstance(farm, JudgesPoints) or farm.locality != "uniform" or len(problem.neighbours.types):
+    if (
+        isinstance(farm, JudgesPoints | ScenarioFarm)
+        or farm.locality != "uniform"
+        or len(problem.neighbours.types)
+    ):
         return False
     return farm.model.superposition != "cumulative"
 

@@ -29,7 +29,7 @@ the rings are drawn, each with some lattices; the better ones get more.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil
 
 import numpy as np
@@ -49,9 +49,10 @@ from vindeby.layout.placing.construction import (
     JudgesPoints,
     foreign_construction,
     own_construction,
+    scenario_construction,
 )
 from vindeby.layout.problem import Layout, LayoutProblem
-from vindeby.wake import WindFarm
+from vindeby.wake import ScenarioFarm, WindFarm
 
 DRAWS, ATTEMPTS, ROUNDS = 50, 20, 300
 """Points drawn for each turbine; then, how often all are drawn anew, and how long they are pushed each time."""
@@ -267,6 +268,9 @@ class SmartStart(parameters.SmartStart, Method):
 
     def construction(self, problem: LayoutProblem) -> Construction:
         """What all seeds share, with vindeby's wakes or those of another tool."""
+        if isinstance(problem.farm, ScenarioFarm):
+            parts = [self.construction(replace(problem, farm=part)) for part in problem.farm.parts]
+            return scenario_construction(problem, parts)
         if isinstance(problem.farm, JudgesPoints):
             return foreign_construction(
                 problem, self.grid_size, self.random_pct, self._directions, self._speeds

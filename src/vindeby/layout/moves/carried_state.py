@@ -10,7 +10,7 @@ import numpy.typing as npt
 from vindeby.arrays import BoolArray, FloatArray, IntArray
 from vindeby.layout.moves.estimate import Estimates, estimates_of
 from vindeby.layout.moves.reach import ROUGH, Reaches, is_downwind, reaches_of
-from vindeby.wake import WindFarm
+from vindeby.wake import ScenarioFarm, WindFarm
 from vindeby.wake.compiling.compiled import inlined
 from vindeby.wake.loops.local_wind import LocalRows, LocalWind, fill_row, rows_for
 from vindeby.wake.loops.wind_access import Locality, OwnWind
@@ -96,6 +96,8 @@ class CarriedMoves(NamedTuple):
 
 def can_carry(farm: WindFarm, turbines: int) -> bool:
     """Whether these loops hold for a farm, and its pairs are not too many."""
+    if isinstance(farm, ScenarioFarm):
+        return all(can_carry(part, turbines) for part in farm.parts)
     pairs = len(farm.wind.cosine) * turbines * turbines * farm.wind.most
     return farm.model.is_a_sum_of_pairs and 8 * pairs <= MOST_BYTES
 

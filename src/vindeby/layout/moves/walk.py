@@ -37,7 +37,7 @@ from vindeby.layout.moves.walk_loop import Rules, Swaps, make_walk, walk_kernel
 from vindeby.layout.problem import Layout, LayoutProblem
 from vindeby.layout.valuation import Valuation
 from vindeby.units import mean_power_to_aep_gwh
-from vindeby.wake import WindFarm
+from vindeby.wake import Neighbours, ScenarioFarm, WindFarm
 
 
 class WholeMoves(NamedTuple):
@@ -75,6 +75,8 @@ def mover_of(
 
     Places are relative to ``origin``. ``trials``: about how many moves will be tried that need some gain.
     """
+    if isinstance(farm, ScenarioFarm):
+        return _mover_over_scenarios(farm, (x, y, types), counted, trials, origin)
     model = farm.model
     if is_steady(farm):
         steady = new_steady_moves(farm, x, y, types, counted)
@@ -109,6 +111,49 @@ def _whole_kernels(farm: WindFarm, counted: int, origin: Sequence[float] | Float
         moves.x[moved], moves.y[moved], moves.energies[0] = x, y, moves.energies[1]
 
     return MoveKernels(settle, gained, keep)
+
+
+def _mover_over_scenarios(
+    farm: ScenarioFarm,
+    layout: tuple[FloatArray, FloatArray, IntArray],
+    counted: int,
+    trials: int,
+    origin: Sequence[float] | FloatArray,
+) -> Mover:
+    """Moves that are followed in each scenario, among its own neighbours; ``energies`` (GWh) are by scenario."""
+    each = []
+    for part in farm.parts:
+        beside = part.neighbours or Neighbours((), ())
+        others = np.broadcast_arrays(*np.atleast_1d(beside.x, beside.y, beside.types))
+        others = others[0] - origin[0], others[1] - origin[1], others[2].astype(np.int64)
+        x, y, types = (np.append(own[:counted], other) for own, other in zip(layout, others, strict=True))
+        mover = mover_of(part, x, y, types, counted, trials, origin)
+        common = part.data, part.turbine_arrays, part.wind_near(origin), mover.moves
+        each.append((mover, common, 1.0 / mover.per_gwh))
+    x, y, types = (np.array(column) for column in layout)
+    energies = np.zeros((2, len(each)))
+    whole = WholeMoves(types, x, y, energies)
+
+    def settle(*_common: Any) -> float:
+        for place, (mover, common, unit) in enumerate(each):
+            for name in ("types", "x", "y"):
+                getattr(mover.moves, name)[:counted] = getattr(whole, name)[:counted]
+            energies[0, place] = mover.kernels.settle(*common) * unit
+        return farm.value(energies[0])
+
+    def gained(*given: Any) -> float:
+        *_, moved, x, y, _ = given
+        gains = [mover.kernels.gained(*common, moved, x, y, -inf) * unit for mover, common, unit in each]
+        energies[1] = energies[0] + gains
+        return farm.value(energies[1]) - farm.value(energies[0])
+
+    def keep(*given: Any) -> None:
+        *_, moved, x, y = given
+        for mover, common, _ in each:
+            mover.kernels.keep(*common, moved, x, y)
+        whole.x[moved], whole.y[moved], energies[0] = x, y, energies[1]
+
+    return Mover(whole, MoveKernels(settle, gained, keep), False)
 
 
 def best_place(
@@ -226,10 +271,15 @@ def stages_of(problem: LayoutProblem, wind: WindChoice) -> tuple[Stage, ...]:
 def _in_few_states(problem: LayoutProblem) -> LayoutProblem | None:
     """The problem of most trials; None where all states stay."""
     farm = problem.farm
-    if farm.locality == "turned" or not farm.model.is_a_sum_of_pairs or is_steady(farm):
+    if farm.locality == "turned" or not _follows_moves(farm):
         return None
     many = len(farm.states.direction) > DIRECTIONS or farm.wind.most > FEW_SPEEDS
     return thinned(problem, DIRECTIONS, _speeds(problem)) if many else None
+
+
+def _follows_moves(farm: WindFarm) -> bool:
+    """Whether wakes are sums of pairs that change with the wind, in every scenario."""
+    return all(part.model.is_a_sum_of_pairs and not is_steady(part) for part in farm.parts)
 
 
 def _speeds(problem: LayoutProblem) -> int:

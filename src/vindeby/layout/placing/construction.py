@@ -6,7 +6,7 @@ What points are worth is worked out by ``grid_wakes`` and ``steps``, or by anoth
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Protocol, runtime_checkable
 
@@ -20,7 +20,7 @@ from vindeby.layout.placing.choosing import Choosing
 from vindeby.layout.placing.grid_wakes import can_be_tabulated, grid_wakes
 from vindeby.layout.placing.steps import new_free, new_state, placing_kernels, set_free_wind
 from vindeby.layout.problem import Layout, LayoutProblem, Remaining
-from vindeby.wake import WindFarm
+from vindeby.wake import ScenarioFarm, WindFarm
 
 
 def grid_inside(problem: LayoutProblem, size: int) -> tuple[FloatArray, FloatArray]:
@@ -98,7 +98,7 @@ class Construction:
         problem: LayoutProblem,
         size: int,
         random_pct: float,
-        begin: Callable[[int], GridEnergies | ForeignEnergies],
+        begin: Callable[[int], GridEnergies | ForeignEnergies | ScenarioEnergies],
         at_once: bool = False,
     ) -> None:
         self.problem, self.size, self.random_pct = problem, size, random_pct
@@ -154,7 +154,7 @@ class Construction:
             raise TaskError(no_room_on_grid(problem, self.size, placed))
         return Layout(self.x[chosen], self.y[chosen], problem.types_in_order())
 
-    def _costs(self, energies: GridEnergies | ForeignEnergies) -> FloatArray | None:
+    def _costs(self, energies: GridEnergies | ForeignEnergies | ScenarioEnergies) -> FloatArray | None:
         """What each type costs at each point, as energy in the wind in which points are judged; None: all alike."""
         value, kinds = self.problem.by_place, len(self.problem.spacing_by_type)
         if value is None:
@@ -177,7 +177,7 @@ class Construction:
     def _choose(
         self,
         draw: np.random.RandomState,
-        energies: GridEnergies | ForeignEnergies,
+        energies: GridEnergies | ForeignEnergies | ScenarioEnergies,
         cost: FloatArray | None,
         allowed: BoolArray,
         types: IntArray,
@@ -288,6 +288,42 @@ class ForeignEnergies:
     def stand(self, a: int, x: float, y: float, type_index: int, point: int | None) -> None:  # noqa: ARG002
         """It stands there from now on."""
         self.standing.append((x, y, type_index))
+
+
+class ScenarioEnergies:
+    """Points that are judged in several scenarios, among the neighbours of each; their mean counts."""
+
+    def __init__(self, parts: Sequence[Construction], weights: FloatArray, beside: int, most: int) -> None:
+        self.weights, self.beside = weights, beside
+        self.parts = [(part.begin(most), len(part.problem.neighbours.x)) for part in parts]
+        for part, (energies, _) in zip(parts, self.parts, strict=True):
+            others = part.problem.neighbours
+            for a, (x, y, kind) in enumerate(zip(others.x, others.y, others.types, strict=True)):
+                energies.stand(a, x, y, int(kind), None)
+
+    @property
+    def energy(self) -> FloatArray:
+        """By point, type and direction, of which there is one."""
+        each = np.stack([energies.energy.sum(axis=2, keepdims=True) for energies, _ in self.parts])
+        return np.asarray(np.tensordot(self.weights, each, 1))
+
+    def close(self, closed: IntArray) -> None:
+        """Gather no wakes there from now on."""
+        for energies, _ in self.parts:
+            energies.close(closed)
+
+    def stand(self, a: int, x: float, y: float, type_index: int, point: int | None) -> None:
+        """It stands in every scenario from now on; neighbours do so already, each in its own."""
+        for energies, many in self.parts if a >= self.beside else ():
+            energies.stand(a - self.beside + many, x, y, type_index, point)
+
+
+def scenario_construction(problem: LayoutProblem, parts: Sequence[Construction]) -> Construction:
+    """In several scenarios; ``parts`` are the constructions in each of them."""
+    farm, beside, first = problem.farm, len(problem.neighbours.x), parts[0]
+    assert isinstance(farm, ScenarioFarm), "others have a single one"
+    begin = partial(ScenarioEnergies, parts, farm.weights, beside)
+    return Construction(problem, first.size, first.random_pct, begin)
 
 
 def own_construction(problem: LayoutProblem, farm: WindFarm, size: int, random_pct: float) -> Construction:

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from math import ceil
 from typing import NamedTuple
 
@@ -28,7 +29,7 @@ from vindeby.layout.methods.gradient import Gradient
 from vindeby.layout.methods.walks import Annealing, RandomSearch
 from vindeby.layout.portfolio.candidates import Budget, Candidate, Candidates, Tools
 from vindeby.layout.portfolio.starts import GRADIENT, Start, trial_work
-from vindeby.layout.problem import Layout
+from vindeby.layout.problem import Layout, LayoutProblem
 
 
 class BudgetShares(NamedTuple):
@@ -331,32 +332,12 @@ class Climbs:
         """Whether there is a gradient, and the energy follows it, as the first layout that is asked about shows."""
         if self.found.climbs_lead_up is None:
             self.budget.begin()
-            self.found.climbs_lead_up = self._follows_gradient(layout)
+            problem = self.tools.problem
+            self.found.climbs_lead_up = all(
+                _follows_gradient(replace(problem, farm=part), layout) for part in problem.farm.parts
+            )
             self.budget.end(TEST, 1, TEST_WORK)
         return self.found.climbs_lead_up
-
-    def _follows_gradient(self, layout: Layout) -> bool:
-        problem, many = self.tools.problem, len(layout.x)
-        whole = problem.whole(layout)
-        try:
-            energy, *slopes = problem.farm.aep_and_gradient(whole.x, whole.y, whole.types)
-        except (ArgumentError, TaskError):  # a model or an engine that has no gradient
-            return False
-        steepest = max(float(np.hypot(*slopes)[:many].max()), 1e-300)
-        for step in STEPS_D:
-            far = step * float(problem.farm.turbine_arrays.diameter.min()) / steepest
-            east, north = (slope[:many].copy() for slope in slopes)
-            for way in (far, -far):  # outside, the wind may not be known
-                outside = ~problem.boundary.inside(layout.x + way * east, layout.y + way * north)
-                east[outside] = north[outside] = 0.0
-            up, down = (
-                problem.aep(Layout(layout.x + way * east, layout.y + way * north, layout.types))
-                for way in (far, -far)
-            )
-            promised = 2.0 * far * float(east @ east + north @ north)
-            if abs(up - down - promised) > OFF * promised + SMALL * energy:
-                return False
-        return True
 
     def climb_on(self, until: float = 1.0) -> None:
         """Climb from the best with the true wakes, as long as it pays and a share of the budget is not spent."""
@@ -365,3 +346,28 @@ class Climbs:
             self.climb(self.found.best[0], LAST, 1.0, until)
             if self.found.best[0].worth <= before * (1.0 + GAIN):
                 break
+
+
+def _follows_gradient(problem: LayoutProblem, layout: Layout) -> bool:
+    """Whether there is a gradient, and the energy follows it."""
+    many = len(layout.x)
+    whole = problem.whole(layout)
+    try:
+        energy, *slopes = problem.farm.aep_and_gradient(whole.x, whole.y, whole.types)
+    except (ArgumentError, TaskError):  # a model or an engine that has no gradient
+        return False
+    steepest = max(float(np.hypot(*slopes)[:many].max()), 1e-300)
+    for step in STEPS_D:
+        far = step * float(problem.farm.turbine_arrays.diameter.min()) / steepest
+        east, north = (slope[:many].copy() for slope in slopes)
+        for way in (far, -far):  # outside, the wind may not be known
+            outside = ~problem.boundary.inside(layout.x + way * east, layout.y + way * north)
+            east[outside] = north[outside] = 0.0
+        up, down = (
+            problem.aep(Layout(layout.x + way * east, layout.y + way * north, layout.types))
+            for way in (far, -far)
+        )
+        promised = 2.0 * far * float(east @ east + north @ north)
+        if abs(up - down - promised) > OFF * promised + SMALL * energy:
+            return False
+    return True

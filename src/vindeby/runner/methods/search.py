@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from vindeby.arrays import IntArray
 from vindeby.assembly.energy import engine_name
 from vindeby.assembly.search import method_of, pipeline_of, problem_of
+from vindeby.assembly.value import SCENARIO_AEP, SCENARIO_BEST
 from vindeby.assembly.wind import load_engine
 from vindeby.campaign import Campaign
 from vindeby.campaign.tasks import Cell
@@ -19,6 +20,7 @@ from vindeby.layout import Layout, LayoutProblem, Pipeline, Search
 from vindeby.layout import Result as Found
 from vindeby.layout.problem import Report
 from vindeby.runner.methods.method_protocol import Result, Solve
+from vindeby.wake import ScenarioFarm
 
 
 class SearchMethod:
@@ -68,9 +70,22 @@ def _stated(problem: LayoutProblem, search: Search) -> Search:
     def run(seed: int, start: Layout | None = None) -> Found:
         found = search(seed, start)
         stated_gwh = problem.stated_aep(found.layout)
-        return replace(found, aep_gwh=stated_gwh, notes={**found.notes, "aep_searched": found.aep_gwh})
+        notes = {**found.notes, "aep_searched": found.aep_gwh}
+        return replace(found, aep_gwh=stated_gwh, notes=notes, arrays=_by_scenario(problem, found))
 
     return run
+
+
+def _by_scenario(problem: LayoutProblem, found: Found) -> dict[str, NDArray[Any]]:
+    """The arrays of a result, with its energies in each scenario and the best that were found there."""
+    farm, best = problem.stated, found.arrays.get("scenario_best_layout")
+    if not isinstance(farm, ScenarioFarm):
+        return dict(found.arrays)
+    arrays = {**found.arrays, SCENARIO_AEP: farm.scenario_aep(found.x, found.y, found.types)}
+    if best is not None:
+        rows = zip(farm.parts, best, found.arrays["scenario_best_types"], strict=True)
+        arrays[SCENARIO_BEST] = np.array([part.turbine_aep(*at, types).sum() for part, at, types in rows])
+    return arrays
 
 
 def result_of(found: Found, search: str, engine: str, type_indices: IntArray | None) -> Result:
@@ -80,7 +95,10 @@ def result_of(found: Found, search: str, engine: str, type_indices: IntArray | N
         "layout": np.stack([found.x, found.y]),
         "aep": np.asarray(found.aep_gwh),
     }
+    best_types = arrays.pop("scenario_best_types", None)
     if type_indices is not None:
+        if best_types is not None:
+            arrays["scenario_best_types"] = type_indices[best_types]
         arrays["types"] = type_indices[found.types]
         if "tried_mix" in arrays:  # without the types that only neighbours have
             arrays["tried_mix"] = arrays["tried_mix"][:, : len(type_indices)]

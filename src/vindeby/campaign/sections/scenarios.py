@@ -1,0 +1,108 @@
+"""The scenarios of a campaign: how the wind, the wakes or the neighbours may differ from what the campaign says."""
+
+from __future__ import annotations
+
+from statistics import NormalDist
+from typing import Annotated, Any, Self
+
+import numpy as np
+from pydantic import BeforeValidator, Field, Strict, model_validator
+
+from vindeby.campaign.sections.farm import Neighbours
+from vindeby.campaign.sections.site import Site, WindChanges
+from vindeby.campaign.sections.values import NAMED, Count, Name, Number, OneOf, Positive, refusal, require
+from vindeby.campaign.sections.wake_model import WakeModel
+
+MOST_SAMPLES = 1000
+OF_WAKES = "wake."
+VARIED = (*WindChanges.model_fields, "direction_offset_deg")
+"""What of the wind may vary; of the wakes, every parameter, as ``wake.NAME``."""
+
+
+class Distribution(OneOf):
+    """How likely each value is: ``{normal: [mean, deviation]}``, ``{uniform: [low, high]}`` or ``{values: [...]}``."""
+
+    normal: tuple[Number, Positive] | None = None
+    """The mean and the standard deviation of a normal distribution."""
+    uniform: tuple[Number, Number] | None = None
+    """The lowest and the highest value, all between them as likely."""
+    values: Annotated[tuple[Number, ...], Field(min_length=1)] | None = None
+    """A list of values, each as likely."""
+
+    @model_validator(mode="after")
+    def _low_is_below_high(self) -> Self:
+        if self.uniform is not None:
+            low, high = self.uniform
+            require(low < high, f"from {low:g} to {high:g} is not a range", "begin with the lower", "uniform")
+        return self
+
+    def at(self, share: float) -> float:
+        """The value that so large a share of all lies below, to 12 digits: the same on every machine."""
+        if self.normal is not None:
+            value = NormalDist(*self.normal).inv_cdf(share)
+        elif self.uniform is not None:
+            value = self.uniform[0] + share * (self.uniform[1] - self.uniform[0])
+        else:
+            given = self.values or ()
+            value = given[int(share * len(given))]
+        return float(f"{value:.12g}")
+
+
+class Scenario(WindChanges):
+    """One way in which the wind, the wakes or the neighbours may be; whatever it leaves out is as in the campaign.
+
+    With ``vary`` and ``samples`` it stands for that many scenarios, drawn with a seed of their own.
+    """
+
+    name: Name
+    """Unique among the scenarios; by default ``scenario 1``, ``scenario 2``, ..."""
+    weight: Positive = 1.0
+    """How much it counts in a mean, relative to the others."""
+    site: Site | None = None
+    """Other wind."""
+    wake: WakeModel | None = None
+    """Another wake model, or other parameters."""
+    neighbours: Neighbours | None = None
+    """Turbines that stand in this scenario, besides those of the campaign."""
+    vary: Annotated[dict[str, Distribution], Field(min_length=1)] | None = None
+    """What is drawn for each sample, with its distribution: a change of the wind, or wake.PARAMETER."""
+    samples: Annotated[Count, Field(le=MOST_SAMPLES)] | None = None
+    """How many samples are drawn."""
+    seed: Annotated[int, Strict(), Field(ge=0, lt=2**32)] = 0
+    """Of the samples."""
+
+    @model_validator(mode="after")
+    def _samples_of_something(self) -> Self:
+        remedy = "give both, e.g. vary: {wind_speed_factor: {normal: [1, 0.03]}}, samples: 8"
+        require((self.vary is None) == (self.samples is None), "needs the other of vary and samples", remedy)
+        known = ", ".join((*VARIED, f"{OF_WAKES}PARAMETER"))
+        for key in self.vary or ():
+            at = ("vary", key)
+            require(key in VARIED or key.startswith(OF_WAKES), "cannot vary", f"name one of: {known}", *at)
+        engine = None if self.wake is None else self.wake.engine
+        wrong = "a scenario has one of vindeby's own wake models"
+        require(engine is None, wrong, "name one, or make a campaign of its own for this engine", "wake")
+        return self
+
+    def drawn(self) -> tuple[dict[str, float], ...]:
+        """The values of each sample: a Latin hypercube, in which each distribution is covered evenly."""
+        if self.vary is None or self.samples is None:
+            return ({},)
+        rng = np.random.default_rng(self.seed)
+        columns = {}
+        for key in sorted(self.vary):
+            share = (rng.permutation(self.samples) + rng.random(self.samples)) / self.samples
+            columns[key] = [self.vary[key].at(min(max(one, 1e-12), 1.0 - 1e-12)) for one in share.tolist()]
+        return tuple({key: column[n] for key, column in columns.items()} for n in range(self.samples))
+
+
+def _with_names(value: Any) -> Any:
+    if not isinstance(value, list | tuple):
+        raise refusal("is not a list of scenarios", remedy="write - {name: alone}, one line for each")
+    return [
+        {"name": f"scenario {number}", **one} if isinstance(one, dict) else one
+        for number, one in enumerate(value, 1)
+    ]
+
+
+Scenarios = Annotated[tuple[Scenario, ...], *NAMED, BeforeValidator(_with_names)]

@@ -1,0 +1,110 @@
+"""Searches over scenarios: what a result carries, that it can be computed again, and that it is the best known."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.campaign.examples import small
+from tests.runner.campaigns import results
+from vindeby.assembly.physics import CampaignCheck
+from vindeby.assembly.search import method_of, pipeline_of, problem_of
+from vindeby.campaign import Campaign
+from vindeby.campaign.worlds import worlds
+from vindeby.runner import run
+from vindeby.store.format.record import Record
+from vindeby.wake import ScenarioFarm, WindFarm
+
+pytestmark = pytest.mark.slow
+
+NEAR = {"type": "five", "positions": [[5200.0, 400.0 * row] for row in range(9)]}
+SCENARIOS = [{"name": "alone"}, {"name": "near", "neighbours": NEAR, "weight": 0.5}]
+STEPS = [{"smart-start": {"grid_size": 8}}, {"random-search": {"max_evaluations": 60}}]
+
+
+def campaign(over: str, method: Any = None, **more: Any) -> Campaign:
+    data = small() | {"scenarios": SCENARIOS, "seeds": 2, "wake": "jensen", "method": method or STEPS}
+    data["farms"], data["turbines"] = data["farms"][:1], data["turbines"][:1]
+    data["site"]["weibull"] |= {"direction_step": 30.0, "wind_speeds": [6.0, 9.0, 12.0]}
+    return Campaign.from_data(data | {"objective": {"of": "aep", "over": over}} | more)
+
+
+def test_a_result_has_its_value_in_each_scenario_and_validate_computes_it_again(tmp_path: Path) -> None:
+    asked = campaign("regret")
+    assert run(asked, tmp_path / "out.h5", workers=1).complete
+    deep = CampaignCheck(asked, deep=True)
+    for record in results(tmp_path / "out.h5").values():
+        gwh, best = record.arrays["scenario_aep_gwh"], record.arrays["scenario_best_gwh"]
+        assert float(record.arrays["aep"]) == pytest.approx((gwh[0] + 0.5 * gwh[1]) / 1.5, rel=1e-12)
+        assert record.attributes["objective"] == pytest.approx(-float((best - gwh).max()), rel=1e-12)
+        layout = record.arrays["layout"]
+        for number, world in enumerate(worlds(asked)):
+            farm = world.campaign.wind_farm()
+            assert farm.aep(*layout) == pytest.approx(gwh[number], rel=1e-12)
+            assert farm.aep(*record.arrays["scenario_best_layout"][number]) == pytest.approx(best[number])
+        assert list(deep(record)) == []
+        for name in ("scenario_aep_gwh", "scenario_best_gwh"):
+            wrong = " ".join(deep(_with(record, name, record.arrays[name] * [1.0, 1.001])))
+            assert f"{name} is" in wrong
+            assert "in 'near', but the layout gives" in wrong
+        assert "does not hold an energy for each of 2" in " ".join(
+            deep(_with(record, "scenario_aep_gwh", gwh[:1]))
+        )
+
+
+def _with(record: Record, name: str, array: np.ndarray) -> Record:
+    return replace(record, arrays={**record.arrays, name: array})
+
+
+@pytest.mark.parametrize("over", ["mean", "worst", "regret"])
+@pytest.mark.parametrize(
+    "last", [{"gradient": {"max_iterations": 40}}, {"annealing": {"max_evaluations": 300}}]
+)
+def test_a_search_by_a_value_over_scenarios_is_not_beaten_by_its_own_start(over: str, last: Any) -> None:
+    asked = campaign(over, [STEPS[0], last])
+    (cell,) = asked.cells()
+    problem = problem_of(asked, cell)
+    found = method_of(asked, cell, pipeline_of(asked)).run(problem, 1)
+    again = method_of(asked, cell, pipeline_of(asked)).run(problem_of(asked, cell), 1)
+    np.testing.assert_array_equal(found.x, again.x)
+    start = pipeline_of(campaign(over, STEPS[:1])).run(problem, 1)
+    farm = problem.farm
+    if over == "regret":
+        assert isinstance(farm, ScenarioFarm)
+        best = zip(farm.parts, found.arrays["scenario_best_layout"], strict=True)
+        problem = replace(problem, farm=farm.with_best([part.aep(*layout) for part, layout in best]))
+        for layout in found.arrays["scenario_best_layout"]:
+            assert problem.farm.aep(*layout) <= found.aep_gwh + 1e-9
+    assert problem.aep(start.layout) < problem.aep(found.layout) == pytest.approx(found.aep_gwh, rel=1e-12)
+
+
+def test_a_mean_over_winds_with_a_rose_in_common_is_searched_as_one_farm() -> None:
+    sectors = [one | {"a": one["a"] * 0.9} for one in small()["site"]["weibull"]["sectors"]]
+    weibull = {"turbulence_intensity": 0.1, "sectors": sectors, "direction_step": 30.0}
+    other = {"site": {"weibull": weibull | {"wind_speeds": [6.0, 9.0, 12.0]}}, "weight": 3.0}
+    asked = campaign("mean", scenarios=[{"name": "now"}, other])
+    (cell,) = asked.cells()
+    problem = problem_of(asked, cell)
+    assert type(problem.farm) is WindFarm
+    assert isinstance(problem.stated, ScenarioFarm)
+    x, y = np.array([0.0, 900.0, 1800.0]), np.array([0.0, 50.0, 900.0])
+    several = problem_of(campaign("worst", scenarios=[{"name": "now"}, other]), cell).farm
+    assert isinstance(several, ScenarioFarm)
+    expected = float(several.scenario_aep(x, y) @ [0.25, 0.75])
+    assert problem.farm.aep(x, y) == pytest.approx(expected, rel=1e-9)
+
+
+def test_a_smart_start_in_equal_scenarios_is_that_of_one() -> None:
+    alike = [{"name": "a", "neighbours": NEAR}, {"name": "b", "neighbours": NEAR}]
+    two, one = (
+        campaign("worst", STEPS[:1], scenarios=alike),
+        campaign("worst", STEPS[:1], scenarios=alike[:1]),
+    )
+    plain = Campaign.from_data({**one.to_data(), "scenarios": None, "objective": None, "neighbours": NEAR})
+    layouts = [pipeline_of(each).run(problem_of(each, each.cells()[0]), 3) for each in (two, one, plain)]
+    for found in layouts[:2]:
+        np.testing.assert_array_equal([found.x, found.y], [layouts[2].x, layouts[2].y])
