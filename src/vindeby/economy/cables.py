@@ -30,7 +30,7 @@ _HGS_ITERATIONS = 1000
 """Without an improvement, after which the genetic search ends."""
 _SLACK_M = 1.0
 """A turbine may stand on the border or the edge of an obstacle, but for rounding; the router must not mind."""
-_SHIFTS_M = (0.0, 5.0, 20.0, 80.0)
+_SHIFTS_M = (0.0, 2.0, 5.0, 10.0, 20.0, 40.0, 80.0)
 """OptiWindNet 0.3.2 fails for turbines that stand almost in a line: shift them until it does not, at random."""
 _MOST_SUBSTATION_MOVES = 12
 
@@ -202,22 +202,20 @@ class CableRouter:
         if len(places) == 1 and self._area is None and self._walls.is_empty:
             return self._straight(places)
         api = library("optiwindnet.api", "cables", "routing cables")
+        why = ""
         for shift_m in _SHIFTS_M:
-            shifted = places + shift_m * np.random.default_rng(self.seed).uniform(-1.0, 1.0, places.shape)
+            rng = np.random.default_rng([self.seed, int(shift_m)])
+            shifted = places + shift_m * rng.uniform(-1.0, 1.0, places.shape)
             try:
                 found = [self._read(one.G, places) for one in self._networks(api, shifted, shift_m)]
-                break
             except Exception as error:  # noqa: BLE001 - OptiWindNet raises many kinds, and asserts
-                why = error
-        else:
-            raise TaskError(
-                f"OptiWindNet found no cables for {len(places)} turbines with the router {self.method}: "
-                f"{type(why).__name__}: {why}"
-            ) from why
-        routes = min(found, key=lambda one: one.eur)
-        if wrong := routes.crossings():
-            raise TaskError(f"OptiWindNet's cables {wrong[0][0]} and {wrong[0][1]} cross; try another router")
-        return routes
+                why = why or f"{type(error).__name__}: {error}"
+                continue
+            if good := [routes for routes in found if not routes.crossings()]:
+                return min(good, key=lambda one: one.eur)
+            why = why or "its cables cross"
+        many = f"{len(places)} turbines with the router {self.method}"
+        raise TaskError(f"OptiWindNet found no cables for {many}: {why}; try another router, or another seed")
 
     def _networks(self, api: Any, places: FloatArray, shift_m: float = 0.0) -> list[Any]:
         """What the router found, and what the quicker ones found before it: the best of them is kept."""
