@@ -72,7 +72,10 @@ def one_move(case: LayoutProblem) -> None:
     moved = np.mean(
         [
             best_of(
-                lambda i=i: gained(farm.data, farm.turbine_arrays, farm.wind, moves, i, east[i], north[i]), 5
+                lambda i=i: gained(
+                    farm.data, farm.turbine_arrays, farm.wind, moves, i, east[i], north[i], -np.inf
+                ),
+                5,
             )
             for i in range(10)
         ]

@@ -64,6 +64,22 @@ This page and its pictures are written by `python scripts/records.py` from the
 layouts that are kept; `python scripts/records.py CASE --seconds S --seeds 0-3` searches for better ones.
 
 """
+STANDING = """
+## Where this stands
+
+Where a published figure could be read, our layout is at or above it: the six cases of IEA Wind Task 37, its two
+reference plants, Mosetti's three, the dense square, and Horns Rev 1 as built. Two of these comparisons are weaker than
+the others: Mosetti's published layouts stand on a grid and ours anywhere, and for Horns Rev 1 the published layout is
+the farm itself, since the figures of Feng and Shen's layouts could not be read. For the ten cases of the GECCO
+competitions the figures of the competitors could not be read, and nobody else has tried the open cases of our own: what
+we have there is a first layout of each, and not known to be good.
+
+What was tried to find better layouts and gained nothing: crossover of the best layouts of `auto` (the left part of one,
+the right part of the other, pushed apart and annealed) at 50 and 80 turbines; single turbines put anywhere and all
+climbed from again (150 times, 50 turbines); longer searches for each lattice instead of more lattices; moves to the
+edges of top-hat wakes. In the GECCO cases the number of turbines is one that was judged on regular lattices; numbers
+around it were not searched.
+"""
 
 
 def main() -> None:
@@ -165,7 +181,7 @@ def page(cases: list[Case]) -> str:
         ]
         cells += [case.shown(case.published) or "unknown", *_ours(case, record)]
         rows.append("| " + " | ".join(cells) + " |")
-    return INTRODUCTION + "\n".join(rows) + "\n" + "".join(map(section, cases))
+    return INTRODUCTION + "\n".join(rows) + "\n" + STANDING + "".join(map(section, cases))
 
 
 def _ours(case: Case, record: Record | None) -> list[str]:

@@ -85,7 +85,7 @@ BROKEN_ZONES_AND_MIXES: dict[str, Broken] = {
         _IN_TURN,
         "    search: together\n    rounds: 2\n",
         "farms[1].rounds",
-        "rounds of a search zone by zone",
+        "is for a search zone by zone",
         "search: in-turn",
         "got 2",
     ),

@@ -43,7 +43,7 @@ def test_a_point_is_dominated_if_another_is_nowhere_worse_and_somewhere_better(p
 def test_a_front_says_what_each_result_loses_to_another_and_its_hypervolume() -> None:
     keys = [f"farm0_t0_s{seed}" for seed in range(4)]
     aep, km = np.array([90.0, 96.0, 95.0, 100.0]), np.array([10.0, 11.0, 12.0, 20.0])
-    front = Front("a", "b", AGAINST["cable_length"], keys, np.zeros(4), aep, km)
+    front = Front("a", "b", AGAINST["cable_length"], keys, [None] * 4, aep, km)
     assert front.is_dominated.tolist() == [False, False, True, False]
     assert front.lost_gwh.tolist() == [0.0, 0.0, 1.0, 0.0]
     assert front.reference == (90.0, 20.0)

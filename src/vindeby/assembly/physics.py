@@ -241,7 +241,7 @@ class CampaignCheck:
         if cell is None or layout is None or not layout.size:
             return None
         x, y = layout
-        return PlacedLayout(cell, x, y, own_types(record, cell, len(x)))
+        return PlacedLayout(cell, x, y, own_types(record.arrays, cell, len(x)))
 
     def _skip(self, why: str) -> None:
         if self._deep:

@@ -33,41 +33,22 @@ def command(
         save(PICTURES["front"][0](result_set).figure, to)
         say(f"wrote {to}")
     if json_:
-        echo_json([_as_data(front) for front in fronts])
+        echo_json([front.as_data() for front in fronts])
         return
     for front in fronts:
         _print(front)
 
 
-def _points(front: "Front") -> list[tuple[Any, ...]]:
-    numbers = (front.weights, front.aep_gwh, front.other, front.is_dominated, front.lost_gwh)
-    return list(zip(front.keys, *(column.tolist() for column in numbers), strict=True))
-
-
-def _as_data(front: "Front") -> dict[str, Any]:
-    names = ("key", "weight", "aep_gwh", front.against.attribute, "is_dominated", "lost_gwh")
-    points = [dict(zip(names, point, strict=True)) for point in _points(front)]
-    for point in points:
-        point["weight"] = None if point["weight"] != point["weight"] else point["weight"]
-    return {
-        "farm": front.farm,
-        "type": front.type,
-        "objectives": ["aep_gwh", front.against.attribute],
-        "reference": front.reference,
-        "hypervolume": front.hypervolume,
-        "points": points,
-    }
-
-
 def _print(front: "Front") -> None:
-    about, title = front.against, f"{front.against.title}, {front.against.unit}".rstrip(", ")
-    least, most = front.reference
-    dominated = int(front.is_dominated.sum())
-    corner = f"{least:,.3f} GWh and {most:,.6g} {about.unit or about.title}"
-    echo(f"{front.farm}, {front.type}: {len(front.keys)} results, {dominated} of them dominated")
-    echo(f"hypervolume {front.hypervolume:.6g}, of the box that ends at {corner}")
+    name, (least, most) = front.against.attribute, front.reference
+    title = ", ".join(filter(None, [front.against.title, front.against.unit]))
+    echo(
+        f"{front.farm}, {front.type}: {len(front.keys)} results, {front.is_dominated.sum()} of them dominated"
+    )
+    echo(f"hypervolume {front.hypervolume:.6g}, up to {least:,.3f} GWh and {title} {most:,.6g}")
     width = max(map(len, front.keys))
-    echo(f"{'key':<{width}}  {'weight':>7}  {'AEP, GWh':>12}  {title:>18}")
-    for key, weight, aep, other, is_dominated, lost in _points(front):
-        mark = f"  dominated, by {lost:.3f} GWh" if is_dominated else ""
-        echo(f"{key:<{width}}  {weight:7.4f}  {aep:12,.3f}  {other:18,.3f}{mark}")
+    echo(f"{'key':<{width}}  weight      AEP, GWh  {title:>18}")
+    for point in front.as_data()["points"]:
+        weight = "" if point["weight"] is None else f"{point['weight']:.4f}"
+        mark = f"  dominated, by {point['lost_gwh']:.3f} GWh" if point["is_dominated"] else ""
+        echo(f"{point['key']:<{width}}  {weight:>6}  {point['aep_gwh']:12,.3f}  {point[name]:18,.3f}{mark}")

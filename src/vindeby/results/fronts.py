@@ -7,7 +7,7 @@ type has at least as much AEP and no more of the other, and is better in one of 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Front:
-    """The results of a farm and type, those with the least of the second objective first; arrays of one length."""
+    """The results of a farm and type, those with the least of the second objective (``other``) first."""
 
     farm: str
     type: str
     against: Against
     keys: list[str]
-    weights: FloatArray
-    """Of the second objective in the search, 0 to 1; NaN where it is not stored."""
+    weights: list[Any]
+    """Of the second objective in the search, 0 to 1; None where it is not stored."""
     aep_gwh: FloatArray
     other: FloatArray
 
@@ -52,6 +52,19 @@ class Front:
         """The area, in GWh times the unit of the second objective, between the front and the reference."""
         worst_aep, worst_other = self.reference
         return hypervolume(self.other, -self.aep_gwh, (worst_other, -worst_aep))
+
+    def as_data(self) -> dict[str, Any]:
+        """As plain data, for JSON."""
+        names = ("key", "weight", "aep_gwh", self.against.attribute, "is_dominated", "lost_gwh")
+        numbers = (self.aep_gwh, self.other, self.is_dominated, self.lost_gwh)
+        points = zip(self.keys, self.weights, *(column.tolist() for column in numbers), strict=True)
+        return {
+            "farm": self.farm,
+            "type": self.type,
+            "reference": {"aep_gwh": self.reference[0], self.against.attribute: self.reference[1]},
+            "hypervolume": self.hypervolume,
+            "points": [dict(zip(names, point, strict=True)) for point in points],
+        }
 
 
 def dominated(first: FloatArray, second: FloatArray) -> BoolArray:
@@ -81,16 +94,13 @@ def fronts_of(result_set: ResultSet) -> list[Front]:
         mine = (rows["farm_idx"] == farm_idx) & (rows["type_idx"] == type_idx) & ~np.isnan(rows["aep"])
         keys = [result_set.key_of(row) for row in np.flatnonzero(mine).tolist()]
         said = [result_set.record(key).attributes for key in keys]
-        other, weights = (
-            np.array([one.get(name, np.nan) for one in said], np.float64)
-            for name in (against.attribute, "weight")
-        )
+        other = np.array([one.get(against.attribute, np.nan) for one in said], np.float64)
         aep = np.array(rows["aep"][mine])
         order = [row for row in np.lexsort((-aep, other)) if not np.isnan(other[row])]
         if order:
             names = result_set.farm_name(farm_idx), result_set.cell_name(farm_idx, type_idx)
-            sorted_keys = [keys[row] for row in order]
-            found.append(Front(*names, against, sorted_keys, weights[order], aep[order], other[order]))
+            known = [keys[row] for row in order], [said[row].get("weight") for row in order]
+            found.append(Front(*names, against, *known, aep[order], other[order]))
     if not found:
         raise DataError(f"{result_set.path}: no result says its {against.attribute}; run the campaign first")
     return found

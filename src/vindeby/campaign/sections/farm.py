@@ -10,18 +10,10 @@ from datetime import datetime
 from typing import Annotated, Any, Literal, Self
 
 import shapely
-from pydantic import (
-    AfterValidator,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    Strict,
-    Tag,
-    WithJsonSchema,
-    model_validator,
-)
+from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, Strict, Tag, model_validator
 from shapely.geometry.base import BaseGeometry
 
+from vindeby.campaign.reading.yaml_text import Path
 from vindeby.campaign.sections.boundary import Boundary, Exclusion, Vertex
 from vindeby.campaign.sections.turbines import Turbine
 from vindeby.campaign.sections.values import (
@@ -204,19 +196,14 @@ class Zone(Amount):
     """With search: in-turn, when it is built; by default before those that say it."""
 
 
-_MOST_ROUNDS, _UNTIL_SETTLED = 1000, 200
-_ROUNDS = {"anyOf": [{"type": "integer", "minimum": 1, "maximum": _MOST_ROUNDS}, {"const": "until-settled"}]}
+_Rounds = Annotated[Count, Field(le=1000)]
 
 
-def _most_rounds(value: Any) -> int:
-    number = _UNTIL_SETTLED if value == "until-settled" else value
-    is_count = isinstance(number, int) and not isinstance(number, bool)
-    require(is_count, "is not a number of rounds", "write a whole number, or until-settled")
-    require(number >= 1, "must be at least 1", "write a whole number, or until-settled")
-    require(
-        number <= _MOST_ROUNDS, f"must be at most {_MOST_ROUNDS}", "write a smaller one, or until-settled"
-    )
-    return int(number)
+def _until_settled(value: Any) -> Any:
+    """The number of rounds that stands for ``until-settled``; anything else as it is."""
+    known = not isinstance(value, str) or value == "until-settled"
+    require(known, "is not a number of rounds", "write a whole number, or until-settled")
+    return 200 if isinstance(value, str) else value
 
 
 def _moments(zones: Sequence[Zone]) -> list[datetime | None]:
@@ -241,7 +228,9 @@ class Farm(Amount):
     """Several areas, each with its own amount."""
     search: Literal["together", "in-turn"] | None = None
     """Search all zones together, or one after the other."""
-    rounds: Annotated[int, BeforeValidator(_most_rounds), WithJsonSchema(_ROUNDS)] | None = None
+    rounds: Annotated[_Rounds, BeforeValidator(_until_settled, _Rounds | Literal["until-settled"])] | None = (
+        None
+    )
     """How often at most zones are searched in turn; until-settled: until no zone moves."""
     maximise: Literal["own", "all"] | None = None
     """With search: in-turn, what a zone maximises: its own energy, or that of all turbines that stand."""
@@ -302,13 +291,10 @@ class Farm(Amount):
         for name in ("search", "rounds", "maximise"):
             unused = zones or getattr(self, name) is None
             require(unused, "is for a farm with zones", "remove it, or give zones", name)
-        in_turn, remedy = self.search == "in-turn", "add search: in-turn"
-        wrong = "counts the rounds of a search zone by zone"
-        require(in_turn or self.rounds is None, wrong, remedy, "rounds")
-        require(in_turn or self.maximise is None, "is for a search zone by zone", remedy, "maximise")
-        for index, zone in enumerate(zones or ()):
-            wrong, at = "is for a search zone by zone", ("zones", index, "from")
-            require(in_turn or zone.since is None, wrong, remedy, *at)
+        given: list[tuple[Any, Path]] = [(self.rounds, ("rounds",)), (self.maximise, ("maximise",))]
+        given += [(zone.since, ("zones", index, "from")) for index, zone in enumerate(zones or ())]
+        for value, at in given if self.search != "in-turn" else ():
+            require(value is None, "is for a search zone by zone", "add search: in-turn", *at)
         if zones is not None:
             has_none = {moment.tzinfo is None for moment in _moments(zones) if moment is not None}
             wrong = "some dates of the zones have a time zone, and some have none"
