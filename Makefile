@@ -7,13 +7,14 @@ PYTEST_ARGS ?=
 # Tests start thousands of processes; without kept bytecode each of them would compile every module that it loads.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help run demo test test-all lint format bench clean
+.PHONY: help run demo test test-all test-gpu lint format bench clean
 
 help:
 	@echo "make run     set up, then run the main job on built-in data"
 	@echo "make demo    a small part of it, in a minute or two"
 	@echo "make test    set up, then format, lint, types, layers and the tests to run before a commit"
 	@echo "make test-all  the same with every test, also those of clusters, crashes, browsers and pages"
+	@echo "make test-gpu  the tests of batches of layouts on the CUDA card of this machine"
 	@echo "make lint    the checks without the tests"
 	@echo "make format  put the code into its format"
 	@echo "make bench   the benchmarks of docs/benchmarks.md"
@@ -45,6 +46,10 @@ test: lint
 
 test-all: lint
 	$(BIN)/pytest -n $(JOBS) $(PYTEST_ARGS)
+
+test-gpu: .venv/stamp
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[gpu]'
+	VINDEBY_TEST_GPU=1 $(BIN)/pytest -W ignore tests/wake/gpu $(PYTEST_ARGS)
 
 lint: .venv/stamp
 	$(BIN)/ruff format --check --quiet .

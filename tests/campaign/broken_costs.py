@@ -140,7 +140,7 @@ BROKEN_COSTS: dict[str, BrokenCosts] = {
     ),
     "a negative limit": _with("least: 10", "least: -10", "costs.foundation.depth.least", "at least 0", "got -10"),
     "an option of files without a file": _with(
-        "least: 10", "positive: up, least: 10", "costs.foundation.depth.positive", "is given without a file"
+        "least: 10", "positive: up, least: 10", "costs.foundation.depth.positive", "is not a known key"
     ),
     # objectives
     "an unknown objective": _objective("lcoh", "objective", "is not an objective", "'lcoh'"),

@@ -169,7 +169,7 @@ def test_the_parts_of_the_cost_are_said_in_words() -> None:
     assert costs.in_words == [
         "25 years at 6.61 % per year",
         "capex of each turbine: 89,000,000 EUR",
-        "opex of each turbine: five 2,000,000, tabulated 1,000,000 EUR per year",
+        "opex per year of each turbine: five 2,000,000, tabulated 1,000,000 EUR",
         "foundations: a table from 10 to 60 m and 1,000,000 EUR each",
         "depth: the grid given, 20 to 40 m deep; turbines stand from 10 m to 60 m",
         "fixed: 1,200,000,000 EUR",

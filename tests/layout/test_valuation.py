@@ -16,6 +16,7 @@ from vindeby.errors import ArgumentError
 from vindeby.layout import (
     Annealing,
     Auto,
+    Boundary,
     BoundaryGrid,
     Choice,
     CountSearch,
@@ -34,6 +35,7 @@ from vindeby.layout import (
 )
 from vindeby.layout.climbing.climb import Climb
 from vindeby.layout.moves.place_costs import change_of_cost, cost_and_gradient, place_costs
+from vindeby.wake import UniformSite, WindFarm, iea37_335mw
 
 DISCOUNT, YEARS, CAPEX, OPEX, FIXED = 0.07, 20, 5e6, 1.5e5, 2e7
 SLOPE, SHALLOW = 0.02, 15.0
@@ -105,6 +107,21 @@ def test_a_search_by_lcoe_finds_a_lower_lcoe_than_one_by_energy(name: str, cable
     assert by_lcoe.objective(found[1].layout, found[1].aep_gwh) == pytest.approx(lcoe, rel=1e-9)
     again = METHODS[name].run(by_lcoe, 3)
     assert (again.x.tobytes(), again.y.tobytes()) == (found[1].x.tobytes(), found[1].y.tobytes())
+
+
+@pytest.mark.slow
+def test_a_climb_does_not_stay_where_wide_wakes_crowd_turbines_on_cheap_ground() -> None:
+    """In four wind directions the widest wakes spare no place, so only costs decide there."""
+    farm = WindFarm(UniformSite((0.2, 0.1, 0.4, 0.3), wind_speed=9.8), iea37_335mw(), "iea37")
+    area = Boundary([[(0, 0), (2600, 0), (2600, 2600), (0, 2600)]], round_holes=[((1300, 1300), 300)])
+    by_energy = LayoutProblem(farm, area, 9, 390.0)
+    by_lcoe = _sloping(by_energy)
+    for seed in range(2):
+        start = RandomStart().run(by_energy, seed).layout
+        energy, lcoe = (
+            _lcoe(by_lcoe, Gradient(60).run(one, seed, start).layout) for one in (by_energy, by_lcoe)
+        )
+        assert lcoe < 0.98 * energy
 
 
 @pytest.mark.slow

@@ -7,9 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.campaign.costed import COSTED
 from tests.campaign.counted import COUNTED
 from tests.campaign.zoned import ZONED
 from vindeby.assembly.energy import fill_in_energies
+from vindeby.assembly.stored_layout import keys_by_worth
 from vindeby.campaign import Campaign
 from vindeby.results.columns import ResultColumns
 from vindeby.results.result_set import ResultSet
@@ -99,3 +101,20 @@ def test_an_energy_that_is_filled_in_comes_with_its_objective(said: float | None
         chosen, fixed = stored["farm0_t1_s0"], stored["farm1_t0_s0"]
     assert chosen.attributes["objective"] == pytest.approx(float(chosen.arrays["aep"]) - 3 * 15)
     assert "objective" not in fixed.attributes
+
+
+def test_with_costs_the_lowest_lcoe_is_best_and_an_unknown_one_is_not_compared(tmp_path: Path) -> None:
+    campaign = Campaign.loads(COSTED)
+    run = database(
+        tmp_path,
+        found("farm0_t0_s0", 4, 40.0, objective=60.0),
+        found("farm0_t0_s1", 4, 36.0, objective=50.0),
+        found("farm0_t0_s2", 4, 70.0),
+    )
+    results = ResultColumns(open_source(run.output))
+    keys = [key.decode() for key in results.rows["key"]]
+    worths = dict(zip(keys, results.worths(campaign).tolist(), strict=True))
+    assert np.isnan(worths.pop("farm0_t0_s2"))
+    assert worths == {"farm0_t0_s0": -60.0, "farm0_t0_s1": -50.0}
+    with Database(run) as opened:
+        assert keys_by_worth(opened, campaign) == {(0, 0): ["farm0_t0_s1", "farm0_t0_s0"]}

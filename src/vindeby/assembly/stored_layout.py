@@ -79,7 +79,7 @@ def _stored(path: Path, record: Record, campaign: Campaign | None) -> dict[str, 
     types, own = [type_idx], None
     cell = next((one for one in campaign.cells() if (one.farm_idx, one.type_idx) == numbers[:2]), None)
     if cell is not None and cell.mix:
-        types, own = [*cell.type_indices], own_types(record, cell, len(positions))
+        types, own = [*cell.type_indices], own_types(record.arrays, cell, len(positions))
         if own is None:
             raise DataError(f"{path}: result {record.key} does not say of which type each turbine is")
     turbines = [campaign.turbines[index] for index in types]

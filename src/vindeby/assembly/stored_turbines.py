@@ -5,10 +5,12 @@ A record of a farm with a mix has the array ``types``: for each turbine the numb
 The engine of a mixed farm knows only the types of the mix; ``own_types`` goes from the one to the other.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import shapely
 from shapely.geometry.base import BaseGeometry
 
@@ -22,6 +24,8 @@ from vindeby.campaign.tasks import Cell, from_to
 from vindeby.store.format.record import Record
 from vindeby.units import TOLERANCE_M
 
+Arrays = Mapping[str, npt.NDArray[Any]]
+"""Of a result."""
 _MOST_DISTANCES = 4_000_000
 """At a time: a foreign file may hold a layout of any size."""
 
@@ -109,12 +113,12 @@ def worth_of(record: Record, objective: Objective | None) -> float | None:
     return None if objective is not None and objective.is_of_costs else energy_of(record)
 
 
-def own_types(record: Record, cell: Cell, count: int) -> IntArray | None:
-    """The type of each turbine among those of its cell, from 0; None where a mixed farm's record does not say it."""
+def own_types(arrays: Arrays, cell: Cell, count: int) -> IntArray | None:
+    """The type of each turbine among those of its cell, from 0; None where a mixed farm's result does not say it."""
     if not cell.mix:
         return np.zeros(count, np.int64)
     known = np.array(cell.type_indices)
-    types = record.arrays.get("types")
+    types = arrays.get("types")
     if types is None or types.shape != (count,) or types.dtype.kind not in "iu":
         return None
     return np.searchsorted(known, types).astype(np.int64) if np.isin(types, known).all() else None

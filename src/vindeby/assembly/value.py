@@ -5,20 +5,15 @@ whoever reads a result can compute them again (``values_of``); ``validate`` does
 """
 
 from collections import Counter
-from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from vindeby import economy
-from vindeby.arrays import IntArray
 from vindeby.assembly.cables import eur_of_cables
+from vindeby.assembly.stored_turbines import Arrays, own_types
 from vindeby.campaign import Campaign
 from vindeby.campaign.sections.costs import Depth, Foundation, for_type
 from vindeby.campaign.tasks import Cell
-
-Arrays = Mapping[str, npt.NDArray[Any]]
 
 OBJECTIVE = "objective"
 LCOE = "lcoe_eur_per_mwh"
@@ -65,17 +60,6 @@ def _foundation(given: Foundation) -> economy.Foundation:
     return economy.Foundation(grid, polynomial=numbers, fixed=given.fixed)
 
 
-def _own_types(cell: Cell, arrays: Arrays) -> IntArray | None:
-    """The type of each turbine among those of its cell; None where a mix does not say it."""
-    count = arrays["layout"].shape[-1]
-    if not cell.mix:
-        return np.zeros(count, np.int64)
-    types, known = arrays.get("types"), np.array(cell.type_indices)
-    if types is None or types.shape != (count,) or not np.isin(types, known).all():
-        return None
-    return np.searchsorted(known, types).astype(np.int64)
-
-
 def values_of(
     campaign: Campaign, cell: Cell, arrays: Arrays, costs: economy.Costs | None = None
 ) -> dict[str, float]:
@@ -84,7 +68,7 @@ def values_of(
     ``costs`` are those of ``costs_of``, where they are at hand. The objective is in its own unit, and there only
     where it decides: with costs, or where the search chose the number of turbines or their types.
     """
-    types, objective = _own_types(cell, arrays), campaign.objective
+    types, objective = own_types(arrays, cell, arrays["layout"].shape[-1]), campaign.objective
     if types is None:
         return {}
     aep_gwh, found = float(arrays["aep"].ravel()[0]), dict[str, float]()

@@ -26,6 +26,7 @@ _EXTRAS = {
     "pywake": ("py_wake",),
     "floris": ("floris",),
     "geo": ("pyogrio", "pyproj"),
+    "gpu": ("numba_cuda",),
     "interop": ("netCDF4", "pyarrow", "windIO", "xarray", "zarr"),
     "xarray": ("xarray", "pandas"),
 }
@@ -126,10 +127,17 @@ def memory() -> MachineFact:
 
 
 def gpu() -> MachineFact:
-    """NVIDIA's cards, as their own tool lists them."""
+    """NVIDIA's cards, as their own tool lists them, and whether batches of layouts can be evaluated on one."""
+    from vindeby.wake.gpu.devices import found_device
+
     summary = _answer("nvidia-smi", "--query-gpu=name,memory.total", "--format=csv,noheader")
     cards = summary.splitlines() if summary else []
-    return MachineFact("; ".join(cards) or "none (campaigns run on processors)", data={"cards": cards})
+    if not cards:
+        return MachineFact("none (campaigns run on processors)", data={"cards": [], "usable": False})
+    found = found_device()
+    use = f"WindFarm(device='auto') {'uses' if found.usable else 'does not use'} it: {found.why}"
+    data = {"cards": cards, "usable": found.usable, "why": found.why}
+    return MachineFact(f"{'; '.join(cards)}; {use}; campaigns run on processors", data=data)
 
 
 def slurm() -> MachineFact:

@@ -115,13 +115,15 @@ def summary_text(summary: Summary, command: str) -> str:
         f"  computed {summary.done:,} in {words.duration(summary.seconds)}{rate}; "
         f"{summary.resume_state.done:,} were there before"
     )
-    if summary.aep_by_farm:
-        lines.append("  AEP in GWh per year, lowest and highest of each farm")
-        names = {farm: one_line(farm) for farm in summary.aep_by_farm}
-        width = max(map(len, names.values()))
+    for what, ranges in (
+        ("AEP in GWh per year", summary.aep_by_farm),
+        ("LCOE in EUR per MWh", summary.lcoe_by_farm),
+    ):
+        lines += [f"  {what}, lowest and highest of each farm"] if ranges else []
+        width = max((len(one_line(farm)) for farm in ranges), default=0)
         lines += [
-            f"    {names[farm]:{width}}  {low:12,.3f}  {high:12,.3f}"
-            for farm, (low, high) in summary.aep_by_farm.items()
+            f"    {one_line(farm):{width}}  {low:12,.3f}  {high:12,.3f}"
+            for farm, (low, high) in ranges.items()
         ]
     if summary.validation is not None and summary.validation.origins:
         lines.append(f"  {in_words(summary.validation.origins)}")

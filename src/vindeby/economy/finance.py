@@ -6,7 +6,7 @@ net present value is 0 (W. Short, D. J. Packey and T. Holt, "A manual for the ec
 and renewable energy technologies", NREL/TP-462-5173, 1995).
 """
 
-from math import expm1, isfinite, log1p
+from math import expm1, inf, isfinite, log1p
 
 from vindeby.errors import ArgumentError
 from vindeby.units import MWH_PER_GWH
@@ -27,8 +27,10 @@ def capital_recovery(discount: float, years: float) -> float:
 def lcoe_eur_per_mwh(capex: float, opex: float, aep_gwh: float, discount: float, years: float) -> float:
     """The levelised cost of energy: yearly cost divided by yearly energy.
 
-    ``capex`` is in EUR, ``opex`` in EUR per year, ``aep_gwh`` in GWh per year.
+    ``capex`` is in EUR, ``opex`` in EUR per year, ``aep_gwh`` in GWh per year; without energy it is infinite.
     """
+    if aep_gwh <= 0.0:
+        return inf
     return (capex * capital_recovery(discount, years) + opex) / (MWH_PER_GWH * aep_gwh)
 
 

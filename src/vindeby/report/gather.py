@@ -1,6 +1,6 @@
 """What a report says, gathered: results with their layouts, what is missing, where everything comes from."""
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -83,29 +83,17 @@ def missing_by_cell(snapshot: Snapshot) -> list[tuple[str, str, str, str]]:
     return found
 
 
-class Best(NamedTuple):
-    """The best result of a farm and type."""
-
-    farm: str
-    type: str
-    key: str
-    turbines: str
-    aep_gwh: float
-    median_gwh: float
-    """Of all results of the farm and type."""
-    loss_percent: float | None
-    lcoe: float | None
-    """EUR per MWh."""
+Best = tuple[str, str, str, str, float, float, float | None, float | None]
 
 
 def best_table(result_set: ResultSet) -> list[Best]:
-    """The best of each farm and type."""
+    """For each farm and type: the best key, turbines, its energy, the median energy, its wake loss and its LCOE."""
     rows, losses = result_set.rows, result_set.wake_losses()
     found = []
     for (farm, kind), best in sorted(result_set.best().items()):
         mine = (rows["farm_idx"] == farm) & (rows["type_idx"] == kind)
         found.append(
-            Best(
+            (
                 result_set.farm_name(farm),
                 result_set.cell_name(farm, kind),
                 rows["key"][best].decode(errors="replace"),

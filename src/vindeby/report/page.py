@@ -295,12 +295,10 @@ def _best(result_set: ResultSet) -> str:
     rows = gather.best_table(result_set)
     if not rows:
         return ""
-    lines, priced = [], any(row.lcoe is not None for row in rows)
-    for row in rows:
-        figures = [f"{row.aep_gwh:,.1f}", f"{row.median_gwh:,.1f}"]
-        figures += ["" if row.loss_percent is None else f"{row.loss_percent:.2f}"]
-        figures += ["" if row.lcoe is None else f"{row.lcoe:.2f}"] if priced else []
-        lines.append((row.farm, row.type, ResultLink(row.key), row.turbines, *figures))
+    lines, priced = [], any(row[-1] is not None for row in rows)
+    for farm, kind, key, count, best, median, *others in rows:
+        shares = ("" if value is None else f"{value:.2f}" for value in others[: 1 + priced])
+        lines.append((farm, kind, ResultLink(key), count, f"{best:,.1f}", f"{median:,.1f}", *shares))
     titles = ["farm", "type", "best result", "turbines", "best AEP, GWh", "median AEP, GWh"]
     titles += ["wake loss of best, %", *(["LCOE of best, EUR/MWh"] if priced else [])]
     return tag("h2", "The best of each farm and type") + table(titles, lines, names=3, minor=(3, 5))

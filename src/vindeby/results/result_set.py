@@ -169,7 +169,7 @@ class ResultSet:
         record = self.record(key)
         cell = self.mixed_cell(*self.place(key)[:2])
         layout = layout_of(record)
-        return None if cell is None or layout is None else own_types(record, cell, layout.shape[1])
+        return None if cell is None or layout is None else own_types(record.arrays, cell, layout.shape[1])
 
     def wake_free_gwh(self, type_idx: int, n_turbines: int) -> float | None:
         """Energy of this many turbines without wakes; None where it is unknown or depends on the place."""

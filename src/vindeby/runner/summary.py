@@ -9,6 +9,7 @@ from pathlib import Path
 from vindeby.assembly.done import Judge
 from vindeby.assembly.merging import merge_options
 from vindeby.assembly.physics import notes_of
+from vindeby.assembly.value import LCOE
 from vindeby.campaign import Campaign
 from vindeby.runner.protocol import REMEDIES, Failure, Kind
 from vindeby.runner.resume import Part, ResumeState, TaskSpace
@@ -37,6 +38,8 @@ class Summary:
     validation: ValidationReport | None = None
     aep_by_farm: dict[str, tuple[float, float]] = field(default_factory=dict)
     """Lowest and highest AEP of each farm, in GWh per year."""
+    lcoe_by_farm: dict[str, tuple[float, float]] = field(default_factory=dict)
+    """The same of the LCOE, in EUR per MWh, where the campaign has costs."""
 
     def __repr__(self) -> str:
         state = "complete" if self.complete else "not complete"
@@ -103,7 +106,7 @@ def finish_up(
     for note in notes_of(judge.checks):
         report.notes.append(note)
         say(note)
-    summary.aep_by_farm = energies.by_farm
+    summary.aep_by_farm, summary.lcoe_by_farm = energies.by_farm, energies.lcoe_by_farm
 
 
 class _EnergyRanges:
@@ -113,11 +116,17 @@ class _EnergyRanges:
         self._names, self._checks = [farm.name for farm in campaign.farms], judge.checks
         self._farms = range(len(self._names))
         self.by_farm: dict[str, tuple[float, float]] = {}
+        self.lcoe_by_farm: dict[str, tuple[float, float]] = {}
 
     def __call__(self, record: Record) -> list[str]:
         problems = [problem for check in self._checks for problem in check(record)]
         farm, aep = record.attributes.get("farm_idx"), record.arrays.get("aep")
         if not problems and aep is not None and aep.size and isinstance(farm, int) and farm in self._farms:
-            low, high = self.by_farm.get(self._names[farm], (math.inf, -math.inf))
-            self.by_farm[self._names[farm]] = min(low, float(aep.min())), max(high, float(aep.max()))
+            for ranges, value in (
+                (self.by_farm, float(aep.min())),
+                (self.lcoe_by_farm, record.attributes.get(LCOE)),
+            ):
+                if isinstance(value, float):
+                    low, high = ranges.get(self._names[farm], (math.inf, -math.inf))
+                    ranges[self._names[farm]] = min(low, value), max(high, value)
         return problems

@@ -10,8 +10,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from copy import copy
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
-from typing import Any, Protocol, Self
+from typing import TYPE_CHECKING, Any, Literal, Protocol, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +21,7 @@ from vindeby.arrays import FloatArray, IntArray
 from vindeby.errors import ArgumentError
 from vindeby.text import plural
 from vindeby.units import mean_power_to_aep_gwh
+from vindeby.wake.gpu.devices import Batch, Device, chosen_device
 from vindeby.wake.loops.choice import Call, Loops
 from vindeby.wake.loops.frame import NOTHING_KEPT, Kept
 from vindeby.wake.loops.local_wind import LocalWind, wind_near
@@ -35,6 +37,9 @@ from vindeby.wake.sites.gridded_site import GriddedSite
 from vindeby.wake.sites.site import Site, UniformSite, WindStates, chunks_of
 from vindeby.wake.turbines.curves import turbine_arrays
 from vindeby.wake.turbines.turbine import Turbine
+
+if TYPE_CHECKING:
+    from vindeby.wake.gpu.batches import FarmOnCard
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +91,8 @@ class WindFarm:
     ``directions`` (degrees) and ``speeds`` (m/s) choose the wind states; by default they are the site's. ``threads``
     share out the directions of one evaluation; the result does not depend on their number. ``tabulate=False`` evaluates
     the model itself for every pair and wind speed, where something faster would be used (``pair_tables`` and
-    ``by_width`` say when, and how exact they are).
+    ``by_width`` say when, and how exact they are). ``device`` is where batches of layouts are evaluated
+    (``aep_batch``): on the threads (``"cpu"``), on a CUDA card (``"cuda"``), or there if one can be used (``"auto"``).
     """
 
     def __init__(
@@ -100,6 +106,7 @@ class WindFarm:
         neighbours: Neighbours | None = None,
         threads: int = 1,
         tabulate: bool = True,
+        device: Device = "cpu",
     ) -> None:
         self.site: Site = _computed(site)
         several = isinstance(turbine, Iterable) and not hasattr(turbine, "for_wind_farm")
@@ -118,6 +125,8 @@ class WindFarm:
         self.neighbours = neighbours
         self.turbine_arrays = turbine_arrays(self.turbines)
         self.data = self.model.data
+        self._tabulate = tabulate
+        self.device = self._device_for(device)
         self._loops = Loops(self.model, self.turbines, self.states, self.locality, tabulate=tabulate)
         self._neighbours = (
             self._checked_layout(neighbours.x, neighbours.y, neighbours.types, "neighbour")
@@ -168,6 +177,16 @@ class WindFarm:
         self, x: npt.ArrayLike, y: npt.ArrayLike, types: npt.ArrayLike = 0
     ) -> tuple[float, FloatArray, FloatArray]:
         """AEP in GWh, and its derivatives with every x and every y in GWh per metre."""
+        self._refuse_missing_gradient()
+        layout, counted = self._layout(x, y, types)
+        everyone = len(layout[0])
+        each, slope_x, slope_y = self._run(
+            self._loops.gradient(self.states), layout, counted, self.wind, slopes=everyone
+        )
+        return float(each.sum()), slope_x[:counted], slope_y[:counted]
+
+    def _refuse_missing_gradient(self) -> None:
+        """Refuse wake models that have no gradient, or none in this wind."""
         has_slope = self.model.added_turbulence is None or self.model.added_turbulence_free_slope is not None
         if self._local_turbulence() is not None and not has_slope:
             raise ArgumentError(
@@ -178,12 +197,84 @@ class WindFarm:
             raise ArgumentError(
                 f"wake model {self.model.name} has no gradient; use random-search or annealing, or another wake model"
             )
-        layout, counted = self._layout(x, y, types)
-        everyone = len(layout[0])
-        each, slope_x, slope_y = self._run(
-            self._loops.gradient(self.states), layout, counted, self.wind, slopes=everyone
+
+    def aep_batch(self, x: npt.ArrayLike, y: npt.ArrayLike, types: npt.ArrayLike = 0) -> FloatArray:
+        """AEP in GWh of many layouts: ``x`` and ``y`` are (layouts, turbines), ``types`` one index or as many.
+
+        Layouts are shared out among the threads, or evaluated together on the card. A layout's AEP does not depend on
+        the others of its batch.
+        """
+        return self._batch(x, y, types, gradient=False).aep
+
+    def aep_and_gradient_batch(
+        self, x: npt.ArrayLike, y: npt.ArrayLike, types: npt.ArrayLike = 0
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """AEP in GWh of many layouts, as ``aep_batch``, and its slopes with x and y: (layouts, turbines)."""
+        self._refuse_missing_gradient()
+        aep, slope_x, slope_y = self._batch(x, y, types, gradient=True)
+        return aep, slope_x, slope_y
+
+    def _batch(self, x: npt.ArrayLike, y: npt.ArrayLike, types: npt.ArrayLike, *, gradient: bool) -> Batch:
+        """Check all layouts, then evaluate them on the farm's device."""
+        if self.parts != (self,):
+            raise ArgumentError(
+                "several scenarios are not evaluated in batches; call the method of each of the parts"
+            )
+        rows = [np.asarray(v) for v in (x, y)]
+        if rows[0].ndim != 2 or rows[0].shape != rows[1].shape:
+            shapes = " and ".join(str(row.shape) for row in rows)
+            raise ArgumentError(f"x and y must both have the shape (layouts, turbines), not {shapes}")
+        kinds = np.asarray(types)
+        if kinds.ndim == 2 and kinds.shape != rows[0].shape:
+            raise ArgumentError(
+                f"types of all layouts must have the shape {rows[0].shape}, not {kinds.shape}"
+            )
+        each = kinds if kinds.ndim == 2 else [kinds] * len(rows[0])
+        checked = [self._layout(*layout) for layout in zip(*rows, each, strict=True)]
+        counted = rows[0].shape[1]
+        if self.device == "cuda" and checked:
+            px, py, kinds = (
+                np.stack(parts) for parts in zip(*(layout for layout, _ in checked), strict=True)
+            )
+            return self._on_card.evaluate(px, py, kinds, counted, gradient=gradient)
+        call = self._loops.gradient(self.states) if gradient else self._loops.energy(self.states)
+
+        def one(layout: tuple[FloatArray, FloatArray, IntArray]) -> tuple[FloatArray, FloatArray, FloatArray]:
+            slopes = len(layout[0]) if gradient else 0
+            return self._run(call, layout, counted, self.wind, slopes=slopes, threads=1)
+
+        found = Batch(np.zeros(len(checked)), *(np.zeros((len(checked), counted * gradient)) for _ in "xy"))
+        with ThreadPoolExecutor(self.threads) as pool:
+            for i, (turbines, slope_x, slope_y) in enumerate(
+                pool.map(one, (layout for layout, _ in checked))
+            ):
+                found.aep[i] = turbines.sum()
+                found.slope_x[i], found.slope_y[i] = slope_x[:counted], slope_y[:counted]
+        return found
+
+    @cached_property
+    def _on_card(self) -> FarmOnCard:
+        from vindeby.wake.gpu.batches import FarmOnCard
+
+        assert isinstance(self.wind, Wind), "chosen only for wind that is the same everywhere"
+        return FarmOnCard(
+            self.model, self.turbines, self.turbine_arrays, self.wind, self.states, tabulate=self._tabulate
         )
-        return float(each.sum()), slope_x[:counted], slope_y[:counted]
+
+    def _device_for(self, device: Device) -> Literal["cpu", "cuda"]:
+        """The device for batches; ArgumentError if there is no kernel for what the farm is."""
+        reason = ""
+        if self.locality != "uniform":
+            reason = "wind that differs from place to place"
+        elif self.model.blockage is not None:
+            reason = "blockage"
+        elif self.model.superposition == "cumulative":
+            reason = f"the wake model {self.model.name}"
+        if reason and device == "cuda":
+            raise ArgumentError(
+                f"device 'cuda' cannot be used: {reason} is evaluated on processors only; use 'auto'"
+            )
+        return "cpu" if reason else chosen_device(device)
 
     def power(self, x: npt.ArrayLike, y: npt.ArrayLike, types: npt.ArrayLike = 0) -> FloatArray:
         """Power in W of every turbine in every state: (turbines, directions, speeds) or (turbines, steps)."""
@@ -309,6 +400,7 @@ class WindFarm:
         *,
         slopes: int = 0,
         kept: Kept = NOTHING_KEPT,
+        threads: int | None = None,
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
         """AEP of every counted turbine in GWh, and its slopes with the x and the y of ``slopes`` turbines."""
         x, y, types = layout
@@ -320,7 +412,7 @@ class WindFarm:
             turbines = self.turbine_arrays
             arguments = (call.data, turbines, call.pairs, call.per_block, near, x - east, y - north)
             found = (out, out_x, out_y, kept)
-            shares = min(self.threads, call.blocks)
+            shares = min(threads or self.threads, call.blocks)
             edges = [round(share * call.blocks / shares) for share in range(shares + 1)]
             jobs = [(*arguments, types, counted, a, b, *found) for a, b in pairwise(edges)]
             if shares == 1:

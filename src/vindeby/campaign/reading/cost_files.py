@@ -19,6 +19,7 @@ from vindeby.campaign.reading.files import NamedFile, suffix_of
 from vindeby.campaign.reading.readers import readers
 from vindeby.campaign.reading.tables import TableReader
 from vindeby.campaign.reading.yaml_text import Document, Origin, not_used
+from vindeby.campaign.sections.costs import steps_around
 from vindeby.campaign.sections.farm import Farm
 from vindeby.errors import VindebyError
 from vindeby.text import plural
@@ -57,11 +58,6 @@ def with_cost_files(document: Document, folder: Path) -> Document:
         if isinstance(given, dict) and "file" in given:
             named = NamedFile(document, given, ("costs", "foundation", key), folder)
             _take_depths(named) if key == "depth" else _take_curve(named, key)
-        elif isinstance(given, dict) and key == "depth":
-            for option in ("variable", "positive"):
-                if option in given:
-                    message = "is given without a file"
-                    document.refuse(("costs", "foundation", key, option), message, "add file:, or remove it")
     return document
 
 
@@ -82,21 +78,10 @@ def _note(named: NamedFile, notes: list[str]) -> None:
 def _take_depths(named: NamedFile) -> None:
     """The grid of depths around the farms."""
     named.refuse_beside("file", ("x", "y", "values", "source"))
-    positive = named.data.pop("positive", None)
-    if positive not in (None, "up", "down"):
-        named.data["positive"] = positive
+    if (positive := named.data.get("positive")) not in (None, "up", "down"):
         named.refuse_key("positive", "is neither up nor down", "write up for heights, down for depths")
-    variable = named.data.pop("variable", None)
-    if variable is not None and not isinstance(variable, str):
-        named.data["variable"] = variable
-        named.refuse_key("variable", "must be the name of a variable", "write it as text")
-    suffix = suffix_of(named.path)
-    if suffix in (".csv", ".txt", ".xyz", ".tsv", ".dat"):
-        x, y, values, name = _of_table(named)
-    elif suffix in (".tif", ".tiff"):
-        x, y, values, name = _of_raster(named)
-    else:
-        x, y, values, name = _of_netcdf(named, variable)
+    reader = _READERS.get(suffix_of(named.path), _of_netcdf)
+    x, y, values, name = reader(named)
     is_up = positive == "up" or (positive is None and name.lower() in _HEIGHTS)
     area = _area(named.document.data)
     x, y, values = _around(x, y, -values if is_up else values, area)
@@ -104,6 +89,8 @@ def _take_depths(named: NamedFile) -> None:
         message = f"has {values.size:,} points in and around the farms, more than {_MOST_POINTS:,}"
         named.refuse_key("file", message, "make the grid coarser, e.g. with gdalwarp -tr 100 100")
     values = _filled(named, x, y, values, area)
+    for option in ("positive", "variable"):
+        named.data.pop(option, None)
     named.put({"x": x.tolist(), "y": y.tolist(), "values": values.ravel().tolist()})
     named.data["source"] = named.path.name
 
@@ -143,8 +130,9 @@ def _of_raster(named: NamedFile) -> Grid:
     return x, y, values, "depth"
 
 
-def _of_netcdf(named: NamedFile, variable: str | None) -> Grid:
-    wanted = (*_DEPTHS, *_HEIGHTS) if variable is None else (variable.lower(),)
+def _of_netcdf(named: NamedFile) -> Grid:
+    variable = named.data.get("variable")
+    wanted = (*_DEPTHS, *_HEIGHTS) if variable is None else (str(variable).lower(),)
     try:
         found = readers().gridded_file(named.path, wanted)
     except VindebyError as error:
@@ -174,6 +162,13 @@ def _of_netcdf(named: NamedFile, variable: str | None) -> Grid:
     return x[np.argsort(x)], y[np.argsort(y)], values[np.ix_(np.argsort(x), np.argsort(y))], names[0]
 
 
+_READERS = {
+    **dict.fromkeys((".csv", ".txt", ".xyz", ".tsv", ".dat"), _of_table),
+    **dict.fromkeys((".tif", ".tiff"), _of_raster),
+}
+"""By how the name of a file ends; others are netCDF."""
+
+
 def _area(data: dict[str, Any]) -> BaseGeometry | None:
     """Where turbines may stand; None where the farms are wrong, which is then reported."""
     farms = data.get("farms")
@@ -191,17 +186,10 @@ def _around(
     if area is None:
         return x, y, values
     west, south, east, north = area.bounds
-    inside = x[0] <= west and east <= x[-1] and y[0] <= south and north <= y[-1]
-    if not inside:
+    if not (x[0] <= west and east <= x[-1] and y[0] <= south and north <= y[-1]):
         return x, y, values
-    columns, rows = _steps(x, west, east), _steps(y, south, north)
+    columns, rows = steps_around(x, west, east), steps_around(y, south, north)
     return x[columns], y[rows], values[columns, rows]
-
-
-def _steps(axis: FloatArray, low: float, high: float) -> slice:
-    first = max(0, int(axis.searchsorted(low, "right")) - 1)
-    last = max(first + 1, int(axis.searchsorted(high)))
-    return slice(min(first, len(axis) - 2), min(last, len(axis) - 1) + 1)
 
 
 def _filled(

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal, NamedTuple, Self
 
 import numpy as np
-from pydantic import Field, Tag, model_validator
+from pydantic import Field, Tag, WithJsonSchema, model_validator
 
 from vindeby.arrays import FloatArray
 from vindeby.campaign.reading.packed_lists import digest_of_numbers
@@ -43,6 +43,12 @@ def for_type(given: ByType, name: str) -> float:
     return given[name] if isinstance(given, dict) else given
 
 
+def steps_around(axis: FloatArray, low: float, high: float) -> slice:
+    """The points of an axis between which a range lies, two or more."""
+    first = min(max(0, int(axis.searchsorted(low, "right")) - 1), len(axis) - 2)
+    return slice(first, max(first + 1, int(axis.searchsorted(high))) + 1)
+
+
 class TurbineCost(Section):
     """What each turbine costs: EUR once (capex) and EUR per year (opex), without its foundation."""
 
@@ -62,7 +68,7 @@ class Depth(Section):
     """Eastings of the grid in metres."""
     y: Coordinates
     """Northings of the grid in metres."""
-    values: Numbers
+    values: Annotated[Numbers, WithJsonSchema({"type": ["array", "string"]})]
     """Depths in metres, positive below the water line: for each x those of every y, as one list or nested lists."""
     least: NotNegative | None = None
     """No turbine stands where the water is shallower than this, in metres."""
@@ -70,9 +76,6 @@ class Depth(Section):
     """No turbine stands where the water is deeper than this, in metres."""
     source: Text | None = None
     """Where the grid comes from, in words."""
-
-    def __repr__(self) -> str:
-        return f"<Depth: {len(self.x)} x {len(self.y)} points, {self.in_words}>"
 
     @property
     def bounds(self) -> tuple[float, float, float, float]:
@@ -102,10 +105,8 @@ class Depth(Section):
     def around(self, bounds: Sequence[float]) -> FloatArray:
         """The depths of the points in and around a rectangle (west, south, east, north)."""
         west, south, east, north = bounds
-        x, y = np.array(self.x), np.array(self.y)
-        columns = slice(max(0, x.searchsorted(west, "right") - 1), x.searchsorted(east) + 1)
-        rows = slice(max(0, y.searchsorted(south, "right") - 1), y.searchsorted(north) + 1)
-        return self.array()[columns, rows]
+        columns = steps_around(np.array(self.x), west, east)
+        return self.array()[columns, steps_around(np.array(self.y), south, north)]
 
     def identity(self) -> dict[str, Any]:
         """What decides a result: the numbers and the limits."""
@@ -126,21 +127,18 @@ class Depth(Section):
 
     @model_validator(mode="after")
     def _complete(self) -> Self:
-        need = len(self.x) * len(self.y)
-        wrong = (
-            f"has {len(self.values)} numbers, but the grid has {len(self.x)} x {len(self.y)} = {need} points"
-        )
-        require(need == len(self.values), wrong, "give one for each point", "values")
+        points, count = len(self.x) * len(self.y), len(self.values)
+        wrong = f"has {count} numbers, but the grid has {len(self.x)} x {len(self.y)} = {points} points"
+        require(points == count, wrong, "give one for each point", "values")
         deepest = max(map(abs, self.values))
         wrong = f"holds a depth of {deepest:g} m, which no sea has"
         require(deepest <= DEEPEST_M, wrong, "give metres; fill what is missing", "values")
         upward = max(self.values) <= 0.0 > min(self.values)
         wrong, remedy = "are all negative: they seem to be heights", "give depths as positive numbers"
         require(not upward, wrong, f"{remedy}; for a file, write positive: up", "values")
-        least = 0.0 if self.least is None else self.least
-        wrong = f"most is {self.most:g} m and least is {least:g} m" if self.most is not None else ""
-        ordered = self.most is None or least < self.most
-        require(ordered, wrong, "give the shallower limit as least", "most")
+        least, most = self.limits
+        wrong = f"most is {most:g} m and least is {least:g} m"
+        require(least < most, wrong, "give the shallower limit as least", "most")
         return self
 
 
@@ -258,14 +256,10 @@ class Costs(Section):
     def in_words(self) -> list[str]:
         """What is counted, one line for each part."""
         lines = [f"{self.years:g} years at {100.0 * self.discount:.6g} % per year"]
-        for what, given, unit in (
-            ("capex of each turbine", self.turbine.capex, "EUR"),
-            ("opex of each turbine", self.turbine.opex, "EUR per year"),
-        ):
+        for what, given in (("capex", self.turbine.capex), ("opex per year", self.turbine.opex)):
             each = given if isinstance(given, dict) else {"": given}
-            lines.append(
-                f"{what}: {', '.join(f'{name} {value:,.0f}'.strip() for name, value in each.items())} {unit}"
-            )
+            figures = ", ".join(f"{name} {value:,.0f}".strip() for name, value in each.items())
+            lines.append(f"{what} of each turbine: {figures} EUR")
         if self.foundation is not None:
             parts = [] if self.foundation.curve is None else [self.foundation.curve[1].in_words]
             parts += [f"{self.foundation.fixed:,.0f} EUR each"] if self.foundation.fixed else []
@@ -289,17 +283,10 @@ _WORDS = {
     "npv": "the largest net present value (NPV)",
 }
 Aim = Literal["aep", "aep-per-turbine", "lcoe", "npv"]
-_PRICE = {"type": "number", "exclusiveMinimum": 0, "description": "EUR per MWh."}
-_NPV = {
-    "type": "object",
-    "properties": {"price": _PRICE},
-    "required": ["price"],
-    "description": "The net present value, and what energy is sold for.",
-}
 _OTHER_FORMS = [
     {"enum": ["aep", "aep-per-turbine", "lcoe"]},
     {"type": "array", "prefixItems": [{"const": "aep"}, {"enum": ["cable_length", "turbines", "lcoe"]}]},
-    {"type": "object", "properties": {"npv": _NPV}, "required": ["npv"]},
+    {"type": "object", "required": ["npv"], "description": "The net present value: {npv: {price: 80}}."},
     {"type": "object", "required": ["maximise"], "description": "The key of older versions for `of`."},
 ]
 

@@ -30,7 +30,8 @@ from vindeby.layout.problem import Layout, LayoutProblem
 LAST = 0.1
 """The share of the iterations with the true wakes that is for all wind states, where there are few speeds before."""
 AGAIN = 3
-"""Where a climb from coarse to fine has led below the start, one in so many iterations is for a climb from there."""
+"""Where a climb from coarse to fine has led below the start, one in so many iterations is for a climb from there. With
+costs always, and as many again: where wakes are wide, turbines crowd where the ground is cheap, and may stay there."""
 
 
 @dataclass(frozen=True)
@@ -76,11 +77,15 @@ def _refine(
     layout, evaluations, left = climbed.layout, evaluations + climbed.evaluations, left - climbed.iterations
     climb, spent = _with_true_wakes(problem, schedule.few_speeds, layout, left, memory)
     evaluations += spent
-    coarse = schedule.wide or schedule.few_speeds is not None
-    if coarse and problem.is_feasible(start) and _reached(climb) < problem.worth(start):
-        again = method.max_iterations if method.wind == "all" else -(-method.max_iterations // AGAIN)
-        climb, spent = _with_true_wakes(problem, None, start, again, memory)
+    coarse, costly = schedule.wide or schedule.few_speeds is not None, problem.by_place is not None
+    if coarse and problem.is_feasible(start) and (costly or _reached(climb) < problem.worth(start)):
+        every = costly or method.wind == "all"
+        again = method.max_iterations if every else -(-method.max_iterations // AGAIN)
+        few_speeds = schedule.few_speeds if costly else None
+        from_start, spent = _with_true_wakes(problem, few_speeds, start, again, memory)
         evaluations += spent
+        if not costly or _reached(from_start) > _reached(climb):
+            climb = from_start
     layout = climb.best_layout()
     if (
         problem.by_place is not None

@@ -354,7 +354,7 @@ def _make_pair_slopes(model: WakeModel) -> Callable[..., None]:
         per_thrust = 0.125 * diameter * diameter
         for k in range(whole_vectors(states.speed.size)):
             numbers, slopes = numbers_at(room, k), (room[S0 + k], room[S1 + k], room[S2 + k], room[S3 + k])
-            room[FAR + k], room[ASIDE + k], room[OF_THRUST + k], room[T + k] = square_slopes(
+            room[FAR + k], room[ASIDE + k], room[OF_THRUST + k], room[T + k], _ = square_slopes(
                 numbers, slopes, room[STRENGTH + k], per_thrust, far, aside, rise, heights, radius
             )
         for k in range(states.speed.size):

@@ -45,7 +45,7 @@ class DirectRoom(NamedTuple):
 @once_per_model
 def direct_kernels(model: WakeModel, locality: Locality = "uniform") -> DirectKernels:
     """Compile, or load from disk, the loops for a model."""
-    walk = _make_walk(model, locality)
+    walk = make_walk(model, locality)
     return DirectKernels(
         make_loop(*_make_direction(model, locality, walk, gradient=False)),
         make_loop(*_make_direction(model, locality, walk, gradient=True)),
@@ -57,7 +57,7 @@ def _make_direction(
     model: WakeModel, locality: Locality, walk: Callable[..., None], *, gradient: bool
 ) -> tuple[Callable[..., DirectRoom], Callable[..., None]]:
     """The room for one direction, and the function that evaluates it."""
-    walk_back, access, is_local = _make_walk_back(model, locality), access_of(locality), locality != "uniform"
+    walk_back, access, is_local = make_walk_back(model, locality), access_of(locality), locality != "uniform"
     rows_for, states_of, add_up = access.room, access.states, make_add_up(access.at)
     adjoints_for = new_adjoints if gradient else no_adjoints
 
@@ -102,7 +102,7 @@ def _of_own_place(rows: LocalRows, adjoints: Adjoints, i: int) -> tuple[float, f
     )
 
 
-def _make_walk(model: WakeModel, locality: Locality) -> Callable[..., None]:
+def make_walk(model: WakeModel, locality: Locality) -> Callable[..., None]:
     """The walk downwind in one direction."""
     settle = _make_settle(model, locality)
     is_cumulative = model.superposition == "cumulative"
@@ -176,7 +176,7 @@ def _make_pair_walk(
     return downwind_walk
 
 
-def _make_walk_back(model: WakeModel, locality: Locality) -> Callable[..., None]:
+def make_walk_back(model: WakeModel, locality: Locality) -> Callable[..., None]:
     """The walk upwind in one direction, after the walk downwind; fills ``adjoints.along`` and ``adjoints.across``."""
     reach, pair_back = model.reach, _make_pair_back(model, locality)
     settle_back, access = _make_settle_back(model, locality), access_of(locality)

@@ -348,8 +348,8 @@ def make_square(model: WakeModel) -> Callable[..., tuple[float, float]]:
     return square
 
 
-def make_square_slopes(model: WakeModel) -> Callable[..., tuple[float, float, float, float]]:
-    """The slopes of the square with downwind and crosswind distance and with thrust, and t.
+def make_square_slopes(model: WakeModel) -> Callable[..., tuple[float, float, float, float, float]]:
+    """The slopes of the square with downwind and crosswind distance and with thrust, t, and the square itself.
 
     Its arithmetic rounds differently from that of ``make_square``; one function for both changes layouts of gradients.
     """
@@ -373,7 +373,7 @@ def make_square_slopes(model: WakeModel) -> Callable[..., tuple[float, float, fl
         with_sigma = -(2.0 * centre * with_log) * per_sigma
         with_thrust = with_sigma * sigma_thrust + centre * per_thrust * per * per_root * both
         with_aside = 2.0 * centre * centre * (real * real_z + mirror * mirror_z) * (per * aside)
-        return with_sigma * sigma_far, with_aside, with_thrust, t
+        return with_sigma * sigma_far, with_aside, with_thrust, t, centre * centre * both
 
     return square_slopes
 

@@ -1,0 +1,215 @@
+"""Batches of layouts on a CUDA card: what is moved there, in which portions, and what comes back.
+
+What belongs to the farm is moved once. The room that blocks work with is limited (``MOST_ROOM``), whatever the number
+of turbines, and so are the sums by direction, which decide how many layouts one launch takes (``layouts_at_once``).
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from vindeby.arrays import FloatArray, IntArray
+from vindeby.units import mean_power_to_aep_gwh
+from vindeby.wake.gpu.by_state import GRADIENT_ROWS, POWER_ROWS, StateRoom, by_state_kernel
+from vindeby.wake.gpu.by_width import (
+    MOST_ACROSS,
+    Sources,
+    WidthRoom,
+    by_width_kernel,
+    can_use_width_kernel,
+    count_kernel,
+    needs_near,
+)
+from vindeby.wake.gpu.devices import Batch, cuda_module, found_device, is_simulated
+from vindeby.wake.gpu.turning import LANES, Layouts, Sums, TurnedRoom, add_directions
+from vindeby.wake.loops.wind import Wind
+from vindeby.wake.models.contract import ModelData, WakeModel
+from vindeby.wake.sites.site import WindStates
+from vindeby.wake.turbines.curves import TurbineArrays
+from vindeby.wake.turbines.turbine import Turbine
+
+cuda = cuda_module()
+
+REGISTERS = 80
+"""Per thread. With more of them fewer blocks fit, and waiting for instructions and memory costs more than spilling."""
+BLOCKS_PER_PROCESSOR = 24
+"""So many fit on a multiprocessor with 65,536 registers."""
+MOST_ROOM = 8.0e9
+MOST_SUMS = 2.0e9
+"""Bytes, on cards with more than four times as much; on smaller ones a quarter of the memory that is free."""
+
+
+def _to_card(array: npt.NDArray[Any]) -> Any:
+    if is_simulated():
+        return array  # in tuples the simulator takes arrays as they are
+    # An allocation of size 0 has no address.
+    return cuda.to_device(array if array.size else np.zeros(1, array.dtype))
+
+
+def _tuple_to_card(values: Any) -> Any:
+    return type(values)(*(_to_card(v) if isinstance(v, np.ndarray) else v for v in values))
+
+
+def _room(shape: tuple[int, ...], dtype: npt.DTypeLike = np.float64) -> Any:
+    return np.empty(shape, dtype) if is_simulated() else cuda.device_array(shape, dtype)
+
+
+def _to_host(array: Any) -> npt.NDArray[Any]:
+    return np.array(array) if is_simulated() else array.copy_to_host()
+
+
+class FarmOnCard:
+    """A farm whose layouts are evaluated on a card: its wake model, turbine types and wind."""
+
+    def __init__(
+        self,
+        model: WakeModel,
+        turbines: Sequence[Turbine],
+        arrays: TurbineArrays,
+        wind: Wind,
+        states: WindStates,
+        *,
+        tabulate: bool,
+    ) -> None:
+        self._model, self._wind = model, wind
+        self.by_width = tabulate and can_use_width_kernel(model, states)
+        self.near = self.by_width and needs_near(model, turbines, states)
+        most_thrust = np.array([turbine.thrust_range()[1] for turbine in turbines])
+        self._sources = Sources(most_thrust, float(states.turbulence.max(initial=0.0)))
+        self._arrays = arrays
+
+    @cached_property
+    def _moved(self) -> tuple[ModelData, TurbineArrays, Sources, Wind]:
+        farm = (self._model.data, self._arrays, self._sources, self._wind)
+        data, arrays, sources, wind = map(_tuple_to_card, farm)
+        return data, arrays, sources, wind
+
+    def evaluate(
+        self, x: FloatArray, y: FloatArray, types: IntArray, counted: int, *, gradient: bool
+    ) -> Batch:
+        """AEP of layouts (layouts, turbines) and, if wanted, its slopes with the first ``counted`` places."""
+        layouts, n = x.shape
+        slopes = counted if gradient else 0
+        found = Batch(np.zeros(layouts), np.zeros((layouts, slopes)), np.zeros((layouts, slopes)))
+        if not (layouts and counted):
+            return found
+        # Map coordinates are millions of metres; near zero, turning them loses no digits.
+        x, y = (v - 0.5 * (v.min(axis=1) + v.max(axis=1))[:, None] for v in (x, y))
+        portion = self.layouts_at_once(slopes)
+        for start in range(0, layouts, portion):
+            here = slice(start, min(start + portion, layouts))
+            given = _tuple_to_card(Layouts(x[here], y[here], types[here], counted))
+            sums = self._sums_for(here.stop - start, slopes)
+            launch = self._by_width if self.by_width and n < 2**16 else self._by_state
+            launch(given, sums, gradient=gradient)
+            for whole, values in zip(found, _added(sums, slopes), strict=True):
+                whole[here] = values
+        return found
+
+    def layouts_at_once(self, slopes: int) -> int:
+        """How many layouts one launch takes, with slopes for so many turbines each."""
+        each = 8 * len(self._wind.cosine) * (1 + 2 * slopes)
+        return max(1, int(_bytes(MOST_SUMS) // each))
+
+    def _sums_for(self, layouts: int, slopes: int) -> Sums:
+        directions = len(self._wind.cosine)
+        rows = (layouts, directions, slopes) if slopes else (1, 1, 1)
+        return Sums(_room((layouts, directions)), _room(rows), _room(rows))
+
+    def _by_width(self, given: Layouts, sums: Sums, *, gradient: bool) -> None:
+        farm, most = self._moved, self._wind.most
+        layouts, n = given.x.shape
+        jobs = layouts * len(self._wind.cosine)
+        across, wide = _lanes_for(most, MOST_ACROSS), -(-min(most, LANES) // 8) * 8
+        per_block = 56 * n + n * (n - 1) + 8 * n * wide
+        turbines, pairs = 1, 1
+        if gradient:
+            blocks = _blocks(jobs, per_block)
+            room, found = _width_room(blocks, n, 1, 1, across, 1), _to_card(np.zeros(1, np.int64))
+            _run(count_kernel(self._model), blocks, *farm, given, room, found)
+            turbines, pairs = n, int(_to_host(found)[0]) + 1
+            per_block += 8 * n + 16 * n * (across + LANES) + 24 * pairs * wide
+        blocks = _blocks(jobs, per_block)
+        room = _width_room(blocks, n, turbines, pairs, across, wide)
+        kernel = by_width_kernel(self._model, gradient=gradient, near=self.near, registers=REGISTERS)
+        _run(kernel, blocks, *farm, given, room, across, sums)
+
+    def _by_state(self, given: Layouts, sums: Sums, *, gradient: bool) -> None:
+        data, arrays, _, wind = self._moved
+        (layouts, n), most = given.x.shape, self._wind.most
+        lanes, rows = _lanes_for(most, LANES), GRADIENT_ROWS if gradient else POWER_ROWS
+        slots, jobs = LANES // lanes, layouts * len(self._wind.cosine)
+        blocks = _blocks(-(-jobs // slots), 8 * n * rows * LANES + 32 * n * slots)
+        room = StateRoom(
+            _turned_room(blocks * slots, n), _room((rows, n, blocks * LANES)), _room((2, blocks * LANES))
+        )
+        kernel = by_state_kernel(self._model, gradient=gradient, registers=REGISTERS)
+        _run(kernel, blocks, data, arrays, wind, given, room, lanes, sums)
+
+
+def _width_room(blocks: int, n: int, turbines: int, pairs: int, across: int, wide: int) -> WidthRoom:
+    """Room for ``n`` turbines; for the gradient of ``turbines`` of them and of ``pairs``."""
+    return WidthRoom(
+        _turned_room(blocks, n),
+        _room((blocks, n)),
+        _room((blocks, n)),
+        _room((blocks, n), np.int64),
+        _room((blocks, n * (n - 1) // 2 + 1), np.uint16),
+        _room((blocks, n, wide)),
+        _room((blocks, 2, turbines, across)),
+        _room((blocks, 2, turbines, LANES)),
+        _room((blocks, n), np.int64),
+        _room((blocks, 3, pairs, wide)),
+    )
+
+
+def _turned_room(jobs: int, n: int) -> TurnedRoom:
+    return TurnedRoom(_room((jobs, n)), _room((jobs, n), np.int64), _room((jobs, n)), _room((jobs, n)))
+
+
+def _added(sums: Sums, slopes: int) -> Batch:
+    """The sums of all directions, in GWh."""
+    layouts = sums.power.shape[0]
+    aep, slope_x, slope_y = _room((layouts,)), *(_room((layouts, max(slopes, 1))) for _ in range(2))
+    threads = 1 if is_simulated() else 128
+    blocks = -(-layouts * (slopes + 1) // threads)
+    unit = mean_power_to_aep_gwh(1.0)
+    _run_threads(add_directions, blocks, threads, sums, unit, slopes, aep, slope_x, slope_y)
+    return Batch(_to_host(aep), _to_host(slope_x)[:, :slopes], _to_host(slope_y)[:, :slopes])
+
+
+def _run(kernel: Any, blocks: int, *arguments: Any) -> None:
+    _run_threads(kernel, blocks, LANES, *arguments)
+
+
+def _run_threads(kernel: Any, blocks: int, threads: int, *arguments: Any) -> None:
+    with warnings.catch_warnings():
+        # Few layouts do not fill a card; that is what the user asked for.
+        warnings.simplefilter("ignore")
+        kernel[blocks, threads](*arguments)
+
+
+def _lanes_for(states: int, most: int) -> int:
+    """The power of two that holds so many wind states, up to ``most``."""
+    lanes = 1
+    while lanes < min(states, most):
+        lanes *= 2
+    return lanes
+
+
+def _bytes(most: float) -> float:
+    return min(most, 0.25 * found_device().memory)
+
+
+def _blocks(jobs: int, bytes_per_block: int) -> int:
+    """How many blocks work at the same time: as many as the card holds, and room for them is there."""
+    if is_simulated():
+        return min(jobs, 2)
+    processors = cuda.get_current_device().MULTIPROCESSOR_COUNT
+    return max(1, min(jobs, processors * BLOCKS_PER_PROCESSOR, int(_bytes(MOST_ROOM) // bytes_per_block)))

@@ -1,0 +1,466 @@
+"""The kernel for Gaussian models that tell their width: the arithmetic of ``loops.by_width``, one warp for each job.
+
+What the width behind a turbine depends on is worked out once for a turbine and wind state and put into shared memory.
+Then the lanes divide up the rotors that the wake reaches and the wind states: ``across`` lanes have neighbouring wind
+states of one rotor, the others further rotors. For the gradient, the slopes of every wake on every rotor are kept in
+memory of the card: reading them on the way back costs a small part of computing them again.
+
+Instructions that do not fit into their cache cost most here. So there is a form of the kernel in which the model itself
+is evaluated for rotors that are wide beside a wake, for farms that need it (``needs_near``), and one without that for
+all others, such as those of one turbine type. The mean over a rotor is right to 3e-8, for wide ones without the model
+itself to 1.2e-7.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from numba import float64
+
+from vindeby.arrays import FloatArray, IntArray
+from vindeby.wake.compiling.compiled import scalar
+from vindeby.wake.gpu.devices import cuda_module, is_simulated
+from vindeby.wake.gpu.turning import LANES, TurnedRoom, find_keys, place_in_order
+from vindeby.wake.loops.frame import pair_of
+from vindeby.wake.loops.superposition import superposition_of_words
+from vindeby.wake.loops.width_steps import (
+    LARGEST_T,
+    first_constants,
+    last_needed,
+    make_lines,
+    make_square,
+    make_square_slopes,
+    widths_of,
+)
+from vindeby.wake.loops.wind import Turned, turn_back
+from vindeby.wake.models.contract import WakeModel, once_per_model
+from vindeby.wake.sites.site import WindStates
+from vindeby.wake.turbines.curves import curves_at, curves_with_slopes
+from vindeby.wake.turbines.turbine import Turbine
+
+cuda = cuda_module()
+
+LARGEST_T_WITHOUT_NEAR = 2.05
+"""Up to here the series of ``means`` is right to 1.2e-7."""
+MOST_ACROSS = 8
+"""Lanes that have wind states of one rotor."""
+_THRUSTS = LANES * LANES // MOST_ACROSS
+_ROWS, _STRENGTH, _THRUST = 10, 4, 5
+"""Rows of a source's numbers by wind state: four of its width, these two, and the slopes of the four with thrust."""
+_TOGETHER = superposition_of_words("squares", "free")
+_wind_speed, _wind_speed_back = _TOGETHER.wind_speed, _TOGETHER.wind_speed_back
+
+
+class WidthRoom(NamedTuple):
+    """What blocks work with, by block.
+
+    ``height`` and ``radius``: of rotors in the order downwind. ``reached`` and ``other``: how many rotors the wake of
+    each turbine reaches, and which. ``summed``: sums of squares by turbine and wind state and, on the way back, the
+    slopes of the total with them. Slopes with both coordinates: ``of_target``, by turbine and wind state of a lane;
+    ``of_source``, by turbine and lane. ``kept``: slopes of squares with both distances and with thrust, by pair of
+    turbines and wind state; the pairs of a turbine come after as many as ``before`` holds.
+    """
+
+    turned: TurnedRoom
+    height: FloatArray
+    radius: FloatArray
+    reached: IntArray
+    other: npt.NDArray[np.uint16]
+    summed: FloatArray
+    of_target: FloatArray
+    of_source: FloatArray
+    before: IntArray
+    kept: FloatArray
+
+
+class Job(NamedTuple):
+    """The room of one block, with its layout ``turned``; ``numbers`` and ``thrusts`` are in shared memory."""
+
+    turned: Turned
+    height: FloatArray
+    radius: FloatArray
+    reached: IntArray
+    other: npt.NDArray[np.uint16]
+    summed: FloatArray
+    of_target: FloatArray
+    of_source: FloatArray
+    before: IntArray
+    kept: FloatArray
+    numbers: FloatArray
+    thrusts: FloatArray
+
+
+class Lane(NamedTuple):
+    """A thread: ``state`` and ``slot`` are its first wind state and rotor, ``across`` and ``slots`` its steps."""
+
+    thread: int
+    state: int
+    across: int
+    slot: int
+    slots: int
+
+
+class Sources(NamedTuple):
+    """The largest thrust coefficient of each turbine type, and the largest turbulence of all wind states."""
+
+    most_thrust: FloatArray
+    most_turbulence: float
+
+
+def can_use_width_kernel(model: WakeModel, states: WindStates) -> bool:
+    """Whether this kernel can stand for the model."""
+    return (
+        model.tabulate
+        and model.widths is not None
+        and float(states.turbulence.min(initial=1.0)) >= model.widths.least_turbulence
+    )
+
+
+def needs_near(model: WakeModel, turbines: Sequence[Turbine], states: WindStates) -> bool:
+    """Whether some rotor can be too wide beside some wake for the series of ``means``."""
+    widths, constants = widths_of(model), first_constants(model.data)
+    turbulence = float(states.turbulence.min(initial=1.0))
+    narrowest = min(
+        widths.width(*widths.numbers(constants, turbine.rotor_diameter_m, 0.0, turbulence), 0.0)
+        for turbine in turbines
+    )
+    widest = max(0.5 * turbine.rotor_diameter_m for turbine in turbines)
+    return 0.5 * (widest / narrowest) ** 2 > LARGEST_T_WITHOUT_NEAR
+
+
+@scalar
+def _begin(n, a):
+    """Where the rotors reached by turbine ``a`` of ``n`` begin in the list of all."""
+    return a * (2 * n - a - 1) // 2
+
+
+@scalar
+def _fill_sizes(turbines, turned, lane, height, radius):
+    for a in range(lane, turned.order.size, LANES):
+        kind = turned.types[turned.order[a]]
+        height[a], radius[a] = turbines.hub_height[kind], 0.5 * turbines.diameter[kind]
+
+
+def _make_find_targets(model: WakeModel) -> Callable[..., None]:
+    numbers_of, lines_of = widths_of(model).numbers, make_lines(model)
+
+    @scalar
+    def find_targets(data, turbines, sources, turned, radius, end, lane, count, other):
+        """List the rotors that each wake reaches at the largest thrust; each lane has its own turbines."""
+        along, across, constants, n = turned.along, turned.across, first_constants(data), turned.order.size
+        for a in range(lane, end, LANES):
+            source = turned.types[turned.order[a]]
+            diameter, place, side = turbines.diameter[source], along[a], across[a]
+            numbers = numbers_of(constants, diameter, sources.most_thrust[source], sources.most_turbulence)
+            lines = lines_of(numbers, diameter)
+            found, first = 0, _begin(n, a)
+            for b in range(a + 1, end):
+                far = along[b] - place
+                edge = min(lines.near + lines.near_slope * far, lines.far + lines.far_slope * far)
+                if abs(across[b] - side) < edge + radius[b]:
+                    other[first + found] = b
+                    found += 1
+            count[a] = found
+
+    return find_targets
+
+
+def _make_put_source(model: WakeModel, *, gradient: bool) -> Callable[..., None]:
+    numbers_of, slopes_of = widths_of(model).numbers, widths_of(model).number_slopes
+
+    @scalar
+    def put_source(data, diameter, thrust, turbulence, k, numbers):
+        """Put the numbers of a turbine in one wind state into shared memory."""
+        constants = first_constants(data)
+        numbers[0, k], numbers[1, k], numbers[2, k], numbers[3, k] = numbers_of(
+            constants, diameter, thrust, turbulence
+        )
+        numbers[_STRENGTH, k], numbers[_THRUST, k] = 0.125 * thrust * diameter * diameter, thrust
+        if gradient:
+            numbers[6, k], numbers[7, k], numbers[8, k], numbers[9, k] = slopes_of(
+                constants, diameter, thrust, turbulence
+            )
+
+    return put_source
+
+
+def _make_add_wake(model: WakeModel, *, gradient: bool, near: bool) -> Callable[..., bool]:
+    square, square_slopes = make_square(model), make_square_slopes(model)
+
+    @scalar
+    def add_wake(job, a, b, at, states, lane):
+        """Add the wake of ``a`` to the sums of ``b``; returns whether some wind states are left for ``add_near``.
+
+        For a gradient, the slopes are kept as those of pair ``at``.
+        """
+        turned, height, radius, numbers, left = job.turned, job.height, job.radius, job.numbers, False
+        far, aside = turned.along[b] - turned.along[a], turned.across[b] - turned.across[a]
+        rise, heights, rotor = height[b] - height[a], height[b] + height[a], radius[b]
+        per_thrust = 0.5 * radius[a] * radius[a]
+        for k in range(lane.state, states, lane.across):
+            four = (numbers[0, k], numbers[1, k], numbers[2, k], numbers[3, k])
+            if gradient:
+                slopes = (numbers[6, k], numbers[7, k], numbers[8, k], numbers[9, k])
+                with_far, with_aside, with_thrust, t, value = square_slopes(
+                    four, slopes, numbers[_STRENGTH, k], per_thrust, far, aside, rise, heights, rotor
+                )
+                job.kept[0, at, k], job.kept[1, at, k], job.kept[2, at, k] = with_far, with_aside, with_thrust
+            else:
+                value, t = square(four, numbers[_STRENGTH, k], far, aside, rise, heights, rotor)
+            if near and t > LARGEST_T:
+                left, value = True, 0.0
+            job.summed[b, k] += value
+        return left
+
+    return add_wake
+
+
+def _make_add_near(model: WakeModel, *, gradient: bool) -> Callable[..., None]:
+    width, deficit, slopes_of = widths_of(model).width, model.deficit, model.deficit_with_slopes
+
+    @scalar
+    def add_near(data, turbines, job, a, b, at, turbulence, lane):
+        """The same by the model itself in the wind states that ``add_wake`` has left."""
+        turned, numbers, radius = job.turned, job.numbers, job.radius[b]
+        far, aside = turned.along[b] - turned.along[a], turned.across[b] - turned.across[a]
+        for k in range(lane.state, turbulence.size, lane.across):
+            sigma = width(numbers[0, k], numbers[1, k], numbers[2, k], numbers[3, k], far)
+            if 0.5 * radius * radius / (sigma * sigma) > LARGEST_T:
+                pair = pair_of(turbines, turned, a, b, far, aside, numbers[_THRUST, k], turbulence[k])
+                if gradient:
+                    value, with_far, with_aside, with_thrust, _ = slopes_of(data, pair)
+                    job.kept[0, at, k], job.kept[1, at, k] = 2.0 * value * with_far, 2.0 * value * with_aside
+                    job.kept[2, at, k] = 2.0 * value * with_thrust
+                else:
+                    value = deficit(data, pair)
+                job.summed[b, k] += value * value
+
+    return add_near
+
+
+@scalar
+def _wake_back(job, b, at, states, lane, of_thrust):
+    """Add to the slopes with the thrust of the source of pair ``at``; returns those with both distances."""
+    of_far = of_aside = 0.0
+    for k in range(lane.state, states, lane.across):
+        share = job.summed[b, k]
+        of_far += share * job.kept[0, at, k]
+        of_aside += share * job.kept[1, at, k]
+        of_thrust[k] += share * job.kept[2, at, k]
+    job.of_target[0, b, lane.state] += of_far
+    job.of_target[1, b, lane.state] += of_aside
+    return of_far, of_aside
+
+
+@scalar
+def _count_before(reached, end, before):
+    """How many pairs come before those of each turbine; returns how many there are."""
+    total = 0
+    for a in range(end):
+        before[a] = total
+        total += reached[a]
+    return total
+
+
+@scalar
+def _clear_rows(rows, lane):
+    for a in range(rows.shape[0]):
+        for k in range(lane, rows.shape[1], LANES):
+            rows[a, k] = 0.0
+
+
+@scalar
+def _slopes_of_turbine(job, a, cosine, sine):
+    along = across = 0.0
+    for k in range(job.of_target.shape[2]):
+        along += job.of_target[0, a, k]
+        across += job.of_target[1, a, k]
+    for k in range(LANES):
+        along += job.of_source[0, a, k]
+        across += job.of_source[1, a, k]
+    return turn_back(cosine, sine, along, across)
+
+
+def _make_walk(model: WakeModel, *, gradient: bool, near: bool) -> Callable[..., float]:
+    """The walk downwind of a warp through up to ``LANES`` wind states of one direction."""
+    put_source, add_wake = (
+        _make_put_source(model, gradient=gradient),
+        _make_add_wake(model, gradient=gradient, near=near),
+    )
+    add_near = _make_add_near(model, gradient=gradient)
+
+    def walk(data, turbines, wind, job, lane, start, stop, end, counted):
+        turned, s, power = job.turned, start + lane.thread, 0.0
+        n = turned.order.size
+        for a in range(end):
+            i, first = turned.order[a], _begin(n, a)
+            last, kept = first + job.reached[a], job.before[a] - first if gradient else 0
+            if s < stop:
+                u = _wind_speed(wind.speed[s], job.summed[a, lane.thread])
+                made, thrust = curves_at(turbines, turned.types[i], u)
+                if i < counted:
+                    power += wind.weight[s] * made
+                if last > first:
+                    diameter = 2.0 * job.radius[a]
+                    put_source(data, diameter, thrust, wind.turbulence[s], lane.thread, job.numbers)
+            if last > first:
+                cuda.syncthreads()
+                left = False
+                for p in range(first + lane.slot, last, lane.slots):
+                    left |= add_wake(job, a, job.other[p], kept + p, stop - start, lane)
+                # Apart from the loop above, whose instructions so stay in their cache.
+                if near and left:
+                    turbulence = wind.turbulence[start:stop]
+                    for p in range(first + lane.slot, last, lane.slots):
+                        add_near(data, turbines, job, a, job.other[p], kept + p, turbulence, lane)
+                cuda.syncthreads()
+        return power
+
+    return cuda.jit(walk, device=True)
+
+
+def _walk_upwind(turbines, wind, job, lane, start, stop, end, counted):
+    """The walk upwind of a warp, after the walk downwind."""
+    turned, s = job.turned, start + lane.thread
+    # With fewer lanes for wind states than MOST_ACROSS, there are no more wind states than these lanes.
+    wide = LANES if lane.across >= MOST_ACROSS else lane.across
+    of_thrusts = job.thrusts[lane.slot * wide : (lane.slot + 1) * wide]
+    n, weight, slope_power, slope_thrust = turned.order.size, 0.0, 0.0, 0.0
+    for step in range(end):
+        a = end - 1 - step
+        i, first = turned.order[a], _begin(n, a)
+        last, kept = first + job.reached[a], job.before[a] - first
+        of_thrust = 0.0
+        if last > first:
+            of_place = of_side = 0.0
+            for p in range(first + lane.slot, last, lane.slots):
+                of_far, of_aside = _wake_back(job, job.other[p], kept + p, stop - start, lane, of_thrusts)
+                of_place -= of_far
+                of_side -= of_aside
+            job.of_source[0, a, lane.thread] += of_place
+            job.of_source[1, a, lane.thread] += of_side
+            cuda.syncthreads()
+            if s < stop:
+                for slot in range(lane.slots):
+                    of_thrust += job.thrusts[slot * wide + lane.thread]
+                    job.thrusts[slot * wide + lane.thread] = 0.0
+        if s < stop:
+            speed, summed = wind.speed[s], job.summed[a, lane.thread]
+            weight = wind.weight[s] if i < counted else 0.0
+            u = _wind_speed(speed, summed)
+            slope_power, slope_thrust = curves_with_slopes(turbines, turned.types[i], u)[2:]
+            of_speed = weight * slope_power + of_thrust * slope_thrust
+            job.summed[a, lane.thread] = _wind_speed_back(of_speed, speed, summed)
+        cuda.syncthreads()
+
+
+_walk_back: Any = cuda.jit(_walk_upwind, device=True)
+
+
+@once_per_model
+def count_kernel(model: WakeModel) -> Callable[..., None]:
+    """Compile the kernel that finds the largest number of pairs of a layout and direction, ``most[0]``."""
+    find_targets = _make_find_targets(_without_tables(model))
+
+    def kernel(data, turbines, sources, wind, layouts, room, most):
+        index, block = cuda.threadIdx.x, cuda.blockIdx.x
+        key, order, directions = room.turned.key[block], room.turned.order[block], wind.cosine.size
+        along, across, radius = room.turned.along[block], room.turned.across[block], room.radius[block]
+        for at in range(block, layouts.x.shape[0] * directions, cuda.gridDim.x):
+            layout, d = at // directions, at % directions
+            x, y, cosine, sine = layouts.x[layout], layouts.y[layout], wind.cosine[d], wind.sine[d]
+            turned = Turned(layouts.types[layout], order, along, across)
+            find_keys(x, y, cosine, sine, index, LANES, key)
+            cuda.syncthreads()
+            place_in_order(x, y, cosine, sine, index, LANES, key, order, along, across)
+            cuda.syncthreads()
+            _fill_sizes(turbines, turned, index, room.height[block], radius)
+            cuda.syncthreads()
+            end = last_needed(turned, layouts.counted)
+            find_targets(
+                data, turbines, sources, turned, radius, end, index, room.reached[block], room.other[block]
+            )
+            cuda.syncthreads()
+            if index == 0:
+                cuda.atomic.max(most, 0, _count_before(room.reached[block], end, room.before[block]))
+            cuda.syncthreads()
+
+    return cuda.jit(kernel)
+
+
+def _without_tables(model: WakeModel) -> WakeModel:
+    widths = widths_of(model)
+    return replace(model, widths=widths.without_tables or widths)
+
+
+@once_per_model
+def by_width_kernel(  # noqa: C901  barriers keep the steps of a kernel together
+    model: WakeModel, *, gradient: bool, near: bool, registers: int
+) -> Callable[..., None]:
+    """Compile the kernel for a model; ``across`` of the lanes have wind states of the same rotor."""
+    model = _without_tables(model)
+    find_targets, walk = _make_find_targets(model), _make_walk(model, gradient=gradient, near=near)
+
+    def kernel(data, turbines, sources, wind, layouts, room, across, sums):  # noqa: C901
+        numbers = cuda.shared.array((_ROWS, LANES), float64)
+        thrusts = cuda.shared.array(_THRUSTS, float64)
+        powers = cuda.shared.array(LANES, float64)
+        index, block = cuda.threadIdx.x, cuda.blockIdx.x
+        lane = Lane(index, index % across, across, index // across, LANES // across)
+        key, order = room.turned.key[block], room.turned.order[block]
+        directions, counted = wind.cosine.size, layouts.counted
+        for p in range(index, _THRUSTS, LANES):
+            thrusts[p] = 0.0
+        for at in range(block, layouts.x.shape[0] * directions, cuda.gridDim.x):
+            layout, d = at // directions, at % directions
+            x, y, cosine, sine = layouts.x[layout], layouts.y[layout], wind.cosine[d], wind.sine[d]
+            turned = Turned(layouts.types[layout], order, room.turned.along[block], room.turned.across[block])
+            job = Job(
+                turned, room.height[block], room.radius[block], room.reached[block], room.other[block],
+                room.summed[block], room.of_target[block], room.of_source[block], room.before[block],
+                room.kept[block], numbers, thrusts,
+            )  # fmt: skip
+            find_keys(x, y, cosine, sine, index, LANES, key)
+            cuda.syncthreads()
+            place_in_order(x, y, cosine, sine, index, LANES, key, order, turned.along, turned.across)
+            if gradient:
+                for axis in range(2):
+                    _clear_rows(job.of_target[axis], index)
+                    _clear_rows(job.of_source[axis], index)
+            cuda.syncthreads()
+            _fill_sizes(turbines, turned, index, job.height, job.radius)
+            cuda.syncthreads()
+            end = last_needed(turned, counted)
+            find_targets(data, turbines, sources, turned, job.radius, end, index, job.reached, job.other)
+            cuda.syncthreads()
+            if gradient and index == 0:
+                _count_before(job.reached, end, job.before)
+            power = 0.0
+            for start in range(wind.first[d], wind.first[d + 1], LANES):
+                stop = min(start + LANES, wind.first[d + 1])
+                _clear_rows(job.summed, index)
+                cuda.syncthreads()
+                power += walk(data, turbines, wind, job, lane, start, stop, end, counted)
+                if gradient:
+                    _walk_back(turbines, wind, job, lane, start, stop, end, counted)
+                cuda.syncthreads()
+            powers[index] = power
+            cuda.syncthreads()
+            if index == 0:
+                total = 0.0
+                for k in range(LANES):
+                    total += powers[k]
+                sums.power[layout, d] = total
+            if gradient:
+                for a in range(index, order.size, LANES):
+                    if order[a] < counted:
+                        of_x, of_y = _slopes_of_turbine(job, a, cosine, sine)
+                        sums.of_x[layout, d, order[a]] = of_x
+                        sums.of_y[layout, d, order[a]] = of_y
+            cuda.syncthreads()
+
+    return cuda.jit(kernel) if is_simulated() else cuda.jit(kernel, max_registers=registers)

@@ -1,0 +1,87 @@
+"""What the kernels share: which layout and direction a block works on, turning places into the wind, and adding up.
+
+A *job* is one layout in one wind direction. A block of ``LANES`` threads (one warp, whose barriers are cheap) works on
+one or several jobs at a time, and then on others, so that the room it works with is that of few jobs. Each job writes
+sums of its own; ``add_directions`` adds those of a layout in the order of the directions. So a result does not depend
+on the other layouts of its batch.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from vindeby.arrays import FloatArray, IntArray
+from vindeby.wake.compiling.compiled import scalar
+from vindeby.wake.gpu.devices import cuda_module
+from vindeby.wake.loops.wind import turn
+
+cuda = cuda_module()
+
+LANES = 32
+
+
+class Layouts(NamedTuple):
+    """Layouts of a farm, (layouts, turbines), around the origin; the first ``counted`` turbines are the farm's own."""
+
+    x: FloatArray
+    y: FloatArray
+    types: IntArray
+    counted: int
+
+
+class Sums(NamedTuple):
+    """Mean power of the farm in W by layout and direction, and its slopes: by layout, direction and turbine."""
+
+    power: FloatArray
+    of_x: FloatArray
+    of_y: FloatArray
+
+
+class TurnedRoom(NamedTuple):
+    """Places turned into the wind, by job at work and turbine; ``key`` is room for sorting."""
+
+    key: FloatArray
+    order: IntArray
+    along: FloatArray
+    across: FloatArray
+
+
+@scalar
+def find_keys(x, y, cosine, sine, lane, lanes, key):
+    """The downwind coordinate of every turbine; each lane has its own turbines."""
+    for i in range(lane, x.size, lanes):
+        key[i] = turn(cosine, sine, x[i], y[i])[0]
+
+
+@scalar
+def place_in_order(x, y, cosine, sine, lane, lanes, key, order, along, across):
+    """Put every turbine where it belongs in the order downwind: as many as are upwind of it stand before it."""
+    for i in range(lane, x.size, lanes):
+        rank, own = 0, key[i]
+        for j in range(x.size):
+            rank += (key[j] < own) | ((key[j] == own) & (j < i))
+        order[rank], along[rank] = i, own
+        across[rank] = turn(cosine, sine, x[i], y[i])[1]
+
+
+@scalar
+def _added(values):
+    total = 0.0
+    for d in range(values.size):
+        total += values[d]
+    return total
+
+
+def _add_directions(sums, unit, slopes, aep, slope_x, slope_y):
+    """Add up the directions of every layout, in ``unit``: one thread for each turbine, and one for the power."""
+    at = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x
+    layout, i = at // (slopes + 1), at % (slopes + 1)
+    if layout < aep.size:
+        if i == slopes:
+            aep[layout] = _added(sums.power[layout]) * unit
+        else:
+            slope_x[layout, i] = _added(sums.of_x[layout, :, i]) * unit
+            slope_y[layout, i] = _added(sums.of_y[layout, :, i]) * unit
+
+
+add_directions = cuda.jit(_add_directions)
