@@ -125,7 +125,7 @@ def picture(asked: Campaign, chosen: dict[str, Any], best: np.ndarray, path: str
         bars.barh(np.arange(len(chosen)) + 0.2 - 0.4 * number, lost, 0.38, label=label, color=color)
     bars.set_yticks(range(len(chosen)), list(chosen), fontsize=7)
     bars.invert_yaxis()
-    bars.set(title="regret", xlabel="GWh/year below the best layout known")
+    bars.set(title="regret", xlabel="GWh below the best known")
     bars.legend(fontsize=7)
     figure.savefig(path, dpi=90)
 

@@ -190,6 +190,17 @@ def test_each_zone_is_connected_to_its_own_substations() -> None:
     assert tree.eur(x, y) == pytest.approx(routes.eur, rel=1e-12)
 
 
+def test_turbines_almost_in_a_line_are_connected_where_they_stand() -> None:
+    x = np.array([2220.005, 774.478, 1149.403, 1486.786, 2579.466, 423.223, 1845.673])
+    y = np.array([4754.746, 1189.717, 2102.956, 2970.218, 5676.781, 285.639, 3842.030])
+    routes = CableRouter(np.array([[1500.0, 3000.0]]), TYPES, border=SQUARE).route(x, y)
+    assert routes.crossings() == []
+    starts = np.array([line[0] for line in routes.lines()])
+    assert starts.tolist() == np.stack([x, y], axis=1).tolist()
+    assert routes.carried().max() <= 7
+    assert routes.length_m < 6000.0
+
+
 def test_routes_come_back_from_their_arrays() -> None:
     x, y = places(20)
     routes = CableRouter(HUB, TYPES, obstacles=[WALL]).route(x, y)

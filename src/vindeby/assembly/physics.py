@@ -332,8 +332,9 @@ class CampaignCheck:
         mean_gwh = float(weights @ gwh / weights.sum())
         if abs(mean_gwh - stored_gwh) > TOLERANCE_AEP * mean_gwh:
             yield f"aep is {stored_gwh:.9g} GWh, but the mean over its scenarios is {mean_gwh:.9g} GWh"
-        stored = {SCENARIO_AEP: gwh, SCENARIO_BEST: record.arrays.get(SCENARIO_BEST)}
-        if self._campaign.over == "regret" and np.shape(stored[SCENARIO_BEST]) != gwh.shape:
+        best = record.arrays.get(SCENARIO_BEST)
+        stored = {SCENARIO_AEP: gwh, SCENARIO_BEST: np.zeros(0) if best is None else best}
+        if self._campaign.over == "regret" and stored[SCENARIO_BEST].shape != gwh.shape:
             yield f"{SCENARIO_BEST} does not hold an energy for each of {len(weights)} scenarios"
         for name, again in self.scenario_gwh(placed, record).items() if self._deep else ():
             pairs = zip(given, np.ravel(stored[name]), again, strict=False)
@@ -344,8 +345,8 @@ class CampaignCheck:
     def scenario_gwh(self, placed: PlacedLayout, record: Record) -> dict[str, FloatArray]:
         """By the name of its array, the energy of a layout in each scenario, and that of the best layout for each."""
         parts = self._engine(placed.cell).parts
-        layout = placed.x, placed.y, placed.types
-        found = {SCENARIO_AEP: np.array([part.turbine_aep(*layout).sum() for part in parts])}
+        own = np.zeros(len(placed.x), np.int64) if placed.types is None else placed.types
+        found = {SCENARIO_AEP: np.array([part.turbine_aep(placed.x, placed.y, own).sum() for part in parts])}
         best, types = (record.arrays.get(f"scenario_best_{name}") for name in ("layout", "types"))
         if best is not None and best.shape == (len(parts), 2, len(placed.x)):
             known = np.array(placed.cell.type_indices)
@@ -355,7 +356,9 @@ class CampaignCheck:
                 else np.searchsorted(known, types)
             )
             rows = zip(parts, best, each, strict=True)
-            found[SCENARIO_BEST] = np.array([part.turbine_aep(*at, kinds).sum() for part, at, kinds in rows])
+            found[SCENARIO_BEST] = np.array(
+                [part.turbine_aep(at[0], at[1], kinds).sum() for part, at, kinds in rows]
+            )
         return found
 
     def _engine(self, cell: Cell) -> WindFarm:

@@ -228,7 +228,8 @@ def _common_rose(
     given: Sequence[World], parts: Sequence[wake.WindFarm], weights: FloatArray
 ) -> wake.WindStates | None:
     """The mean wind of scenarios that differ in nothing but how often wind states occur; None for others."""
-    first, states = given[0].campaign, parts[0].states
+    first = given[0].campaign
+    states: wake.WindStates = parts[0].states
     same_rose = all(
         type(part) is wake.WindFarm
         and isinstance(part.wind, Wind)

@@ -30,6 +30,8 @@ _HGS_ITERATIONS = 1000
 """Without an improvement, after which the genetic search ends."""
 _SLACK_M = 1.0
 """A turbine may stand on the border or the edge of an obstacle, but for rounding; the router must not mind."""
+_SHIFTS_M = (0.0, 2.0, 5.0, 10.0, 20.0, 40.0, 80.0)
+"""OptiWindNet 0.3.2 fails for turbines that stand almost in a line: shift them until it does not, at random."""
 _MOST_SUBSTATION_MOVES = 12
 
 
@@ -200,28 +202,29 @@ class CableRouter:
         if len(places) == 1 and self._area is None and self._walls.is_empty:
             return self._straight(places)
         api = library("optiwindnet.api", "cables", "routing cables")
-        try:
-            found = [self._read(network.G, places) for network in self._networks(api, places)]
-        except TaskError:
-            raise
-        except Exception as error:  # OptiWindNet raises many kinds, and asserts
-            raise TaskError(
-                f"OptiWindNet found no cables for {len(places)} turbines with the router {self.method}: "
-                f"{type(error).__name__}: {error}"
-            ) from error
-        routes = min(found, key=lambda one: one.eur)
-        if wrong := routes.crossings():
-            raise TaskError(f"OptiWindNet's cables {wrong[0][0]} and {wrong[0][1]} cross; try another router")
-        return routes
+        why = ""
+        for shift_m in _SHIFTS_M:
+            rng = np.random.default_rng([self.seed, int(shift_m)])
+            shifted = places + shift_m * rng.uniform(-1.0, 1.0, places.shape)
+            try:
+                found = [self._read(one.G, places) for one in self._networks(api, shifted, shift_m)]
+            except Exception as error:  # noqa: BLE001 - OptiWindNet raises many kinds, and asserts
+                why = why or f"{type(error).__name__}: {error}"
+                continue
+            if good := [routes for routes in found if not routes.crossings()]:
+                return min(good, key=lambda one: one.eur)
+            why = why or "its cables cross"
+        many = f"{len(places)} turbines with the router {self.method}"
+        raise TaskError(f"OptiWindNet found no cables for {many}: {why}; try another router, or another seed")
 
-    def _networks(self, api: Any, places: FloatArray) -> list[Any]:
+    def _networks(self, api: Any, places: FloatArray, shift_m: float = 0.0) -> list[Any]:
         """What the router found, and what the quicker ones found before it: the best of them is kept."""
         # With a time limit of 0 the genetic search counts iterations.
         seconds = self.seconds if self.seconds and self.method == "hgs" else 0.0
         routers = [api.EWRouter(), api.HGSRouter(time_limit=seconds, seed=self.seed)]
         networks = []
         for router in routers[: 1 if self.method == "heuristic" else 2]:
-            networks.append(self._network(api, places))
+            networks.append(self._network(api, places, 1.5 * shift_m))
             with _iterations(_HGS_ITERATIONS):
                 networks[-1].optimize(router=router)
         if self.method == "milp":
@@ -234,12 +237,14 @@ class CableRouter:
             networks[0].optimize(router=exact)
         return networks
 
-    def _network(self, api: Any, places: FloatArray) -> Any:
-        """OptiWindNet's network, not routed yet."""
+    def _network(self, api: Any, places: FloatArray, margin_m: float) -> Any:
+        """OptiWindNet's network, not routed yet, with so much more room for cables."""
         area = self._area
         if area is None and not self._walls.is_empty:  # it cannot have obstacles without a border
             hull = shapely.MultiPoint([*places, *np.array(self.substations)]).union(self._walls).envelope
             area = hull.buffer(hull.length, join_style="mitre").difference(self._walls)
+        if area is not None and margin_m:
+            area = area.buffer(margin_m, join_style="mitre")
         fence = (
             {}
             if area is None
@@ -265,7 +270,8 @@ class CableRouter:
     def _read(self, graph: Any, places: FloatArray) -> Routes:
         """OptiWindNet's graph, in which corners of detours are nodes, as one cable for each turbine."""
         turbines, roots = len(places), self.count
-        corners, real = graph.graph["VertexC"], graph.graph.get("fnT")
+        corners, real = graph.graph["VertexC"].copy(), graph.graph.get("fnT")
+        corners[:turbines] = places
         found: dict[int, tuple[int, int, list[int]]] = {}
         for root in range(-roots, 0):
             ahead = [(root, root, child, [root]) for child in graph[root]]

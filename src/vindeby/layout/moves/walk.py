@@ -130,9 +130,9 @@ def _mover_over_scenarios(
         mover = mover_of(part, x, y, types, counted, trials, origin)
         common = part.data, part.turbine_arrays, part.wind_near(origin), mover.moves
         each.append((mover, common, 1.0 / mover.per_gwh))
-    x, y, types = (np.array(column) for column in layout)
+    x, y, types = layout
     energies = np.zeros((2, len(each)))
-    whole = WholeMoves(types, x, y, energies)
+    whole = WholeMoves(np.array(types, np.int64), np.array(x), np.array(y), energies)
 
     def settle(*_common: Any) -> float:
         for place, (mover, common, unit) in enumerate(each):

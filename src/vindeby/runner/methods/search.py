@@ -84,7 +84,9 @@ def _by_scenario(problem: LayoutProblem, found: Found) -> dict[str, NDArray[Any]
     arrays = {**found.arrays, SCENARIO_AEP: farm.scenario_aep(found.x, found.y, found.types)}
     if best is not None:
         rows = zip(farm.parts, best, found.arrays["scenario_best_types"], strict=True)
-        arrays[SCENARIO_BEST] = np.array([part.turbine_aep(*at, types).sum() for part, at, types in rows])
+        arrays[SCENARIO_BEST] = np.array(
+            [part.turbine_aep(at[0], at[1], types).sum() for part, at, types in rows]
+        )
     return arrays
 
 

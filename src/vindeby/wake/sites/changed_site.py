@@ -93,6 +93,6 @@ def _spread(states: WindStates, std_deg: float) -> WindStates:
         first=np.arange(shape[0] + 1, dtype=np.int64) * shape[1],
         speed=np.tile(states.speed[: shape[1]], shape[0]),
         probability=summed.ravel(),
-        turbulence=np.round(mean, 12).ravel(),
+        turbulence=np.asarray(np.round(mean, 12), np.float64).ravel(),
         shape=shape,
     )
