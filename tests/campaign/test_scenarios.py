@@ -77,7 +77,7 @@ def test_values_are_drawn_from_a_list_and_directions_are_turned() -> None:
 
 
 NEAR_DATA = {"type": "five", "positions": [[5000, 0], [5000, 1000]]}
-BASE = [{"name": "alone"}, {"name": "near", "neighbours": NEAR_DATA}]
+BASE: list[dict[str, Any]] = [{"name": "alone"}, {"name": "near", "neighbours": NEAR_DATA}]
 
 
 @pytest.mark.parametrize(

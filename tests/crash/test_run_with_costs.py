@@ -59,4 +59,4 @@ def test_a_run_by_lcoe_that_was_killed_twice_equals_the_undisturbed_one(tmp_path
         said, again = ({**one.attributes, "seconds": 0.0} for one in (record, other))
         assert said == again
         assert said["objective"] == said["lcoe_eur_per_mwh"]
-        assert said["cables_eur"] > 0.0
+        assert float(said["cables_eur"]) > 0.0

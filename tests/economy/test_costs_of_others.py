@@ -65,7 +65,12 @@ def test_lcoe_and_npv_are_those_of_costmodels_on_random_farms(monkeypatch: pytes
             rng.uniform(10.0, 60.0) * many,
         )
         costs = Costs(
-            capex, opex, discount, years, Foundation(grid, table=(depths, 3.36 * masses), fixed=5e5), fixed
+            capex,
+            opex,
+            discount,
+            years,
+            Foundation(grid, table=(depths.tolist(), (3.36 * masses).tolist()), fixed=5e5),
+            fixed,
         )
         parts = costs.parts(x, y, types, cables)
         deep = RegularGridInterpolator((grid.x, grid.y), grid.depth)((x, y))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 from math import inf, log
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,7 +14,12 @@ from vindeby.layout.moves.walk import mover_of
 from vindeby.wake import Neighbours, ScenarioFarm, TableSite, Turbine, WindFarm
 from vindeby.wake.scenarios import SMOOTHNESS
 
-THRUST = {"cut_in": 3.0, "rated_speed": 11.0, "cut_out": 25.0, "thrust_coefficient": [0.8, 0.8, 0.4]}
+THRUST: dict[str, Any] = {
+    "cut_in": 3.0,
+    "rated_speed": 11.0,
+    "cut_out": 25.0,
+    "thrust_coefficient": [0.8, 0.8, 0.4],
+}
 TURBINE = Turbine.cubic("t", 4.0, 120.0, 90.0, thrust_wind_speed=[3.0, 9.0, 25.0], **THRUST)
 OTHER = Turbine.cubic("u", 2.0, 80.0, 70.0, thrust_wind_speed=[3.0, 8.0, 25.0], **THRUST)
 TABLE = np.arange(1.0, 37.0).reshape(12, 3) / 666.0

@@ -72,7 +72,6 @@ def assert_same(on_card: WindFarm, on_cores: WindFarm, tolerance: float, kinds: 
 
 
 @pytest.mark.slow
-@pytest.mark.core
 def test_a_card_finds_the_energy_of_layouts() -> None:
     x, y, types = layouts()
     expected = farm("jensen").aep_batch(x, y, types)

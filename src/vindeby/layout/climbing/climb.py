@@ -188,7 +188,7 @@ class Climb:
         energy, east, north = self.problem.farm.aep_and_gradient(whole.x, whole.y, whole.types)
         if self.valuation is not None:
             rise = np.zeros((2, len(whole.x)))
-            energy -= cost_and_gradient(self.costs, whole.x, whole.y, rise)
+            energy -= cost_and_gradient(self.costs, whole.x, whole.y, rise)  # type: ignore[no-untyped-call]
             east, north = east - rise[0], north - rise[1]
         return energy, np.stack([east[: len(x)], north[: len(x)]])
 

@@ -84,10 +84,8 @@ def _in_each_scenario(
     parts = [simpler(part) for part in farm.parts]
     if not any(parts):
         return None
-    if not isinstance(farm, ScenarioFarm):
-        return replace(problem, farm=parts[0])
-    pairs = zip(parts, farm.parts, strict=True)
-    return replace(problem, farm=farm.with_parts([made or part for made, part in pairs]))
+    made = [one or part for one, part in zip(parts, farm.parts, strict=True)]
+    return replace(problem, farm=farm.with_parts(made) if isinstance(farm, ScenarioFarm) else made[0])
 
 
 _DEFICITS = (0.05, 0.15, 0.3)
