@@ -28,6 +28,16 @@ BROKEN_SCENARIOS: dict[str, Broken] = {
     "a weight of 0": _scenarios(
         "\n  - {name: a, weight: 0}", "scenarios[0].weight", "got 0", "greater than 0"
     ),
+    "a weight too large": _scenarios(
+        "\n  - {name: a, weight: 1.0e+308}", "scenarios[0].weight", "1e-6 to 1e6"
+    ),
+    "too many samples": _scenarios(
+        "".join(f"\n  - {{vary: {{wake.a: {{values: [{one}]}}}}, samples: 501}}" for one in (0.04, 0.05)),
+        ":39: scenarios",
+        "1,002 scenarios",
+        "at most 1,000",
+        "draw fewer",
+    ),
     "a weight of text": _scenarios("\n  - {name: a, weight: half}", "scenarios[0].weight", "got 'half'"),
     "an unknown wake model": _scenarios(
         "\n  - {wake: nygard-2022}", "scenarios[0].wake", "did you mean 'nygaard-2022'?"
@@ -129,6 +139,15 @@ BROKEN_SCENARIOS: dict[str, Broken] = {
         more="objective: {turbine_cost_gwh: 12, over: regret}\n",
         old="capacity_mw: 30",
         new="n_turbines: {from: 4, to: 6}",
+    ),
+    "two objectives over the worst": _scenarios(
+        " [{name: a}]",
+        "objective.over",
+        "a single objective",
+        "write mean",
+        more="costs: {discount: 0.06, years: 25, turbine: {capex: 8.9e+7}, "
+        "cables: {substations: 1, types: [[5, 400]]}}\n"
+        "objective: {of: aep, against: cable_length, over: worst}\n",
     ),
     "scenarios of a call": _scenarios(
         " [{name: a}]",

@@ -34,6 +34,7 @@ BROKEN = {
     "a place without y": (f"substations: [[5]], {TYPES}", ("costs.cables.substations",)),
     "degrees as words": (f"substations: [[5 E, 52 N]], {TYPES}", ("costs.cables.substations",)),
     "a name that no farm has": (f"substations: {{west: 1}}, {TYPES}", ("'west'", "north", "south")),
+    "two substations at one place": (f"substations: [[5, 6], [5, 6]], {TYPES}", ("one place", "move it")),
     "a farm without substations": (f"substations: {{north: 1}}, {TYPES}", ("'south'", "each of its zones")),
     "a substation in an exclusion": (f"substations: [[3000, -8050]], {TYPES}", ("exclusion", "3000, -8050")),
     "a farm in pieces": (f"substations: 1, {TYPES}, within_area: true", ("within_area", "several pieces")),
@@ -50,6 +51,11 @@ def test_wrong_cables_are_refused_with_the_words_that_help(case: str) -> None:
     with pytest.raises(CampaignError) as caught:
         _with(text)
     assert not [word for word in words if word not in str(caught.value)], str(caught.value)
+
+
+def test_a_zone_whose_farm_has_substations_cannot_have_its_own() -> None:
+    with pytest.raises(CampaignError, match="no farm or zone has its substations by the name 'west'"):
+        _with(f"substations: {{together: 1, in turn: 1, mixed: 1, west: 1}}, {TYPES}", ZONED)
 
 
 def test_a_substation_outside_the_area_is_refused_only_where_cables_stay_inside() -> None:

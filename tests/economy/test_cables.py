@@ -9,7 +9,7 @@ import shapely
 
 from vindeby.arrays import FloatArray
 from vindeby.economy.cables import CableRouter, Routes, ZonedRouter
-from vindeby.errors import ArgumentError, InputError
+from vindeby.errors import InputError, TaskError
 
 pytest.importorskip("optiwindnet")
 pytestmark = pytest.mark.slow  # OptiWindNet compiles for some seconds when it is first used
@@ -116,7 +116,7 @@ def test_optiwindnet_finds_no_crossing_either() -> None:
 
     x, y = places(60)
     router = CableRouter(HUB, TYPES, method="hgs", obstacles=[WALL])
-    networks = router._networks(pytest.importorskip("optiwindnet.api"), np.stack([x, y], axis=1))
+    networks = list(router._networks(pytest.importorskip("optiwindnet.api"), np.stack([x, y], axis=1)))
     assert len(networks) == 2
     assert [find_geometric_crossings(network.G) for network in networks] == [[], []]
 
@@ -140,6 +140,55 @@ def test_crossing_cables_are_found() -> None:
         Routes(ends, routes.types, points[[0, 3, 2, 1]], first, stations, np.array([1.0])).crossings() == []
     )
     assert CableRouter(stations, TYPES).route(x, y).crossings() == []
+
+
+def test_one_turbine_has_a_straight_cable_or_a_clear_refusal() -> None:
+    x, y = np.array([1000.0]), np.array([5000.0])
+    assert CableRouter(HUB, TYPES, border=SQUARE).route(x, y).length_m == pytest.approx(4000.0)
+    stations = np.vstack([HUB, [[1000.0, 500.0]]])
+    routes = CableRouter(stations, TYPES, obstacles=[WALL]).route(x, y)
+    assert (routes.ends.tolist(), routes.length_m) == ([[0, -2]], 4500.0)
+    for given in ({"obstacles": [WALL]}, {"border": SQUARE, "obstacles": [WALL]}):
+        with pytest.raises(TaskError, match="no straight cable"):
+            CableRouter(HUB, TYPES, **given).route(x, y)  # type: ignore[arg-type]
+
+
+def test_what_quicker_routers_found_is_kept_where_the_slow_one_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    api = pytest.importorskip("optiwindnet.api")
+    pytest.importorskip("ortools")
+
+    def none_in_time(*_: object, **__: object) -> None:
+        raise RuntimeError("no solution in time")
+
+    monkeypatch.setattr(api, "MILPRouter", none_in_time)
+    x, y = places(12)
+    quick, slow = (CableRouter(HUB, TYPES, method=method).route(x, y) for method in ("hgs", "milp"))
+    assert slow.points.tolist() == quick.points.tolist()
+
+
+@pytest.mark.parametrize(("name", "method"), [("hybgensea", "hgs"), ("ortools", "milp")])
+def test_a_missing_solver_is_named_with_its_extra(
+    name: str, method: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(InputError, match=rf"{name}.*vindeby\[cables\]"):
+        CableRouter(HUB, TYPES, method=method).route(*places(5))  # type: ignore[arg-type]
+
+
+def test_a_group_without_turbines_does_not_move_its_substation(monkeypatch: pytest.MonkeyPatch) -> None:
+    begun: list[FloatArray] = []
+
+    def begin(_: CableRouter, here: FloatArray, places: FloatArray) -> None:
+        begun.append(here)
+        raise TaskError("enough")
+
+    monkeypatch.setattr(CableRouter, "_allowed", begin)
+    alike = np.array(
+        [[0.0, 0.0], [0.0, 0.0], [3000.0, 0.0]]
+    )  # a group that begins at the second has no turbine
+    with pytest.raises(TaskError):
+        CableRouter(3, TYPES)._placed(alike, 3)
+    assert sorted(begun[0].tolist()) == alike.tolist()
 
 
 def test_the_same_layout_has_the_same_cables() -> None:
@@ -215,19 +264,3 @@ def test_a_missing_library_is_named_with_its_extra(monkeypatch: pytest.MonkeyPat
     monkeypatch.setitem(sys.modules, "optiwindnet.api", None)
     with pytest.raises(InputError, match=r"vindeby\[cables\]"):
         CableRouter(HUB, TYPES).route(*places(5))
-
-
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        ({"types": [(5, 1.0), (3, 2.0)]}, "each larger than the one before"),
-        ({"types": [(3, 2.0), (5, 1.0)]}, "not cheaper"),
-        ({"types": []}, "pairs"),
-        ({"substations": 0}, "at least one substation"),
-        ({"substations": [[4000.0, 5000.0]], "obstacles": [WALL]}, "inside an exclusion"),
-        ({"substations": [[-4000.0, 5000.0]], "border": SQUARE}, "outside the area"),
-    ],
-)
-def test_what_cannot_be_routed_is_refused(given: dict[str, object], message: str) -> None:
-    with pytest.raises(ArgumentError, match=message):
-        CableRouter(**{"substations": HUB, "types": TYPES, **given})  # type: ignore[arg-type]

@@ -72,6 +72,10 @@ def test_the_cost_of_stored_cables_is_part_of_the_capex(asked: Campaign, record:
     assert values["capex_eur"] == pytest.approx(16 * 2e6 + eur, rel=1e-12)
 
 
+def _check(asked: Campaign, record: Record) -> list[str]:
+    return list(check_cables(asked, next(iter(asked.cells())), record))
+
+
 def _changed(record: Record, name: str, where: Any, value: float) -> Record:
     array = np.array(record.arrays[name])
     array[where] = value
@@ -79,7 +83,7 @@ def _changed(record: Record, name: str, where: Any, value: float) -> Record:
 
 
 def test_cables_that_cannot_be_are_named(asked: Campaign, record: Record) -> None:
-    assert list(check_cables(asked, record)) == []
+    assert (_check(asked, record)) == []
     ends = record.arrays["cable_ends"]
     feeder = int(np.argmax(ends[:, 1] < 0))
     broken = {
@@ -89,12 +93,66 @@ def test_cables_that_cannot_be_are_named(asked: Campaign, record: Record) -> Non
         "cannot be followed": _changed(record, "cable_types", 0, 7),
     }
     for words, one in broken.items():
-        assert words in "; ".join(check_cables(asked, one))
+        assert words in "; ".join(_check(asked, one))
     heavy = _changed(record, "cable_types", slice(None), 0)
-    assert "but its type carries 3" in "; ".join(check_cables(asked, heavy))
+    assert "but its type carries 3" in "; ".join(_check(asked, heavy))
     bare = {name: array for name, array in record.arrays.items() if "cable" not in name}
-    assert list(check_cables(asked, Record(KEY, record.fingerprint, bare))) == ["has no cables"]
-    assert list(check_cables(asked, Record(KEY, "", bare))) == []
+    assert (_check(asked, Record(KEY, record.fingerprint, bare))) == ["has no cables"]
+    assert (_check(asked, Record(KEY, "", bare))) == []
+
+
+def _with(record: Record, attributes: dict[str, float] | None = None, **arrays: Any) -> Record:
+    kept = {name: array for name, array in {**record.arrays, **arrays}.items() if array is not None}
+    return Record(record.key, record.fingerprint, kept, {**record.attributes, **(attributes or {})})
+
+
+def test_arrays_that_are_not_cables_are_named(asked: Campaign, record: Record) -> None:
+    ends, types, points = (record.arrays[f"cable_{name}"] for name in ("ends", "types", "points"))
+    far, loose = np.array(ends), np.array(points)
+    far[0, 1] = -2
+    loose[1, 3] = np.nan
+    broken: list[dict[str, Any]] = [
+        {"cable_ends": ends.ravel()},
+        {"cable_ends": ends.astype(float)},
+        {"cable_ends": np.array(3)},
+        {"cable_ends": far},
+        {"cable_types": types[:3]},
+        {"cable_types": None},
+        {"cable_types": types - 1},
+        {"cable_points": points[:, points[0] != 0]},
+        {"cable_points": points[:, :0]},
+        {"cable_points": points[:, ::-1]},
+        {"cable_points": points[:, 1:]},
+        {"cable_points": points[0]},
+        {"cable_points": loose},
+        {"substations": None},
+        {"substations": record.arrays["substations"].ravel()},
+    ]
+    for arrays in broken:
+        (said,) = _check(asked, _with(record, **arrays))
+        assert "cannot be followed" in said
+
+
+def test_other_substations_and_another_length_are_named(asked: Campaign, record: Record) -> None:
+    number, x, y = record.arrays["cable_points"]
+    moved = np.array(record.arrays["substations"])
+    moved[0] += 5.0
+    there = np.isclose(x, CABLES["substations"][0][0]) & np.isclose(y, CABLES["substations"][0][1])  # type: ignore[index]
+    points = np.vstack([number, x + 5.0 * there, y])
+    wrong = _check(asked, _with(record, substations=moved, cable_points=points))
+    assert wrong == ["a substation does not stand where the campaign has it"]
+    more = np.column_stack([record.arrays["substations"], [WEST, SOUTH]])
+    wrong = _check(asked, _with(record, substations=more))
+    assert wrong == ["has 2 substations, but the campaign asks for 1"]
+    searched = Campaign.from_data(
+        {**asked.to_data(), "costs": {**COSTS, "cables": {**CABLES, "substations": 1}}}
+    )
+    assert (_check(searched, _with(record, substations=moved, cable_points=points))) == []
+    assert _check(searched, _with(record, substations=more))
+    length_m = sum(shapely.LineString(np.column_stack([x, y])[number == cable]).length for cable in range(16))
+    assert (_check(asked, _with(record, {"cable_length_m": length_m}))) == []
+    (said,) = _check(asked, _with(record, {"cable_length_m": 0.99 * length_m}))
+    assert "cable_length_m is" in said
 
 
 def test_crossing_cables_are_named(asked: Campaign, record: Record) -> None:
@@ -103,7 +161,7 @@ def test_crossing_cables_are_named(asked: Campaign, record: Record) -> None:
     at = 1 + int(np.searchsorted(number, 0.0))
     points = np.insert(np.vstack([number, x, y]), at, np.vstack([[0.0, 0.0], far.T]).T[::-1], axis=1)
     arrays = {**record.arrays, "cable_points": points}
-    assert "cross" in "; ".join(check_cables(asked, Record(KEY, record.fingerprint, arrays)))
+    assert "cross" in "; ".join(_check(asked, Record(KEY, record.fingerprint, arrays)))
 
 
 def test_cables_and_substations_are_drawn(results: ResultSet) -> None:

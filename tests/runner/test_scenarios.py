@@ -54,6 +54,8 @@ def test_a_result_has_its_value_in_each_scenario_and_validate_computes_it_again(
         assert "does not hold an energy for each of 2" in " ".join(
             deep(_with(record, "scenario_aep_gwh", gwh[:1]))
         )
+        silent = {name: value for name, value in record.attributes.items() if name != "objective"}
+        assert list(deep(replace(record, attributes=silent))) == ["does not say objective"]
 
 
 def _with(record: Record, name: str, array: np.ndarray) -> Record:

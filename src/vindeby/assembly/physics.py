@@ -169,6 +169,7 @@ class CampaignCheck:
         self._cells = {(cell.farm_idx, cell.type_idx): cell for cell in campaign.cells()}
         self._areas = cache(lambda farm_idx: areas_of(campaign.farms[farm_idx]))
         self._around = cache(lambda cell: around(campaign, cell.farm_idx, campaign.turbines_of(cell)))
+        self._worlds = cache(lambda: worlds(campaign))
         self._costs = cache(lambda cell: costs_of(campaign, cell))
         self._depths: DepthGrid | None = None
         self._wind_farm = cache(self._new_wind_farm)
@@ -187,7 +188,7 @@ class CampaignCheck:
         yield from check_zone(cell, record)
         yield from check_types(self._campaign, placed)
         yield from self._check_places(placed)
-        wrong_cables = list(check_cables(self._campaign, record))
+        wrong_cables = list(check_cables(self._campaign, cell, record))
         yield from wrong_cables
         yield from self._check_turbine(cell, record)
         energy = record.arrays.get("aep")
@@ -280,7 +281,7 @@ class CampaignCheck:
                 scale = values["capex_eur"]
             elif name == OBJECTIVE and objective is not None and not objective.is_of_costs:
                 scale = max(scale, stored_gwh)
-            if said is None and record.fingerprint and costs is not None:
+            if said is None and record.fingerprint and (costs is not None or self._campaign.scenarios):
                 yield f"does not say {name}"
             elif isinstance(said, float) and not abs(said - value) <= TOLERANCE_AEP * scale:
                 yield f"{name} is {said:.9g}, but its energy and turbines make {value:.9g}"
@@ -324,7 +325,7 @@ class CampaignCheck:
 
     def _check_scenarios(self, placed: PlacedLayout, record: Record, stored_gwh: float) -> Iterator[str]:
         """What is wrong with the values by scenario; ``deep``, with each of them."""
-        given = worlds(self._campaign)
+        given = self._worlds()
         gwh, weights = record.arrays.get(SCENARIO_AEP), np.array([world.weight for world in given])
         if gwh is None or gwh.shape != weights.shape or not np.isfinite(gwh).all():
             yield f"{SCENARIO_AEP} does not hold an energy for each of {len(weights)} scenarios"

@@ -154,15 +154,12 @@ def refuse_costs(campaign: CampaignFields) -> None:
 def _refuse_cables(campaign: CampaignFields, cables: Cables) -> None:
     """Refuse a farm without substations, names that no farm or zone has, and substations where no cable may lie."""
     at, given = ("costs", "cables", "substations"), cables.substations
-    names = [
-        name for farm in campaign.farms for name in (farm.name, *(zone.name for zone in farm.zones or ()))
-    ]
-    for name in given if isinstance(given, dict) else ():
-        wrong, remedy = (
-            f"no farm or zone has the name {name!r}",
-            f"name farms or zones: {', '.join(names[:9])}",
-        )
-        require(name in names, wrong, remedy, *at, name)
+    named = given if isinstance(given, dict) else {}
+    zoned = [farm for farm in campaign.farms if farm.name not in named]
+    names = [farm.name for farm in campaign.farms] + [one.name for farm in zoned for one in farm.zones or ()]
+    for name in named:
+        wrong = f"no farm or zone has its substations by the name {name!r}"
+        require(name in names, wrong, f"name farms or zones: {', '.join(names[:9])}", *at, name)
     for farm in campaign.farms:
         groups = cables.groups(farm)
         wrong = f"does not say where the substations of farm {farm.name!r} are"
@@ -172,7 +169,10 @@ def _refuse_cables(campaign: CampaignFields, cables: Cables) -> None:
             pieces = not cables.within_area or area.geom_type == "Polygon"
             wrong = f"farm {farm.name!r} is in several pieces, and no cable could lead from one to another"
             require(pieces, wrong, "write within_area: false", "costs", "cables", "within_area")
-            for place in places if isinstance(places, tuple) else ():
+            listed = places if isinstance(places, tuple) else ()
+            wrong = "two substations stand at one place"
+            require(len(set(listed)) == len(listed), wrong, "leave one out, or move it", *at)
+            for place in listed:
                 point, where = shapely.Point(place), f"({place[0]:.10g}, {place[1]:.10g})"
                 excluded = any(hole.shape().contains(point) for hole in boundary.exclusions)
                 require(not excluded, f"the substation at {where} is in an exclusion", "move it", *at)

@@ -14,7 +14,7 @@ from vindeby.campaign.refusals import (
     refuse_unknown_wind,
     refuse_unsuitable_wake_model,
 )
-from vindeby.campaign.sections.scenarios import OF_WAKES, Scenario
+from vindeby.campaign.sections.scenarios import MOST_SAMPLES, OF_WAKES, Scenario
 from vindeby.campaign.sections.site import Site, WindChanges
 from vindeby.campaign.sections.values import refusal, require
 from vindeby.campaign.sections.wake_model import NamedCode, WakeModel
@@ -106,18 +106,16 @@ def refuse_bad_scenarios(campaign: CampaignFields) -> None:
     """Refuse scenarios that the campaign cannot be in, and a value over scenarios where there are none."""
     over = campaign.objective and campaign.objective.over
     if campaign.scenarios is None:
-        require(
-            not over,
-            "is over scenarios, and there are none",
-            "give scenarios, or leave it out",
-            "objective",
-            "over",
-        )
+        wrong = "is over scenarios, and there are none"
+        require(not over, wrong, "give scenarios, or leave it out", "objective", "over")
         return
     own = all(step.call is None for step in campaign.method)
     require(
         own, "need a search of vindeby's own, not a call", "leave them out, or name search steps", "scenarios"
     )
+    many = sum(one.samples or 1 for one in campaign.scenarios)
+    wrong = f"are {many:,} scenarios, sample by sample, and at most {MOST_SAMPLES:,} are possible"
+    require(many <= MOST_SAMPLES, wrong, "draw fewer samples", "scenarios")
     for number, scenario in enumerate(campaign.scenarios):
         try:
             _refuse_scenario(campaign, scenario)
@@ -137,17 +135,12 @@ def refuse_bad_scenarios(campaign: CampaignFields) -> None:
             at = ("scenarios", number, *at) if inside else at
             raise refusal(given["message"], remedy=given["remedy"], at=at, value=given["shown"]) from None
     for index, farm in enumerate(campaign.farms):
-        own = farm.maximise != "own"
-        require(
-            own,
-            "is not for a campaign with scenarios",
-            "write all, or leave it out",
-            "farms",
-            index,
-            "maximise",
-        )
+        own, wrong = farm.maximise == "own", "is not for a campaign with scenarios"
+        require(not own, wrong, "write all, or leave it out", "farms", index, "maximise")
+    objective = campaign.objective
+    single = over != "worst" or objective is None or objective.against is None
+    require(single, "is for a single objective", "write mean, or one objective", "objective", "over")
     if over == "regret":
-        objective = campaign.objective
         of_energy = objective is None or (objective.of == "aep" and objective.against is None)
         wrong = "is of AEP alone: what a layout costs does not depend on the scenario"
         require(of_energy, wrong, "write mean or worst, or of: aep", "objective", "over")
@@ -161,18 +154,22 @@ def refuse_bad_scenarios(campaign: CampaignFields) -> None:
 
 
 def _refuse_scenario(campaign: CampaignFields, scenario: Scenario) -> None:
+    base, remedy = (
+        _in_scenario(campaign, scenario),
+        "leave the change out, or give the scenario a site of its own",
+    )
     for world in _samples(campaign, scenario):
         refuse_unknown_wind(world.campaign.site, campaign.method)
         refuse_unsuitable_wake_model(world.campaign)
-    refuse_outside_local_wind(_in_scenario(campaign, scenario))
-    site: Site = world.campaign.site
-    speeds = [None if one.table is None else one.table.wind_speeds for one in (site, campaign.site)]
+        site: Site = world.campaign.site
+        fixed = site.local is not None and site.local.has_weibull and site.changes
+        turned = site.local is not None and site.grid_convergence_deg
+        by = ", ".join(site.changes) or "its direction"
+        require(not (fixed or turned), f"changes wind that differs from place to place, by {by}", remedy)
+    refuse_outside_local_wind(base)
+    speeds = [None if one.table is None else one.table.wind_speeds for one in (base.site, campaign.site)]
     wrong = "has other wind speeds than the campaign's table of probabilities, by which a smart-start judges points"
     judged = any(step.smart_start is not None for step in campaign.method)
     require(
         not judged or speeds[0] == speeds[1], wrong, "give it the same, or begin with another start", "site"
     )
-    fixed = site.local is not None and site.local.has_weibull and site.changes
-    turned = site.local is not None and site.grid_convergence_deg
-    wrong = f"changes wind that differs from place to place, by {', '.join(site.changes) or 'its direction'}"
-    require(not (fixed or turned), wrong, "leave the change out, or give the scenario a site of its own")

@@ -8,7 +8,6 @@ OptiWindNet (M. Souza de Alencar, DTU, MIT licence) is an extra and imported onl
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
@@ -163,26 +162,12 @@ class CableRouter:
     _walls: Any = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        capacities, prices = zip(*self.types, strict=True) if self.types else ((), ())
-        rising = all(low < high for low, high in pairwise(capacities))
-        dearer = all(low <= high for low, high in pairwise(prices))
-        if not capacities or min(capacities) < 1 or min(prices) < 0.0 or not (rising and dearer):
-            raise ArgumentError(
-                "types must be pairs (turbines, EUR per m) of cables, each larger than the one before and not "
-                f"cheaper, not {self.types!r}"
-            )
         if not isinstance(self.substations, int):
             object.__setattr__(self, "substations", np.array(self.substations, np.float64).reshape(-1, 2))
-        if self.count < 1:
-            raise ArgumentError("cables need at least one substation")
         walls = shapely.union_all([shapely.Polygon(ring) for ring in self.obstacles])
         area = None if self.border is None else shapely.Polygon(self.border).difference(walls)
-        if area is not None and area.geom_type != "Polygon":
-            raise ArgumentError("cables can stay inside an area only if it is in one piece")
         object.__setattr__(self, "_area", None if area is None else area.buffer(_SLACK_M, join_style="mitre"))
         object.__setattr__(self, "_walls", walls.buffer(-_SLACK_M, join_style="mitre"))
-        if not isinstance(self.substations, int):
-            self._refuse_where_no_cable_lies(self.substations)
 
     @property
     def count(self) -> int:
@@ -199,26 +184,29 @@ class CableRouter:
         if isinstance(self.substations, int):
             given = self._placed(places, self.substations)
             return replace(self, substations=given).route(places[:, 0], places[:, 1])
-        if len(places) == 1 and self._area is None and self._walls.is_empty:
+        if len(places) == 1:
             return self._straight(places)
         api = library("optiwindnet.api", "cables", "routing cables")
+        for name in ("hybgensea", "ortools")[: 2 if self.method == "milp" else 1]:
+            library(name, "cables", f"the router {self.method}")
         why = ""
         for shift_m in _SHIFTS_M:
             rng = np.random.default_rng([self.seed, int(shift_m)])
             shifted = places + shift_m * rng.uniform(-1.0, 1.0, places.shape)
+            found: list[Routes] = []
             try:
-                found = [self._read(one.G, places) for one in self._networks(api, shifted, shift_m)]
+                for network in self._networks(api, shifted, shift_m):
+                    found.append(self._read(network.G, places))  # noqa: PERF401 - kept if the next one fails
             except Exception as error:  # noqa: BLE001 - OptiWindNet raises many kinds, and asserts
                 why = why or f"{type(error).__name__}: {error}"
-                continue
             if good := [routes for routes in found if not routes.crossings()]:
                 return min(good, key=lambda one: one.eur)
             why = why or "its cables cross"
         many = f"{len(places)} turbines with the router {self.method}"
         raise TaskError(f"OptiWindNet found no cables for {many}: {why}; try another router, or another seed")
 
-    def _networks(self, api: Any, places: FloatArray, shift_m: float = 0.0) -> list[Any]:
-        """What the router found, and what the quicker ones found before it: the best of them is kept."""
+    def _networks(self, api: Any, places: FloatArray, shift_m: float = 0.0) -> Iterator[Any]:
+        """What the quicker routers found, one after the other, then the router itself: the best of them is kept."""
         # With a time limit of 0 the genetic search counts iterations.
         seconds = self.seconds if self.seconds and self.method == "hgs" else 0.0
         routers = [api.EWRouter(), api.HGSRouter(time_limit=seconds, seed=self.seed)]
@@ -227,6 +215,7 @@ class CableRouter:
             networks.append(self._network(api, places, 1.5 * shift_m))
             with _iterations(_HGS_ITERATIONS):
                 networks[-1].optimize(router=router)
+            yield networks[-1]
         if self.method == "milp":
             limit = self.seconds or 20.0 * MILP_SECONDS
             options: dict[str, Any] = {"random_seed": self.seed}
@@ -235,7 +224,7 @@ class CableRouter:
             exact = api.MILPRouter("ortools.cp_sat", limit, _MILP_GAP, solver_options=options)
             networks.sort(key=lambda network: network.length())
             networks[0].optimize(router=exact)
-        return networks
+            yield networks[0]
 
     def _network(self, api: Any, places: FloatArray, margin_m: float) -> Any:
         """OptiWindNet's network, not routed yet, with so much more room for cables."""
@@ -257,9 +246,15 @@ class CableRouter:
         return api.WindFarmNetwork(cables=list(self.types), turbinesC=places, substationsC=stations, **fence)
 
     def _straight(self, places: FloatArray) -> Routes:
-        """The one cable of one turbine."""
+        """The one cable of one turbine, to the nearest substation that a straight cable reaches."""
         stations = np.array(self.substations)
-        nearest = int(np.argmin(np.hypot(*(stations - places[0]).T)))
+        lines = shapely.linestrings([[places[0], place] for place in stations])
+        clear = ~shapely.intersects(self._walls, lines)
+        if self._area is not None:
+            clear &= shapely.covers(self._area, lines)
+        if not clear.any():
+            raise TaskError("no straight cable leads from the only turbine to a substation; move one of them")
+        nearest = int(np.argmin(np.where(clear, np.hypot(*(stations - places[0]).T), np.inf)))
         ends, points = np.array([[0, -1 - nearest]]), np.vstack([places, stations[nearest]])
         return Routes(ends, np.zeros(1, np.int64), points, np.array([0, 2]), stations, self._prices)
 
@@ -307,7 +302,8 @@ class CableRouter:
         here = places[rng.choice(len(places), min(count, len(places)), replace=False)]
         for _ in range(_MOST_SUBSTATION_MOVES):
             nearest = np.argmin(np.hypot(*(places[:, None] - here).transpose(2, 0, 1)), axis=1)
-            here = np.array([places[nearest == s].mean(axis=0) for s in range(len(here))])
+            groups = [places[nearest == s] for s in range(len(here))]
+            here = np.array([one.mean(axis=0) if len(one) else here[s] for s, one in enumerate(groups)])
         best, least = here, np.inf
         for _ in range(_MOST_SUBSTATION_MOVES):
             here = self._allowed(here, places)
@@ -333,16 +329,6 @@ class CableRouter:
                 onto = shapely.shortest_line(room.buffer(-_SLACK_M), point)
                 moved[s] = shapely.get_coordinates(onto)[0]
         return moved
-
-    def _refuse_where_no_cable_lies(self, substations: FloatArray) -> None:
-        for place in substations:
-            point = shapely.Point(place)
-            outside = self._area is not None and not shapely.covers(self._area, point)
-            if outside or shapely.contains(self._walls, point):
-                where = "outside the area that cables stay in" if outside else "inside an exclusion"
-                raise ArgumentError(
-                    f"the substation at ({place[0]:.10g}, {place[1]:.10g}) is {where}; move it"
-                )
 
 
 @contextlib.contextmanager
@@ -371,6 +357,12 @@ def _pulled(routes: Routes, substation: int) -> FloatArray:
     return here
 
 
+def zone_of(zones: Sequence[Any], x: FloatArray, y: FloatArray) -> IntArray:
+    """The number of the polygon that each turbine stands in, or nearest to."""
+    points = shapely.points(x, y)
+    return np.asarray(np.argmin([shapely.distance(area, points) for area in zones], axis=0))
+
+
 @dataclass(frozen=True, eq=False)
 class ZonedRouter:
     """Routes each zone by itself, with a router of its own; a turbine is of the zone that it stands in."""
@@ -386,8 +378,7 @@ class ZonedRouter:
 
     def route(self, x: FloatArray, y: FloatArray) -> Routes:
         """The cables of a layout; TaskError where none can be found, or those of two zones cross."""
-        points = shapely.points(x, y)
-        zone = np.argmin([shapely.distance(area, points) for area in self.zones], axis=0)
+        zone = zone_of(self.zones, x, y)
         mine = [np.flatnonzero(zone == number) for number in range(len(self.zones))]
         filled = [number for number in range(len(mine)) if len(mine[number])]
         parts = [self.routers[number].route(x[mine[number]], y[mine[number]]) for number in filled]

@@ -73,6 +73,7 @@ class Scenario(WindChanges):
 
     @model_validator(mode="after")
     def _samples_of_something(self) -> Self:
+        require(1e-6 <= self.weight <= 1e6, "is not from 1e-6 to 1e6", "give relative weights", "weight")
         remedy = "give both, e.g. vary: {wind_speed_factor: {normal: [1, 0.03]}}, samples: 8"
         require((self.vary is None) == (self.samples is None), "needs the other of vary and samples", remedy)
         known = ", ".join((*VARIED, f"{OF_WAKES}PARAMETER"))
