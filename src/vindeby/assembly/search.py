@@ -80,7 +80,7 @@ def _valuation(campaign: Campaign, cell: Cell, others: int) -> layout.Valuation 
 def _grounds(campaign: Campaign, farm: Farm, cell: Cell) -> layout.Boundary | layout.Zones:
     """The farm's boundary, or its zones with their counts; where the water is as deep as it must be."""
     depth = None if campaign.costs is None else campaign.costs.depth
-    grid = depth_grid(depth) if depth is not None and depth.has_limits else None
+    grid = depth_grid(depth, farm) if depth is not None and depth.has_limits else None
 
     def allowed(boundary: Boundary) -> layout.Boundary:
         if depth is None or grid is None:
