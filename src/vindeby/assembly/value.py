@@ -86,7 +86,9 @@ def values_of(
         if objective is not None and objective.price is not None:
             found[NPV] = costs.npv_eur(parts, aep_gwh, objective.price)
     compared_gwh = aep_gwh if over_gwh is None else over_gwh
-    if objective is not None and objective.is_of_costs and costs is not None and found:
+    if objective is not None and objective.is_of_costs:
+        if costs is None or not found:
+            return found
         found[OBJECTIVE] = found[LCOE if objective.of == "lcoe" else NPV]
         if over_gwh is not None and objective.of == "lcoe":
             found[OBJECTIVE] = costs.lcoe_eur_per_mwh(parts, over_gwh)
