@@ -47,9 +47,8 @@ def costs_of(campaign: Campaign, cell: Cell, others: int = 0) -> economy.Costs |
         [for_type(rate, name) for name in names] + [0.0] * others
         for rate in (given.turbine.capex, given.turbine.opex)
     )
-    foundation = (
-        None if given.foundation is None else _foundation(given.foundation, campaign.farms[cell.farm_idx])
-    )
+    farm = campaign.farms[cell.farm_idx]
+    foundation = None if given.foundation is None else _foundation(given.foundation, farm)
     return economy.Costs(capex, opex, given.discount, given.years, foundation, given.fixed)
 
 

@@ -19,7 +19,7 @@ from vindeby.campaign.reading.files import NamedFile, suffix_of
 from vindeby.campaign.reading.readers import readers
 from vindeby.campaign.reading.tables import TableReader
 from vindeby.campaign.reading.yaml_text import Document, Origin, not_used
-from vindeby.campaign.sections.costs import near_points, steps_around
+from vindeby.campaign.sections.costs import Grid, cropped, near_points
 from vindeby.campaign.sections.farm import Farm
 from vindeby.errors import VindebyError
 from vindeby.text import plural
@@ -97,11 +97,11 @@ def _take_depths(named: NamedFile) -> None:
     named.data["source"] = named.path.name
 
 
-Grid = tuple[FloatArray, FloatArray, FloatArray, bool]
+_Read = tuple[FloatArray, FloatArray, FloatArray, bool]
 """x, y, numbers over (x, y), and whether they are heights."""
 
 
-def _of_table(named: NamedFile) -> Grid:
+def _of_table(named: NamedFile) -> _Read:
     reader = TableReader(str(named.path), named.field)
     table = reader.read(named.text(latin=True), _GRID, ("x", "y"))
     found = [name for name in ("depth", "elevation") if name in table.columns]
@@ -124,7 +124,7 @@ def _of_table(named: NamedFile) -> Grid:
     return x, y, values, found[0] == "elevation"
 
 
-def _of_raster(named: NamedFile) -> Grid:
+def _of_raster(named: NamedFile) -> _Read:
     try:
         x, y, values = readers().raster_file(named.path, named.document.data.get("crs"))
     except VindebyError as error:
@@ -132,7 +132,7 @@ def _of_raster(named: NamedFile) -> Grid:
     return x, y, values, False
 
 
-def _of_netcdf(named: NamedFile) -> Grid:
+def _of_netcdf(named: NamedFile) -> _Read:
     variable = named.data.get("variable")
     wanted = (*_DEPTHS, *_HEIGHTS) if variable is None else (str(variable).lower(),)
     try:
@@ -187,17 +187,14 @@ def _area(data: dict[str, Any]) -> BaseGeometry | None:
     return shapely.union_all(shapes) if shapes else None
 
 
-def _around(
-    x: FloatArray, y: FloatArray, values: FloatArray, area: BaseGeometry | None
-) -> tuple[FloatArray, FloatArray, FloatArray]:
+def _around(x: FloatArray, y: FloatArray, values: FloatArray, area: BaseGeometry | None) -> Grid:
     """The part of a grid in whose cells the farms lie; only its ends where they reach beyond, which is then refused."""
     if area is None:
         return x, y, values
     west, south, east, north = area.bounds
     if not (x[0] <= west and east <= x[-1] and y[0] <= south and north <= y[-1]):
         return x[[0, -1]], y[[0, -1]], np.zeros((2, 2))
-    columns, rows = steps_around(x, west, east), steps_around(y, south, north)
-    return x[columns], y[rows], values[columns, rows]
+    return cropped(x, y, values, area)
 
 
 def _filled(

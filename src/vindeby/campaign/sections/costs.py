@@ -41,6 +41,8 @@ ByType = Annotated[
 ]
 """One number for all turbine types, or one for each, by name."""
 DEEPEST_M = 12_000.0
+Grid = tuple[FloatArray, FloatArray, FloatArray]
+"""x, y, and numbers over (x, y)."""
 
 
 def for_type(given: ByType, name: str) -> float:
@@ -48,7 +50,14 @@ def for_type(given: ByType, name: str) -> float:
     return given[name] if isinstance(given, dict) else given
 
 
-def steps_around(axis: FloatArray, low: float, high: float) -> slice:
+def cropped(x: FloatArray, y: FloatArray, values: FloatArray, area: BaseGeometry) -> Grid:
+    """The part of a grid between whose points the bounds of an area lie, which it holds."""
+    west, south, east, north = area.bounds
+    columns, rows = _steps_around(x, west, east), _steps_around(y, south, north)
+    return x[columns], y[rows], values[columns, rows]
+
+
+def _steps_around(axis: FloatArray, low: float, high: float) -> slice:
     """The points of an axis between which a range lies, two or more."""
     first = min(max(0, int(axis.searchsorted(low, "right")) - 1), len(axis) - 2)
     return slice(first, max(first + 1, int(axis.searchsorted(high))) + 1)
@@ -114,12 +123,9 @@ class Depth(Section):
         """Depths over (x, y)."""
         return np.array(self.values, np.float64).reshape(len(self.x), len(self.y))
 
-    def around(self, area: BaseGeometry) -> tuple[FloatArray, FloatArray, FloatArray]:
+    def around(self, area: BaseGeometry) -> Grid:
         """The part of the grid in and around the bounds of an area: x, y, and the depths over (x, y)."""
-        west, south, east, north = area.bounds
-        x, y = np.array(self.x), np.array(self.y)
-        columns, rows = steps_around(x, west, east), steps_around(y, south, north)
-        return x[columns], y[rows], self.array()[columns, rows]
+        return cropped(np.array(self.x), np.array(self.y), self.array(), area)
 
     def identity_for(self, farm: Farm) -> dict[str, Any]:
         """What decides a result of this farm: the numbers around it and the limits."""
@@ -231,11 +237,6 @@ class Foundation(Section):
         require(given, idle, "add mass, or remove it", "price_per_kg")
         return self
 
-    def identity_for(self, farm: Farm) -> dict[str, Any]:
-        """What decides a result of this farm: the grid by its digest, and the curve."""
-        rest = self.model_dump(exclude_none=True, exclude={"depth"})
-        return {**rest, "depth": self.depth.identity_for(farm)}
-
 
 class Costs(Section):
     """What the farm costs: capex once and opex per year, over its life and at a discount rate."""
@@ -275,7 +276,8 @@ class Costs(Section):
         ]
         found = {"finance": [self.discount, self.years], "turbines": rates, "fixed": self.fixed}
         if self.foundation is not None:
-            found["foundation"] = self.foundation.identity_for(farm)
+            curve = self.foundation.model_dump(exclude_none=True, exclude={"depth"})
+            found["foundation"] = {**curve, "depth": self.foundation.depth.identity_for(farm)}
         return found
 
     @property
