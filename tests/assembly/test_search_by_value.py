@@ -12,6 +12,7 @@ from vindeby.assembly.physics import CampaignCheck
 from vindeby.assembly.search import method_of, pipeline_of, problem_of
 from vindeby.assembly.value import values_of
 from vindeby.campaign import Campaign
+from vindeby.errors import CampaignError, TaskError
 from vindeby.store.format.record import Record
 
 STEEP = """\
@@ -63,6 +64,14 @@ def found(text: str, seed: int = 0) -> tuple[Campaign, Record]:
     arrays = {"layout": np.stack([result.x, result.y]), "aep": np.array(result.aep_gwh)}
     attributes = {"n_turbines": 6, "diameter": 126.0, **values_of(campaign, cell, arrays)}
     return campaign, Record(f"farm0_t0_s{seed}", cell.fingerprint(seed), arrays, attributes)
+
+
+def test_a_search_without_room_and_a_zone_without_any_mention_the_depth_limits() -> None:
+    crowded = STEEP.replace("METHOD", "random-start").replace("3 D", "40 D")
+    with pytest.raises(TaskError, match=r"farm bank \(within its depth limits\): random-start found no room"):
+        found(crowded)
+    with pytest.raises(CampaignError, match=r"depth: .* zone 'east' is 15 to 80 m deep, outside the limits"):
+        Campaign.loads(crowded.replace("least: 12, most: 70", "least: 5, most: 14.5"))
 
 
 @pytest.mark.slow

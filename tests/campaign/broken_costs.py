@@ -54,7 +54,13 @@ BROKEN_COSTS: dict[str, BrokenCosts] = {
     "a negative discount": _with("0.0661", "-0.05", "costs.discount", "at least 0", "got -0.05"),
     "no discount": _with("  discount: 0.0661\n", "", "costs.discount", "is missing", "add it"),
     "no years": _with("  years: 25\n", "", "costs.years", "is missing"),
-    "years of 0": _with("years: 25", "years: 0", "costs.years", "greater than 0", f":{_LINE + 2}:"),
+    "years of 0": _with("years: 25", "years: 0", "costs.years", "at least 1", f":{_LINE + 2}:"),
+    "years of 1e-300": _with("years: 25", "years: 1.0e-300", "costs.years", "at least 1"),
+    "an LCOE of no cost": BrokenCosts(
+        COSTED[:_COSTS_BEGIN]
+        + "costs: {discount: 0.05, years: 25, turbine: {capex: {five: 5, tabulated: 0}}}\nobjective: lcoe\n",
+        ("costs", "of type 'tabulated' are 0", "give costs above 0"),
+    ),
     "a date for years": _with("years: 25", "years: 2050", "costs.years", "at most 200", "got 2050"),
     "years in words": _with("years: 25", "years: 25 years", "costs.years", "must be a number", "'25 years'"),
     "a negative fixed cost": _with("1.2e+9", "-1", "costs.fixed", "at least 0", "got -1"),
@@ -102,6 +108,16 @@ BROKEN_COSTS: dict[str, BrokenCosts] = {
     "a cost that is negative where farms are": _with(
         _MASS, "    cost: {polynomial: [0, -1.0e+5]}\n", "costs.foundation.cost", "is negative, -4e+06",
         "the constant comes first",
+    ),
+    "a cost that is negative between the points of the grid": _with(
+        _MASS, "    cost: {polynomial: [1.224e+5, -7.0e+3, 100.0]}\n", "costs.foundation.cost", "is negative, -",
+        "farm 'north'",
+    ),
+    "land in a farm": BrokenCosts(
+        COSTED.replace(_TABLE, "{polynomial: [1.0e+6]}").replace(
+            DEPTH, "{x: [-500, 10000], y: [-9500, 9000], values: [[20, 25], [-9999, 40]]}"
+        ),
+        ("costs.foundation.depth", "is -9999 m", "at (10000, -9500)", "beside farm 'north'", "positive: up", "least"),
     ),
     "a table and a polynomial": _with(
         _MASS, "    cost: {table: [[10, 1], [60, 2]], polynomial: [1]}\n", "costs.foundation.cost", "exclude each other"
@@ -161,6 +177,13 @@ BROKEN_COSTS: dict[str, BrokenCosts] = {
     "neither up nor down": _depth(
         "d.csv", write_table, "is neither up nor down", "'north'", options=", positive: north"
     ),
+    "a variable of a table": _depth("d.csv", write_table, "is only for netCDF", "remove it", options=", variable: a"),
+    "a farm beyond a grid with a gap": BrokenCosts(
+        COSTED.replace("[0, 0]", "[-3000, 0]", 1).replace(DEPTH, "d.tif"),
+        ("farms[0].boundary", "corner 0 of farm 'north' at (-3000, 0)", "from x -1000 to 10000"),
+        partial(write_raster, gap=(2, 5)),
+        "d.tif",
+    ),
     "a table without depths": _depth("d.csv", partial(write_table, header="x,y,d"), "names no column of depth"),
     "a table of depths in feet": _depth("d.csv", partial(write_table, header="x,y,depth [ft]"), "is in ft"),
     "a table with a point twice": _depth(
@@ -182,8 +205,16 @@ BROKEN_COSTS: dict[str, BrokenCosts] = {
     "netCDF in degrees": _depth(
         "d.nc", partial(write_netcdf, names={"depth": 1.0}, axes=("lat", "lon")), "in degrees", "gdalwarp"
     ),
+    "netCDF in feet": _depth(
+        "d.nc", partial(write_netcdf, names={"depth": 1.0}, units="feet"), "depth in feet", "convert it to metres"
+    ),
     "text that is called netCDF": _depth("d.nc", _text("hello"), "is neither netCDF-4 nor HDF5"),
     "GeoTIFF in degrees": _depth("d.tif", partial(write_raster, crs="EPSG:4326"), "is in degrees", "gdalwarp"),
+    "GeoTIFF of US feet": _depth("d.tif", partial(write_raster, crs="EPSG:2263"), "coordinates are in US survey foot"),
+    "GeoTIFF with depths in feet": _depth("d.tif", partial(write_raster, unit="ft"), "numbers are in ft"),
+    "GeoTIFF with a fill value that it does not name": _depth(
+        "d.tif", partial(write_raster, gap=(2, 5), nodata=None), "is -9999 m", "at (1000, 0)"
+    ),
     "GeoTIFF with a gap in a farm": _depth(
         "d.tif", partial(write_raster, gap=(2, 5)), "has no depth at (1000, 0)", "gdal_fillnodata"
     ),

@@ -44,7 +44,10 @@ _WRITERS: dict[str, Callable[[Path], None]] = {
     "heights.csv": partial(write_table, header="easting,northing,elevation", sign=-1.0),
     "d.nc": partial(write_netcdf, names={"depth": 1.0}),
     "heights.nc": partial(write_netcdf, names={"elevation": -1.0}),
+    "attribute.nc": partial(write_netcdf, names={"depth": -1.0}, positive="up", units="metres"),
+    "fallen.nc": partial(write_netcdf, names={"z": 1.0}, positive="down"),
     "d.tif": write_raster,
+    "packed.tif": partial(write_raster, packed=True, unit="metre"),
 }
 
 
@@ -88,6 +91,35 @@ def test_gaps_away_from_the_farms_are_no_obstacle(tmp_path: Path) -> None:
     assert campaign.costs is not None
     assert campaign.costs.depth is not None
     assert campaign.costs.depth.array()[8, 7] == 0.0
+
+
+def test_depths_around_another_farm_change_no_fingerprint(tmp_path: Path) -> None:
+    write_table(tmp_path / "d.csv")
+    before = _with_file(tmp_path, "d.csv")
+    third = "  - {name: third, boundary: [[3000, 5000], [9500, 5000], [9500, 9500]]}\n"
+    text = COSTED.replace("turbines:\n", third + "turbines:\n", 1).replace(DEPTH, "d.csv")
+    (tmp_path / "three.yaml").write_text(text)
+    after = Campaign.load(tmp_path / "three.yaml")
+    assert before.costs is not None
+    assert after.costs is not None
+    assert before.costs.depth != after.costs.depth
+    assert before.fingerprints().items() < after.fingerprints().items()
+    deeper = (tmp_path / "d.csv").read_text().replace("1000.0,0.0,21.0", "1000.0,0.0,22.0")
+    (tmp_path / "d.csv").write_text(deeper)
+    assert _with_file(tmp_path, "d.csv").fingerprints()["farm0_t0_s0"] != before.fingerprints()["farm0_t0_s0"]
+
+
+@pytest.mark.parametrize("depth", [-9999.0, 70.0], ids=["land", "deep"])
+def test_depths_beside_an_area_that_is_no_rectangle_are_no_obstacle(depth: float) -> None:
+    corner = "[[20, 20, 20], [20, 20, 20], [20, 20, {}]]"
+    grid = f"{{x: [-500, 2000, 10000], y: [-9500, 2000, 9000], values: {corner.format(depth)}}}"
+    one_farm = COSTED.replace(DEPTH, grid)
+    angle = "[[0, 0], [3000, 0], [3000, 500], [500, 500], [500, 3000], [0, 3000]]"
+    first = one_farm.index("boundary: ")
+    start, end = first + len("boundary: "), one_farm.index("\n", first)
+    Campaign.loads(one_farm[:start] + angle + one_farm[end:])
+    with pytest.raises(CampaignError, match=r"in or beside farm 'north'|in and around farm 'north'"):
+        Campaign.loads(one_farm[:start] + "[[0, 0], [3000, 0], [3000, 3000], [0, 3000]]" + one_farm[end:])
 
 
 def test_a_raster_in_another_system_than_the_campaign_is_refused(tmp_path: Path) -> None:

@@ -50,7 +50,7 @@ def complete(folder: Path, *words: str) -> tuple[list[str], list[str]]:
         (["run", "e"], ["energy-island", "energy-island-quick", "east.yaml"]),
         (["run", "--re"], ["--retry-failed", "--replace-stale"]),
         (["merge", "--camp"], ["--campaign"]),
-        (["show", "--picture", "de"], ["density"]),
+        (["show", "--picture", "den"], ["density"]),
     ],
     ids=" ".join,
 )
@@ -92,7 +92,7 @@ def test_campaign_files_and_folders_are_offered_beside_presets(
     (tmp_path / "sub").mkdir()
     (tmp_path / "sub" / "a.yaml").touch()
     (tmp_path / "sub" / ".hidden.yaml").touch()
-    assert campaigns("s") == ["sub/"]
+    assert campaigns("su") == ["sub/"]
     assert campaigns("sub/") == ["sub/a.yaml"]
     assert campaigns(f"{tmp_path}/sub/a") == [f"{tmp_path}/sub/a.yaml"]
     assert campaigns("nowhere/") == []

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.evaluation.studies import campaign, compute, evaluated, series
+from tests.evaluation.studies import campaign, compute, evaluated, farms, series
 from tests.runner.campaigns import FULL
 from vindeby import wake_models
 from vindeby.assembly.wind import wind_farm
@@ -136,6 +136,19 @@ def test_a_mix_is_evaluated_with_the_types_of_its_turbines(tmp_path: Path) -> No
     alone = wind_farm(mixed, [0, 1]).aep(x, y, record.types)
     assert record.aep_alone == pytest.approx(alone, rel=1e-12)
     assert record.aep < alone
+
+
+def test_substations_by_name_are_those_of_the_evaluated_farms(tmp_path: Path) -> None:
+    places = {farm["name"]: [[100.0 + farm["boundary"][0][0], 50.0]] for farm in farms(2)}
+    cables = {"substations": places, "types": [[3, 400]]}
+    costs = {"discount": 0.06, "years": 25, "turbine": {"capex": 1e6}, "cables": cables}
+    stored = compute(campaign(2, seeds=1, costs=costs), tmp_path / "layouts.h5")
+    made = study_campaign(
+        stored, {"name": "study", "layouts": {"farms": "farm b", "types": "small", "seeds": 0}}
+    )
+    assert made.costs is not None
+    assert made.costs.cables is not None
+    assert made.costs.cables.substations == {"farm b": ((2100.0, 50.0),)}
 
 
 def test_a_list_of_combinations_that_grows_keeps_what_was_computed(source: Path) -> None:

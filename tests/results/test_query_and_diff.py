@@ -135,7 +135,10 @@ def test_other_views_take_a_condition(folder: Path) -> None:
 
 def test_two_databases_are_compared(folder: Path) -> None:
     done = command(folder, "diff", "a.h5", "a.h5")
-    assert (done.returncode, done.stdout) == (0, "a.h5 against a.h5\n  4 results the same\n")
+    assert (done.returncode, done.stdout) == (
+        0,
+        "a.h5 against a.h5, by AEP in GWh per year\n  4 results the same\n",
+    )
     done = command(folder, "diff", "a.h5", "b.h5", "--json")
     assert done.returncode == 1
     found = json.loads(done.stdout)
@@ -168,3 +171,24 @@ def test_a_changed_result_is_better_or_worse_and_says_how_many_turbines_moved(
     said = command(tmp_path, "diff", str(folder / "a.h5"), "other.h5").stdout
     assert "campaign: wake.jensen" in said
     assert "of another description of the task" in said
+
+
+@pytest.mark.slow
+def test_results_are_better_by_the_objective_where_both_campaigns_have_it(tmp_path: Path) -> None:
+    for name in "ab":
+        steps = "[random-start]" if name == "a" else "[random-start, {random-search: {max_evaluations: 60}}]"
+        changes = [f"method={steps}", "seeds=1"]
+        words = [word for change in changes for word in ("--set", change)]
+        done = command(tmp_path, "run", "sandbank-lcoe", "-o", f"{name}.h5", "-q", *words)
+        assert done.returncode == 0, done.stderr
+    found = json.loads(command(tmp_path, "diff", "a.h5", "b.h5", "--json").stdout)
+    assert "LCOE" in found["compared_by"]
+    assert not found["worse"]
+    for one in found["better"]:
+        lcoe = [
+            float(vindeby.open(tmp_path / f"{name}.h5")[one["key"]].attributes["objective"]) for name in "ab"
+        ]
+        assert [one["before"], one["after"]] == lcoe
+        assert lcoe[1] < lcoe[0]
+        assert one["gain_percent"] == pytest.approx(100 * (lcoe[0] - lcoe[1]) / lcoe[0])
+    assert found["better"]

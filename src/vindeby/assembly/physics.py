@@ -39,7 +39,6 @@ from vindeby.assembly.value import (
     SCENARIO_AEP,
     SCENARIO_BEST,
     costs_of,
-    depth_grid,
     values_of,
 )
 from vindeby.campaign import Campaign
@@ -51,7 +50,6 @@ from vindeby.store.format.record import Record
 from vindeby.text import plural
 
 if TYPE_CHECKING:
-    from vindeby.economy import DepthGrid
     from vindeby.wake import WindFarm
 
 RETURNS = "returns"
@@ -171,7 +169,6 @@ class CampaignCheck:
         self._around = cache(lambda cell: around(campaign, cell.farm_idx, campaign.turbines_of(cell)))
         self._worlds = cache(lambda: worlds(campaign))
         self._costs = cache(lambda cell: costs_of(campaign, cell))
-        self._depths: DepthGrid | None = None
         self._wind_farm = cache(self._new_wind_farm)
         self._of_one_gwh = cache(_of_one_gwh)
         self.not_computed_again: Counter[str] = Counter()
@@ -260,10 +257,10 @@ class CampaignCheck:
     def _check_depths(self, placed: PlacedLayout) -> Iterator[str]:
         """Which turbines stand where the water is too shallow or too deep."""
         depth = None if self._campaign.costs is None else self._campaign.costs.depth
-        if depth is None or not depth.has_limits:
+        foundation = getattr(self._costs(placed.cell), "foundation", None)
+        if depth is None or not depth.has_limits or foundation is None:
             return
-        self._depths = self._depths or depth_grid(depth)
-        found = self._depths.at(placed.x, placed.y)[0]
+        found = foundation.grid.at(placed.x, placed.y)[0]
         least, most = depth.limits
         short = np.maximum(least - found, found - most)
         worst = int(np.argmax(short))

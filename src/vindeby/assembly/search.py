@@ -37,13 +37,15 @@ def problem_of(campaign: Campaign, cell: Cell) -> layout.LayoutProblem:
     farm, types = campaign.farms[cell.farm_idx], cell.type_indices
     beside = around(campaign, cell.farm_idx, campaign.turbines_of(cell))
     others = len(beside.turbines) - len(types)  # the types of neighbours are not to choose from
+    depth = None if campaign.costs is None else campaign.costs.depth
+    limited = " (within its depth limits)" if depth is not None and depth.has_limits else ""
     other = campaign.scenarios or campaign.site.is_searched_coarsely
     return layout.LayoutProblem(
         farm=wind_farm(campaign, types, cell.farm_idx, searched=True, over=campaign.over),
         boundary=_grounds(campaign, farm, cell),
         n_turbines=cell.n_turbines,
         spacing_m=beside.spacing_m,
-        name=farm.name,
+        name=farm.name + limited,
         mix=_mix(campaign, cell, others) if cell.mix or others else None,
         choice=_choice(cell, others),
         valuation=_valuation(campaign, cell, others),
@@ -80,7 +82,7 @@ def _valuation(campaign: Campaign, cell: Cell, others: int) -> layout.Valuation 
 def _grounds(campaign: Campaign, farm: Farm, cell: Cell) -> layout.Boundary | layout.Zones:
     """The farm's boundary, or its zones with their counts; where the water is as deep as it must be."""
     depth = None if campaign.costs is None else campaign.costs.depth
-    grid = depth_grid(depth) if depth is not None and depth.has_limits else None
+    grid = depth_grid(depth, farm) if depth is not None and depth.has_limits else None
 
     def allowed(boundary: Boundary) -> layout.Boundary:
         if depth is None or grid is None:

@@ -13,6 +13,7 @@ from vindeby.assembly.cables import eur_of_cables
 from vindeby.assembly.stored_turbines import Arrays, own_types
 from vindeby.campaign import Campaign
 from vindeby.campaign.sections.costs import Depth, Foundation, for_type
+from vindeby.campaign.sections.farm import Farm
 from vindeby.campaign.tasks import Cell
 
 OBJECTIVE = "objective"
@@ -31,9 +32,9 @@ VALUES = (OBJECTIVE, LCOE, NPV, *PARTS)
 """All attributes that follow from the rest of a result."""
 
 
-def depth_grid(depth: Depth) -> economy.DepthGrid:
-    """The water depth as ``economy`` computes with it."""
-    return economy.DepthGrid(np.array(depth.x), np.array(depth.y), depth.array())
+def depth_grid(depth: Depth, farm: Farm) -> economy.DepthGrid:
+    """The water depth around a farm as ``economy`` computes with it; other farms do not change it."""
+    return economy.DepthGrid(*depth.around(farm.boundary.shape()))
 
 
 def costs_of(campaign: Campaign, cell: Cell, others: int = 0) -> economy.Costs | None:
@@ -46,12 +47,13 @@ def costs_of(campaign: Campaign, cell: Cell, others: int = 0) -> economy.Costs |
         [for_type(rate, name) for name in names] + [0.0] * others
         for rate in (given.turbine.capex, given.turbine.opex)
     )
-    foundation = None if given.foundation is None else _foundation(given.foundation)
+    farm = campaign.farms[cell.farm_idx]
+    foundation = None if given.foundation is None else _foundation(given.foundation, farm)
     return economy.Costs(capex, opex, given.discount, given.years, foundation, given.fixed)
 
 
-def _foundation(given: Foundation) -> economy.Foundation:
-    grid, (_, curve) = depth_grid(given.depth), given.curve or ("", None)
+def _foundation(given: Foundation, farm: Farm) -> economy.Foundation:
+    grid, (_, curve) = depth_grid(given.depth, farm), given.curve or ("", None)
     factor = 1.0 if given.price_per_kg is None else given.price_per_kg
     if curve is not None and curve.table is not None:
         depths, values = zip(*curve.table, strict=True)
@@ -83,7 +85,9 @@ def values_of(
         if objective is not None and objective.price is not None:
             found[NPV] = costs.npv_eur(parts, aep_gwh, objective.price)
     compared_gwh = aep_gwh if over_gwh is None else over_gwh
-    if objective is not None and objective.is_of_costs and costs is not None and found:
+    if objective is not None and objective.is_of_costs:
+        if costs is None or not found:
+            return found
         found[OBJECTIVE] = found[LCOE if objective.of == "lcoe" else NPV]
         if over_gwh is not None and objective.of == "lcoe":
             found[OBJECTIVE] = costs.lcoe_eur_per_mwh(parts, over_gwh)

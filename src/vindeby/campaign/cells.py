@@ -95,7 +95,7 @@ def _cell(
         given = {name: value for name, value in further.items() if value is not None}
         decides["objective"] = {"maximise": objective.of, "costs": costs, **given}
     if campaign.costs is not None:
-        decides["costs"] = campaign.costs.identity_of([turbine.name for turbine in turbines])
+        decides["costs"] = campaign.costs.identity_for(farm, [turbine.name for turbine in turbines])
         if campaign.costs.cables is not None:
             decides["cables"] = campaign.costs.cables.identity_for(farm)
     return Cell(

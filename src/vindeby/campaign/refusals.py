@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 import shapely
+from pydantic_core import PydanticCustomError
 
 from vindeby.arrays import FloatArray
 from vindeby.campaign.fields import MAX_TASKS, CampaignFields
@@ -12,7 +13,7 @@ from vindeby.campaign.neighbours import groups_in
 from vindeby.campaign.reading.yaml_text import Path, field_name
 from vindeby.campaign.sections.boundary import Boundary
 from vindeby.campaign.sections.cables import Cables
-from vindeby.campaign.sections.costs import WAYS, Foundation
+from vindeby.campaign.sections.costs import WAYS, Foundation, near_points
 from vindeby.campaign.sections.farm import MAX_TURBINES, CountRange
 from vindeby.campaign.sections.method import Step
 from vindeby.campaign.sections.site import Site
@@ -21,6 +22,7 @@ from vindeby.campaign.sections.turbines import Turbine
 from vindeby.campaign.sections.values import refusal, require
 from vindeby.text import plural
 
+_DEPTHS_TRIED = 2001
 SAME_PLACE_M = 0.01
 """Two turbines nearer than this are one that is listed twice."""
 
@@ -135,20 +137,29 @@ def refuse_costs(campaign: CampaignFields) -> None:
         require(not alike, "every layout costs the same", "add foundation: or cables: to costs", "objective")
     for name in ("capex", "opex"):
         _require_each_type(campaign, getattr(costs.turbine, name), ("costs", "turbine", name))
+    is_lcoe = objective is not None and "lcoe" in (objective.of, objective.against)
+    for turbine in campaign.turbines if is_lcoe else ():
+        wrong = f"all costs of turbines of type {turbine.name!r} are 0, and so is every LCOE"
+        require(not costs.is_free(turbine.name), wrong, "give costs above 0", "costs")
     if costs.cables is not None:
         _refuse_cables(campaign, costs.cables)
     if costs.foundation is None:
         return
-    depth, at = costs.foundation.depth, ("costs", "foundation")
+    depth = costs.foundation.depth
     for index, farm in enumerate(campaign.farms):
         for what, x, y in _corners(farm.boundary):
             of_farm = f"{what} of farm {farm.name!r}"
             _refuse_place(depth.bounds, "depths", of_farm, x, y, ("farms", index, "boundary"))
-        depths, (least, most) = depth.around(farm.boundary.shape().bounds), depth.limits
-        low, high = float(depths.min()), float(depths.max())
-        wrong = f"the water in and around farm {farm.name!r} is {low:.4g} to {high:.4g} m deep, outside the limits"
-        require(low <= most and least <= high, wrong, "change least and most", *at, "depth")
-        _refuse_curve(costs.foundation, np.clip(depths, least, most), farm.name, at)
+        zones = [(f"zone {zone.name!r}", zone.boundary) for zone in farm.zones or ()]
+        for what, boundary in [(f"farm {farm.name!r}", farm.boundary), *zones]:
+            area = boundary.shape()
+            east, north, depths = depth.around(area)
+            try:
+                _refuse_depths(costs.foundation, what, east, north, depths)
+            except PydanticCustomError:
+                # The bounds reach farther than the area, whose own cells take longer to find.
+                depths = np.where(near_points(area, east, north), depths, np.nan)
+                _refuse_depths(costs.foundation, what, east, north, depths)
 
 
 def _refuse_cables(campaign: CampaignFields, cables: Cables) -> None:
@@ -181,19 +192,29 @@ def _refuse_cables(campaign: CampaignFields, cables: Cables) -> None:
                 require(inside, wrong, "move it, or write within_area: false", *at)
 
 
-def _refuse_curve(foundation: Foundation, depths: FloatArray, farm: str, at: Path) -> None:
-    """Refuse a curve that does not hold the depths in and around a farm, or is negative there."""
+def _refuse_depths(
+    foundation: Foundation, what: str, x: FloatArray, y: FloatArray, depths: FloatArray
+) -> None:
+    """Refuse land, depths outside the limits, and a curve that does not hold the others or is negative there."""
+    at, (least, most) = ("costs", "foundation"), foundation.depth.limits
+    low, high = float(np.nanmin(depths)), float(np.nanmax(depths))
+    i, j = np.unravel_index(np.nanargmin(depths), depths.shape)
+    wrong = f"is {low:.6g} m, above the water, at ({x[i]:.10g}, {y[j]:.10g}), in or beside {what}"
+    remedy = "write positive: up if a file has heights; fill gaps; keep turbines off land with least"
+    require(max(low, least) >= 0.0, wrong, remedy, *at, "depth")
+    water = f"the water in and around {what} is {low:.4g} to {high:.4g} m deep"
+    wrong = f"{water}, outside the limits"
+    require(low <= most and least <= high, wrong, "change least and most", *at, "depth")
     if foundation.curve is None:
         return
-    low, high, (name, curve) = float(depths.min()), float(depths.max()), foundation.curve
+    low, high, (name, curve) = max(low, least), min(high, most), foundation.curve
     if curve.table is not None:
         first, last = curve.table[0][0], curve.table[-1][0]
-        water = f"the water in and around farm {farm!r} is {low:.4g} to {high:.4g} m deep"
         wrong = f"goes from {first:g} to {last:g} m, but {water}"
         remedy = "extend the table, or limit the depth with least and most"
         require(first <= low and high <= last, wrong, remedy, *at, name)
-    worst = float(curve.at(depths).min())
-    wrong = f"is negative, {worst:.4g}, at a depth in or around farm {farm!r}"
+    worst = float(curve.at(np.linspace(low, high, _DEPTHS_TRIED)).min())
+    wrong = f"is negative, {worst:.4g}, at a depth in or around {what}"
     require(worst >= 0.0, wrong, "correct the coefficients; the constant comes first", *at, name)
 
 

@@ -31,7 +31,7 @@ def command(
         echo_json(asdict(found))
         raise typer.Exit(0 if found.is_empty else 1)
     most = None if every else _LISTED
-    echo(f"{second} against {first}")
+    echo(f"{second} against {first}, by {found.compared_by}")
     for name, before, after in found.fields[:most]:
         echo(f"  campaign: {name}: {_short(before)} -> {_short(after)}")
     _say_of_rest(len(found.fields), most, "fields of the campaign")

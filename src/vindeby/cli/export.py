@@ -51,7 +51,10 @@ def command(
         list[int] | None, typer.Option("--seed", metavar="SEED", help="Only these seeds.")
     ] = None,
     best: Annotated[
-        bool, typer.Option("--best", help="Of each farm and type, only the result with the most energy.")
+        bool,
+        typer.Option(
+            "--best", help="Of each farm and type, only the best result, by the objective or by energy."
+        ),
     ] = False,
     rows: Annotated[
         str,

@@ -231,7 +231,7 @@ def front(result_set: ResultSet, *, dark: bool = False) -> Axes:
     return axes
 
 
-counts = partial(_lines, x=("tried_turbines", "turbines"), y=("tried_objective", "objective, GWh"))
+counts = partial(_lines, x=("tried_turbines", "turbines"), y=("tried_objective", "objective"))
 search = partial(_lines, x=("curve_seconds", "CPU seconds"), y=("curve_aep_gwh", "AEP, GWh"), xscale="log")
 
 

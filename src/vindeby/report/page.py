@@ -125,7 +125,7 @@ def setup(result_set: ResultSet) -> str:
 
 
 def best_key(result_set: ResultSet) -> str | None:
-    """The result that loses least to wakes, or has the most energy where losses are not known."""
+    """The best result of all (``by_loss``)."""
     rows = result_set.by_loss()
     return result_set.key_of(rows[0]) if rows else None
 
@@ -135,7 +135,8 @@ def _best_layout(result_set: ResultSet) -> str:
     if key is None:
         return ""
     known = result_set.campaign is not None
-    caption = f"{key}: the layout that {'loses least to wakes' if known else 'has the most energy'}"
+    words = "loses least to wakes" if known else "has the most energy"
+    caption = f"{key}: the layout that {'is best by the objective' if result_set.is_by_cost else words}"
     try:
         return picture(partial(layout_map, result_set, key), caption)
     except DataError:

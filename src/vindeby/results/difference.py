@@ -1,7 +1,7 @@
 """What differs between two databases: results that came, went, changed, and are better or worse for it.
 
 Results are compared by key. Two are the same if layout and energy are: how long a search took does not count. Which of
-two is better is said by what results of a farm and type are compared by, the objective or the energy.
+two is better is decided by the objective, if both campaigns have the same, otherwise by the energy.
 """
 
 from __future__ import annotations
@@ -28,17 +28,16 @@ class Changed:
     """Turbines that stand elsewhere; all where their number changed."""
     is_same_task: bool
     """Whether the same was asked for: the fingerprints are equal."""
-
-    @property
-    def gain_percent(self) -> float:
-        """By how much it is worth more."""
-        return 100.0 * (self.after / self.before - 1.0) if self.before else float("nan")
+    gain_percent: float
+    """By how much it is better: of an LCOE, by how much that is lower."""
 
 
 @dataclass
 class Difference:
     """The keys, in the order of farm, type and seed, and what differs between the campaigns."""
 
+    compared_by: str
+    """What ``before`` and ``after`` are."""
     same: int = 0
     added: list[str] = field(default_factory=list)
     removed: list[str] = field(default_factory=list)
@@ -62,27 +61,32 @@ class Difference:
 
 def difference(first: ResultSet, second: ResultSet) -> Difference:
     """What differs in the valid results of the second database from the first."""
-    found = Difference(fields=_campaign_fields(first.campaign, second.campaign))
-    before, after = _valid(first), _valid(second)
+    objectives = [None if one.campaign is None else one.campaign.objective for one in (first, second)]
+    objective = objectives[0] if objectives[0] == objectives[1] else None
+    name = "AEP in GWh per year" if objective is None else f"the objective, {objective.title}"
+    found = Difference(name, fields=_campaign_fields(first.campaign, second.campaign))
+    before, after = (_valid(results, by_energy=objective is None) for results in (first, second))
+    sign = 1.0 if objective is None else objective.sign
     found.added = [key for key in second.keys if key in after and key not in before]
     for key in first.keys:
         if key in before and key not in after:
             found.removed.append(key)
         elif key in before:
-            _compare(found, first, second, key, (before[key], after[key]))
+            _compare(found, first, second, key, (before[key], after[key]), sign)
     return found
 
 
-def _valid(results: ResultSet) -> dict[str, tuple[float, str]]:
+def _valid(results: ResultSet, *, by_energy: bool) -> dict[str, tuple[float, str]]:
     """What each valid result is worth, and its fingerprint."""
     keys = [results.key_of(row) for row in range(len(results.rows))]
     marks = [mark.decode(errors="replace") for mark in results.rows["fingerprint"].tolist()]
-    worths = zip(keys, results.worths().tolist(), marks, strict=True)
+    each = results.rows["aep"] if by_energy else results.worths()
+    worths = zip(keys, each.tolist(), marks, strict=True)
     return {key: (worth, mark) for key, worth, mark in worths if worth == worth}
 
 
 def _compare(
-    found: Difference, first: ResultSet, second: ResultSet, key: str, worths: tuple[Any, Any]
+    found: Difference, first: ResultSet, second: ResultSet, key: str, worths: tuple[Any, Any], sign: float
 ) -> None:
     (before, mark), (after, other) = worths
     layouts = [layout_of(results.record(key)) for results in (first, second)]
@@ -95,7 +99,8 @@ def _compare(
     if before == after and not moved:
         found.same += 1
         return
-    changed = Changed(key, before, after, moved, mark == other)
+    gain = 100.0 * (after - before) / abs(before) if before else float("nan")
+    changed = Changed(key, sign * before, sign * after, moved, mark == other, gain)
     (found.better if after > before else found.worse if after < before else found.equal).append(changed)
 
 

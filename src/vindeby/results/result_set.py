@@ -289,13 +289,25 @@ class ResultSet:
         return found
 
     def by_loss(self) -> list[int]:
-        """The rows of valid results, those that lose least to wakes first, or by energy where losses are unknown."""
+        """The rows of valid results: by an objective of cost, else those that lose least to wakes first.
+
+        Where losses are unknown, by energy.
+        """
+        if self.is_by_cost:
+            worths = self.worths()
+            return [int(row) for row in np.argsort(-worths, kind="stable") if not np.isnan(worths[row])]
         losses, aep = self.wake_losses(), self.rows["aep"]
         order = np.lexsort((-np.nan_to_num(aep), np.where(np.isnan(losses), 1.0, losses)))
         return [int(row) for row in order if not np.isnan(aep[row])]
 
+    @property
+    def is_by_cost(self) -> bool:
+        """Whether results are compared by what they cost."""
+        objective = None if self.campaign is None else self.campaign.objective
+        return objective is not None and objective.is_of_costs
+
     def best_of_farm(self) -> dict[int, int]:
-        """For each farm, the row of the result that loses least to wakes, or has the most energy."""
+        """For each farm, the row of its best result (``by_loss``)."""
         found: dict[int, int] = {}
         for row in self.by_loss():
             found.setdefault(int(self.rows["farm_idx"][row]), row)

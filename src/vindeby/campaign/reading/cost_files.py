@@ -2,7 +2,7 @@
 
 Depths come as a grid: netCDF-4, GeoTIFF, or a table with the columns x, y and depth. Only the part around the farms is
 kept, so that a map of a whole sea can be named. Whether numbers are depths or heights is decided by the name of the
-variable, or by ``positive: up`` in the campaign file; it is never guessed from the numbers.
+variable, its attribute ``positive``, or ``positive: up`` in the campaign file; it is never guessed from the numbers.
 """
 
 from pathlib import Path
@@ -19,7 +19,7 @@ from vindeby.campaign.reading.files import NamedFile, suffix_of
 from vindeby.campaign.reading.readers import readers
 from vindeby.campaign.reading.tables import TableReader
 from vindeby.campaign.reading.yaml_text import Document, Origin, not_used
-from vindeby.campaign.sections.costs import steps_around
+from vindeby.campaign.sections.costs import Grid, cropped, near_points
 from vindeby.campaign.sections.farm import Farm
 from vindeby.errors import VindebyError
 from vindeby.text import plural
@@ -81,8 +81,10 @@ def _take_depths(named: NamedFile) -> None:
     if (positive := named.data.get("positive")) not in (None, "up", "down"):
         named.refuse_key("positive", "is neither up nor down", "write up for heights, down for depths")
     reader = _READERS.get(suffix_of(named.path), _of_netcdf)
-    x, y, values, name = reader(named)
-    is_up = positive == "up" or (positive is None and name.lower() in _HEIGHTS)
+    if reader is not _of_netcdf and "variable" in named.data:
+        named.refuse_key("variable", "is only for netCDF files", "remove it")
+    x, y, values, is_up = reader(named)
+    is_up = is_up if positive is None else positive == "up"
     area = _area(named.document.data)
     x, y, values = _around(x, y, -values if is_up else values, area)
     if values.size > _MOST_POINTS:
@@ -95,11 +97,11 @@ def _take_depths(named: NamedFile) -> None:
     named.data["source"] = named.path.name
 
 
-Grid = tuple[FloatArray, FloatArray, FloatArray, str]
-"""x, y, numbers over (x, y), and the name of the variable."""
+_Read = tuple[FloatArray, FloatArray, FloatArray, bool]
+"""x, y, numbers over (x, y), and whether they are heights."""
 
 
-def _of_table(named: NamedFile) -> Grid:
+def _of_table(named: NamedFile) -> _Read:
     reader = TableReader(str(named.path), named.field)
     table = reader.read(named.text(latin=True), _GRID, ("x", "y"))
     found = [name for name in ("depth", "elevation") if name in table.columns]
@@ -119,18 +121,18 @@ def _of_table(named: NamedFile) -> Grid:
             reader.refuse(line, "has the x and y of a line above it", "keep one of them")
         seen.add(place)
     values[i, j] = table.columns[found[0]]
-    return x, y, values, found[0]
+    return x, y, values, found[0] == "elevation"
 
 
-def _of_raster(named: NamedFile) -> Grid:
+def _of_raster(named: NamedFile) -> _Read:
     try:
         x, y, values = readers().raster_file(named.path, named.document.data.get("crs"))
     except VindebyError as error:
         named.refuse_key("file", str(error), "name a GeoTIFF file in metres")
-    return x, y, values, "depth"
+    return x, y, values, False
 
 
-def _of_netcdf(named: NamedFile) -> Grid:
+def _of_netcdf(named: NamedFile) -> _Read:
     variable = named.data.get("variable")
     wanted = (*_DEPTHS, *_HEIGHTS) if variable is None else (str(variable).lower(),)
     try:
@@ -151,6 +153,10 @@ def _of_netcdf(named: NamedFile) -> Grid:
         wrong = "in degrees" if degrees else "not x and y"
         message = f"has {names[0]} over {' and '.join(axes) or 'no axis'}, which is {wrong}"
         named.refuse_key("file", message, _METRES if degrees else "give a grid over x and y")
+    for one in (names[0], *axes):
+        unit = found.attributes.get(one, {}).get("units", "m").strip()
+        if unit.lower().rstrip("s") not in ("", "m", "metre", "meter"):
+            named.refuse_key("file", f"has {one} in {unit}", "convert it to metres first")
     x, y = (np.asarray(found.arrays[axes[known.index(axis)]][1], np.float64) for axis in ("x", "y"))
     values = values if known == ["x", "y"] else values.T
     for axis, points in (("x", x), ("y", y)):
@@ -159,7 +165,9 @@ def _of_netcdf(named: NamedFile) -> Grid:
             message = f"has an axis {axis} that neither rises nor falls all along"
             named.refuse_key("file", message, "sort it, with two or more points")
     _note(named, not_used(found.others) if variable is None else [])
-    return x[np.argsort(x)], y[np.argsort(y)], values[np.ix_(np.argsort(x), np.argsort(y))], names[0]
+    by_name = "up" if names[0].lower() in _HEIGHTS else "down"
+    is_up = found.attributes.get(names[0], {}).get("positive", by_name).strip().lower() == "up"
+    return x[np.argsort(x)], y[np.argsort(y)], values[np.ix_(np.argsort(x), np.argsort(y))], is_up
 
 
 _READERS = {
@@ -179,34 +187,27 @@ def _area(data: dict[str, Any]) -> BaseGeometry | None:
     return shapely.union_all(shapes) if shapes else None
 
 
-def _around(
-    x: FloatArray, y: FloatArray, values: FloatArray, area: BaseGeometry | None
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """The part of a grid in whose cells the farms lie; all of it where they reach beyond."""
+def _around(x: FloatArray, y: FloatArray, values: FloatArray, area: BaseGeometry | None) -> Grid:
+    """The part of a grid in whose cells the farms lie; only its ends where they reach beyond, which is then refused."""
     if area is None:
         return x, y, values
     west, south, east, north = area.bounds
     if not (x[0] <= west and east <= x[-1] and y[0] <= south and north <= y[-1]):
-        return x, y, values
-    columns, rows = steps_around(x, west, east), steps_around(y, south, north)
-    return x[columns], y[rows], values[columns, rows]
+        return x[[0, -1]], y[[0, -1]], np.zeros((2, 2))
+    return cropped(x, y, values, area)
 
 
 def _filled(
     named: NamedFile, x: FloatArray, y: FloatArray, values: FloatArray, area: BaseGeometry | None
 ) -> FloatArray:
     """The depths, with 0 where the grid has none and no farm is near; refuses a gap that a farm needs."""
-    gaps = np.argwhere(~np.isfinite(values))
-    if not len(gaps):
+    gaps = ~np.isfinite(values)
+    if not gaps.any():
         return values
-    i, j = gaps.T
-    wide = (x[np.maximum(i - 1, 0)], x[np.minimum(i + 1, len(x) - 1)])
-    high = (y[np.maximum(j - 1, 0)], y[np.minimum(j + 1, len(y) - 1)])
-    cells = np.asarray(shapely.box(wide[0], high[0], wide[1], high[1]))
-    needed = np.ones(len(gaps), bool) if area is None else shapely.intersects(cells, area)
-    if needed.any():
-        first = int(np.argmax(needed))
-        message = f"has no depth at ({x[i[first]]:.10g}, {y[j[first]]:.10g}), in or beside a farm"
+    needed = np.argwhere(gaps if area is None else gaps & near_points(area, x, y))
+    if len(needed):
+        i, j = needed[0]
+        message = f"has no depth at ({x[i]:.10g}, {y[j]:.10g}), in or beside a farm"
         named.refuse_key("file", message, "fill the gaps, e.g. with gdal_fillnodata")
-    _note(named, [f"{plural(len(gaps), 'point')} without a depth, away from the farms, taken as 0 m"])
-    return np.where(np.isfinite(values), values, 0.0)
+    _note(named, [f"{plural(int(gaps.sum()), 'point')} without a depth, away from the farms, taken as 0 m"])
+    return np.where(gaps, 0.0, values)

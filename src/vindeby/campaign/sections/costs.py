@@ -7,12 +7,14 @@ here and in the stored campaign there are only numbers.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Literal, NamedTuple, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Self
 
 import numpy as np
+import shapely
 from pydantic import Field, Tag, WithJsonSchema, model_validator
+from shapely.geometry.base import BaseGeometry
 
-from vindeby.arrays import FloatArray
+from vindeby.arrays import BoolArray, FloatArray
 from vindeby.campaign.reading.packed_lists import digest_of_numbers
 from vindeby.campaign.sections.cables import Cables
 from vindeby.campaign.sections.values import (
@@ -29,6 +31,9 @@ from vindeby.campaign.sections.values import (
     require,
 )
 
+if TYPE_CHECKING:
+    from vindeby.campaign.sections.farm import Farm
+
 ByType = Annotated[
     Annotated[NotNegative, Tag("number")]
     | Annotated[dict[Name, NotNegative], Field(min_length=1), Tag("table")],
@@ -36,6 +41,8 @@ ByType = Annotated[
 ]
 """One number for all turbine types, or one for each, by name."""
 DEEPEST_M = 12_000.0
+Grid = tuple[FloatArray, FloatArray, FloatArray]
+"""x, y, and numbers over (x, y)."""
 
 
 def for_type(given: ByType, name: str) -> float:
@@ -43,10 +50,24 @@ def for_type(given: ByType, name: str) -> float:
     return given[name] if isinstance(given, dict) else given
 
 
-def steps_around(axis: FloatArray, low: float, high: float) -> slice:
+def cropped(x: FloatArray, y: FloatArray, values: FloatArray, area: BaseGeometry) -> Grid:
+    """The part of a grid between whose points the bounds of an area lie, which it holds."""
+    west, south, east, north = area.bounds
+    columns, rows = _steps_around(x, west, east), _steps_around(y, south, north)
+    return x[columns], y[rows], values[columns, rows]
+
+
+def _steps_around(axis: FloatArray, low: float, high: float) -> slice:
     """The points of an axis between which a range lies, two or more."""
     first = min(max(0, int(axis.searchsorted(low, "right")) - 1), len(axis) - 2)
     return slice(first, max(first + 1, int(axis.searchsorted(high))) + 1)
+
+
+def near_points(area: BaseGeometry, x: FloatArray, y: FloatArray) -> BoolArray:
+    """Which points of a grid, over (x, y), belong to a cell that the area touches."""
+    shapely.prepare(area)
+    touched = np.pad(shapely.intersects(area, shapely.box(x[:-1, None], y[:-1], x[1:, None], y[1:])), 1)
+    return np.asarray(touched[1:, 1:] | touched[:-1, 1:] | touched[1:, :-1] | touched[:-1, :-1])
 
 
 class TurbineCost(Section):
@@ -102,15 +123,13 @@ class Depth(Section):
         """Depths over (x, y)."""
         return np.array(self.values, np.float64).reshape(len(self.x), len(self.y))
 
-    def around(self, bounds: Sequence[float]) -> FloatArray:
-        """The depths of the points in and around a rectangle (west, south, east, north)."""
-        west, south, east, north = bounds
-        columns = steps_around(np.array(self.x), west, east)
-        return self.array()[columns, steps_around(np.array(self.y), south, north)]
+    def around(self, area: BaseGeometry) -> Grid:
+        """The part of the grid in and around the bounds of an area: x, y, and the depths over (x, y)."""
+        return cropped(np.array(self.x), np.array(self.y), self.array(), area)
 
-    def identity(self) -> dict[str, Any]:
-        """What decides a result: the numbers and the limits."""
-        grid = [digest_of_numbers(part) for part in (self.x, self.y, self.values)]
+    def identity_for(self, farm: Farm) -> dict[str, Any]:
+        """What decides a result of this farm: the numbers around it and the limits."""
+        grid = [digest_of_numbers(part.ravel().tolist()) for part in self.around(farm.boundary.shape())]
         return {"grid": grid, "limits": [self.least, self.most]}
 
     @model_validator(mode="before")
@@ -218,18 +237,14 @@ class Foundation(Section):
         require(given, idle, "add mass, or remove it", "price_per_kg")
         return self
 
-    def identity(self) -> dict[str, Any]:
-        """What decides a result: the grid by its digest, and the curve."""
-        return {**self.model_dump(exclude_none=True, exclude={"depth"}), "depth": self.depth.identity()}
-
 
 class Costs(Section):
     """What the farm costs: capex once and opex per year, over its life and at a discount rate."""
 
     discount: Annotated[Number, Field(ge=0.0, lt=1.0)]
     """The discount rate per year as a fraction, such as 0.0661."""
-    years: Annotated[Positive, Field(le=200.0)]
-    """The life of the farm in years."""
+    years: Annotated[Number, Field(ge=1.0, le=200.0)]
+    """The life of the farm in years, 1 or more."""
     turbine: TurbineCost
     """What each turbine costs."""
     foundation: Foundation | None = None
@@ -244,13 +259,26 @@ class Costs(Section):
         """The water depth, where it is known."""
         return None if self.foundation is None else self.foundation.depth
 
-    def identity_of(self, turbines: Sequence[str]) -> dict[str, Any]:
-        """What decides a result of these turbine types; their names do not."""
+    def is_free(self, turbine: str) -> bool:
+        """Whether turbines of this type cost nothing at all, wherever they stand."""
+        numbers = [for_type(rate, turbine) for rate in (self.turbine.capex, self.turbine.opex)]
+        numbers += [self.fixed] + [eur for _, eur in (() if self.cables is None else self.cables.types)]
+        if (given := self.foundation) is not None:
+            numbers.append(given.fixed)
+            if given.curve is not None and given.price_per_kg != 0.0:
+                numbers += given.curve[1].at(np.arange(DEEPEST_M)).tolist()
+        return not any(numbers)
+
+    def identity_for(self, farm: Farm, turbines: Sequence[str]) -> dict[str, Any]:
+        """What decides a result of this farm with these turbine types; their names do not."""
         rates = [
             [for_type(given, name) for name in turbines] for given in (self.turbine.capex, self.turbine.opex)
         ]
         found = {"finance": [self.discount, self.years], "turbines": rates, "fixed": self.fixed}
-        return found if self.foundation is None else {**found, "foundation": self.foundation.identity()}
+        if self.foundation is not None:
+            curve = self.foundation.model_dump(exclude_none=True, exclude={"depth"})
+            found["foundation"] = {**curve, "depth": self.foundation.depth.identity_for(farm)}
+        return found
 
     @property
     def in_words(self) -> list[str]:

@@ -26,11 +26,11 @@ def read_raster(path: Path, crs: Any = None) -> tuple[FloatArray, FloatArray, Fl
         # Only this driver: others read text that names more files.
         with rasterio.open(path, driver="GTiff") as raster:
             _refuse_unusable(path, raster, crs)
-            band = raster.read(1, masked=True)
+            band = raster.read(1, masked=True).astype(np.float64) * raster.scales[0] + raster.offsets[0]
             transform = raster.transform
     except rasterio.errors.RasterioError as error:
         raise DataError(f"{path}: cannot be read: {error}") from None
-    values = np.ma.filled(band.astype(np.float64), np.nan)
+    values = np.ma.filled(band, np.nan)
     x = transform.c + transform.a * (np.arange(values.shape[1]) + 0.5)
     y = transform.f + transform.e * (np.arange(values.shape[0]) + 0.5)
     over = values.T
@@ -46,10 +46,15 @@ def _refuse_unusable(path: Path, raster: Any, crs: Any) -> None:
     turned = raster.transform.b != 0.0 or raster.transform.d != 0.0 or raster.transform.a <= 0.0
     if turned or raster.transform.is_identity:
         raise InputError(f"{path}: its rows do not run from west to east; rectify it, e.g. with gdalwarp")
+    if (raster.units[0] or "m").lower().rstrip("s") not in ("m", "metre", "meter"):
+        raise InputError(f"{path}: its numbers are in {raster.units[0]}; convert them to metres first")
     if raster.crs is None:
         return
     if raster.crs.is_geographic:
         raise InputError(f"{path}: is in degrees; project it to metres first, with gdalwarp -t_srs")
+    unit, metres = raster.crs.linear_units_factor
+    if metres != 1.0:
+        raise InputError(f"{path}: its coordinates are in {unit}; project it to metres, with gdalwarp -t_srs")
     stated = crs_from_text(crs) if isinstance(crs, str) else None
     own = crs_from_text(raster.crs.to_wkt().replace("\n", " "))
     if stated is not None and own is not None and stated != own:

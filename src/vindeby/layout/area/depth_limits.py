@@ -20,6 +20,9 @@ DIVIDED = 8
 MARGIN = 0.01
 """Of the smallest step of the grid: by about so much, and at most twice that, limits are kept too well."""
 
+MOST_CROSSED = 20_000
+"""So many cells may be crossed by a limit: each takes some milliseconds."""
+
 
 def within_depths(boundary: Boundary, grid: DepthGrid, least: float = -inf, most: float = inf) -> Boundary:
     """The part of an area in which the water is at least and at most so deep (m); ArgumentError if there is none."""
@@ -57,6 +60,9 @@ def _beyond(
     i, j = (index.ravel() for index in np.meshgrid(columns, rows, indexing="ij"))
     values = sign * np.stack([grid.depth[i + a, j + b] for a, b in ((0, 0), (1, 0), (1, 1), (0, 1))])
     whole, crossed = values.min(axis=0) > limit, (values.max(axis=0) > limit) & (values.min(axis=0) <= limit)
+    if crossed.sum() > MOST_CROSSED:
+        cells = f"a limit of depth crosses {crossed.sum():,} cells of the grid, more than {MOST_CROSSED:,}"
+        raise ArgumentError(f"{cells}: make the grid of depths coarser")
     boxes = shapely.box(grid.x[i], grid.y[j], grid.x[i + 1], grid.y[j + 1])[whole]
     i, j, twist = i[crossed], j[crossed], np.abs([1.0, -1.0, 1.0, -1.0] @ values[:, crossed])
     share = np.linspace(0.0, 1.0, DIVIDED + 1)
@@ -88,5 +94,5 @@ def _parts_above(triangles: FloatArray) -> list[shapely.Geometry]:
     for many in (1, 2, 3):
         a, b, c = (corner[count == many] for corner in (high, middle, low))
         corners = {1: (a, zero(a, b), zero(a, c)), 2: (a, b, zero(b, c), zero(a, c)), 3: (a, b, c)}[many]
-        parts.extend(shapely.Polygon(ring) for ring in np.stack(corners, axis=1)[..., :2])
+        parts.extend(np.asarray(shapely.polygons(np.stack(corners, axis=1)[..., :2])))
     return parts

@@ -126,7 +126,10 @@ def _by_zone(problem: LayoutProblem, layout: Layout) -> list[Layout]:
 
 def _is_better(part: LayoutProblem, found: Layout, before: Layout) -> bool:
     """Whether a zone should move; always, where the layout that it had breaks the rules."""
-    return not part.is_feasible(before) or part.worth(found) > part.worth(before) * (1.0 + LEAST_GAIN)
+    if not part.is_feasible(before):
+        return True
+    had = part.worth(before)  # which may be negative
+    return part.worth(found) > had + LEAST_GAIN * abs(had)
 
 
 def _zone_aep(problem: LayoutProblem, layout: Layout) -> FloatArray:

@@ -96,7 +96,8 @@ class Candidates:
 
     def near_best(self) -> list[Candidate]:
         """The best few, but for those that are not near the best of all."""
-        return [one for one in self.best if one.worth >= self.best[0].worth * (1.0 - NEAR)]
+        most = self.best[0].worth  # which may be negative
+        return [one for one in self.best if one.worth >= most - NEAR * abs(most)]
 
 
 class Tools:

@@ -152,11 +152,11 @@ class Contest:
             before = self.found.best[0].worth
             if not self._moves(method):
                 break
-            if part > 1 and self.found.best[0].worth <= before * (1.0 + GAINED):
+            if part > 1 and self.found.best[0].worth <= before + GAINED * abs(before):
                 break
             if part == 1:
                 begun_with = self.found.best[0].worth
-        if part > 1 and self.found.best[0].worth > begun_with * (1.0 + GAINED_MUCH):
+        if part > 1 and self.found.best[0].worth > begun_with + GAINED_MUCH * abs(begun_with):
             self._round *= 2
 
     def _moves(self, method: Method) -> bool:
@@ -344,7 +344,7 @@ class Climbs:
         while self.budget.used < until:
             before = self.found.best[0].worth
             self.climb(self.found.best[0], LAST, 1.0, until)
-            if self.found.best[0].worth <= before * (1.0 + GAIN):
+            if self.found.best[0].worth <= before + GAIN * abs(before):
                 break
 
 

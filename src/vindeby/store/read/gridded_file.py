@@ -30,6 +30,8 @@ class GriddedFile:
     """The names of what else is in the file."""
     texts: dict[str, list[str]] = field(default_factory=dict)
     """Times that the file keeps as text."""
+    attributes: dict[str, dict[str, str]] = field(default_factory=dict)
+    """By name, the attributes ``units`` and ``positive`` of arrays that have them."""
 
 
 def read_gridded_file(path: Path, wanted: tuple[str, ...]) -> GriddedFile:
@@ -38,6 +40,7 @@ def read_gridded_file(path: Path, wanted: tuple[str, ...]) -> GriddedFile:
     arrays: dict[str, tuple[tuple[str, ...], FloatArray]] = {}
     single: set[str] = set()
     texts: dict[str, list[str]] = {}
+    attributes: dict[str, dict[str, str]] = {}
     try:
         with Guard() as guard:
             deadline = time.monotonic() + guard.limits.seconds(path.stat().st_size)
@@ -51,13 +54,15 @@ def read_gridded_file(path: Path, wanted: tuple[str, ...]) -> GriddedFile:
                         continue
                     array = np.frombuffer(numbers, "<f8").reshape(head["shape"]).astype(np.float64)
                     arrays[head["name"]] = (tuple(head["axes"]), array)
+                    attributes[head["name"]] = head["attributes"]
                     single |= {head["name"]} if head["single"] else set()
                 elif kind == FAILED:
                     raise DataError(
                         f"{path}: cannot be read: {data.decode(errors='replace').partition(': ')[2]}"
                     )
                 elif kind == DONE:
-                    return GriddedFile(arrays, frozenset(single), tuple(json.loads(data)["others"]), texts)
+                    others = tuple(json.loads(data)["others"])
+                    return GriddedFile(arrays, frozenset(single), others, texts, attributes)
     except GuardError as error:
         raise DataError(f"{path}: cannot be read: {error.finding}") from None
     raise AssertionError("the guard ends with one or the other")
@@ -130,8 +135,13 @@ def _send(name: str, axes: list[str], data: Any, left: int, result: Callable[[by
         raise DataError(f"there are more than {MOST_NUMBERS:,} numbers")
     numbers = _unpacked(data)
     single = bool(data.dtype == np.float32)
-    head = json.dumps({"name": name, "axes": axes, "shape": list(numbers.shape), "single": single})
-    result(head.encode() + b"\n" + numbers.astype("<f8").tobytes())
+    known = {
+        key: _bytes(np.ravel(data.attrs[key])[0])[:_LONGEST_TIME].decode(errors="replace")
+        for key in ("units", "positive")
+        if key in data.attrs
+    }
+    head = {"name": name, "axes": axes, "shape": list(numbers.shape), "single": single, "attributes": known}
+    result(json.dumps(head).encode() + b"\n" + numbers.astype("<f8").tobytes())
     return left - int(data.size)
 
 
