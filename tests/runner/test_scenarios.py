@@ -15,8 +15,12 @@ from vindeby.assembly.physics import CampaignCheck
 from vindeby.assembly.search import method_of, pipeline_of, problem_of
 from vindeby.campaign import Campaign
 from vindeby.campaign.worlds import worlds
+from vindeby.results.result_set import ResultSet
 from vindeby.runner import run
+from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.format.record import Record
+from vindeby.store.format.rows import checksum_of
+from vindeby.store.format.shard import ShardWriter
 from vindeby.wake import ScenarioFarm, WindFarm
 
 pytestmark = pytest.mark.slow
@@ -56,6 +60,36 @@ def test_a_result_has_its_value_in_each_scenario_and_validate_computes_it_again(
         )
         silent = {name: value for name, value in record.attributes.items() if name != "objective"}
         assert list(deep(replace(record, attributes=silent))) == ["does not say objective"]
+
+
+def test_results_are_compared_by_the_best_of_all_tasks(tmp_path: Path) -> None:
+    asked, path = campaign("regret", seeds=3), tmp_path / "out.h5"
+    gwh = np.array([[10.0, 20.0], [12.0, 19.0], [9.0, 23.0]])
+    best = np.array(
+        [[10.5, 20.5], [13.0, 19.0], [9.0, 23.0]]
+    )  # the first has the least regret by its own best
+    made = RunDirectory(path).create()
+    made.freeze_campaign(asked.dumps())
+    records = [
+        Record(
+            task.key,
+            task.fingerprint,
+            {"aep": np.array(1.0), "scenario_aep_gwh": gwh[n], "scenario_best_gwh": best[n]},
+            {
+                "farm_idx": 0,
+                "type_idx": 0,
+                "ss_seed": task.seed,
+                "objective": float((gwh[n] - best[n]).min()),
+            },
+        )
+        for n, task in enumerate(asked.tasks())
+    ]
+    ShardWriter(made).publish(records)
+    found = ResultSet(path)
+    assert found.worths().tolist() == [-3.0, -4.0, -4.0]
+    found.results.leave_out([checksum_of(records[2])])
+    assert found.worths()[:2].tolist() == [-3.0, -1.5]
+    assert np.isnan(found.worths()[2])
 
 
 def _with(record: Record, name: str, array: np.ndarray) -> Record:
