@@ -142,6 +142,28 @@ def test_crossing_cables_are_found() -> None:
     assert CableRouter(stations, TYPES).route(x, y).crossings() == []
 
 
+@pytest.mark.parametrize(
+    ("one", "other", "cross"),
+    [
+        ([[0, 0], [10, 0]], [[2, 0], [8, 0]], True),
+        ([[0, 0], [10, 10]], [[5, 5], [20, 20]], True),
+        ([[-5, 0], [5, 0]], [[0, 0], [0, 5]], True),  # through a turbine
+        ([[-5, 0.0005], [5, 0.0005]], [[0, 0], [0, -5]], True),
+        ([[-5, 0.01], [5, 0.01]], [[0, 0], [0, -5]], False),
+        ([[-5, 0], [0, 0]], [[0, 0], [5, 0]], False),  # one after the other
+        ([[-5, 0], [0, 0], [5, 3]], [[0, 0], [0, 5]], False),  # around a turbine
+        ([[-5, 2], [0, 0], [5, 0], [9, 1]], [[-5, -2], [0, 0], [5, 0], [9, -1]], False),  # the same detour
+    ],
+)
+def test_cables_upon_each_other_and_through_turbines_are_found(one: list, other: list, cross: bool) -> None:  # type: ignore[type-arg]
+    points = np.array([*one, *other], np.float64)
+    ends, first = np.array([[0, -1], [1, -2]]), np.array([0, len(one), len(one) + len(other)])
+    for turn in (0.0, 0.7):
+        there = points @ np.array([[np.cos(turn), np.sin(turn)], [-np.sin(turn), np.cos(turn)]])
+        routes = Routes(ends, np.zeros(2, np.int64), there, first, HUB, np.array([1.0]))
+        assert bool(routes.crossings()) == cross
+
+
 def test_one_turbine_has_a_straight_cable_or_a_clear_refusal() -> None:
     x, y = np.array([1000.0]), np.array([5000.0])
     assert CableRouter(HUB, TYPES, border=SQUARE).route(x, y).length_m == pytest.approx(4000.0)

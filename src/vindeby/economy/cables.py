@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import shapely
 
-from vindeby.arrays import FloatArray, IntArray
+from vindeby.arrays import BoolArray, FloatArray, IntArray
 from vindeby.economy.costs import CableTree
 from vindeby.errors import ArgumentError, TaskError, library
 
@@ -32,6 +32,8 @@ _SLACK_M = 1.0
 _SHIFTS_M = (0.0, 2.0, 5.0, 10.0, 20.0, 40.0, 80.0)
 """OptiWindNet 0.3.2 fails for turbines that stand almost in a line: shift them until it does not, at random."""
 _MOST_SUBSTATION_MOVES = 12
+_TOUCH_M = 1e-3
+"""A cable that passes a turbine as near as this passes through it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,17 +118,34 @@ class Routes:
         return count
 
     def crossings(self) -> list[tuple[int, int]]:
-        """Pairs of cables that cross. Two that meet in a corner, e.g. at a turbine, do not."""
+        """Pairs of cables that cross, or lie upon each other, or of which one passes through the turbine of the other.
+
+        Two that meet in a corner, e.g. at a turbine, do not; nor do detours with the same two corners.
+        """
         start, end = (
             np.delete(self.points, leave, axis=0) for leave in (self.first[1:] - 1, self.first[:-1])
         )
         owner = np.repeat(np.arange(len(self.ends)), np.diff(self.first) - 1)
         segments = np.atleast_1d(np.asarray(shapely.linestrings(np.stack([start, end], axis=1))))
-        one, other = shapely.STRtree(segments).query(segments, predicate="intersects")
+        tree, turbines = shapely.STRtree(segments), self.points[self.first[:-1]]
+        one, other = tree.query(segments, predicate="intersects")
         a, b, c, d = start[one], end[one], start[other], end[other]
-        apart = (_side(a, b, c) * _side(a, b, d) < 0) & (_side(c, d, a) * _side(c, d, b) < 0)
-        pairs = np.sort(np.column_stack([owner[one], owner[other]])[apart], axis=1)
+        sides = np.stack([_side(a, b, c), _side(a, b, d), _side(c, d, a), _side(c, d, b)])
+        apart = (sides[0] * sides[1] < 0) & (sides[2] * sides[3] < 0)
+        length = np.maximum(np.hypot(*(b - a).T), _TOUCH_M)
+        low, high = np.sort([((p - a) * (b - a)).sum(axis=1) / length for p in (c, d)], axis=0)
+        upon = (sides == 0.0).all(axis=0) & (np.minimum(high, length) - np.maximum(low, 0.0) > _TOUCH_M)
+        upon &= ~(_meet(a, c) & _meet(b, d)) & ~(_meet(a, d) & _meet(b, c))
+        turbine, near = tree.query(shapely.points(turbines), predicate="dwithin", distance=_TOUCH_M)
+        inside = ~_meet(turbines[turbine], start[near]) & ~_meet(turbines[turbine], end[near])
+        pairs = np.column_stack([owner[one], owner[other]])[apart | upon]
+        pairs = np.sort(np.vstack([pairs, np.column_stack([turbine, owner[near]])[inside]]), axis=1)
         return [(int(i), int(j)) for i, j in np.unique(pairs, axis=0) if i != j]
+
+
+def _meet(one: FloatArray, other: FloatArray) -> BoolArray:
+    """Which points of one are those of the other."""
+    return np.asarray(np.hypot(*(one - other).T) <= _TOUCH_M)
 
 
 def _side(start: FloatArray, end: FloatArray, point: FloatArray) -> FloatArray:
