@@ -62,6 +62,43 @@ def test_a_result_has_its_value_in_each_scenario_and_validate_computes_it_again(
         assert list(deep(replace(record, attributes=silent))) == ["does not say objective"]
 
 
+def test_layouts_that_a_regret_is_measured_by_must_be_possible(tmp_path: Path) -> None:
+    asked = campaign("regret", STEPS[:1], seeds=1)
+    assert run(asked, tmp_path / "out.h5", workers=1).complete
+    (record,) = results(tmp_path / "out.h5").values()
+    check, best = CampaignCheck(asked), record.arrays["scenario_best_layout"]
+    assert list(check(record)) == []
+    for array in (best[:1], best[:, :, 1:], best * np.nan, best[0]):
+        wrong = " ".join(check(_with(record, "scenario_best_layout", array)))
+        assert "scenario_best_layout does not hold a layout for each" in wrong
+    without = {name: array for name, array in record.arrays.items() if name != "scenario_best_layout"}
+    assert "scenario_best_layout does" in " ".join(check(replace(record, arrays=without)))
+    for shift, words in ([[0.0], [1e6]], "outside the boundary"), ([[1e6], [0.0]], "outside the boundary"):
+        far = np.array([best[0], best[1] + shift])
+        wrong = " ".join(check(_with(record, "scenario_best_layout", far)))
+        assert f"its best layout in 'near' cannot be: {len(best[0, 0])} turbines stand {words}" in wrong
+        assert "'alone'" not in wrong
+    silent = {name: value for name, value in record.attributes.items() if name != "objective"}
+    assert "does not say objective" in list(check(replace(record, attributes=silent)))
+
+
+def test_a_layout_for_a_scenario_need_not_keep_clear_of_the_neighbours_of_another(tmp_path: Path) -> None:
+    asked = campaign("regret", STEPS[:1], seeds=1)
+    assert run(asked, tmp_path / "out.h5", workers=1).complete
+    (record,) = results(tmp_path / "out.h5").values()
+    at = record.arrays["scenario_best_layout"][0, :, 0]
+    near = {"type": "five", "positions": [(at + 100.0).tolist()]}
+    said = []
+    for scenarios in ([{"name": "alone"}, {"neighbours": near}], [{"neighbours": near}, {"name": "alone"}]):
+        check = CampaignCheck(campaign("regret", STEPS[:1], seeds=1, scenarios=scenarios))
+        both = np.stack([record.arrays["scenario_best_layout"][0]] * 2)
+        wrong = check(_with(record, "scenario_best_layout", both))
+        said.append([one for one in wrong if one.startswith("its best layout")])
+    assert [len(one) for one in said] == [1, 1]
+    assert "in 'scenario 2' cannot be" in said[0][0]
+    assert "in 'scenario 1' cannot be" in said[1][0]
+
+
 def test_results_are_compared_by_the_best_of_all_tasks(tmp_path: Path) -> None:
     asked, path = campaign("regret", seeds=3), tmp_path / "out.h5"
     gwh = np.array([[10.0, 20.0], [12.0, 19.0], [9.0, 23.0]])

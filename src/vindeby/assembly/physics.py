@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -42,7 +42,7 @@ from vindeby.assembly.value import (
     values_of,
 )
 from vindeby.campaign import Campaign
-from vindeby.campaign.neighbours import around
+from vindeby.campaign.neighbours import Around, around
 from vindeby.campaign.tasks import Cell, parse_key, task_key
 from vindeby.campaign.worlds import worlds
 from vindeby.errors import ArgumentError
@@ -168,6 +168,11 @@ class CampaignCheck:
         self._areas = cache(lambda farm_idx: areas_of(campaign.farms[farm_idx]))
         self._around = cache(lambda cell: around(campaign, cell.farm_idx, campaign.turbines_of(cell)))
         self._worlds = cache(lambda: worlds(campaign))
+        self._around_alone = cache(
+            lambda cell, number: around(
+                self._worlds()[number].campaign, cell.farm_idx, campaign.turbines_of(cell)
+            )
+        )
         self._costs = cache(lambda cell: costs_of(campaign, cell))
         self._wind_farm = cache(self._new_wind_farm)
         self._of_one_gwh = cache(_of_one_gwh)
@@ -245,13 +250,13 @@ class CampaignCheck:
         if self._deep:
             self.not_computed_again[why] += 1
 
-    def _check_places(self, placed: PlacedLayout) -> Iterator[str]:
+    def _check_places(self, placed: PlacedLayout, beside: Around | None = None) -> Iterator[str]:
         cell, count = placed.cell, len(placed.x)
         if not cell.allows(count):
             yield f"has {count} turbines, but the campaign asks for {cell.counts_in_words}"
         if count == cell.n_turbines or not cell.zones:
             yield from check_inside(self._areas(cell.farm_idx), placed)
-        yield from check_spacing(self._around(cell), placed)
+        yield from check_spacing(self._around(cell) if beside is None else beside, placed)
         yield from self._check_depths(placed)
 
     def _check_depths(self, placed: PlacedLayout) -> Iterator[str]:
@@ -334,7 +339,17 @@ class CampaignCheck:
         stored = {SCENARIO_AEP: gwh, SCENARIO_BEST: np.zeros(0) if best is None else best}
         if self._campaign.over == "regret" and stored[SCENARIO_BEST].shape != gwh.shape:
             yield f"{SCENARIO_BEST} does not hold an energy for each of {len(weights)} scenarios"
-        for name, again in self.scenario_gwh(placed, record).items() if self._deep else ():
+        if self._campaign.over == "regret":
+            wrong = list(self._check_best(placed, record))
+            yield from wrong
+            if wrong:
+                return
+        try:
+            computed = self.scenario_gwh(placed, record) if self._deep else {}
+        except ArgumentError as error:
+            yield str(error)
+            return
+        for name, again in computed.items():
             pairs = zip(given, np.ravel(stored[name]), again, strict=False)
             for world, said, now in pairs:
                 if not abs(said - now) <= TOLERANCE_AEP * now:
@@ -342,22 +357,34 @@ class CampaignCheck:
 
     def scenario_gwh(self, placed: PlacedLayout, record: Record) -> dict[str, FloatArray]:
         """By the name of its array, the energy of a layout in each scenario, and that of the best layout for each."""
-        parts = self._engine(placed.cell).parts
+        farm: Any = self._engine(placed.cell)
+        best = self._best(placed, record)
         own = np.zeros(len(placed.x), np.int64) if placed.types is None else placed.types
-        found = {SCENARIO_AEP: np.array([part.turbine_aep(placed.x, placed.y, own).sum() for part in parts])}
-        best, types = (record.arrays.get(f"scenario_best_{name}") for name in ("layout", "types"))
-        if best is not None and best.shape == (len(parts), 2, len(placed.x)):
-            known = np.array(placed.cell.type_indices)
-            each = (
-                np.zeros((len(parts), len(placed.x)), np.int64)
-                if types is None
-                else np.searchsorted(known, types)
-            )
-            rows = zip(parts, best, each, strict=True)
-            found[SCENARIO_BEST] = np.array(
-                [part.turbine_aep(at[0], at[1], kinds).sum() for part, at, kinds in rows]
-            )
+        found = {SCENARIO_AEP: farm.scenario_aep(placed.x, placed.y, own)}
+        if best and all(one.types is not None for one in best):
+            found[SCENARIO_BEST] = farm.each_aep([(one.x, one.y, one.types) for one in best])
         return found
+
+    def _best(self, placed: PlacedLayout, record: Record) -> list[PlacedLayout]:
+        """The layouts that were found for each scenario alone; none where they do not have the right shape."""
+        shape = (len(self._worlds()), 2, len(placed.x))
+        best, types = (record.arrays.get(f"scenario_best_{name}") for name in ("layout", "types"))
+        if best is None or best.shape != shape or best.dtype.kind != "f" or not np.isfinite(best).all():
+            return []
+        has_types = types is not None and types.shape[:1] == shape[:1]
+        each = [{"types": one} for one in types] if types is not None and has_types else [{}] * len(best)
+        kinds = (own_types(one, placed.cell, len(placed.x)) for one in each)
+        return [PlacedLayout(placed.cell, at[0], at[1], own) for at, own in zip(best, kinds, strict=True)]
+
+    def _check_best(self, placed: PlacedLayout, record: Record) -> Iterator[str]:
+        """What is wrong with the layouts that the regret is measured by; each need only be feasible in its scenario."""
+        best = self._best(placed, record)
+        if not best:
+            yield "scenario_best_layout does not hold a layout for each scenario"
+        for number, one in enumerate(best):
+            beside = self._around_alone(placed.cell, number)
+            for wrong in (*check_types(self._campaign, one), *self._check_places(one, beside)):
+                yield f"its best layout in {self._worlds()[number].name!r} cannot be: {wrong}"
 
     def _engine(self, cell: Cell) -> WindFarm:
         # Without neighbours all farms are alike.

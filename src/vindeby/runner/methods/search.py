@@ -83,10 +83,8 @@ def _by_scenario(problem: LayoutProblem, found: Found) -> dict[str, NDArray[Any]
         return dict(found.arrays)
     arrays = {**found.arrays, SCENARIO_AEP: farm.scenario_aep(found.x, found.y, found.types)}
     if best is not None:
-        rows = zip(farm.parts, best, found.arrays["scenario_best_types"], strict=True)
-        arrays[SCENARIO_BEST] = np.array(
-            [part.turbine_aep(at[0], at[1], types).sum() for part, at, types in rows]
-        )
+        types = found.arrays["scenario_best_types"]
+        arrays[SCENARIO_BEST] = farm.each_aep((*at, own) for at, own in zip(best, types, strict=True))
     return arrays
 
 
