@@ -286,3 +286,9 @@ def test_a_missing_library_is_named_with_its_extra(monkeypatch: pytest.MonkeyPat
     monkeypatch.setitem(sys.modules, "optiwindnet.api", None)
     with pytest.raises(InputError, match=r"vindeby\[cables\]"):
         CableRouter(HUB, TYPES).route(*places(5))
+
+
+def test_turbines_at_one_place_are_refused_before_they_are_routed() -> None:
+    router = CableRouter(np.array([[0.0, 0.0]]), [(5, 300.0)])
+    with pytest.raises(TaskError, match="at one place"):
+        router.route([500.0, 500.0, 900.0], [100.0, 100.0, 400.0])

@@ -60,8 +60,8 @@ def test_more_weight_means_shorter_cables_and_less_energy() -> None:
 @pytest.mark.slow
 def test_at_an_optimum_a_metre_of_cable_is_worth_its_price() -> None:
     """The gradients of energy and length balance at the price that the weight stands for, inside the area."""
-    problem, weight = _problem(), weight_of(8)
-    found = Front(Pipeline([RandomStart(), Gradient(400)]), "cable_length").run(problem, 8)
+    problem, weight = _problem(), weight_of(20)  # with larger weights, turbines stand at the harbour itself
+    found = Front(Pipeline([RandomStart(), Gradient(400)]), "cable_length").run(problem, 20)
     free = problem.farm.wake_free_aep(4)
     price = weight / (1.0 - weight) * 0.1 * free / np.sqrt(2000.0 * 3000.0 * 4)
     _, east, north = problem.farm.aep_and_gradient(found.x, found.y)
@@ -72,7 +72,7 @@ def test_at_an_optimum_a_metre_of_cable_is_worth_its_price() -> None:
     free_to_move = (problem.zones[0].boundary.distances(found.x, found.y) > 1.0) & (apart.min(axis=0) > 401.0)
     slope = (np.stack([east, north]) - price * pull)[:, free_to_move]
     assert free_to_move.any()
-    assert np.abs(slope).max() < 2e-2 * price
+    assert np.abs(slope).max() < 1e-3 * price
 
 
 @pytest.mark.slow

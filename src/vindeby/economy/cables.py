@@ -205,6 +205,8 @@ class CableRouter:
             return replace(self, substations=given).route(places[:, 0], places[:, 1])
         if len(places) == 1:
             return self._straight(places)
+        if len(np.unique(places.round(3), axis=0)) < len(places):
+            raise TaskError("two turbines stand at one place, which OptiWindNet cannot connect")
         api = library("optiwindnet.api", "cables", "routing cables")
         for name in ("hybgensea", "ortools")[: 2 if self.method == "milp" else 1]:
             library(name, "cables", f"the router {self.method}")
