@@ -172,7 +172,7 @@ def test_one_turbine_has_a_straight_cable_or_a_clear_refusal() -> None:
     assert (routes.ends.tolist(), routes.length_m) == ([[0, -2]], 4500.0)
     for given in ({"obstacles": [WALL]}, {"border": SQUARE, "obstacles": [WALL]}):
         with pytest.raises(TaskError, match="no straight cable"):
-            CableRouter(HUB, TYPES, **given).route(x, y)  # type: ignore[arg-type]
+            CableRouter(HUB, TYPES, **given).route(x, y)
 
 
 def test_what_quicker_routers_found_is_kept_where_the_slow_one_fails(monkeypatch: pytest.MonkeyPatch) -> None:

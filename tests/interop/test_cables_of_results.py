@@ -137,7 +137,7 @@ def test_other_substations_and_another_length_are_named(asked: Campaign, record:
     number, x, y = record.arrays["cable_points"]
     moved = np.array(record.arrays["substations"])
     moved[0] += 5.0
-    there = np.isclose(x, CABLES["substations"][0][0]) & np.isclose(y, CABLES["substations"][0][1])  # type: ignore[index]
+    there = np.isclose(x, CABLES["substations"][0][0]) & np.isclose(y, CABLES["substations"][0][1])
     points = np.vstack([number, x + 5.0 * there, y])
     wrong = _check(asked, _with(record, substations=moved, cable_points=points))
     assert wrong == ["a substation does not stand where the campaign has it"]

@@ -92,7 +92,7 @@ def test_limits_that_leave_nothing_or_are_the_wrong_way_round_are_refused() -> N
 
 def test_a_grid_that_is_too_fine_is_refused_instead_of_taking_hours() -> None:
     fine = np.linspace(-1200.0, 2200.0, 202)
-    checkered = 30.0 + (np.arange(202)[:, None] + np.arange(202)) % 2
+    checkered = np.array(30.0 + (np.arange(202)[:, None] + np.arange(202)) % 2, np.float64)
     area = Boundary([[(-1100, -1100), (2100, -1100), (2100, 2100), (-1100, 2100)]])
     with pytest.raises(ArgumentError, match=r"crosses 36,\d\d\d cells .* make the grid of depths coarser"):
         within_depths(area, DepthGrid(fine, fine, checkered), most=30.5)
