@@ -26,7 +26,7 @@ site:
   table:
     {wind_directions: [0, 90, 180, 270], wind_speeds: [9.8], probability: [[0.2], [0.1], [0.4], [0.3]],
      turbulence_intensity: 0.08}
-wake: jensen
+wake: nygaard-2022
 method: {random-start: {}}
 seeds: 2
 """
@@ -155,7 +155,7 @@ def test_a_changed_result_is_better_or_worse_and_says_how_many_turbines_moved(
     folder: Path, tmp_path: Path
 ) -> None:
     path = tmp_path / "other.yaml"
-    path.write_text(CAMPAIGN.replace("jensen", "{jensen: {k: 0.06}}"))
+    path.write_text(CAMPAIGN.replace("nygaard-2022", "{nygaard-2022: {a: 0.05}}"))
     vindeby.run(str(path), str(tmp_path / "other.h5"), workers=1)
     done = command(tmp_path, "diff", str(folder / "a.h5"), "other.h5", "--json")
     found = json.loads(done.stdout)
@@ -169,7 +169,7 @@ def test_a_changed_result_is_better_or_worse_and_says_how_many_turbines_moved(
     assert {one["key"] for one in found["better"]} == gained
     assert len(found["better"]) + len(found["worse"]) == 4
     said = command(tmp_path, "diff", str(folder / "a.h5"), "other.h5").stdout
-    assert "campaign: wake.jensen" in said
+    assert "campaign: wake.nygaard-2022" in said
     assert "of another description of the task" in said
 
 
