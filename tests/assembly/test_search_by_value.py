@@ -66,6 +66,7 @@ def found(text: str, seed: int = 0) -> tuple[Campaign, Record]:
     return campaign, Record(f"farm0_t0_s{seed}", cell.fingerprint(seed), arrays, attributes)
 
 
+@pytest.mark.slow
 def test_a_search_without_room_and_a_zone_without_any_mention_the_depth_limits() -> None:
     crowded = STEEP.replace("METHOD", "random-start").replace("3 D", "40 D")
     with pytest.raises(TaskError, match=r"farm bank \(within its depth limits\): random-start found no room"):
@@ -97,6 +98,7 @@ def test_each_objective_is_best_by_itself_and_all_keep_the_depth_limits(method: 
     assert values["lcoe"]["lcoe"] < 0.97 * values["aep"]["lcoe"]
 
 
+@pytest.mark.slow
 def test_a_result_in_water_that_is_too_deep_is_not_one() -> None:
     campaign, record = found(STEEP.replace("METHOD", "random-start"))
     assert list(CampaignCheck(campaign)(record)) == []

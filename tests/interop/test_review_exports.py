@@ -100,6 +100,7 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "s.h5"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("file_format", ["netcdf", "zarr"])
 def test_a_study_is_exported_over_combinations_and_times_with_units(
     study: Path, tmp_path: Path, file_format: str

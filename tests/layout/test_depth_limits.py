@@ -59,6 +59,7 @@ def test_what_is_left_is_within_the_limits_and_what_is_well_within_is_left(
     assert lost < 0.08, "the lines of equal depth are long here, and a strip beside them is lost"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "method",
     [

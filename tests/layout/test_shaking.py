@@ -11,6 +11,7 @@ from vindeby.layout.climbing.simplified_farm import widened
 from vindeby.layout.climbing.stages import climb_stages, climb_with_shakes, shaken
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_a_shaken_layout_keeps_to_the_rules_and_is_another_one(name: str) -> None:
     problem = PROBLEMS[name]()
@@ -31,6 +32,7 @@ def test_a_farm_without_room_is_not_shaken() -> None:
     assert shaken(full, layout, np.random.default_rng(0)) is None
 
 
+@pytest.mark.slow
 def test_shakes_lead_up_and_never_down() -> None:
     problem = widened(circle(16, 1300.0), 4.0)
     assert problem is not None

@@ -31,7 +31,13 @@ def farm_of(model: WakeModel) -> WindFarm:
     return WindFarm(site, turbine, model)
 
 
-@pytest.mark.parametrize("name", sorted(MODELS))
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.slow if name == "cumulative-curl" else [])
+        for name in sorted(MODELS)
+    ],
+)
 def test_powers_are_those_of_floris(name: str) -> None:
     farm = farm_of(MODELS[name])
     for layout, (x, y) in cases.LAYOUTS.items():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import pickle
 from collections.abc import Callable
 from dataclasses import fields, replace
@@ -199,8 +200,8 @@ def _loops(model: WakeModel) -> list[Any]:
         *direct_kernels(model), *tabulated_kernels(model), _fill_kernel(model), *grid_wakes._kernels(model).values(),
         *placing_kernels(model, True), *placing_kernels(model, False), *moves, *steady,
         *steady_moves.steady_kernels(model, False),
-        *(walk_loop.walk_kernel(moves, swapping) for swapping in (False, True)),
-        walk_loop.walk_kernel(steady, False),
+        *(walk_loop.walk_kernel(moves, *how) for how in itertools.product((False, True), repeat=2)),
+        walk_loop.walk_kernel(steady, False, False),
         *(() if model.widths is None else by_width_kernels(model)),
         *(loop for locality in LOCALITIES for loop in _local_loops(model, locality)),
     ]  # fmt: skip
