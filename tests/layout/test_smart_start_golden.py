@@ -43,13 +43,7 @@ CHOSEN = [
 WITHOUT_TOPFARM = {"bastankhah-2016", "cumulative-curl", "gaussian", "top-hat", "turbopark-2020"}
 
 
-@pytest.mark.parametrize(
-    "case",
-    [
-        pytest.param(case, id=case.name, marks=[pytest.mark.core] if case.model == "nygaard-2022" else [])
-        for case in CHOSEN
-    ],
-)
+@pytest.mark.parametrize("case", CHOSEN, ids=lambda case: case.name)
 def test_smart_start_chooses_the_points_that_topfarm_chose(case: Case) -> None:
     expected = GOLDEN[case.name]
     result = method_of(case).run(problem_of(case), case.seed)
