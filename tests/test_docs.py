@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
+import vindeby
 from vindeby.campaign import Campaign
 
 ROOT = Path(__file__).parent.parent
@@ -97,8 +98,12 @@ def test_links_between_pages_lead_somewhere(page: Path) -> None:
 @pytest.mark.core
 def test_the_modules_that_a_page_names_exist(page: Path) -> None:
     named = set(re.findall(r"`([a-z_0-9/]+\.py)`", page.read_text()))
-    folders = ("src", "tests", "benchmarks", "scripts", "examples")
-    there = [path.as_posix() for folder in folders for path in (ROOT / folder).rglob("*.py")]
+    # The package is looked for where it is installed: a test of the built wheel has no src/ beside it.
+    folders = [
+        Path(vindeby.__file__).parent,
+        *(ROOT / name for name in ("tests", "benchmarks", "scripts", "examples")),
+    ]
+    there = [path.as_posix() for folder in folders for path in folder.rglob("*.py")]
     assert {name for name in named if not any(path.endswith(f"/{name}") for path in there)} == set()
 
 

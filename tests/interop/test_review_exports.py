@@ -1,4 +1,4 @@
-"""Exports of what is no layout, and of a campaign whose system has no code."""
+"""Exports of results without layouts, and of a campaign whose coordinate system has no code."""
 
 from __future__ import annotations
 

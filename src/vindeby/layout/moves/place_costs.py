@@ -12,6 +12,7 @@ import numpy as np
 from vindeby.arrays import FloatArray, IntArray
 from vindeby.layout.valuation import Valuation
 from vindeby.wake.compiling.compiled import kernel, scalar
+from vindeby.wake.loops.local_wind import step_of
 
 
 class PlaceCosts(NamedTuple):
@@ -60,22 +61,9 @@ def place_costs(valuation: Valuation | None, turbines: int, origin: FloatArray, 
 
 
 @scalar
-def _step_of(axis, value):
-    """The step of an axis that a value is in; the first or the last beyond its ends."""
-    low, high = 0, axis.size - 1
-    while high - low > 1:
-        middle = (low + high) // 2
-        if axis[middle] <= value:
-            low = middle
-        else:
-            high = middle
-    return low
-
-
-@scalar
 def _foundation(costs, px, py):
     """The cost of a foundation at a place (EUR), and how it changes to the east and to the north."""
-    i, j = _step_of(costs.x, px), _step_of(costs.y, py)
+    i, j = step_of(costs.x, px), step_of(costs.y, py)
     width, height = costs.x[i + 1] - costs.x[i], costs.y[j + 1] - costs.y[j]
     right, up = (px - costs.x[i]) / width, (py - costs.y[j]) / height
     on_south = costs.depth[i + 1, j] - costs.depth[i, j]
@@ -84,7 +72,7 @@ def _foundation(costs, px, py):
     depth, depths, numbers = below + up * (above - below), costs.depths, costs.numbers
     eur = slope = 0.0
     if depths.size > 0:
-        k = _step_of(depths, depth)
+        k = step_of(depths, depth)
         slope = (numbers[k + 1] - numbers[k]) / (depths[k + 1] - depths[k])
         within = min(max(depth, depths[0]), depths[depths.size - 1])
         eur = numbers[k] + slope * (within - depths[k])

@@ -168,8 +168,8 @@ new_rows = scalar(rows_for)
 
 
 @scalar
-def _cell(axis, at, nearest):
-    """The point of an axis before a place, the share of the next one, and the slope of that share."""
+def step_of(axis, at):
+    """The step of an axis that a place is in; the first or the last beyond its ends."""
     low, high = 0, axis.size - 1
     while high - low > 1:
         middle = (low + high) // 2
@@ -177,6 +177,13 @@ def _cell(axis, at, nearest):
             low = middle
         else:
             high = middle
+    return low
+
+
+@scalar
+def _cell(axis, at, nearest):
+    """The point of an axis before a place, the share of the next one, and the slope of that share."""
+    low = step_of(axis, at)
     per = 1.0 / (axis[low + 1] - axis[low])
     share = (at - axis[low]) * per
     if nearest:
