@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from tests.campaign.examples import small
+from tests.command import vindeby
 from tests.runner.campaigns import calling, content, one_cell, results
 from tests.runner.test_plan import KILLED, of_kind, plan, sent
 from vindeby.assembly.device import chosen_device
@@ -169,3 +172,30 @@ class _Lost:
     def run(self, searches: Any) -> Any:
         self.used, self.lost = {"cuda", "cpu"}, "RuntimeError: the driver was reset"
         return ((number, search()) for number, search in enumerate(searches))
+
+
+TWO_STATES = {"wind_speed": [9, 10], "wind_direction": [0, 45], "probability": [0.5, 0.5]}
+
+
+@pytest.mark.slow
+def test_a_campaign_runs_on_a_simulated_card(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    data = searched(
+        capacity_mw=15,
+        site={"states": {**TWO_STATES, "turbulence_intensity": 0.1}},
+        wake="jensen",
+        seeds=2,
+        method=["random-start", {"gradient": {"max_iterations": 1, "widening": 1, "wind": "all"}}],
+    ).to_data()
+    (tmp_path / "tiny.yaml").write_text(json.dumps(data))
+    assert not vindeby(tmp_path, "run", "tiny.yaml", "-o", "cpu.h5", "-j", "1").returncode
+    monkeypatch.setenv("NUMBA_ENABLE_CUDASIM", "1")
+    shown = vindeby(tmp_path, "check", "tiny.yaml", "--set", "run.device=cuda")
+    assert "device cuda: Numba's CUDA simulator" in shown.stdout
+    done = vindeby(tmp_path, "run", "tiny.yaml", "-o", "card.h5", "-j", "1", "--device", "cuda")
+    assert not done.returncode, done.stderr
+    assert "gradients are computed on Numba's CUDA simulator" in done.stdout + done.stderr
+    card, cpu = results(tmp_path / "card.h5"), results(tmp_path / "cpu.h5")
+    assert len(card) == len(cpu) == 2
+    for key, record in card.items():
+        assert record.attributes["device"] == "cuda"
+        np.testing.assert_allclose(record.arrays["layout"], cpu[key].arrays["layout"], rtol=0, atol=1e-6)

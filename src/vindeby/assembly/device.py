@@ -21,9 +21,8 @@ def chosen_device(campaign: Campaign, asked: str) -> tuple[Literal["cpu", "cuda"
         return "cpu", "numba-cuda is not installed: pip install 'vindeby[gpu]'"
     from vindeby.wake.gpu.devices import found_device
 
-    found = found_device()
-    usable = found.usable and (asked == "cuda" or not simulated)
-    return "cuda" if usable else "cpu", found.why
+    usable, why, _ = found_device()
+    return "cuda" if usable and (asked == "cuda" or not simulated) else "cpu", why
 
 
 def _reason_against(campaign: Campaign) -> str:

@@ -84,7 +84,6 @@ class _WorkerState:
     """It holds a suspect, and gets nothing beside it."""
     alone: bool = False
     together: int = 1
-    """How many tasks it was given to compute at the same time, which share the time that they take."""
     node: str = ""
     """The machine that it runs on."""
     killed_for: Failure | None = None

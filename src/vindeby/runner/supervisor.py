@@ -92,7 +92,6 @@ class Supervisor:
         self.cut_short: dict[int, float] = {}
         """Tasks that were killed because the time was up, and how long each had run."""
         self.lost_cards: list[str] = []
-        """How CUDA cards failed in workers."""
         self._on_task: dict[int, tuple[int | None, float]] = {}
         self._looked = self._shown = self._speed = 0.0
 

@@ -62,9 +62,8 @@ class Setup:
     coordinator_limit_s: float = 60.0
     """On a cluster: how long processes go on without any sign of their coordinator."""
     device: Literal["cpu", "cuda"] = "cpu"
-    """What computes the gradients of tasks that are computed at the same time."""
     together: int = 1
-    """How many tasks of a farm and type are, at most."""
+    """How many tasks of a farm and type are computed at the same time, at most, with their gradients on ``device``."""
 
 
 @dataclass(frozen=True)
@@ -154,8 +153,10 @@ class TaskExecutor:
         for place, found in gathering.run([partial(solve, task) for task in tasks]):
             self.lost = gathering.lost
             seconds = (time.perf_counter() - began) / len(tasks)
-            device = "+".join(sorted(gathering.used)) or "cpu"
-            yield place, self._attempted(partial(self._record, tasks[place], found, seconds, device))
+            if isinstance(found, Result):
+                device = "+".join(sorted(gathering.used)) or "cpu"
+                found = replace(found, attributes={**found.attributes, "device": device})
+            yield place, self._attempted(partial(self._record, tasks[place], found, seconds))
 
     def _attempted(self, solve: Callable[[], tuple[Record, float]]) -> Attempt:
         began = time.perf_counter()
@@ -184,14 +185,10 @@ class TaskExecutor:
         self._solved(None)
         return self._record(task, result, seconds)
 
-    def _record(
-        self, task: Task, result: Result | BaseException, seconds: float, device: str = ""
-    ) -> tuple[Record, float]:
-        """The record of a result; ``device`` is what gradients were computed on, if not as usual."""
+    def _record(self, task: Task, result: Result | BaseException, seconds: float) -> tuple[Record, float]:
+        """The record of a result, with the seconds; what was raised instead of one is raised again."""
         if isinstance(result, BaseException):
             raise result
-        if device:
-            result = replace(result, attributes={**result.attributes, "device": device})
         cell = self._cells[task.farm_idx, task.type_idx]
         record = checked_record(self._campaign, cell, task, result, seconds, self._check)
         if isinstance(self._check, CampaignCheck) and self._check.compares:

@@ -14,7 +14,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from vindeby.wake.farm import WindFarm
     from vindeby.wake.gpu.devices import Device
 
-Found = TypeVar("Found")
 _of_thread = threading.local()
 
 
@@ -49,8 +48,7 @@ class Gathering:
 
     def __init__(self, device: Device = "cpu") -> None:
         self._device = device
-        self._farms: dict[WindFarm, WindFarm] = {}
-        """Each farm that was asked, and the same on the device."""
+        self._farms: dict[WindFarm, WindFarm] = {}  # on the device
         self._change = threading.Condition()
         self._waiting: list[_Request] = []
         self._live = 0
@@ -59,7 +57,7 @@ class Gathering:
         self.used: set[str] = set()
         """The devices that layouts were evaluated on so far."""
 
-    def run(self, searches: Sequence[Callable[[], Found]]) -> Iterator[tuple[int, Found | BaseException]]:
+    def run(self, searches: Sequence[Callable[[], Any]]) -> Iterator[tuple[int, Any]]:
         """Run all searches at the same time; gives the number of each, with what it returned or raised, as it ends."""
         self._live, here = len(searches), (_of_thread, "gathering", self)
         with ThreadPoolExecutor(len(searches), initializer=setattr, initargs=here) as pool:
@@ -76,7 +74,7 @@ class Gathering:
                 if batch:
                     self._answer(batch)
 
-    def _ended(self, _: Future[Any]) -> None:
+    def _ended(self, _search: Future[Any]) -> None:
         with self._change:
             self._live -= 1
             self._change.notify()
