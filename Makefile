@@ -7,7 +7,7 @@ PYTEST_ARGS ?=
 # Tests start thousands of processes; without kept bytecode each of them would compile every module that it loads.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help run demo test test-all test-gpu lint format docs validate bench clean
+.PHONY: help run demo test test-all test-gpu pytest pytest-all lint format docs validate bench clean
 
 help:
 	@echo "make run     set up, then run the main job on built-in data"
@@ -42,11 +42,15 @@ demo: .venv/base
 	$(BIN)/vindeby run energy-island-quick -o demo.h5
 	$(BIN)/vindeby show demo.h5 --picture map -o demo.png
 
-# What a person runs before a commit: none of the costly kinds of tests, but one of each kind.
-test: lint
+# What a person runs before a commit: none of the costly kinds of tests, but one of each kind. The checks run beside the
+# tests, as the types take one core for a minute.
+test test-all: .venv/stamp
+	@$(MAKE) --no-print-directory -j 2 lint py$@
+
+pytest:
 	$(BIN)/pytest -n $(JOBS) -q -m "core or not (oracle or cluster or crash or browser or docs or slow)" $(PYTEST_ARGS)
 
-test-all: lint
+pytest-all:
 	$(BIN)/pytest -n $(JOBS) $(PYTEST_ARGS)
 
 test-gpu: .venv/stamp
