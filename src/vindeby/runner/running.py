@@ -76,18 +76,34 @@ def run(
 ) -> Summary:
     """Run what is missing of a campaign, merge and validate; call it again to go on after any crash.
 
-    ``campaign`` is a ``Campaign``, the path of a campaign file, or the name of a preset.
-    ``workers``, ``device``, ``max_failures`` and ``merge_every_s`` go before what the campaign says. ``device`` is what
-    computes gradients: ``"cpu"``, ``"cuda"`` or ``"auto"``. ``part`` such as ``"3/32"`` takes a fixed share and leaves
-    the merge to ``vindeby merge``. Raises StoppedError when a signal stopped it, StorageError when the disk refused,
-    BusyError when another process runs this campaign; tasks that failed are in the summary. Results that are not
-    possible are computed again, unless ``keep_invalid``. A campaign that shares nothing with what ``output`` holds is
-    refused (InputError). ``take_over`` takes the campaign away from a process that runs it, on a machine that is gone
-    or cannot be reached.
-    ``pool`` is where the work is done, if not by processes of this machine: a ``distributed.Client``, the address of a
-    Dask scheduler, the path of a scheduler file, or ``"local"`` for a Dask cluster that is started here.
-    ``checks`` say what is wrong with a record; if not given, that is whether it is physically possible.
-    ``on_progress`` is called with a ``Progress`` whenever something has changed, ``on_message`` with each message.
+    Args:
+        campaign: A ``Campaign``, the path of a campaign file, or the name of a preset.
+        output: The database to make or complete. A campaign that shares nothing with what it holds is refused.
+        workers: Worker processes, instead of what the campaign says.
+        device: What computes gradients, instead of what the campaign says: ``"cpu"``, ``"cuda"`` or ``"auto"``.
+        part: A fixed share of the tasks such as ``"3/32"``; leaves the merge to ``vindeby merge``.
+        retry_failed: Try again what failed in an earlier run.
+        replace_stale: Compute again what answers an older version of the campaign.
+        keep_invalid: Keep results that are not possible; otherwise they are computed again.
+        on_bad: When a file with results is bad: ``"abort"``, ``"skip"`` or ``"rerun"``.
+        max_failures: Stop after so many failed tasks, or such a share of them (``"5%"``), instead of what the campaign
+            says.
+        take_over: Take the campaign away from a process that runs it, on a machine that is gone or cannot be reached.
+        merge_every_s: Merge at this interval while the campaign runs, instead of what the campaign says.
+        pool: Where the work is done, if not by processes of this machine: a ``distributed.Client``, the address of a
+            Dask scheduler, the path of a scheduler file, or ``"local"`` for a Dask cluster that is started here.
+        checks: They say what is wrong with a record; if not given, that is whether it is physically possible.
+        on_progress: Called with a ``Progress`` whenever something has changed.
+        on_message: Called with each message.
+
+    Returns:
+        How the run went, with the tasks that failed.
+
+    Raises:
+        InputError: The campaign or an argument is wrong.
+        StoppedError: A signal stopped it.
+        StorageError: The disk refused.
+        BusyError: Another process runs this campaign.
     """
     campaign = _loaded(campaign)
     given = {"workers": workers, "device": device, "max_failures": max_failures}
@@ -161,7 +177,9 @@ def _report_resume_state(resume_state: ResumeState, say: Callable[[str], None], 
     for path, [why] in resume_state.odd.items():
         say(f"{path}: {why}")
     if resume_state.done:
-        say(f"{resume_state.done:,} results are there already")
+        say(
+            f"{plural(resume_state.done, 'result')} {'is' if resume_state.done == 1 else 'are'} there already"
+        )
     if resume_state.invalid:
         key, why = next(iter(resume_state.invalid.items()))
         done = (
