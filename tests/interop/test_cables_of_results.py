@@ -87,7 +87,7 @@ def test_cables_that_cannot_be_are_named(asked: Campaign, record: Record) -> Non
     ends = record.arrays["cable_ends"]
     feeder = int(np.argmax(ends[:, 1] < 0))
     broken = {
-        "does not have one cable from each turbine": _changed(record, "cable_ends", (0, 0), 1),
+        "or a turbine has two": _changed(record, "cable_ends", (0, 0), 1),
         "do not lead to a substation": _changed(record, "cable_ends", (feeder, 1), ends[feeder, 0]),
         "m beside its turbine": _changed(record, "cable_points", (1, 0), WEST - 100.0),
         "cannot be followed": _changed(record, "cable_types", 0, 7),
@@ -131,6 +131,8 @@ def test_arrays_that_are_not_cables_are_named(asked: Campaign, record: Record) -
     for arrays in broken:
         (said,) = _check(asked, _with(record, **arrays))
         assert "cannot be followed" in said
+        values = values_of(asked, next(iter(asked.cells())), _with(record, **arrays).arrays)
+        assert "capex_eur" not in values
 
 
 def test_other_substations_and_another_length_are_named(asked: Campaign, record: Record) -> None:

@@ -84,7 +84,7 @@ def test_every_method_keeps_depth_limits(method: Method) -> None:
 def test_limits_that_leave_nothing_or_are_the_wrong_way_round_are_refused() -> None:
     for area in AREAS.values():
         with pytest.raises(
-            ArgumentError, match="no part of the area is 70 to 90 m deep: depths there go from"
+            ArgumentError, match="no part of the area is 70 to 90 m deep: depths in and around it go from"
         ):
             within_depths(area, GRID, 70.0, 90.0)
         with pytest.raises(ArgumentError, match="the least depth, 40 m, must be below the most, 20 m"):

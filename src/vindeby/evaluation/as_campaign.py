@@ -62,8 +62,7 @@ def campaign_of(study: Study, document: Document, stored: StoredLayouts, chosen:
         rates[key] = {name: rate[name] for name in names} if isinstance(rate, dict) else rate
     cables = data.get("costs", {}).get("cables", {})
     if isinstance(places := cables.get("substations"), dict):
-        kept = [one["name"] for farm in data["farms"] for one in (farm, *farm.get("zones", ()))]
-        cables["substations"] = {name: place for name, place in places.items() if name in kept}
+        cables["substations"] = {farm["name"]: places[farm["name"]] for farm in data["farms"]}
     for holder in (data, *data["farms"]):
         for group in holder.get("neighbours", ()):
             _describe_types(group, turbines)
