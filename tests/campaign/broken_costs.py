@@ -76,8 +76,7 @@ BROKEN_COSTS: dict[str, BrokenCosts] = {
         ", tabulated: 1.0e+6", "", "costs.turbine.opex", "of type 'tabulated' costs", "give every type its cost"
     ),
     "the opex of an unknown type": _with(
-        "tabulated: 1.0e+6", "tabulatd: 1.0e+6", "costs.turbine.opex.tabulatd", "no turbine type has the name",
-        "five, tabulated",
+        "tabulated: 1.0e+6", "tabulatd: 1.0e+6", "costs.turbine.opex", "does not say what a turbine of type 'tabulated'"
     ),
     "no type at all": _with("{five: 2.0e+6, tabulated: 1.0e+6}", "{}", "costs.turbine.opex", "at least 1 entries"),
     # foundations
@@ -173,7 +172,7 @@ BROKEN_COSTS: dict[str, BrokenCosts] = {
     "neither up nor down": _depth(
         "d.csv", write_table, "is neither up nor down", "'north'", options=", positive: north"
     ),
-    "a variable of a table": _depth("d.csv", write_table, "is only for netCDF", "remove it", options=", variable: a"),
+    "a variable of a table": _depth("d.csv", write_table, "variable", "is not a known key", options=", variable: a"),
     "a farm beyond a grid with a gap": BrokenCosts(
         COSTED.replace("[0, 0]", "[-3000, 0]", 1).replace(DEPTH, "d.tif"),
         ("farms[0].boundary", "corner 0 of farm 'north' at (-3000, 0)", "from x -1000 to 9000"),

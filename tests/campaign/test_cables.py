@@ -32,7 +32,7 @@ BROKEN = {
     "no substation": (f"substations: 0, {TYPES}", ("costs.cables.substations",)),
     "a place without y": (f"substations: [[5]], {TYPES}", ("costs.cables.substations",)),
     "degrees as words": (f"substations: [[5 E, 52 N]], {TYPES}", ("costs.cables.substations",)),
-    "a name that no farm has": (f"substations: {{west: 1}}, {TYPES}", ("'west'", "north", "south")),
+    "a name that no farm has": (f"substations: {{west: 1}}, {TYPES}", ("'north'", "every farm")),
     "two substations at one place": (f"substations: [[5, 6], [5, 6]], {TYPES}", ("one place", "move one")),
     "a farm without substations": (f"substations: {{north: 1}}, {TYPES}", ("'south'", "every farm")),
     "a substation in an exclusion": (f"substations: [[3000, -8050]], {TYPES}", ("exclusion", "3000, -8050")),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from pathlib import Path
 from typing import Any
@@ -15,10 +16,12 @@ import yaml
 from tests.interop.exports import SOUTH, WEST, campaign
 from vindeby.assembly.cables import check_cables, eur_of_cables, with_cables
 from vindeby.assembly.value import values_of
+from vindeby.board.feed import Feed
 from vindeby.campaign import Campaign
 from vindeby.interop.export.chosen import Selection
 from vindeby.interop.export.exporting import Options, export
 from vindeby.plots.layout import layout
+from vindeby.results.observer import Observer
 from vindeby.results.result_set import ResultSet
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.format.record import Record
@@ -174,6 +177,21 @@ def test_cables_and_substations_are_drawn(results: ResultSet) -> None:
     texts = [text.get_text() for panel in axes.figure.axes for text in panel.texts]
     assert "cables" in texts
     plt.close("all")
+
+
+def test_the_live_board_gets_every_cable_within_its_frame(results: ResultSet, record: Record) -> None:
+    feed = Feed(Observer(results.path))
+    feed.look()
+    sent = feed.layout(KEY)
+    assert sent is not None
+    left, bottom, width, height = sent["frame"]
+    number, x, y = record.arrays["cable_points"]
+    for cable, packed in enumerate(sent["cables"]):
+        steps = np.frombuffer(base64.b64decode(packed), "<u2").reshape(-1, 2) / 65535
+        drawn = np.array([left, bottom]) + steps * [width, height]
+        mine = number == cable
+        np.testing.assert_allclose(drawn, np.column_stack([x[mine], y[mine]]), atol=0.2)
+    assert len(sent["cables"]) == 16
 
 
 def test_geojson_has_cables_as_lines_and_substations_as_points(

@@ -77,11 +77,8 @@ def values_of(
     types, objective = own_types(arrays, cell, arrays["layout"].shape[-1]), campaign.objective
     if types is None:
         return {}
-    aep_gwh, over_gwh, found = (
-        float(arrays["aep"].ravel()[0]),
-        over_scenarios(campaign, arrays),
-        dict[str, float](),
-    )
+    aep_gwh, found = float(arrays["aep"].ravel()[0]), dict[str, float]()
+    over_gwh = over_scenarios(campaign, arrays)
     compared_gwh = aep_gwh if over_gwh is None else over_gwh
     costs = costs_of(campaign, cell) if costs is None else costs
     cables_eur = eur_of_cables(campaign, arrays)

@@ -260,10 +260,14 @@ def wind_farm(
     indices = [types] if isinstance(types, int) else types
     own = [campaign.turbines[index] for index in indices]
     if not campaign.scenarios:
-        return _farm_of(campaign, own, farm_idx, searched, with_engine, sold)
+        site = site_of(campaign, searched=searched, sold=sold)
+        return _farm_of(campaign, own, farm_idx, site, with_engine)
     every = around(campaign, farm_idx, own).turbines  # the same list of types in every scenario
     given = worlds(campaign)
-    parts = [_farm_of(world.campaign, every, farm_idx, searched, with_engine) for world in given]
+    parts = [
+        _farm_of(world.campaign, every, farm_idx, site_of(world.campaign, searched=searched), with_engine)
+        for world in given
+    ]
     weights = np.array([world.weight for world in given])
     if searched and over == "mean" and (rose := _common_rose(given, parts, weights)) is not None:
         return with_wind(parts[0], rose, parts[0].model)
@@ -296,16 +300,11 @@ _OF_ROSE = ("direction", "speed", "turbulence")
 
 
 def _farm_of(
-    campaign: Campaign,
-    own: Sequence[Turbine],
-    farm_idx: int | None,
-    searched: bool,
-    with_engine: bool,
-    sold: bool = False,
+    campaign: Campaign, own: Sequence[Turbine], farm_idx: int | None, site: wake.Site, with_engine: bool
 ) -> wake.WindFarm:
     """What layouts of these types are worth in a campaign without scenarios."""
     beside = around(campaign, farm_idx, own)
-    site, turbines = site_of(campaign, searched=searched, sold=sold), [*map(turbine_of, beside.turbines)]
+    turbines = [*map(turbine_of, beside.turbines)]
     neighbours = wake.Neighbours(beside.x, beside.y, beside.types) if len(beside) else None
     engine = campaign.wake.engine
     if engine is not None and not with_engine:

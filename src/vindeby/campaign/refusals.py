@@ -106,16 +106,14 @@ def _refuse_objective(campaign: CampaignFields) -> None:
     if objective is not None and objective.against == "turbines":
         needs = "the number of turbines is fixed, and cannot be an objective"
         require(chosen is not None, needs, "give n_turbines as a range, e.g. {from: 60, to: 66}", "objective")
-    if objective is not None:
+    if objective is not None and isinstance(objective.turbine_cost_gwh, dict):
+        _require_types(campaign, objective.turbine_cost_gwh, ("objective", "turbine_cost_gwh"))
         _require_each_type(campaign, objective.turbine_cost_gwh, ("objective", "turbine_cost_gwh"))
 
 
 def _require_each_type(campaign: CampaignFields, given: object, at: Path) -> None:
-    """Refuse a cost by type that leaves out a type, or names one that the campaign does not have."""
-    if not isinstance(given, dict):
-        return
-    _require_types(campaign, given, at)
-    for turbine in campaign.turbines:
+    """Refuse a cost by type that leaves out a type."""
+    for turbine in campaign.turbines if isinstance(given, dict) else ():
         wrong = f"does not say what a turbine of type {turbine.name!r} costs"
         require(turbine.name in given, wrong, "give every type its cost, or one number for all", *at)
 
@@ -168,11 +166,8 @@ def _refuse_prices(campaign: CampaignFields, objective: Objective) -> None:
 
 
 def _refuse_cables(campaign: CampaignFields, cables: Cables) -> None:
-    """Refuse a farm without substations, names that no farm has, and substations where no cable may lie."""
-    at, names = ("costs", "cables", "substations"), [farm.name for farm in campaign.farms]
-    for name in cables.substations if isinstance(cables.substations, dict) else ():
-        wrong = f"no farm has the name {name!r}"
-        require(name in names, wrong, f"name farms: {', '.join(names[:9])}", *at, name)
+    """Refuse a farm without substations, and substations where no cable may lie."""
+    at = ("costs", "cables", "substations")
     for farm in campaign.farms:
         given, area = cables.substations_of(farm.name), farm.boundary.shape()
         wrong = f"does not say where the substations of farm {farm.name!r} are"

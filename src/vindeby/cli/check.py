@@ -57,8 +57,7 @@ def _as_data(campaign: Campaign, found: Survey) -> dict[str, object]:
         "grid_convergence_deg": campaign.site.grid_convergence_deg,
         "wake": campaign.wake.title if campaign.is_about_wind else None,
         "objective": None if campaign.objective is None else campaign.objective.title,
-        "costs": None if campaign.costs is None else campaign.costs.in_words,
-        "within_depth_limits": _within_depths(campaign),
+        "costs": _costs(campaign) or None,
         "scenarios": [{"name": world.name, "weight": world.weight} for world in worlds(campaign)],
         "method": [step.chosen[0] for step in campaign.method],
         "neighbours": [{"beside": where, "what": what} for where, what in neighbours_in_words(campaign)],
@@ -84,13 +83,8 @@ def _print(campaign: Campaign, found: Survey) -> None:
     console.print(f"wake model {campaign.wake.title}; search {steps}", markup=False)
     if campaign.objective is not None:
         console.print(f"objective: {one_line(campaign.objective.title)}", markup=False)
-    for part in campaign.costs.in_words if campaign.costs is not None else ():
+    for part in _costs(campaign):
         console.print(f"costs: {one_line(part)}", markup=False, soft_wrap=True)
-    for one in _within_depths(campaign):
-        allowed = f"{one['within_km2']:.1f} of {one['area_km2']:.1f} km2"
-        console.print(
-            f"depth: limits leave {allowed} of {one_line(str(one['area']))}", markup=False, soft_wrap=True
-        )
     if given := worlds(campaign):
         names = ", ".join(f"{one_line(world.name)} (weight {world.weight:g})" for world in given)
         console.print(f"{plural(len(given), 'scenario')}: {names}", markup=False, soft_wrap=True)
@@ -108,19 +102,19 @@ def _print(campaign: Campaign, found: Survey) -> None:
         console.print(f"neighbours of {one_line(where)}: {one_line(what)}", markup=False)
 
 
-def _within_depths(campaign: Campaign) -> list[dict[str, object]]:
-    """How much of each farm or zone the depth limits leave; none where there are no limits."""
+def _costs(campaign: Campaign) -> list[str]:
+    """What is counted, and how much of each farm or zone the depth limits leave."""
+    lines = [] if campaign.costs is None else campaign.costs.in_words
     if campaign.costs is None or campaign.costs.depth is None or campaign.costs.depth.limits is None:
-        return []
+        return lines
     from vindeby.assembly.search import grounds
 
-    found: list[dict[str, object]] = []
     for farm in campaign.farms:
-        for zone in farm.zones or (farm,):
-            name = zone.name if zone is farm else f"{farm.name}, zone {zone.name}"
-            km2 = grounds(campaign, farm, zone.boundary).area_m2 / KM2
-            found.append({"area": name, "within_km2": km2, "area_km2": zone.boundary.area_km2})
-    return found
+        for area in farm.zones or (farm,):
+            left_km2 = grounds(campaign, farm, area.boundary).area_m2 / KM2
+            name = farm.name if area is farm else f"zone {area.name} of {farm.name}"
+            lines.append(f"depth limits leave {left_km2:.1f} of {area.boundary.area_km2:.1f} km2 of {name}")
+    return lines
 
 
 def _middles(campaign: Campaign) -> list[tuple[float, float]]:

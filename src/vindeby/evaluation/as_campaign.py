@@ -56,13 +56,6 @@ def campaign_of(study: Study, document: Document, stored: StoredLayouts, chosen:
     checked(Campaign, Document(data, document.origins))  # with all farms: neighbours stand there, too
     data["farms"] = [data["farms"][index] for index in chosen.farms]
     data["turbines"] = [turbines[index] for index in chosen.types]
-    names = [turbine["name"] for turbine in data["turbines"]]
-    rates: dict[str, Any] = data["costs"]["turbine"] if "costs" in data else {}
-    for key, rate in rates.items():
-        rates[key] = {name: rate[name] for name in names} if isinstance(rate, dict) else rate
-    cables = data.get("costs", {}).get("cables", {})
-    if isinstance(places := cables.get("substations"), dict):
-        cables["substations"] = {farm["name"]: places[farm["name"]] for farm in data["farms"]}
     for holder in (data, *data["farms"]):
         for group in holder.get("neighbours", ()):
             _describe_types(group, turbines)

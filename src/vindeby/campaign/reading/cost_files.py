@@ -92,10 +92,7 @@ def _take_depths(named: NamedFile) -> None:
     named.refuse_beside("file", ("x", "y", "values", "source"))
     if (positive := named.data.get("positive")) not in (None, "up", "down"):
         named.refuse_key("positive", "is neither up nor down", "write up for heights, down for depths")
-    reader = _READERS.get(suffix_of(named.path), _of_netcdf)
-    if reader is not _of_netcdf and "variable" in named.data:
-        named.refuse_key("variable", "is only for netCDF files", "remove it")
-    x, y, values, is_up = reader(named)
+    x, y, values, is_up = _READERS.get(suffix_of(named.path), _of_netcdf)(named)
     if (area := _area(named.document.data)) is not None:
         x, y, values = cropped(x, y, values, area)
     if values.size > _MOST_POINTS:
@@ -106,8 +103,7 @@ def _take_depths(named: NamedFile) -> None:
     if gaps.any():
         _note(named, [f"{plural(int(gaps.sum()), 'point')} without a depth, taken as land"])
     depths = np.where(gaps, _NO_DEPTH, depths)
-    for option in ("positive", "variable"):
-        named.data.pop(option, None)
+    named.data.pop("positive", None)
     named.put({"x": x.tolist(), "y": y.tolist(), "values": depths.ravel().tolist()})
     named.data["source"] = named.path.name
 
@@ -143,7 +139,7 @@ def _of_raster(named: NamedFile) -> _Read:
 
 
 def _of_netcdf(named: NamedFile) -> _Read:
-    variable = named.data.get("variable")
+    variable = named.data.pop("variable", None)
     wanted = _VARIABLES if variable is None else (str(variable).lower(),)
     try:
         found = readers().gridded_file(named.path, wanted)
