@@ -116,7 +116,8 @@ def with_revenue(campaign: Campaign, cell: Cell, arrays: Arrays) -> dict[str, np
     from vindeby.assembly.wind import wind_farm  # it loads the wake engine
 
     farm = wind_farm(campaign, cell.type_indices, cell.farm_idx, sold=True)
-    sold_gwh = farm.aep(*np.asarray(arrays["layout"], np.float64), types)
+    x, y = np.asarray(arrays["layout"], np.float64)
+    sold_gwh = farm.aep(x, y, types)
     return {**arrays, REVENUE: np.array(MWH_PER_GWH * objective.mean_price * sold_gwh)}
 
 

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 import shapely
@@ -111,7 +112,7 @@ def _refuse_objective(campaign: CampaignFields) -> None:
         _require_each_type(campaign, objective.turbine_cost_gwh, ("objective", "turbine_cost_gwh"))
 
 
-def _require_each_type(campaign: CampaignFields, given: object, at: Path) -> None:
+def _require_each_type(campaign: CampaignFields, given: Any, at: Path) -> None:
     """Refuse a cost by type that leaves out a type."""
     for turbine in campaign.turbines if isinstance(given, dict) else ():
         wrong = f"does not say what a turbine of type {turbine.name!r} costs"
@@ -212,7 +213,7 @@ def _refuse_depths(foundation: Foundation, what: str, boundary: Boundary) -> Non
         require(first <= low and high <= last, wrong, remedy, *at, name)
     elif curve is not None:
         tried = np.linspace(low, high, _DEPTHS_TRIED)
-        worst = float(np.polynomial.polynomial.polyval(tried, curve.polynomial).min())
+        worst = float(np.polynomial.polynomial.polyval(tried, np.array(curve.polynomial)).min())
         wrong = f"is negative, {worst:.4g}, at a depth in or around {what}"
         require(worst >= 0.0, wrong, "correct the coefficients; the constant comes first", *at, name)
 

@@ -204,7 +204,7 @@ class CableRouter:
 
     def _networks(self, api: Any, places: FloatArray, shift_m: float = 0.0) -> Iterator[Any]:
         """What the quicker routers found, one after the other, then the router itself: the best of them is kept."""
-        stations, fence = np.array(self.substations), {}
+        stations, fence = np.array(self.substations), dict[str, Any]()
         if (room := self._room(places, stations, _SLACK_M + 1.5 * shift_m)) is not None:
             fence["borderC"] = shapely.get_coordinates(room.exterior)[:-1]
             fence["obstacleC_"] = [shapely.get_coordinates(hole)[:-1] for hole in room.interiors]

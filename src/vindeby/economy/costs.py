@@ -127,9 +127,10 @@ class Foundation:
 
     def at_depth(self, depth: npt.ArrayLike) -> FloatArray:
         """The cost at each depth (EUR)."""
+        given = np.asarray(depth, np.float64)
         if len(self.depths):
-            return np.asarray(np.interp(depth, self.depths, self.numbers))
-        return np.asarray(np.polynomial.polynomial.polyval(np.asarray(depth, np.float64), self.numbers))
+            return np.asarray(np.interp(given, self.depths, self.numbers))
+        return np.asarray(np.polynomial.polynomial.polyval(given, self.numbers))
 
 
 @dataclass(frozen=True, eq=False)

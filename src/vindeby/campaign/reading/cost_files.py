@@ -46,7 +46,7 @@ _COLUMNS = {
 def with_cost_files(document: Document, folder: Path) -> Document:
     """Put the depths, the tables by depth and the prices that stand in files of their own into the document."""
     costs, objective = (document.data.get(key) for key in ("costs", "objective"))
-    foundation = costs.get("foundation") if isinstance(costs, dict) else None
+    foundation: Any = costs.get("foundation") if isinstance(costs, dict) else None
     for key in ("depth", "mass", "cost") if isinstance(foundation, dict) else ():
         given, at = foundation.get(key), ("costs", "foundation", key)
         if isinstance(given, str):

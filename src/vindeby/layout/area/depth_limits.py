@@ -66,7 +66,7 @@ def _above(x: FloatArray, y: FloatArray, values: FloatArray, limit: float) -> li
     around = np.pad(twist, 1)
     fine += np.maximum.reduce([around[1:, 1:], around[:-1, 1:], around[1:, :-1], around[:-1, :-1]]) / 16.0
     lines = contour_generator(fine_x, fine_y, fine.T, quad_as_tri=True, fill_type=FillType.OuterOffset)
-    found = []
+    found: list[shapely.Geometry] = []
     for corners, offsets in zip(*lines.filled(limit, float(fine.max()) + 1.0), strict=True):
         outer, *holes = np.split(corners, offsets[1:-1])
         found.append(shapely.make_valid(shapely.Polygon(outer, holes)))

@@ -44,8 +44,8 @@ def place_costs(valuation: Valuation | None, turbines: int, origin: FloatArray, 
     costs = PlaceCosts(unit * valuation.gwh_per_eur * valuation.costs.recovery)
     if (foundation := valuation.costs.foundation) is not None:
         x, y = foundation.grid.x - origin[0], foundation.grid.y - origin[1]
-        curve = {"depths": foundation.depths, "numbers": foundation.numbers}
-        costs = costs._replace(x=x, y=y, depth=foundation.grid.depth, **curve)
+        costs = costs._replace(x=x, y=y, depth=foundation.grid.depth)
+        costs = costs._replace(depths=foundation.depths, numbers=foundation.numbers)
     if (tree := valuation.tree) is None:
         return costs
     here, there = np.concatenate([tree.ends, tree.ends[:, ::-1]]).T
