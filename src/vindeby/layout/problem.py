@@ -6,6 +6,7 @@ that breaks its rules ever leaves this part.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -76,8 +77,10 @@ def _refuse_area_outside(grid: WindGrid | DepthGrid, area: Boundary, name: str) 
     grid.refuse_outside(x, y, f"farm {name}: boundary {what}")
 
 
-class Report:
+class Report(threading.local):
     """Counts how far a search is, which does not change what it finds, and reports it to a listener.
+
+    Searches in several threads are counted apart. ``tell`` is that of the thread in which it was set.
 
     ``tell`` gets the name of the step, its iterations so far and at most, the energy of the best layout so far (that is
     in the wind of ``farm``), and the share of the task that is over; None for what is not known.

@@ -21,6 +21,7 @@ from vindeby.arrays import FloatArray, IntArray
 from vindeby.errors import ArgumentError
 from vindeby.text import plural
 from vindeby.units import mean_power_to_aep_gwh
+from vindeby.wake.gathering import gathering_of_thread
 from vindeby.wake.gpu.devices import Batch, Device, chosen_device
 from vindeby.wake.loops.choice import Call, Loops
 from vindeby.wake.loops.frame import NOTHING_KEPT, Kept
@@ -162,6 +163,12 @@ class WindFarm:
         farm._neighbours = self._checked_layout(*own, "neighbour")  # noqa: SLF001  a copy of this one
         return farm
 
+    def on(self, device: Device) -> Self:
+        """The same farm with another device for batches of layouts."""
+        farm = copy(self)
+        farm.device = self._device_for(device)
+        return farm
+
     @property
     def parts(self) -> tuple[WindFarm, ...]:
         """The farm in each of its scenarios: itself, unless it is a ``ScenarioFarm``."""
@@ -213,6 +220,8 @@ class WindFarm:
             AEP in GWh, and its derivatives with every x and every y in GWh per metre, each of shape (turbines,).
         """
         self._refuse_missing_gradient()
+        if (gathering := gathering_of_thread()) is not None:
+            return gathering.aep_and_gradient(self, x, y, types)
         layout, counted = self._layout(x, y, types)
         everyone = len(layout[0])
         each, slope_x, slope_y = self._run(
