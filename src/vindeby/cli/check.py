@@ -5,10 +5,12 @@ from __future__ import annotations
 import dataclasses
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 from vindeby.cli.options import CampaignArgument, JsonOption, SeedsOption, SetOption, load_campaign
-from vindeby.cli.output import echo_json, say
+from vindeby.cli.output import echo, echo_json, say
 from vindeby.text import one_line, plural
 
 if TYPE_CHECKING:
@@ -21,7 +23,14 @@ _WIDTH_OF_A_FILE = 120
 
 
 def command(
-    campaign: CampaignArgument, set_: SetOption = None, seeds: SeedsOption = None, json_: JsonOption = False
+    campaign: CampaignArgument,
+    set_: SetOption = None,
+    seeds: SeedsOption = None,
+    estimate: Annotated[
+        bool,
+        typer.Option("--estimate", help="Time a few tasks; say how long all take, and how much disk."),
+    ] = False,
+    json_: JsonOption = False,
 ) -> None:
     """Say whether a campaign file is right, and what it would run."""
     from vindeby.campaign.survey import survey
@@ -29,14 +38,36 @@ def command(
     notes: list[str] = []
     loaded = load_campaign(campaign, set_, seeds, on_note=notes.append)
     found = survey(loaded)
-    if json_:
-        echo_json(_as_data(loaded, found) | {"notes": notes})
-    else:
+    if not json_:
         _print(loaded, found)
         for note in notes:
             say(f"note: {note}")
     for warning in found.warnings:
         say(f"warning: {warning}")
+    taken = _estimated(loaded, in_words=not json_) if estimate else {}
+    if json_:
+        echo_json(_as_data(loaded, found) | {"notes": notes} | taken)
+
+
+def _estimated(campaign: Campaign, *, in_words: bool) -> dict[str, object]:
+    """What the campaign would take, printed ``in_words`` or as data."""
+    from vindeby.results.humanize import duration, size
+    from vindeby.runner.estimate import estimate
+
+    found = estimate(campaign, say)
+    if in_words:
+        low, high = map(duration, found.task_s)
+        each = low if low == high else f"{low} to {high}"
+        echo(
+            f"\nestimate from {plural(len(found.timed), 'task')}, timed on this machine; a run computes them again"
+        )
+        echo(f"CPU: {found.cpu_s / 3600.0:.3g} h for {plural(found.tasks, 'task')} of {each}")
+        compiling = (
+            f", {duration(found.compile_s)} of it compiling or loading" if found.compile_s > 1.0 else ""
+        )
+        echo(f"time: {duration(found.wall_s)} with {plural(found.workers, 'worker')}{compiling}")
+        echo(f"disk: {size(found.database)}, and as much again while it is merged")
+    return {"estimate": dataclasses.asdict(found)}
 
 
 def _as_data(campaign: Campaign, found: Survey) -> dict[str, object]:
