@@ -326,6 +326,11 @@ class Against(NamedTuple):
     title: str
     unit: str = ""
 
+    @property
+    def label(self) -> str:
+        """With the unit, if it has one."""
+        return ", ".join(filter(None, [self.title, self.unit]))
+
 
 AGAINST = {
     "cable_length": Against("cable_length_m", "cable length", "m"),
@@ -397,6 +402,11 @@ class Objective(Section):
     def is_of_costs(self) -> bool:
         """Whether results are compared by what they cost, too."""
         return self.of in ("lcoe", "npv")
+
+    @property
+    def is_of_energy(self) -> bool:
+        """Whether what a result is worth follows from its energy and turbines."""
+        return not self.is_of_costs and self.over in (None, "mean")
 
     @property
     def needs_costs(self) -> bool:
