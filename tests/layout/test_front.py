@@ -12,7 +12,7 @@ from vindeby.arrays import FloatArray
 from vindeby.economy import CableTree, Costs, DepthGrid, Foundation
 from vindeby.errors import ArgumentError
 from vindeby.layout import Boundary, Front, Gradient, LayoutProblem, Pipeline, RandomStart, Valuation
-from vindeby.layout.methods.front import weight_of
+from vindeby.parameters import weight_of
 from vindeby.wake import UniformSite, WindFarm, iea37_335mw
 
 HARBOUR = np.array([[1000.0, 1500.0]])

@@ -32,6 +32,7 @@ from vindeby.assembly.stored_turbines import (
     largest_diameter_m,
     layout_of,
     own_types,
+    zone_array,
 )
 from vindeby.assembly.value import (
     NPV,
@@ -46,6 +47,7 @@ from vindeby.campaign.neighbours import around
 from vindeby.campaign.tasks import Cell, parse_key, task_key
 from vindeby.campaign.worlds import worlds
 from vindeby.errors import ArgumentError
+from vindeby.parameters import weight_of
 from vindeby.store.format.record import Record
 from vindeby.text import plural
 
@@ -221,7 +223,10 @@ class CampaignCheck:
             self.differences |= far_from_engine([record.key], energy, engine_gwh)
         stored = record.attributes.get("aep_origin") == STORED and not record.fingerprint
         tolerance = TOLERANCE_STORED_AEP if stored or self._call is not None else TOLERANCE_AEP
-        yield from self._check_worth(cell, (placed.x, placed.y, placed.types), stored_gwh, tolerance)
+        layout = placed.x, placed.y, placed.types
+        yield from self._check_worth(cell, layout, stored_gwh, tolerance)
+        if self._deep:
+            yield from self._check_search(cell, layout, record)
 
     @property
     def compares(self) -> bool:
@@ -339,6 +344,21 @@ class CampaignCheck:
                 return
             if abs(again_gwh - stored_gwh) > tolerance * again_gwh:
                 yield f"aep is {stored_gwh:.9g} GWh, but the layout gives {again_gwh:.9g} GWh"
+
+    def _check_search(
+        self, cell: Cell, layout: tuple[FloatArray, FloatArray, IntArray], record: Record
+    ) -> Iterator[str]:
+        """What is wrong with what a search says besides: the energies of competing zones, the weight of a front."""
+        said, weight = record.arrays.get("zone_aep"), record.attributes.get("weight")
+        if said is not None and cell.zones:
+            each = np.bincount(zone_array(cell), weights=self._engine(cell).turbine_aep(*layout))
+            if said.shape != each.shape or not np.allclose(said, each, rtol=TOLERANCE_AEP, atol=0.0):
+                yield f"zone_aep is {said.tolist()} GWh, but the layout gives {each.tolist()} GWh"
+        objective, numbers = self._campaign.objective, parse_key(record.key)
+        if objective is not None and objective.against is not None and numbers is not None:
+            right = weight_of(numbers[2])
+            if weight not in (None, right):
+                yield f"weight is {weight}, but that of seed {numbers[2]} is {right}"
 
     def _check_scenarios(self, record: Record, wrong: Collection[str]) -> Iterator[str]:
         """What is wrong in single scenarios, besides what is in all of them; with own energies only for ``deep``."""

@@ -24,6 +24,7 @@ from vindeby.errors import ArgumentError
 from vindeby.layout.method import Method, Result, Search
 from vindeby.layout.problem import Layout, LayoutProblem
 from vindeby.layout.valuation import Router, Valuation
+from vindeby.parameters import weight_of
 from vindeby.units import MWH_PER_GWH
 
 Second = Literal["cable_length", "turbines", "lcoe"]
@@ -31,18 +32,6 @@ LEAST_WEIGHT = 1e-9
 """Of the number of turbines: without a price, their numbers cannot be compared."""
 LOST_TO_WAKES = 0.1
 """The share of the energy without wakes that equals, with equal weights, the length of all cables."""
-
-
-def weight_of(seed: int) -> float:
-    """The weight of the second objective: 0, 1/2, 1/4, 3/4, 1/8, 5/8 ..., the binary digits of the seed mirrored.
-
-    By this sequence (J. G. van der Corput, 1935) the first seeds spread evenly over 0 to 1, however many there are, and
-    further seeds refine a front without changing the weights of those before.
-    """
-    weight, digit = 0.0, 0.5
-    while seed:
-        weight, digit, seed = weight + digit * (seed % 2), digit / 2, seed // 2
-    return weight
 
 
 @dataclass(frozen=True)
