@@ -28,7 +28,8 @@ PARTS = {
     "opex_eur_per_year": "opex",
 }
 """The attributes of a result that say what it costs, and what they are called in ``economy.CostParts``."""
-VALUES = (OBJECTIVE, LCOE, NPV, *PARTS)
+AREA = "area_km2"
+VALUES = (OBJECTIVE, LCOE, NPV, AREA, *PARTS)
 """All attributes that follow from the rest of a result."""
 
 
@@ -98,6 +99,8 @@ def values_of(
         found[OBJECTIVE] = objective.worth(compared_gwh, Counter(names[kind] for kind in types.tolist()))
     elif over_gwh is not None:
         found[OBJECTIVE] = over_gwh
+    if objective is not None and objective.against == "area":
+        found[AREA] = 1e-6 * economy.hull_area_m2(*np.asarray(arrays["layout"], np.float64))
     return found
 
 

@@ -7,6 +7,7 @@ from typing import Any
 from vindeby.campaign.fields import CampaignFields
 from vindeby.campaign.neighbours import identity_around
 from vindeby.campaign.sections.scenarios import MOST_SAMPLES, OF_WAKES, Scenario
+from vindeby.campaign.sections.site import Site
 from vindeby.campaign.sections.values import require, under
 from vindeby.campaign.sections.wake_model import NamedCode, WakeModel
 
@@ -30,7 +31,8 @@ def in_scenario(campaign: CampaignFields, scenario: Scenario | None) -> Any:
     """The campaign in a scenario, before anything is drawn; as if there were no scenarios, without one."""
     if scenario is None:
         return campaign.model_copy(update={"scenarios": None})
-    site, changes = scenario.site or campaign.site, scenario.changes
+    site: Site = scenario.site or campaign.site
+    changes: dict[str, Any] = scenario.changes
     if site.local is None and site.grid_convergence_deg is None:
         # The layouts lie as they do: other wind from true north is turned to their grid north, too.
         changes["grid_convergence_deg"] = campaign.site.grid_convergence_deg

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
+import shapely
 
 from vindeby.arrays import FloatArray, IntArray
 from vindeby.economy.depth import DepthGrid
@@ -198,3 +199,8 @@ class Costs:
     def npv_eur(self, parts: CostParts, aep_gwh: float, price_eur_per_mwh: float) -> float:
         """The net present value where energy is sold at a price."""
         return npv_eur(parts.capex, parts.opex, aep_gwh, self.discount, self.years, price_eur_per_mwh)
+
+
+def hull_area_m2(x: FloatArray, y: FloatArray) -> float:
+    """The area that a layout uses: that of the convex hull of its turbines."""
+    return float(shapely.MultiPoint(np.column_stack([x, y])).convex_hull.area)

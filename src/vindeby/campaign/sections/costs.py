@@ -313,7 +313,10 @@ _WORDS = {
 Aim = Literal["aep", "aep-per-turbine", "lcoe", "npv"]
 _OTHER_FORMS = [
     {"enum": ["aep", "aep-per-turbine", "lcoe"]},
-    {"type": "array", "prefixItems": [{"const": "aep"}, {"enum": ["cable_length", "turbines", "lcoe"]}]},
+    {
+        "type": "array",
+        "prefixItems": [{"const": "aep"}, {"enum": ["cable_length", "turbines", "lcoe", "area"]}],
+    },
     {"type": "object", "required": ["npv"], "description": "The net present value: {npv: {price: 80}}."},
     {"type": "object", "required": ["maximise"], "description": "The key of older versions for `of`."},
 ]
@@ -336,6 +339,7 @@ AGAINST = {
     "cable_length": Against("cable_length_m", "cable length", "m"),
     "turbines": Against("n_turbines", "number of turbines"),
     "lcoe": Against("lcoe_eur_per_mwh", "LCOE", "EUR per MWh"),
+    "area": Against("area_km2", "area", "km2"),
 }
 """By the name that a campaign file has for it."""
 _PAIRS = ", ".join(f"[aep, {name}]" for name in AGAINST)
@@ -364,7 +368,7 @@ class Objective(Section):
     """What is taken off AEP for each turbine, in GWh per year: one number, or one for each type."""
     price: Positive | None = None
     """What energy is sold for, in EUR per MWh; for npv."""
-    against: Literal["cable_length", "turbines", "lcoe"] | None = None
+    against: Literal["cable_length", "turbines", "lcoe", "area"] | None = None
     """The second of two objectives, beside AEP."""
     over: Over | None = None
     """Over scenarios: their mean (by default), the worst of them, or the largest regret."""

@@ -152,14 +152,14 @@ def under(*at: str | int) -> Iterator[None]:
     """Refuse what is refused inside at this path, for values that were not written there as they are."""
     try:
         yield
-    except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(map(str, first["loc"]))
-        given = {"message": f"{place} = {first['input']!r}: {first['msg']}", "remedy": "correct it", "at": ()}
-        given |= first.get("ctx", {}) if first["type"] == "refused" else {}
-        raise refusal(given["message"], remedy=given["remedy"], at=(*at, *given["at"])) from None
-    except PydanticCustomError as error:
-        given = dict(error.context or {})
+    except (ValidationError, PydanticCustomError) as error:
+        first: Any = {"type": "refused", "ctx": error.context}
+        if isinstance(error, ValidationError):
+            first = error.errors()[0]
+        given: Any = first.get("ctx")
+        if first["type"] != "refused":
+            what = f"{'.'.join(map(str, first['loc']))} = {first['input']!r}: {first['msg']}"
+            given = {"message": what, "remedy": "correct it", "at": (), "shown": None}
         where = (*at, *given["at"])
         raise refusal(given["message"], remedy=given["remedy"], at=where, value=given["shown"]) from None
 
