@@ -141,6 +141,7 @@ def test_a_forged_energy_of_a_competing_zone_is_named() -> None:
     of_zones = np.bincount(np.repeat(np.arange(len(cell.zones)), cell.zones), weights=each)
     for factor, words in ((1.0, []), (1.0 + 1e-6, ["zone_aep is"])):
         arrays = {"layout": np.stack([x, y]), "aep": each.sum(), "zone_aep": of_zones * factor}
+        arrays["types"] = own + cell.type_indices[0]
         record = Record(f"farm{cell.farm_idx}_t{cell.type_idx}_s0", "", arrays)
         said = [one[:11] for one in CampaignCheck(competing, deep=True)(record) if "zone_aep" in one]
         assert said == words

@@ -190,11 +190,8 @@ class CampaignCheck:
         """Say what is wrong with the record; nothing about one that the campaign does not have."""
         wrong = list(self._check(record))
         yield from wrong
-        if (
-            self._campaign.scenarios
-            and self._placed(record) is not None
-            and record.arrays.get("aep") is not None
-        ):
+        energy = record.arrays.get("aep")
+        if self._by_scenario and self._placed(record) and energy is not None and energy.size == 1:
             yield from self._check_scenarios(record, wrong)
 
     def _check(self, record: Record) -> Iterator[str]:
@@ -365,7 +362,7 @@ class CampaignCheck:
         weights = np.array([weight for _, weight, _ in self._alone()])
         for name, prefix in self._by_scenario.items():
             alone = self._in_scenarios(record, name, prefix)
-            if not alone:
+            if not alone or name not in record.arrays:
                 yield f"{name} does not hold an energy, with its layout, for each of {len(weights)} scenarios"
                 return
             for (world, _, check), one in zip(self._alone(), alone, strict=True):
@@ -386,8 +383,10 @@ class CampaignCheck:
         if not prefix:  # the same in all of them
             each = {one: np.broadcast_to(array, (many, *array.shape)) for one, array in each.items()}
         each["aep"] = record.arrays.get(name, np.full(many, np.nan))
-        shape = each.get("layout", each["aep"]).shape
-        if shape != (many, *record.arrays["layout"].shape) or any(len(one) != many for one in each.values()):
+        shape, energies = (many, *record.arrays["layout"].shape), each["aep"]
+        if each.get("layout", energies).shape != shape or energies.shape != (many,):
+            return []
+        if any(one.shape[:1] != (many,) or one.dtype.kind not in "fiu" for one in each.values()):
             return []
         rows = [{one: array[n] for one, array in each.items()} for n in range(many)]
         return [Record(record.key, "", arrays) for arrays in rows]
