@@ -40,6 +40,7 @@ def command(
 
 
 def _as_data(campaign: Campaign, found: Survey) -> dict[str, object]:
+    from vindeby.assembly.device import chosen_device
     from vindeby.campaign.neighbours import neighbours_in_words
     from vindeby.campaign.worlds import worlds
 
@@ -59,6 +60,7 @@ def _as_data(campaign: Campaign, found: Survey) -> dict[str, object]:
         "costs": None if campaign.costs is None else campaign.costs.in_words,
         "scenarios": [{"name": world.name, "weight": world.weight} for world in worlds(campaign)],
         "method": [step.chosen[0] for step in campaign.method],
+        "device": dict(zip(("name", "why"), chosen_device(campaign, campaign.run.device), strict=True)),
         "neighbours": [{"beside": where, "what": what} for where, what in neighbours_in_words(campaign)],
         "cells": [dataclasses.asdict(cell) for cell in found.cells],
         "warnings": list(found.warnings),
@@ -68,6 +70,7 @@ def _as_data(campaign: Campaign, found: Survey) -> dict[str, object]:
 def _print(campaign: Campaign, found: Survey) -> None:
     from rich.console import Console
 
+    from vindeby.assembly.device import chosen_device
     from vindeby.campaign.neighbours import neighbours_in_words
     from vindeby.campaign.worlds import worlds
 
@@ -80,6 +83,9 @@ def _print(campaign: Campaign, found: Survey) -> None:
     if campaign.returned_arrays is None:
         console.print(f"wind: {one_line(campaign.site.about)}", markup=False, soft_wrap=True)
     console.print(f"wake model {campaign.wake.title}; search {steps}", markup=False)
+    if campaign.run.device != "cpu":
+        device, why = chosen_device(campaign, campaign.run.device)
+        console.print(f"device {device}: {one_line(why)}", markup=False, soft_wrap=True)
     if campaign.objective is not None:
         console.print(f"objective: {one_line(campaign.objective.title)}", markup=False)
     for part in campaign.costs.in_words if campaign.costs is not None else ():

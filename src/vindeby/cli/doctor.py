@@ -135,9 +135,9 @@ def gpu() -> MachineFact:
     if not cards:
         return MachineFact("none (campaigns run on processors)", data={"cards": [], "usable": False})
     found = found_device()
-    use = f"WindFarm(device='auto') {'uses' if found.usable else 'does not use'} it: {found.why}"
+    use = f"--device auto {'uses' if found.usable else 'does not use'} it: {found.why}"
     data = {"cards": cards, "usable": found.usable, "why": found.why}
-    return MachineFact(f"{'; '.join(cards)}; {use}; campaigns run on processors", data=data)
+    return MachineFact(f"{'; '.join(cards)}; {use}", data=data)
 
 
 def slurm() -> MachineFact:

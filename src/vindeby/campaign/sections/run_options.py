@@ -1,4 +1,4 @@
-"""How a campaign is run, also on a SLURM cluster. Nothing here changes a result or a fingerprint."""
+"""How a campaign is run, also on a SLURM cluster. Nothing here changes a fingerprint, and only the device a result."""
 
 from __future__ import annotations
 
@@ -83,6 +83,8 @@ class RunOptions(Section):
 
     workers: Annotated[int | str, BeforeValidator(_workers, Literal["auto"] | Count)] = "auto"
     """Worker processes; auto is one for each core."""
+    device: Literal["cpu", "auto", "cuda"] = "cpu"
+    """What computes gradients: cpu, a CUDA card (cuda), or a card where there is one and the method gains (auto)."""
     time_limit_s: Positive | None = None
     """A task that takes longer is stopped, in seconds."""
     memory_limit_mb: Positive | None = None

@@ -40,8 +40,11 @@ BORDER_M = 1e-3
 class Boundary:
     """Polygons or one circle, less holes; all in metres, in one frame.
 
-    ``polygons`` are rings of vertices (open or closed, any sense of rotation) whose union counts; ``circle``
-    is ((x, y), radius). ``holes`` are rings and ``round_holes`` circles in which no turbine may stand.
+    Args:
+        polygons: Rings of vertices (x, y), open or closed, in any sense of rotation; their union counts.
+        circle: ((x, y), radius), instead of polygons.
+        holes: Rings in which no turbine may stand.
+        round_holes: Circles in which no turbine may stand.
     """
 
     def __init__(

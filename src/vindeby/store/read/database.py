@@ -454,8 +454,9 @@ class Database(Mapping[str, Record]):
     def to_xarray(self, by: Literal["task", "key"] = "task") -> Any:
         """The results as an ``xarray.Dataset`` (needs xarray) over farm, type, seed and turbine.
 
-        Every farm, type and seed of the campaign is there, with NaN where a result is missing or a layout has fewer
-        turbines than the largest. ``by="key"`` gives all records as they are, over ``key``.
+        Args:
+            by: ``"task"``: every farm, type and seed of the campaign is there, with NaN where a result is missing or a
+                layout has fewer turbines than the largest. ``"key"``: all records as they are, over ``key``.
         """
         if by not in ("task", "key"):
             raise ArgumentError(f"to_xarray: by must be 'task' or 'key', not {by!r}")
@@ -499,5 +500,12 @@ class Database(Mapping[str, Record]):
 
 
 def open_database(path: Path | str | RunDirectory) -> Database:
-    """Open a database, finished or still being made."""
+    """Open a database, finished or still being made.
+
+    Args:
+        path: An OUT.h5, which need not exist yet while its run directory OUT.h5.run does.
+
+    Returns:
+        A mapping from key to ``Record``; damaged records are left out and noted in its ``findings``.
+    """
     return Database(path)
