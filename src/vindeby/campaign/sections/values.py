@@ -153,9 +153,10 @@ def under(*at: str | int) -> Iterator[None]:
     try:
         yield
     except (ValidationError, PydanticCustomError) as error:
-        first: Any = {"type": "refused", "ctx": error.context}
         if isinstance(error, ValidationError):
-            first = error.errors()[0]
+            first: Any = error.errors()[0]
+        else:
+            first = {"type": "refused", "ctx": error.context}
         given: Any = first.get("ctx")
         if first["type"] != "refused":
             what = f"{'.'.join(map(str, first['loc']))} = {first['input']!r}: {first['msg']}"
