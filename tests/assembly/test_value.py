@@ -100,5 +100,5 @@ def test_masses_and_costs_by_table_polynomial_and_constant_agree_where_they_are_
         same = _record(Campaign.loads(COSTED.replace(curve, other))).attributes
         expected = _by_hand(100.0)["foundations_eur"]
         assert same["foundations_eur"] == pytest.approx(expected, rel=1e-12), other
-    flat = _record(Campaign.loads(COSTED.replace(curve, "    cost: 2.5e+6\n"))).attributes
+    flat = _record(Campaign.loads(COSTED.replace(curve, "    cost: {polynomial: [2.5e+6]}\n"))).attributes
     assert flat["foundations_eur"] == 6 * 3.5e6

@@ -37,10 +37,12 @@ from vindeby.assembly.stored_turbines import (
 from vindeby.assembly.value import (
     NPV,
     OBJECTIVE,
+    REVENUE,
     SCENARIO_AEP,
     SCENARIO_BEST,
     costs_of,
     values_of,
+    with_revenue,
 )
 from vindeby.campaign import Campaign
 from vindeby.campaign.neighbours import around
@@ -222,6 +224,7 @@ class CampaignCheck:
         tolerance = TOLERANCE_STORED_AEP if stored or self._call is not None else TOLERANCE_AEP
         layout = placed.x, placed.y, placed.types
         yield from self._check_worth(cell, layout, stored_gwh, tolerance)
+        yield from self._check_revenue(cell, record)
         if self._deep:
             yield from self._check_search(cell, layout, record)
 
@@ -280,10 +283,9 @@ class CampaignCheck:
         """Which turbines stand where the water is too shallow or too deep."""
         depth = None if self._campaign.costs is None else self._campaign.costs.depth
         foundation = getattr(self._costs(placed.cell), "foundation", None)
-        if depth is None or not depth.has_limits or foundation is None:
+        if depth is None or depth.limits is None or foundation is None:
             return
-        found = foundation.grid.at(placed.x, placed.y)[0]
-        least, most = depth.limits
+        found, (least, most) = foundation.grid.at(placed.x, placed.y), depth.limits
         short = np.maximum(least - found, found - most)
         worst = int(np.argmax(short))
         if short[worst] > units.TOLERANCE_M:
@@ -341,6 +343,19 @@ class CampaignCheck:
                 return
             if abs(again_gwh - stored_gwh) > tolerance * again_gwh:
                 yield f"aep is {stored_gwh:.9g} GWh, but the layout gives {again_gwh:.9g} GWh"
+
+    def _check_revenue(self, cell: Cell, record: Record) -> Iterator[str]:
+        """Whether the revenue is there where prices differ by state, and, ``deep``, whether it is right."""
+        objective, stored = self._campaign.objective, record.arrays.get(REVENUE)
+        if objective is None or not objective.is_priced_by_state or not record.fingerprint:
+            return
+        if stored is None or stored.size != 1 or not np.isfinite(stored).all():
+            yield f"has no {REVENUE}"
+        elif self._deep:
+            others = {name: array for name, array in record.arrays.items() if name != REVENUE}
+            again = with_revenue(self._campaign, cell, others)[REVENUE]
+            if abs(float(again) - float(stored.ravel()[0])) > TOLERANCE_AEP * float(again):
+                yield f"{REVENUE} is {float(stored.ravel()[0]):.9g}, but the layout gives {float(again):.9g}"
 
     def _check_search(
         self, cell: Cell, layout: tuple[FloatArray, FloatArray, IntArray], record: Record

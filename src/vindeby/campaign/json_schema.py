@@ -20,6 +20,7 @@ from pydantic_core import core_schema
 
 from vindeby.campaign.campaign import Campaign
 from vindeby.campaign.fields import ABOUT_WIND
+from vindeby.campaign.reading.extending import KEY
 from vindeby.campaign.sections.values import NamedOneOf, OneOf, Section, section_of
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -50,7 +51,9 @@ def json_schema() -> dict[str, Any]:
     schema = Campaign.model_json_schema(by_alias=True, schema_generator=_OfSections)
     wake = schema["$defs"]["WakeModel"]["anyOf"][0]["properties"]
     wake["options"] = {"type": "object", "description": "Options of pywake, floris or python, beside it."}
-    schema["anyOf"] = [{"required": schema.pop("required")}, _CALLS_A_FUNCTION]
+    schema["anyOf"] = [{"required": schema.pop("required")}, _CALLS_A_FUNCTION, {"required": [KEY]}]
+    base = "A campaign file, or a preset, with everything that is not said here."
+    schema["properties"][KEY] = {"type": "string", "description": base}
     farms = schema["properties"]["farms"]
     several = _FROM_FILE | {"description": "One farm for each feature of a geographic file."}
     schema["properties"]["farms"] = {"description": farms.pop("description"), "anyOf": [farms, several]}

@@ -15,7 +15,6 @@ import numpy as np
 import numpy.typing as npt
 
 from vindeby.arrays import BoolArray, FloatArray, IntArray
-from vindeby.economy import DepthGrid
 from vindeby.errors import ArgumentError, TaskError
 from vindeby.layout.area.boundary import Boundary, Zone, Zones, worst_pair
 from vindeby.layout.counting.choice import Choice
@@ -65,8 +64,8 @@ GUESSED = 64
 """Places in each zone from which the price of an LCOE is guessed."""
 
 
-def _refuse_area_outside(grid: WindGrid | DepthGrid, area: Boundary, name: str) -> None:
-    """Raise ArgumentError if an area is not within the grid of local wind or depths, so that no search leaves it."""
+def _refuse_area_outside(grid: WindGrid, area: Boundary, name: str) -> None:
+    """Raise ArgumentError if an area is not within the grid of the local wind, so that no search leaves it."""
     if area.circle is None:
         corners = area.edges[:, :2] + area.origin
         what, x, y = "corner", corners[:, 0], corners[:, 1]
@@ -182,12 +181,14 @@ class LayoutProblem:
                 )
         if self.choice is not None:
             self._check_choice(self.choice)
-        foundation = None if self.valuation is None else self.valuation.costs.foundation
-        wind = self.farm.site.grid if isinstance(self.farm.site, GriddedSite) else None
-        for grid in (wind, None if foundation is None else foundation.grid):
-            if grid is not None:
-                for zone in self.zones:
-                    _refuse_area_outside(grid, zone.boundary, self.name)
+        for zone in self.zones:
+            self._refuse_outside_grids(zone.boundary)
+
+    def _refuse_outside_grids(self, area: Boundary) -> None:
+        if isinstance(self.farm.site, GriddedSite):
+            _refuse_area_outside(self.farm.site.grid, area, self.name)
+        if self.valuation is not None and (foundation := self.valuation.costs.foundation) is not None:
+            foundation.grid.refuse_outside(area.bounds, f"farm {self.name}: its boundary")
 
     def _check_choice(self, choice: Choice) -> None:
         if isinstance(self.boundary, Zones) or self.types is not None or self.standing is not None:
@@ -287,7 +288,7 @@ class LayoutProblem:
         if valuation.objective != "lcoe" or valuation.price is not None:
             return valuation
         places = self._all_over
-        each = valuation.costs.places(places.x, places.y, places.types)[0].mean()
+        each = valuation.costs.places(places.x, places.y, places.types).mean()
         yearly = self.n_turbines * each + valuation.costs.recovery * valuation.costs.fixed
         lcoe = float(yearly / (MWH_PER_GWH * self.free_aep_gwh))
         return replace(valuation, price=lcoe / valuation.weight)

@@ -100,7 +100,7 @@ class Valuation:
 
     def loss_at(self, x: FloatArray, y: FloatArray, types: IntArray) -> FloatArray:
         """The cost of each turbine where it stands, cables left out, as energy (GWh per year)."""
-        return self.gwh_per_eur * self.costs.places(x, y, types)[0]
+        return self.gwh_per_eur * self.costs.places(x, y, types)
 
     def parts(self, x: FloatArray, y: FloatArray, types: IntArray) -> CostParts:
         """What a layout costs, by part, its area with the cables; without a kept tree these are routed."""

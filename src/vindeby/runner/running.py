@@ -21,6 +21,7 @@ from vindeby.campaign.sections.run_options import RunOptions
 from vindeby.errors import ArgumentError, InputError, StoppedError, StorageError, TaskError
 from vindeby.runner.local.local_pool import LocalPool
 from vindeby.runner.methods.call import warning
+from vindeby.runner.notify import notifying
 from vindeby.runner.out_of_time import STARTS, record_time_up
 from vindeby.runner.periodic_merge import PeriodicMerger
 from vindeby.runner.plan import Plan, Policy
@@ -113,7 +114,11 @@ def run(
         raise ArgumentError(f"--on-bad: {on_bad!r} is not known; use {', '.join(ON_BAD)}")
     directory = prepared_directory(Path(output), campaign)
     began = time.monotonic()
-    with _storage_errors(directory), hold(directory, share, take_over=take_over, say=on_message) as lock:
+    with (
+        notifying(options.notify, campaign.name, Path(output), on_message) as ending,
+        _storage_errors(directory),
+        hold(directory, share, take_over=take_over, say=on_message) as lock,
+    ):
         refuse_another_campaign(directory, campaign)  # it may have come while this one waited
         space = TaskSpace(campaign)
         judge = Judge(campaign, checks=checks)
@@ -128,7 +133,7 @@ def run(
         _report_resume_state(resume_state, on_message, again)
         for message in other_engines(campaign, resume_state.engines):
             on_message(message)
-        summary = Summary(Path(output), len(space), resume_state, part=share)
+        summary = ending.summary = Summary(Path(output), len(space), resume_state, part=share)
         if resume_state.todo:
             work = _Work(space, directory, options, lock, on_message, check_physics=judge.usual)
             work.supervise(resume_state, summary, on_progress, pool, workers)
@@ -233,7 +238,7 @@ class _Work:
         path = search_path()
         if message := warning(space.campaign, path):
             self.say(message)
-        slots = 1 if elsewhere is not None else min(_workers(options), len(resume_state.todo))
+        slots = 1 if elsewhere is not None else min(workers_of(options), len(resume_state.todo))
         limit, alone = memory_limits(options, slots)
         if (
             elsewhere is not None
@@ -333,7 +338,8 @@ def _raise_for(finish: Finish, summary: Summary, directory: RunDirectory) -> Non
         raise TaskError(f"{finish.reason}; {safe}; the logs are in {directory.logs}")
 
 
-def _workers(options: RunOptions) -> int:
+def workers_of(options: RunOptions) -> int:
+    """How many workers a run on this machine has, unless it has fewer tasks."""
     return usable_cores() if options.workers == "auto" else int(options.workers)
 
 

@@ -45,7 +45,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Neighbours:
-    """Turbines that stand already: they cast wakes and stand in them, but are neither counted nor moved."""
+    """Turbines that stand already: they cast wakes and stand in them, but are neither counted nor moved.
+
+    Args:
+        x: Metres east of each, shape (neighbours,).
+        y: Metres north, the same shape.
+        types: Index into the turbine types of the farm, one for all or shape (neighbours,).
+    """
 
     x: npt.ArrayLike
     y: npt.ArrayLike
@@ -57,7 +63,16 @@ class Neighbours:
 
 @dataclass(frozen=True, eq=False)
 class FlowMap:
-    """Wind speed (m/s) at every point of a grid: ``wind_speed[row, column]`` at ``y[row]``, ``x[column]``."""
+    """Wind speed at every point of a grid, as ``WindFarm.flow_map`` returns it.
+
+    Args:
+        x: Metres east of the columns, shape (columns,).
+        y: Metres north of the rows, shape (rows,).
+        wind_speed: In m/s, shape (rows, columns).
+        direction: Where the wind comes from, in degrees.
+        speed: Free wind speed in m/s.
+        height_m: Height of the map.
+    """
 
     x: FloatArray
     y: FloatArray

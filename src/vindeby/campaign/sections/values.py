@@ -389,6 +389,8 @@ Directions = Annotated[tuple[Annotated[float, Strict(), Field(ge=0.0, le=360.0)]
 """Wind directions in degrees; 360 is north, as 0 is."""
 Speeds = Annotated[tuple[Annotated[float, Strict(), Field(ge=0.0, le=100.0)], ...], *_LIST]
 """Wind speeds in m/s."""
+Depths = Annotated[tuple[Annotated[float, Strict(), Field(ge=-12_000.0, le=12_000.0)], ...], *_LIST]
+"""Water depths in metres; no sea is deeper."""
 Weights = Annotated[tuple[Annotated[float, Strict(), Field(ge=0.0)], ...], *_LIST]
 Probabilities = Annotated[tuple[Annotated[float, Strict(), Field(ge=0.0, le=1.0)], ...], *_LIST]
 Intensities = Annotated[tuple[Annotated[float, Strict(), Field(gt=0.0, lt=1.0)], ...], *_LIST]

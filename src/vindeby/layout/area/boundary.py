@@ -96,10 +96,11 @@ class Boundary:
 
     @property
     def area_m2(self) -> float:
-        """Its area; of a circle and round holes, as if there were no holes."""
-        if self.circle is not None:
-            return float(np.pi * self.circle[1] ** 2)
-        return float(sum(piece.area for piece in self.pieces))
+        """Its area; as if there were no round holes."""
+        if self.circle is None:
+            return float(sum(piece.area for piece in self.pieces))
+        disc = shapely.Point(0.0, 0.0).buffer(self.circle[1], quad_segs=64)  # its middle is the origin
+        return float(np.pi * self.circle[1] ** 2 - disc.intersection(shapely.union_all(self.pieces)).area)
 
     def inset(self, by_m: float) -> Boundary:
         """The same area without what is nearer to its edge than so far; its corners stay corners."""

@@ -25,45 +25,43 @@ class PlaceCosts(NamedTuple):
     ``eur_per_m2``.
     """
 
-    factor: float
-    x: FloatArray
-    y: FloatArray
-    depth: FloatArray
-    depths: FloatArray
-    numbers: FloatArray
-    first: IntArray
-    other: IntArray
-    eur_per_m: FloatArray
-    substations: FloatArray
-    detours: float
-    turbines: int
-    eur_per_m2: float
+    factor: float = 0.0
+    x: FloatArray = np.empty(0)
+    y: FloatArray = np.empty(0)
+    depth: FloatArray = np.empty((0, 0))
+    depths: FloatArray = np.empty(0)
+    numbers: FloatArray = np.empty(0)
+    first: IntArray = np.empty(0, np.int64)
+    other: IntArray = np.empty(0, np.int64)
+    eur_per_m: FloatArray = np.empty(0)
+    substations: FloatArray = np.empty((0, 0))
+    detours: float = 0.0
+    turbines: int = 0
+    eur_per_m2: float = 0.0
 
 
 def place_costs(valuation: Valuation | None, turbines: int, origin: FloatArray, unit: float) -> PlaceCosts:
     """The costs of a farm of so many turbines for its moves, whose energies are GWh times ``unit``."""
-    nothing, none = np.empty(0), np.empty(0, np.int64)
     if valuation is None:
-        flat = np.empty((0, 0))
-        return PlaceCosts(
-            0.0, nothing, nothing, flat, nothing, nothing, none, none, nothing, flat, 0.0, 0, 0.0
-        )
-    foundation, tree = valuation.costs.foundation, valuation.tree
-    ground = (nothing, nothing, np.empty((0, 0)), nothing, nothing)
-    if foundation is not None:
-        grid = foundation.grid
-        ground = (grid.x - origin[0], grid.y - origin[1], grid.depth, foundation.depths, foundation.numbers)
-    cables = (none, none, nothing, np.empty((0, 0)), 0.0)
-    if tree is not None:
-        here, there = np.concatenate([tree.ends, tree.ends[:, ::-1]]).T
-        order = np.argsort(here, kind="stable")
-        order = order[here[order] >= 0]
-        first = np.searchsorted(here[order], np.arange(turbines + 1))
-        rates = np.tile(tree.eur_per_m, 2)[order]
-        ends = np.ascontiguousarray(tree.substations - origin)
-        cables = (first, there[order], rates, ends, float(tree.eur_per_m @ tree.detour_m))
+        return PlaceCosts()
     factor = unit * valuation.gwh_per_eur * valuation.costs.recovery
-    return PlaceCosts(factor, *ground, *cables, turbines, valuation.eur_per_m2)
+    costs = PlaceCosts(factor, turbines=turbines, eur_per_m2=valuation.eur_per_m2)
+    if (foundation := valuation.costs.foundation) is not None:
+        x, y = foundation.grid.x - origin[0], foundation.grid.y - origin[1]
+        costs = costs._replace(x=x, y=y, depth=foundation.grid.depth)
+        costs = costs._replace(depths=foundation.depths, numbers=foundation.numbers)
+    if (tree := valuation.tree) is None:
+        return costs
+    here, there = np.concatenate([tree.ends, tree.ends[:, ::-1]]).T
+    order = np.argsort(here, kind="stable")
+    order = order[here[order] >= 0]
+    return costs._replace(
+        first=np.searchsorted(here[order], np.arange(turbines + 1)),
+        other=there[order],
+        eur_per_m=np.tile(tree.eur_per_m, 2)[order],
+        substations=np.ascontiguousarray(tree.substations - origin),
+        detours=float(tree.eur_per_m @ tree.detour_m),
+    )
 
 
 @scalar

@@ -16,11 +16,15 @@ from vindeby.assembly.wind import load_engine
 from vindeby.campaign import Campaign
 from vindeby.campaign.tasks import Cell
 from vindeby.errors import TaskError
-from vindeby.layout import Layout, LayoutProblem, Pipeline, Search
+from vindeby.layout import Layout, LayoutProblem, Method, Pipeline, Search
 from vindeby.layout import Result as Found
 from vindeby.layout.problem import Report
 from vindeby.runner.methods.method_protocol import Result, Solve
 from vindeby.wake import ScenarioFarm
+from vindeby.wake.compiling import compiled
+
+COMPILING = "compiling the wake model, once for this machine"
+"""The stage of a task while machine code is made that is kept on disk."""
 
 
 class SearchMethod:
@@ -43,23 +47,43 @@ class SearchMethod:
         The first time, one search is made and forgotten: compiling the kernels, or loading them, can take a
         minute, and no task's time limit shall pay for that.
         """
-        method = method_of(self._campaign, cell, self._pipeline)
-        problem = problem_of(self._campaign, cell)
-        report = Report(names=[step.chosen[0] for step in self._campaign.method], farm=problem.farm)
-        problem = replace(problem, report=report)
-        search = _stated(problem, method.prepare(problem))
-        if not self._warm:
-            self._progress("compiling")
-            brief = method.brief()
-            with contextlib.suppress(TaskError):  # this seed may be the one that finds no layout
-                compiled = search if brief == method else _stated(problem, brief.prepare(problem))
-                compiled(self._campaign.seeds[0], None)
-            self._warm = True
+        with compiled.watched(self._on_compiling):
+            method = method_of(self._campaign, cell, self._pipeline)
+            problem = problem_of(self._campaign, cell)
+            report = Report(names=[step.chosen[0] for step in self._campaign.method], farm=problem.farm)
+            problem = replace(problem, report=report)
+            search = _stated(problem, method.prepare(problem))
+            if not self._warm:
+                self._warm_up(problem, method, search)
+                self._warm = True
         report.tell = self._progress
         if not isinstance(method, Pipeline):  # it repeats its steps, nobody knows how often
             report.tell = lambda *how_far: self._progress(*how_far[:-1], None)
         type_indices = np.array(cell.type_indices) if cell.mix else None
         return lambda task: result_of(search(task.seed, None), self._words, self._engine, type_indices)
+
+    def _warm_up(self, problem: LayoutProblem, method: Method, search: Search) -> None:
+        """Compile what a search needs, or load it: first an energy, unless another worker is compiling that already."""
+        with (
+            contextlib.suppress(compiled.CompiledElsewhereError),
+            compiled.watched(self._on_compiling, waits=False),
+        ):
+            problem.aep(_along_a_line(problem))
+        brief = method.brief()
+        with contextlib.suppress(TaskError):  # this seed may be the one that finds no layout
+            short = search if brief == method else _stated(problem, brief.prepare(problem))
+            short(self._campaign.seeds[0], None)
+
+    def _on_compiling(self, what: str) -> None:
+        by = "" if what == "compiling" else " in another worker"
+        self._progress(f"{COMPILING}{by}")
+
+
+def _along_a_line(problem: LayoutProblem) -> Layout:
+    """As many turbines as are searched for, from one corner of the area to the other."""
+    west, south, east, north = problem.boundary.bounds
+    types = problem.types_in_order()
+    return Layout(np.linspace(west, east, len(types)), np.linspace(south, north, len(types)), types)
 
 
 def _stated(problem: LayoutProblem, search: Search) -> Search:

@@ -169,9 +169,12 @@ def _bytes_of(segments: list[Segment]) -> int:
 
 
 class Database(Mapping[str, Record]):
-    """The records of an OUT.h5 and of the shards beside it, by key; with ``folder``, those of the files in a folder.
+    """The records of an OUT.h5 and of the shards beside it, by key: a mapping that ``open_database`` makes.
 
-    A ``guard`` that is given is used for files that may be bad, instead of one of its own each time.
+    Args:
+        path: The OUT.h5, its run directory, or with ``folder`` a folder of files.
+        guard: Used for files that may be bad, instead of one of its own each time.
+        folder: Read the files of a folder instead.
     """
 
     def __init__(
