@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -40,7 +41,7 @@ def _problem(**given: object) -> LayoutProblem:
     valuation = Valuation("lcoe", Costs(1e6, 1e4, 0.05, 20.0), router=_star)
     farm = WindFarm(UniformSite([1 / 60] * 60, 9.8), iea37_335mw(), "iea37")
     problem = LayoutProblem(farm, Boundary([WEST]), 4, 400.0, "west", valuation=valuation)
-    return problem if not given else problem.__class__(**{**vars(problem), **given})
+    return replace(problem, **given)  # type: ignore[arg-type]
 
 
 def _length(x: FloatArray, y: FloatArray) -> float:
