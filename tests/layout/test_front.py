@@ -148,7 +148,7 @@ def test_the_area_of_turbines_in_a_line_or_in_one_place_is_0() -> None:
 def test_more_weight_of_the_area_means_less_of_it_and_less_energy(last: Method) -> None:
     problem = _problem(valuation=None, n_turbines=12)  # too many for a line, whose area is 0
     start = RandomStart().run(problem, 3).layout
-    found = [Front(last, "area").run(problem, seed, start) for seed in (0, 2, 3)]
+    found = [Front(last, "area").run(problem, seed, start) for seed in (0, 1, 3)]
     areas = [hull_area_m2(one.x, one.y) for one in found]
     assert areas[0] > areas[1] > areas[2] > 0.0
     assert found[0].aep_gwh > found[1].aep_gwh > found[2].aep_gwh
