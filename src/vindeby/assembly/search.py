@@ -8,13 +8,15 @@ from vindeby.assembly.value import costs_of, depth_grid
 from vindeby.assembly.wind import wind_farm
 from vindeby.campaign import Campaign
 from vindeby.campaign.neighbours import around
+from vindeby.campaign.reading.code_files import imported
 from vindeby.campaign.refusals import turbulence_speeds
 from vindeby.campaign.sections.boundary import Boundary, Circle
 from vindeby.campaign.sections.costs import Depth
 from vindeby.campaign.sections.farm import Farm
-from vindeby.campaign.sections.method import SmartStart, Step
+from vindeby.campaign.sections.method import PythonSearch, SmartStart, Step
 from vindeby.campaign.tasks import Cell
 from vindeby.campaign.worlds import worlds
+from vindeby.errors import InputError
 from vindeby.layout.methods.starts import DEFAULT_SPEEDS
 
 
@@ -147,7 +149,26 @@ def _method(campaign: Campaign, step: Step) -> layout.Method:
     given = step.chosen[1]
     if isinstance(given, SmartStart):
         return _smart_start(campaign, given)
+    if isinstance(given, PythonSearch):
+        return _named_method(given)
     method: layout.Method = getattr(layout, type(given).__name__)(**asdict(given))
+    return method
+
+
+def _named_method(given: PythonSearch) -> layout.Method:
+    """A search method of the user's own, with its options; InputError where it is not one."""
+    given.refuse_other_code()
+    made = imported("method.python", given.model, "subclass of vindeby.layout.Method")
+    try:
+        method = made(**given.options)
+    except Exception as error:  # code of the user's may raise anything
+        raise InputError(
+            f"method.python: {given.model}(**{given.options}) raised {type(error).__name__}: {error}"
+        ) from error
+    if not isinstance(method, layout.Method):
+        raise InputError(
+            f"method.python: {given.model} gives a {type(method).__name__}, not a vindeby.layout.Method"
+        )
     return method
 
 

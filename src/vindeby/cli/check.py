@@ -91,7 +91,7 @@ def _as_data(campaign: Campaign, found: Survey) -> dict[str, object]:
         "objective": None if campaign.objective is None else campaign.objective.title,
         "costs": _costs(campaign) or None,
         "scenarios": [{"name": world.name, "weight": world.weight} for world in worlds(campaign)],
-        "method": [step.chosen[0] for step in campaign.method],
+        "method": [step.title for step in campaign.method],
         "device": dict(zip(("name", "why"), chosen_device(campaign, campaign.run.device), strict=True)),
         "neighbours": [{"beside": where, "what": what} for where, what in neighbours_in_words(campaign)],
         "cells": [dataclasses.asdict(cell) for cell in found.cells],
@@ -108,7 +108,7 @@ def _print(campaign: Campaign, found: Survey) -> None:
 
     console = Console(width=None if sys.stdout.isatty() else _WIDTH_OF_A_FILE, highlight=False)
     console.print(f"{one_line(campaign.name)}: {campaign.counts}", markup=False)
-    steps = " -> ".join(step.chosen[0] for step in campaign.method)
+    steps = " -> ".join(step.title for step in campaign.method)
     if not campaign.is_about_wind:
         console.print(f"search {steps}", markup=False)
         return

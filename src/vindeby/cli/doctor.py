@@ -59,6 +59,7 @@ def command(
     found = {
         "versions": versions(),
         "extras": extras(),
+        "plugins": plugins(),
         "cores": cores(),
         "memory": memory(),
         "gpu": gpu(),
@@ -99,6 +100,23 @@ def extras() -> MachineFact:
     if absent:
         summary += f"; not installed: {', '.join(absent)} (pip install 'vindeby[NAME]')"
     return MachineFact(summary, data={"installed": there})
+
+
+def plugins() -> MachineFact:
+    """What other packages offer: wake models and search methods, usable by name in a campaign file."""
+    from vindeby.campaign.reading.code_files import offers
+    from vindeby.campaign.sections.method import Step
+    from vindeby.campaign.sections.wake_model import WakeModel
+
+    words, trouble, data = [], [], {}
+    for kind, part in (("wake model", WakeModel), ("search method", Step)):
+        for name, offer in offers(part.group).items():
+            own = "vindeby has one of this name" if name in part.alternative_keys().values() else ""
+            words.append(f"{kind} {name} ({offer.package})")
+            data[f"{part.group}:{name}"] = offer.code
+            if own or offer.trouble:
+                trouble.append(f"{kind} {name} of {offer.package} cannot be used: {own or offer.trouble}")
+    return MachineFact(", ".join(words) or "none", "; ".join(trouble), {"offered": data})
 
 
 def cores() -> MachineFact:

@@ -147,8 +147,8 @@ def _loaded(campaign: Campaign | str | Path) -> Campaign:
     if isinstance(campaign, str | Path):
         campaign = Campaign.load(campaign)
     if isinstance(campaign, Campaign):
-        if campaign.wake.named_code is not None:
-            campaign.wake.named_code.refuse_other_code()
+        for code in campaign.named_code:
+            code.refuse_other_code()
         return campaign.with_code()
     raise ArgumentError(
         f"run: campaign must be a Campaign, the path of a campaign file or the name of a preset, not "

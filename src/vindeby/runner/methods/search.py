@@ -36,7 +36,7 @@ class SearchMethod:
             campaign
         )  # now, as PyWake replaces functions of NumPy when it is imported, and no task may
         self._pipeline = pipeline_of(campaign)
-        self._words = " -> ".join(step.chosen[0] for step in campaign.method)
+        self._words = " -> ".join(step.title for step in campaign.method)
         self._engine = engine_name(campaign)
         foreign = campaign.wake.pywake or campaign.wake.floris
         self._warm = foreign is not None  # there is nothing to compile that takes long
@@ -50,7 +50,7 @@ class SearchMethod:
         with compiled.watched(self._on_compiling):
             method = method_of(self._campaign, cell, self._pipeline)
             problem = problem_of(self._campaign, cell)
-            report = Report(names=[step.chosen[0] for step in self._campaign.method], farm=problem.farm)
+            report = Report(names=[step.title for step in self._campaign.method], farm=problem.farm)
             problem = replace(problem, report=report)
             search = _stated(problem, method.prepare(problem))
             if not self._warm:
