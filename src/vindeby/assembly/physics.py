@@ -41,6 +41,7 @@ from vindeby.assembly.value import (
     SCENARIO_AEP,
     SCENARIO_BEST,
     costs_of,
+    revenue_of,
     values_of,
     with_revenue,
 )
@@ -346,16 +347,16 @@ class CampaignCheck:
 
     def _check_revenue(self, cell: Cell, record: Record) -> Iterator[str]:
         """Whether the revenue is there where prices differ by state, and, ``deep``, whether it is right."""
-        objective, stored = self._campaign.objective, record.arrays.get(REVENUE)
+        objective, stored = self._campaign.objective, revenue_of(record.arrays)
         if objective is None or not objective.is_priced_by_state or not record.fingerprint:
             return
-        if stored is None or stored.size != 1 or not np.isfinite(stored).all():
+        if stored is None:
             yield f"has no {REVENUE}"
         elif self._deep:
             others = {name: array for name, array in record.arrays.items() if name != REVENUE}
-            again = with_revenue(self._campaign, cell, others)[REVENUE]
-            if abs(float(again) - float(stored.ravel()[0])) > TOLERANCE_AEP * float(again):
-                yield f"{REVENUE} is {float(stored.ravel()[0]):.9g}, but the layout gives {float(again):.9g}"
+            again = float(with_revenue(self._campaign, cell, others)[REVENUE])
+            if not abs(again - stored) <= TOLERANCE_AEP * again:
+                yield f"{REVENUE} is {stored:.9g}, but the layout gives {again:.9g}"
 
     def _check_search(
         self, cell: Cell, layout: tuple[FloatArray, FloatArray, IntArray], record: Record
