@@ -36,6 +36,7 @@ COMMANDS = (
     "export layouts.h5 --to csv",
     "report layouts.h5 -o report.html",
 )
+WRITTEN = ("layouts.h5", "layout.png", "layouts.csv", "report.html")
 PACKAGES = (
     "contourpy",
     "h5py",
@@ -67,10 +68,17 @@ def main() -> int:
                 text=True,
                 check=False,
             )
-            print(f"vindeby {words}: {'failed' if done.returncode else 'passed'}", flush=True)
-            if done.returncode:
+            failed = done.returncode != 0 or (
+                words.startswith("check") and "smoke: 2 tasks" not in done.stdout
+            )
+            print(f"vindeby {words}: {'failed' if failed else 'passed'}", flush=True)
+            if failed:
                 print(done.stdout + done.stderr)
                 return 1
+        absent = [name for name in WRITTEN if not (Path(folder) / name).is_file()]
+        if absent:
+            print(f"not written: {', '.join(absent)}")
+            return 1
     return 0
 
 
