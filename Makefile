@@ -7,7 +7,7 @@ PYTEST_ARGS ?=
 # Tests start thousands of processes; without kept bytecode each of them would compile every module that it loads.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help run demo test test-all test-gpu pytest pytest-all lint format docs validate bench clean
+.PHONY: help run demo test test-all test-gpu pytest pytest-all lint format docs validate bench clean test-oldest release-check
 
 help:
 	@echo "make run     set up, then run the main job on built-in data"
@@ -15,6 +15,8 @@ help:
 	@echo "make test    set up, then format, lint, types, layers and the tests to run before a commit"
 	@echo "make test-all  the same with every test, also those of clusters, crashes, browsers and pages"
 	@echo "make test-gpu  the tests of batches of layouts on the CUDA card of this machine"
+	@echo "make test-oldest  the oldest versions that pyproject.toml allows, in an environment of their own"
+	@echo "make release-check  whether this can be released: versions, clean tree, archives, every test"
 	@echo "make lint    the checks without the tests"
 	@echo "make format  put the code into its format"
 	@echo "make docs    the documentation site, in build/docs; without a network"
@@ -56,6 +58,19 @@ pytest-all:
 test-gpu: .venv/stamp
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[gpu]'
 	VINDEBY_TEST_GPU=1 $(BIN)/pytest -W ignore tests/wake/gpu $(PYTEST_ARGS)
+
+# The lower bounds of pyproject.toml hold: what they install is used from check to report.
+test-oldest: .venv/stamp
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
+	rm -rf build/oldest
+	$(BIN)/uv venv --quiet --python $(BIN)/python build/oldest
+	$(BIN)/uv pip install --quiet --python build/oldest/bin/python --resolution lowest-direct -r pyproject.toml
+	$(BIN)/uv pip install --quiet --python build/oldest/bin/python --no-deps .
+	build/oldest/bin/python scripts/smoke_test.py
+
+release-check: .venv/stamp
+	$(BIN)/python scripts/release_check.py
+	$(MAKE) test-oldest test-all
 
 lint: .venv/stamp
 	$(BIN)/ruff format --check --quiet .

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import shapely
 import yaml
 
 from vindeby.assembly.search import method_of, pipeline_of, problem_of
@@ -30,7 +31,7 @@ from vindeby.economy import CableTree, DepthGrid
 from vindeby.economy.cables import CableRouter
 from vindeby.layout import Gradient, Layout
 
-TYPES = [[3, 368.9], [5, 428.9], [7, 737.1]]
+TYPES: list[tuple[int, float]] = [(3, 368.9), (5, 428.9), (7, 737.1)]
 SUBSTATIONS = {"north": [554395.1, 5836951.8], "mid": [549905.6, 5829544.0], "south": [549000.0, 5825600.0]}
 CAPEX, OPEX, PRICE_PER_KG = 9.6734e7 * 0.924, 2.97e6 * 0.924, 3.636 * 0.924
 DISCOUNT, YEARS = 0.0661, 25
@@ -70,8 +71,8 @@ def zone_by_zone(campaign: Campaign, counts: Sequence[int]) -> Callable[[Any, An
     routers = [
         CableRouter(
             np.array([SUBSTATIONS[zone.name]]),
-            [(n, eur) for n, eur in TYPES],
-            border=np.array(zone.boundary.shape().exterior.coords)[:-1],
+            TYPES,
+            border=shapely.get_coordinates(zone.boundary.shape())[:-1],
         )
         for zone in campaign.farms[0].zones or ()
     ]
@@ -96,8 +97,7 @@ def lcoe(document: dict[str, Any], layouts: dict[str, Any], seconds: float) -> d
     depth = DepthGrid(X, Y, np.array(DEPTH)).at(x, y)
     piles = PRICE_PER_KG * np.polynomial.polynomial.polyval(depth, MASS).sum()
     routers = {
-        zone: CableRouter(np.array([place]), [(n, eur) for n, eur in TYPES], "milp", seconds)
-        for zone, place in SUBSTATIONS.items()
+        zone: CableRouter(np.array([place]), TYPES, "milp", seconds) for zone, place in SUBSTATIONS.items()
     }
     cables = sum(routers[zone].route(*places).eur for zone, places in layouts.items())
     recovery = DISCOUNT / (1.0 - (1.0 + DISCOUNT) ** -YEARS)

@@ -127,12 +127,15 @@ def test_a_search_by_prices_has_more_npv_and_its_aep_is_the_true_one() -> None:
         assert stated is None or stated.aep(x, y) == pytest.approx(true, rel=1e-12)
         full = _record(priced, cell, 0, replace(record, arrays={**record.arrays, "aep": np.array(true)}))
         assert list(CampaignCheck(priced, deep=True)(full)) == []
-        worth.append(full.attributes["npv_eur"])
+        worth.append(float(full.attributes["npv_eur"]))
         wrong = {**full.arrays, "revenue_eur": full.arrays["revenue_eur"] * 1.001}
         said = list(CampaignCheck(priced, deep=True)(replace(full, arrays=wrong)))
         assert [one for one in said if "revenue_eur is" in one]
         lost = {name: array for name, array in full.arrays.items() if name != "revenue_eur"}
         assert "has no revenue_eur" in list(CampaignCheck(priced)(replace(full, arrays=lost)))
+        for broken in (np.empty(0), np.array(True), np.array([1.0, 2.0])):
+            said = list(CampaignCheck(priced)(replace(full, arrays={**lost, "revenue_eur": broken})))
+            assert "has no revenue_eur" in said
     assert worth[0] > worth[1]
 
 

@@ -17,12 +17,10 @@ from vindeby.layout import (
     Annealing,
     Auto,
     Boundary,
-    BoundaryGrid,
     Choice,
     CountSearch,
     Gradient,
     InTurn,
-    Lattice,
     Layout,
     LayoutProblem,
     Method,
@@ -87,9 +85,7 @@ METHODS: dict[str, Method] = {
     "gradient in all wind": Pipeline([RandomStart(), Gradient(30, wind="all", widening=1.0)]),
     "random-search": Pipeline([RandomStart(), RandomSearch(600)]),
     "annealing": Pipeline([RandomStart(), Annealing(1500)]),
-    "smart-start": SmartStart(11, 1.0),
-    "lattice": Lattice(trials=60),
-    "boundary-grid": BoundaryGrid(trials=200),
+    "smart-start and random-search": Pipeline([SmartStart(11, 1.0), RandomSearch(600)]),
     "auto": Auto(evaluations=400),
 }
 

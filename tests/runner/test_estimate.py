@@ -49,8 +49,8 @@ def test_cpu_time_and_disk_grow_with_the_number_of_tasks_and_nothing_is_left(scr
     few, many = estimate(campaign(10), said.append), estimate(campaign(1000))
     assert (few.tasks, many.tasks, many.workers) == (10, 1000, 4)
     assert many.timed == ("farm0_t0_s0", "farm0_t0_s1")
-    assert many.task_s[0] >= 0.02
-    assert many.cpu_s >= 20.0
+    assert many.task_s[0] == many.task_s[1] > 0.0
+    assert many.cpu_s >= 1000 * many.task_s[0]
     assert many.wall_s >= many.cpu_s / 4
     assert few.database > 10 * 8000  # the numbers themselves
     assert many.database > 1000 * 8000

@@ -31,7 +31,8 @@ PARTS = {
     "opex_eur_per_year": "opex",
 }
 """The attributes of a result that say what it costs, and what they are called in ``economy.CostParts``."""
-VALUES = (OBJECTIVE, LCOE, NPV, *PARTS)
+AREA = "area_km2"
+VALUES = (OBJECTIVE, LCOE, NPV, AREA, *PARTS)
 """All attributes that follow from the rest of a result."""
 
 
@@ -89,23 +90,34 @@ def values_of(
         found[LCOE] = costs.lcoe_eur_per_mwh(parts, aep_gwh)
         if objective is not None and objective.of == "lcoe":
             found[OBJECTIVE] = costs.lcoe_eur_per_mwh(parts, compared_gwh)
+        elif objective is not None and objective.is_priced_by_state:
+            if (revenue := revenue_of(arrays)) is not None:
+                found[NPV] = found[OBJECTIVE] = costs.npv_eur(parts, revenue / MWH_PER_GWH, 1.0)
         elif objective is not None and objective.of == "npv":
-            price = objective.mean_price
-            if objective.is_priced_by_state and REVENUE in arrays:
-                aep_gwh = compared_gwh = float(arrays[REVENUE].ravel()[0]) / (MWH_PER_GWH * price)
-            if not objective.is_priced_by_state or REVENUE in arrays:
-                found[NPV] = costs.npv_eur(parts, aep_gwh, price)
-                found[OBJECTIVE] = costs.npv_eur(parts, compared_gwh, price)
+            found[NPV] = costs.npv_eur(parts, aep_gwh, objective.mean_price)
+            found[OBJECTIVE] = costs.npv_eur(parts, compared_gwh, objective.mean_price)
     if objective is not None and cell.is_chosen and not objective.is_of_costs:
         names = [turbine.name for turbine in campaign.turbines_of(cell)]
         found[OBJECTIVE] = objective.worth(compared_gwh, Counter(names[kind] for kind in types.tolist()))
     elif over_gwh is not None and (objective is None or not objective.is_of_costs):
         found[OBJECTIVE] = over_gwh
+    if objective is not None and objective.against == "area":
+        found[AREA] = 1e-6 * economy.hull_area_m2(*np.asarray(arrays["layout"], np.float64))
     return found
 
 
 REVENUE = "revenue_eur"
 """The array of a result with what its energy is sold for in a year (EUR), where the price depends on the wind state."""
+
+
+def revenue_of(arrays: Arrays) -> float | None:
+    """The revenue of a result (EUR per year); None where it is not known."""
+    stored = arrays.get(REVENUE)
+    return (
+        float(stored.ravel()[0])
+        if stored is not None and stored.size == 1 and stored.dtype.kind == "f"
+        else None
+    )
 
 
 def with_revenue(campaign: Campaign, cell: Cell, arrays: Arrays) -> dict[str, npt.NDArray[Any]]:

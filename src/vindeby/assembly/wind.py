@@ -20,10 +20,8 @@ from vindeby.campaign.sections.site import ProbabilityTable, Site, Weibull
 from vindeby.campaign.sections.time_series import States, TimeSeries, TurbulenceTable
 from vindeby.campaign.sections.turbines import Cubic, Generic, Table, Turbine
 from vindeby.campaign.sections.wake_model import PythonModel, WakeModel
-from vindeby.campaign.worlds import World, worlds
+from vindeby.campaign.worlds import worlds
 from vindeby.errors import ArgumentError, InputError
-from vindeby.layout.climbing.simplified_farm import with_wind
-from vindeby.wake.loops.wind import Wind
 from vindeby.wake.models.contract import wrong_slope
 from vindeby.wake.scenarios import Over
 
@@ -123,7 +121,6 @@ def _same_everywhere(site: Site, objective: Objective | None) -> wake.Site:
         described,
         turned_deg=-(site.grid_convergence_deg or 0.0),
         speed_factor=site.wind_speed_factor or 1.0,
-        turbulence_factor=site.turbulence_factor or 1.0,
         direction_std_deg=site.direction_std_deg or 0.0,
     ).changed()
 
@@ -268,35 +265,7 @@ def wind_farm(
         _farm_of(world.campaign, every, farm_idx, site_of(world.campaign, searched=searched), with_engine)
         for world in given
     ]
-    weights = np.array([world.weight for world in given])
-    if searched and over == "mean" and (rose := _common_rose(given, parts, weights)) is not None:
-        return with_wind(parts[0], rose, parts[0].model)
-    return wake.ScenarioFarm(parts, weights, over)
-
-
-def _common_rose(
-    given: Sequence[World], parts: Sequence[wake.WindFarm], weights: FloatArray
-) -> wake.WindStates | None:
-    """The mean wind of scenarios that differ in nothing but how often wind states occur; None for others."""
-    first = given[0].campaign
-    states: wake.WindStates = parts[0].states
-    same_rose = all(
-        type(part) is wake.WindFarm
-        and isinstance(part.wind, Wind)
-        and part.states.step is None
-        and all(np.array_equal(getattr(part.states, name), getattr(states, name)) for name in _OF_ROSE)
-        for part in parts
-    )
-    one_farm = all(
-        (one.campaign.wake, one.campaign.neighbours) == (first.wake, first.neighbours) for one in given
-    )
-    if not (same_rose and one_farm):
-        return None
-    every = np.stack([part.states.probability for part in parts])
-    return replace(states, probability=weights @ every / weights.sum())
-
-
-_OF_ROSE = ("direction", "speed", "turbulence")
+    return wake.ScenarioFarm(parts, [world.weight for world in given], over)
 
 
 def _farm_of(

@@ -23,9 +23,9 @@ from vindeby.campaign.refusals import (
     refuse_unsuitable_wake_model,
 )
 from vindeby.campaign.sections.turbines import Turbine
-from vindeby.campaign.sections.values import PACKED
+from vindeby.campaign.sections.values import PACKED, under
 from vindeby.campaign.tasks import Cell, Task
-from vindeby.campaign.worlds import refuse_bad_scenarios
+from vindeby.campaign.worlds import in_scenario, refuse_bad_scenarios
 from vindeby.notebook import heading, table
 from vindeby.text import plural
 
@@ -39,14 +39,21 @@ class Campaign(CampaignFields):
     def _whole(self) -> Self:
         refuse_cases(self)
         if self.is_about_wind:
-            refuse_counts(self)
-            refuse_unknown_wind(self.site, self.method)
             refuse_bad_neighbours(self)
-            refuse_outside_local_wind(self)
-            refuse_costs(self)
-            refuse_unsuitable_wake_model(self)
+            self._refuse_whole(in_scenario(self, None))
+            for number, scenario in enumerate(self.scenarios or ()):
+                with under("scenarios", number):
+                    self._refuse_whole(in_scenario(self, scenario))
             refuse_bad_scenarios(self)
         return self
+
+    @staticmethod
+    def _refuse_whole(campaign: CampaignFields) -> None:
+        refuse_counts(campaign)
+        refuse_unknown_wind(campaign.site, campaign.method)
+        refuse_outside_local_wind(campaign)
+        refuse_costs(campaign)
+        refuse_unsuitable_wake_model(campaign)
 
     @classmethod
     def load(cls, path: str | Path, overrides: Sequence[str] = ()) -> Self:

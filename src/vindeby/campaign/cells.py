@@ -89,7 +89,7 @@ def _cell(
         "ranges": ranges,
     }
     objective = campaign.objective or Objective()
-    if fewest is not None or ranges or objective.needs_costs:
+    if fewest is not None or ranges or objective.needs_costs or objective.against:
         costs = [objective.cost_gwh(turbine.name) for turbine in turbines]
         price: Any = objective.price
         if objective.is_priced_by_state:

@@ -291,16 +291,9 @@ def _refuse_twice(places: Sequence[tuple[Path, tuple[float, float]]]) -> None:
     for one, other in sorted(pairs):
         wrong = f"stands where {field_name(places[other][0])} stands: a turbine is listed twice"
         remedy = "list each turbine once, for the campaign or for the farm"
-        require(
-            one <= other or _in_two_scenarios(places[one][0], places[other][0]),
-            wrong,
-            remedy,
-            *places[one][0],
-        )
-
-
-def _in_two_scenarios(one: Path, other: Path) -> bool:
-    return one[0] == other[0] == "scenarios" and one[1] != other[1]
+        here, there = places[one][0], places[other][0]
+        in_two_scenarios = here[0] == there[0] == "scenarios" and here[1] != there[1]
+        require(one <= other or in_two_scenarios, wrong, remedy, *here)
 
 
 def refuse_outside_local_wind(campaign: CampaignFields) -> None:

@@ -16,6 +16,7 @@ from math import expm1, inf, isfinite, log1p
 
 import numpy as np
 import numpy.typing as npt
+import shapely
 
 from vindeby.arrays import FloatArray, IntArray
 from vindeby.errors import ArgumentError
@@ -233,3 +234,8 @@ def _of_type(given: float | Numbers, types: IntArray) -> FloatArray:
     """The number of each turbine, of one for all types or one for each."""
     rates = np.asarray(given, np.float64)
     return rates[types] if rates.ndim else np.full(len(types), float(rates))
+
+
+def hull_area_m2(x: FloatArray, y: FloatArray) -> float:
+    """The area that a layout uses: that of the convex hull of its turbines."""
+    return float(shapely.MultiPoint(np.column_stack([x, y])).convex_hull.area)

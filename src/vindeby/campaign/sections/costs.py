@@ -290,7 +290,10 @@ Price = Annotated[
 Aim = Literal["aep", "aep-per-turbine", "lcoe", "npv"]
 _OTHER_FORMS = [
     {"enum": ["aep", "aep-per-turbine", "lcoe"]},
-    {"type": "array", "prefixItems": [{"const": "aep"}, {"enum": ["cable_length", "turbines", "lcoe"]}]},
+    {
+        "type": "array",
+        "prefixItems": [{"const": "aep"}, {"enum": ["cable_length", "turbines", "lcoe", "area"]}],
+    },
     {"type": "object", "required": ["npv"], "description": "The net present value: {npv: {price: 80}}."},
     {"type": "object", "required": ["maximise"], "description": "The key of older versions for `of`."},
 ]
@@ -303,11 +306,17 @@ class Against(NamedTuple):
     title: str
     unit: str = ""
 
+    @property
+    def label(self) -> str:
+        """With the unit, if it has one."""
+        return ", ".join(filter(None, [self.title, self.unit]))
+
 
 AGAINST = {
     "cable_length": Against("cable_length_m", "cable length", "m"),
     "turbines": Against("n_turbines", "number of turbines"),
     "lcoe": Against("lcoe_eur_per_mwh", "LCOE", "EUR per MWh"),
+    "area": Against("area_km2", "area", "km2"),
 }
 """By the name that a campaign file has for it."""
 _PAIRS = ", ".join(f"[aep, {name}]" for name in AGAINST)
@@ -336,7 +345,7 @@ class Objective(Section):
     """What is taken off AEP for each turbine, in GWh per year: one number, or one for each type."""
     price: Price | None = None
     """What energy is sold for, in EUR per MWh; for npv. One number, a list, a table, or the name of a CSV file."""
-    against: Literal["cable_length", "turbines", "lcoe"] | None = None
+    against: Literal["cable_length", "turbines", "lcoe", "area"] | None = None
     """The second of two objectives, beside AEP."""
     over: Over | None = None
     """Over scenarios: their mean (by default), the worst of them, or the largest regret."""
@@ -392,6 +401,11 @@ class Objective(Section):
     def is_of_costs(self) -> bool:
         """Whether results are compared by what they cost, too."""
         return self.of in ("lcoe", "npv")
+
+    @property
+    def is_of_energy(self) -> bool:
+        """Whether what a result is worth follows from its energy and turbines."""
+        return not self.is_of_costs and self.over in (None, "mean")
 
     @property
     def needs_costs(self) -> bool:

@@ -4,6 +4,8 @@ import itertools
 import json
 import re
 import unicodedata
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import is_dataclass
 from datetime import datetime
 from functools import partial
@@ -21,6 +23,7 @@ from pydantic import (
     PlainSerializer,
     SerializationInfo,
     Strict,
+    ValidationError,
     WithJsonSchema,
     model_validator,
 )
@@ -59,6 +62,12 @@ class Section(BaseModel):
     def identity(self) -> dict[str, Any]:
         """What of this section decides a result, as plain data for fingerprints."""
         return self.model_dump(by_alias=True, exclude_none=True)
+
+    def with_values(self, values: Mapping[str, Any]) -> Self:
+        """The same section with other values, by their keys in a file, checked like those of one."""
+        keys = {name: field.alias or name for name, field in type(self).model_fields.items()}
+        given = {keys[name]: value for name, value in self if value is not None}
+        return self.model_validate({**given, **values})
 
     def __str__(self) -> str:
         return repr(self)
@@ -158,6 +167,24 @@ def require(holds: object, message: str, remedy: str, *at: str | int) -> None:
     """Refuse what is at the path ``at``, from the validated value on, unless a condition holds."""
     if not holds:
         raise refusal(message, remedy=remedy, at=at)
+
+
+@contextmanager
+def under(*at: str | int) -> Iterator[None]:
+    """Refuse what is refused inside at this path, for values that were not written there as they are."""
+    try:
+        yield
+    except (ValidationError, PydanticCustomError) as error:
+        if isinstance(error, ValidationError):
+            first: Any = error.errors()[0]
+        else:
+            first = {"type": "refused", "ctx": error.context}
+        given: Any = first.get("ctx")
+        if first["type"] != "refused":
+            what = f"{'.'.join(map(str, first['loc']))} = {first['input']!r}: {first['msg']}"
+            given = {"message": what, "remedy": "correct it", "at": (), "shown": None}
+        where = (*at, *given["at"])
+        raise refusal(given["message"], remedy=given["remedy"], at=where, value=given["shown"]) from None
 
 
 def _date(text: str) -> str:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from vindeby.arrays import IntArray
 from vindeby.assembly.energy import engine_name
 from vindeby.assembly.search import method_of, pipeline_of, problem_of
-from vindeby.assembly.value import SCENARIO_AEP, SCENARIO_BEST
+from vindeby.assembly.value import SCENARIO_AEP
 from vindeby.assembly.wind import load_engine
 from vindeby.campaign import Campaign
 from vindeby.campaign.tasks import Cell
@@ -94,22 +94,12 @@ def _stated(problem: LayoutProblem, search: Search) -> Search:
     def run(seed: int, start: Layout | None = None) -> Found:
         found = search(seed, start)
         stated_gwh = problem.stated_aep(found.layout)
-        notes = {**found.notes, "aep_searched": found.aep_gwh}
-        return replace(found, aep_gwh=stated_gwh, notes=notes, arrays=_by_scenario(problem, found))
+        notes, arrays = {**found.notes, "aep_searched": found.aep_gwh}, dict(found.arrays)
+        if isinstance(problem.stated, ScenarioFarm):
+            arrays[SCENARIO_AEP] = problem.stated.scenario_aep(found.x, found.y, found.types)
+        return replace(found, aep_gwh=stated_gwh, notes=notes, arrays=arrays)
 
     return run
-
-
-def _by_scenario(problem: LayoutProblem, found: Found) -> dict[str, NDArray[Any]]:
-    """The arrays of a result, with its energies in each scenario and the best that were found there."""
-    farm, best = problem.stated, found.arrays.get("scenario_best_layout")
-    if not isinstance(farm, ScenarioFarm):
-        return dict(found.arrays)
-    arrays = {**found.arrays, SCENARIO_AEP: farm.scenario_aep(found.x, found.y, found.types)}
-    if best is not None:
-        types = found.arrays["scenario_best_types"]
-        arrays[SCENARIO_BEST] = farm.each_aep((*at, own) for at, own in zip(best, types, strict=True))
-    return arrays
 
 
 def result_of(found: Found, search: str, engine: str, type_indices: IntArray | None) -> Result:
