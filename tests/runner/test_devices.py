@@ -35,9 +35,9 @@ def searched(**changes: Any) -> Campaign:
 @pytest.mark.parametrize(
     ("changes", "why"),
     [
-        ({"method": "smart-start"}, "computes no gradients: smart-start"),
-        ({"method": "auto"}, "processor seconds"),
-        ({"method": {"call": {"function": "mine:rows", "energy": "own"}}}, "is a function"),
+        ({"method": "smart-start"}, "not smart-start"),
+        ({"method": "auto"}, "not auto"),
+        ({"method": {"call": {"function": "mine:rows", "energy": "own"}}}, "not call"),
         ({"wake": {"jensen": {}, "blockage": "self-similar-2020"}}, "blockage"),
         ({"wake": {"pywake": "py_wake.literature:Nygaard_2022"}}, "wakes are computed by pywake"),
     ],
