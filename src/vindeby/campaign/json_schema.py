@@ -53,7 +53,7 @@ def json_schema() -> dict[str, Any]:
     wake = schema["$defs"]["WakeModel"]["anyOf"][0]["properties"]
     wake["options"] = {"type": "object", "description": "Options of pywake, floris or python, beside it."}
     schema["anyOf"] = [{"required": schema.pop("required")}, _CALLS_A_FUNCTION, {"required": [KEY]}]
-    base = "A campaign file, or a preset, with everything that is not said here."
+    base = "A campaign file, or a preset, with everything that this file leaves out."
     schema["properties"][KEY] = {"type": "string", "description": base}
     farms = schema["properties"]["farms"]
     several = _FROM_FILE | {"description": "One farm for each feature of a geographic file."}

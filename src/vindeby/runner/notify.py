@@ -1,6 +1,6 @@
 """``run: {notify: COMMAND}``: a command that is run when a run has ended, in whatever way.
 
-It is told how by environment variables. It has a time limit, and whatever becomes of it, the run ends as it did: a
+Environment variables say how. It has a time limit, and whatever becomes of it, the run ends as it did: a
 command that fails is a warning.
 """
 

@@ -81,16 +81,16 @@ def _failures(value: Any) -> Any:
 
 def _command(value: Any) -> Any:
     """Text that can be split into arguments, or a list of texts; the first is the program."""
-    remedy = "write it as text, or as a list of texts"
+    wrong, words = "is not a command", value
     if isinstance(value, str):
         try:
-            value_split = shlex.split(value)
+            words = shlex.split(value)
         except ValueError:
-            require(False, "has a quotation mark that is not closed", remedy)
-    else:
-        value_split = value
-    right = isinstance(value_split, list | tuple) and all(isinstance(one, str) for one in value_split)
-    require(right and value_split and value_split[0], "is not a command", remedy)
+            wrong, words = "has a quotation mark that is not closed", []
+    right = (
+        isinstance(words, list | tuple) and words and all(isinstance(one, str) for one in words) and words[0]
+    )
+    require(right, wrong, "write it as text, or as a list of texts")
     return value
 
 
