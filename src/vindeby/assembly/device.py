@@ -27,13 +27,9 @@ def chosen_device(campaign: Campaign, asked: str) -> tuple[Literal["cpu", "cuda"
 
 def _reason_against(campaign: Campaign) -> str:
     """Why the tasks of a campaign would not gain from a card; empty where they would."""
-    steps, wake = dict(step.chosen for step in campaign.method), campaign.wake
-    if "call" in steps:
-        return "the method is a function, which computes in its own way"
-    if "auto" in steps and steps["auto"].evaluations is None:
-        return "auto has a budget of processor seconds; give it evaluations instead"
-    if not {"auto", "gradient"} & steps.keys():
-        return f"the method computes no gradients: {' -> '.join(steps)}"
+    steps, wake = [step.chosen[0] for step in campaign.method], campaign.wake
+    if "gradient" not in steps or "auto" in steps:
+        return f"methods with the step gradient and without auto gain from a card, not {' -> '.join(steps)}"
     if wake.engine is not None and wake.python is None:
         return f"wakes are computed by {wake.title}"
     if wake.is_limited or wake.blockage is not None or campaign.site.local is not None:

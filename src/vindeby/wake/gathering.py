@@ -92,8 +92,8 @@ class Gathering:
         return request.answer.result()
 
     def _is_due(self) -> bool:
-        """Whether half of the searches wait: the others compute while a batch is evaluated."""
-        return 2 * len(self._waiting) >= self._live > 0
+        """Whether all searches wait; with fewer, batches were too small to fill a card."""
+        return len(self._waiting) >= self._live > 0
 
     def _fullest(self) -> list[_Request]:
         """Take the requests for the farm, and number of turbines, that most of them are for; the others wait on."""
