@@ -59,8 +59,9 @@ def _estimated(campaign: Campaign, *, in_words: bool) -> dict[str, object]:
     if in_words:
         low, high = map(duration, found.task_s)
         each = low if low == high else f"{low} to {high}"
+        echo("")
         echo(
-            f"\nestimate from {plural(len(found.timed), 'task')}, timed on this machine; a run computes them again"
+            f"estimate from {plural(len(found.timed), 'task')}, timed on this machine; a run computes them again"
         )
         echo(f"CPU: {found.cpu_s / 3600.0:.3g} h for {plural(found.tasks, 'task')} of {each}")
         compiling = (
