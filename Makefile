@@ -7,7 +7,7 @@ PYTEST_ARGS ?=
 # Tests start thousands of processes; without kept bytecode each of them would compile every module that it loads.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help run demo test test-all test-gpu lint format bench clean
+.PHONY: help run demo test test-all test-gpu pytest pytest-all lint format docs validate bench clean test-oldest release-check
 
 help:
 	@echo "make run     set up, then run the main job on built-in data"
@@ -15,8 +15,12 @@ help:
 	@echo "make test    set up, then format, lint, types, layers and the tests to run before a commit"
 	@echo "make test-all  the same with every test, also those of clusters, crashes, browsers and pages"
 	@echo "make test-gpu  the tests of batches of layouts on the CUDA card of this machine"
+	@echo "make test-oldest  the oldest versions that pyproject.toml allows, in an environment of their own"
+	@echo "make release-check  whether this can be released: versions, clean tree, archives, every test"
 	@echo "make lint    the checks without the tests"
 	@echo "make format  put the code into its format"
+	@echo "make docs    the documentation site, in build/docs; without a network"
+	@echo "make validate  compute the figures of docs/validation.md again, and name those that differ"
 	@echo "make bench   the benchmarks of docs/benchmarks.md"
 	@echo "make clean   remove .venv and everything that was built"
 
@@ -40,16 +44,33 @@ demo: .venv/base
 	$(BIN)/vindeby run energy-island-quick -o demo.h5
 	$(BIN)/vindeby show demo.h5 --picture map -o demo.png
 
-# What a person runs before a commit: none of the costly kinds of tests, but one of each kind.
-test: lint
+# What a person runs before a commit: none of the costly kinds of tests, but one of each kind. The checks run beside the
+# tests, as the types take one core for a minute.
+test test-all: .venv/stamp
+	@$(MAKE) --no-print-directory -j 2 lint py$@
+
+pytest:
 	$(BIN)/pytest -n $(JOBS) -q -m "core or not (oracle or cluster or crash or browser or docs or slow)" $(PYTEST_ARGS)
 
-test-all: lint
+pytest-all:
 	$(BIN)/pytest -n $(JOBS) $(PYTEST_ARGS)
 
 test-gpu: .venv/stamp
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[gpu]'
 	VINDEBY_TEST_GPU=1 $(BIN)/pytest -W ignore tests/wake/gpu $(PYTEST_ARGS)
+
+# The lower bounds of pyproject.toml hold: what they install is used from check to report.
+test-oldest: .venv/stamp
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
+	rm -rf build/oldest
+	$(BIN)/uv venv --quiet --python $(BIN)/python build/oldest
+	$(BIN)/uv pip install --quiet --python build/oldest/bin/python --resolution lowest-direct -r pyproject.toml
+	$(BIN)/uv pip install --quiet --python build/oldest/bin/python --no-deps .
+	build/oldest/bin/python scripts/smoke_test.py
+
+release-check: .venv/stamp
+	$(BIN)/python scripts/release_check.py
+	$(MAKE) test-oldest test-all
 
 lint: .venv/stamp
 	$(BIN)/ruff format --check --quiet .
@@ -61,6 +82,14 @@ lint: .venv/stamp
 format: .venv/stamp
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
+
+# -W: a warning, such as a link that leads nowhere, is an error.
+docs: .venv/stamp
+	$(BIN)/sphinx-build -W --keep-going --quiet -b html docs build/docs
+	@echo "build/docs/index.html"
+
+validate: .venv/stamp
+	$(BIN)/python scripts/validate.py
 
 bench: .venv/stamp
 	@for script in benchmarks/*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done

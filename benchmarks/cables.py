@@ -14,22 +14,24 @@ from __future__ import annotations
 import argparse
 import csv
 import time
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import shapely
 import yaml
 
 from vindeby.assembly.search import method_of, pipeline_of, problem_of
 from vindeby.campaign import Campaign
 from vindeby.campaign.presets import text
 from vindeby.cases.plants import energy_mwh
-from vindeby.economy import DepthGrid
+from vindeby.economy import CableTree, DepthGrid
 from vindeby.economy.cables import CableRouter
 from vindeby.layout import Gradient, Layout
 
-TYPES = [[3, 368.9], [5, 428.9], [7, 737.1]]
+TYPES: list[tuple[int, float]] = [(3, 368.9), (5, 428.9), (7, 737.1)]
 SUBSTATIONS = {"north": [554395.1, 5836951.8], "mid": [549905.6, 5829544.0], "south": [549000.0, 5825600.0]}
 CAPEX, OPEX, PRICE_PER_KG = 9.6734e7 * 0.924, 2.97e6 * 0.924, 3.636 * 0.924
 DISCOUNT, YEARS = 0.0661, 25
@@ -55,25 +57,47 @@ def costs() -> dict[str, Any]:
         "mass": {"polynomial": MASS},
         "price_per_kg": PRICE_PER_KG,
     }
-    places = {name: [place] for name, place in SUBSTATIONS.items()}
     return {
         "discount": DISCOUNT,
         "years": YEARS,
         "turbine": {"capex": CAPEX, "opex": OPEX},
         "foundation": foundation,
-        "cables": {"substations": places, "types": TYPES, "within_area": True},
+        "cables": {"substations": list(SUBSTATIONS.values()), "types": TYPES},
     }
+
+
+def zone_by_zone(campaign: Campaign, counts: Sequence[int]) -> Callable[[Any, Any], CableTree]:
+    """A router that connects the turbines of each zone, in their order, to its own substation, within its area."""
+    routers = [
+        CableRouter(
+            np.array([SUBSTATIONS[zone.name]]),
+            TYPES,
+            border=shapely.get_coordinates(zone.boundary.shape())[:-1],
+        )
+        for zone in campaign.farms[0].zones or ()
+    ]
+
+    def route(x: Any, y: Any) -> CableTree:
+        at = np.cumsum([0, *counts])
+        parts = [one(x[at[k] : at[k + 1]], y[at[k] : at[k + 1]]) for k, one in enumerate(routers)]
+        ends = [np.where(part.ends >= 0, part.ends + at[k], -1 - k) for k, part in enumerate(parts)]
+        arrays = (
+            ends,
+            *([getattr(part, name) for part in parts] for name in ("eur_per_m", "substations", "detour_m")),
+        )
+        return CableTree(*map(np.concatenate, arrays))
+
+    return route
 
 
 def lcoe(document: dict[str, Any], layouts: dict[str, Any], seconds: float) -> dict[str, float]:
     """The script's cost function of a layout (x and y by zone): EUR per MWh, and what it is made of."""
     x, y = np.hstack(list(layouts.values()))
     energy = energy_mwh(document, x, y)
-    depth = DepthGrid(X, Y, np.array(DEPTH)).at(x, y)[0]
+    depth = DepthGrid(X, Y, np.array(DEPTH)).at(x, y)
     piles = PRICE_PER_KG * np.polynomial.polynomial.polyval(depth, MASS).sum()
     routers = {
-        zone: CableRouter(np.array([place]), [(n, eur) for n, eur in TYPES], "milp", seconds)
-        for zone, place in SUBSTATIONS.items()
+        zone: CableRouter(np.array([place]), TYPES, "milp", seconds) for zone, place in SUBSTATIONS.items()
     }
     cables = sum(routers[zone].route(*places).eur for zone, places in layouts.items())
     recovery = DISCOUNT / (1.0 - (1.0 + DISCOUNT) ** -YEARS)
@@ -130,6 +154,9 @@ def plant_2200(file: str, seeds: int, seconds: float, iterations: int) -> None:
     )
     cell = next(iter(campaign.cells()))
     problem = problem_of(campaign, cell)
+    assert problem.valuation is not None
+    router = zone_by_zone(campaign, cell.zones)
+    problem = replace(problem, valuation=replace(problem.valuation, router=router))
     said = lcoe(document, published, seconds)
     print("published:", said, flush=True)
     starts: list[tuple[str, Any]] = [

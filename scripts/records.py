@@ -74,11 +74,8 @@ the farm itself, since the figures of Feng and Shen's layouts could not be read.
 competitions the figures of the competitors could not be read, and nobody else has tried the open cases of our own: what
 we have there is a first layout of each, and not known to be good.
 
-What was tried to find better layouts and gained nothing: crossover of the best layouts of `auto` (the left part of one,
-the right part of the other, pushed apart and annealed) at 50 and 80 turbines; single turbines put anywhere and all
-climbed from again (150 times, 50 turbines); longer searches for each lattice instead of more lattices; moves to the
-edges of top-hat wakes. In the GECCO cases the number of turbines is one that was judged on regular lattices; numbers
-around it were not searched.
+In the GECCO cases the number of turbines is one that was judged on regular lattices; numbers around it were not
+searched.
 """
 
 

@@ -2,8 +2,8 @@
 
 In a ``console`` block a line after ``$ `` is a command; the lines below it, up to the next command, are what it prints
 (``...`` on a line of its own stands for any lines, inside a line for any characters). The blocks of a page run one
-after the other in one folder. ``python`` blocks share a namespace. A ``yaml`` block that starts with ``name:`` is a
-campaign.
+after the other in one folder. ``python`` blocks share a namespace. A block below a line such as ```` `curve.csv`: ````
+is that file, put into the folder. Any other ``yaml`` block that starts with ``name:`` is a campaign.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ NOT_RUN = ("make ", "git ", "pip ", "python3 -m venv", "cd ", "sbatch ", "srun "
 class Block(NamedTuple):
     """A fenced block of a page."""
 
+    file: str
     language: str
     text: str
     line: int
@@ -36,8 +37,11 @@ class Block(NamedTuple):
 
 def blocks(page: Path) -> list[Block]:
     text = page.read_text()
-    found = re.finditer(r"^```(\w+)\n(.*?)^```$", text, flags=re.MULTILINE | re.DOTALL)
-    return [Block(match[1], match[2], text.count("\n", 0, match.start()) + 1) for match in found]
+    form = r"^(?:`([\w.-]+)`:\n\n)?```(\w+)\n(.*?)^```$"
+    found = re.finditer(form, text, flags=re.MULTILINE | re.DOTALL)
+    return [
+        Block(match[1] or "", match[2], match[3], text.count("\n", 0, match.start(2)) + 1) for match in found
+    ]
 
 
 def pattern(lines: list[str]) -> str:
@@ -79,7 +83,9 @@ def test_what_a_page_shows_is_true(page: Path, tmp_path: Path, monkeypatch: pyte
     monkeypatch.chdir(tmp_path)
     namespace: dict[str, Any] = {"__name__": "page"}
     for block in blocks(page):
-        if block.language == "console":
+        if block.file:
+            (tmp_path / block.file).write_text(block.text)
+        elif block.language == "console":
             run_console(block, tmp_path)
         elif block.language == "python":
             exec(compile("\n" * block.line + block.text, str(page), "exec"), namespace)

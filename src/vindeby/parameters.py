@@ -283,3 +283,15 @@ class CumulativeCurl(Parameters):
     """Growth of the wake without turbulence."""
     turbulence: Literal["crespo-hernandez", "none"] = "crespo-hernandez"
     """Turbulence added by wakes."""
+
+
+def weight_of(seed: int) -> float:
+    """The weight of the second of two objectives: 0, 1/2, 1/4, 3/4, 1/8 ..., the binary digits of the seed mirrored.
+
+    By this sequence (J. G. van der Corput, 1935) the first seeds spread evenly over 0 to 1, however many there are, and
+    further seeds refine a front without changing the weights of those before.
+    """
+    weight, digit = 0.0, 0.5
+    while seed:
+        weight, digit, seed = weight + digit * (seed % 2), digit / 2, seed // 2
+    return weight

@@ -47,7 +47,10 @@ method: METHOD
 seeds: 8
 """
 DEPTH = RegularGridInterpolator(
-    ([0.0, 3000.0, 6000.0], [0.0, 5000.0]), [[10.0, 40.0], [15.0, 60.0], [20.0, 80.0]]
+    ([0.0, 3000.0, 6000.0], [0.0, 5000.0]),
+    [[10.0, 40.0], [15.0, 60.0], [20.0, 80.0]],
+    bounds_error=False,
+    fill_value=None,  # the farm ends with the grid, and a turbine on its edge may be outside by rounding
 )
 METHODS = {
     "gradient": "[random-start, {gradient: {max_iterations: 60}}]",

@@ -10,7 +10,7 @@ from scipy.interpolate import RegularGridInterpolator
 
 from tests.campaign.costed import COSTED
 from vindeby.assembly.physics import CampaignCheck
-from vindeby.assembly.value import VALUES, values_of
+from vindeby.assembly.value import AREA, VALUES, values_of
 from vindeby.campaign import Campaign
 from vindeby.campaign.tasks import Cell
 from vindeby.store.format.record import Record
@@ -69,7 +69,8 @@ def test_a_campaign_with_costs_and_without_an_objective_says_its_costs_only() ->
 
 @pytest.mark.parametrize("name", [name for name in VALUES if name != "cables_eur"])
 def test_a_changed_figure_is_found_and_a_lost_one_too(name: str) -> None:
-    campaign = Campaign.loads(PRICED)
+    by_area = COSTED.replace("objective: lcoe\n", "objective: [aep, area]\n")
+    campaign = Campaign.loads(by_area if name == AREA else PRICED)
     record, check = _record(campaign), CampaignCheck(campaign)
     assert [what for what in check(record) if name in what] == []
     value = record.attributes[name]
@@ -100,5 +101,5 @@ def test_masses_and_costs_by_table_polynomial_and_constant_agree_where_they_are_
         same = _record(Campaign.loads(COSTED.replace(curve, other))).attributes
         expected = _by_hand(100.0)["foundations_eur"]
         assert same["foundations_eur"] == pytest.approx(expected, rel=1e-12), other
-    flat = _record(Campaign.loads(COSTED.replace(curve, "    cost: 2.5e+6\n"))).attributes
+    flat = _record(Campaign.loads(COSTED.replace(curve, "    cost: {polynomial: [2.5e+6]}\n"))).attributes
     assert flat["foundations_eur"] == 6 * 3.5e6

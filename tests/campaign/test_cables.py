@@ -5,10 +5,9 @@ from __future__ import annotations
 import pytest
 
 from tests.campaign.examples import SMALL
-from tests.campaign.zoned import ZONED
 from vindeby.assembly.cables import router_of
 from vindeby.campaign import Campaign
-from vindeby.economy.cables import CableRouter, ZonedRouter
+from vindeby.economy.cables import CableRouter
 from vindeby.errors import CampaignError
 
 TYPES = "types: [[3, 368.9], [5, 428.9], [7, 737.1]]"
@@ -33,9 +32,9 @@ BROKEN = {
     "no substation": (f"substations: 0, {TYPES}", ("costs.cables.substations",)),
     "a place without y": (f"substations: [[5]], {TYPES}", ("costs.cables.substations",)),
     "degrees as words": (f"substations: [[5 E, 52 N]], {TYPES}", ("costs.cables.substations",)),
-    "a name that no farm has": (f"substations: {{west: 1}}, {TYPES}", ("'west'", "north", "south")),
-    "two substations at one place": (f"substations: [[5, 6], [5, 6]], {TYPES}", ("one place", "move it")),
-    "a farm without substations": (f"substations: {{north: 1}}, {TYPES}", ("'south'", "each of its zones")),
+    "a name that no farm has": (f"substations: {{west: 1}}, {TYPES}", ("'north'", "every farm")),
+    "two substations at one place": (f"substations: [[5, 6], [5, 6]], {TYPES}", ("one place", "move one")),
+    "a farm without substations": (f"substations: {{north: 1}}, {TYPES}", ("'south'", "every farm")),
     "a substation in an exclusion": (f"substations: [[3000, -8050]], {TYPES}", ("exclusion", "3000, -8050")),
     "a farm in pieces": (f"substations: 1, {TYPES}, within_area: true", ("within_area", "several pieces")),
     "a key of another name": (
@@ -51,11 +50,6 @@ def test_wrong_cables_are_refused_with_the_words_that_help(case: str) -> None:
     with pytest.raises(CampaignError) as caught:
         _with(text)
     assert not [word for word in words if word not in str(caught.value)], str(caught.value)
-
-
-def test_a_zone_whose_farm_has_substations_cannot_have_its_own() -> None:
-    with pytest.raises(CampaignError, match="no farm or zone has its substations by the name 'west'"):
-        _with(f"substations: {{together: 1, in turn: 1, mixed: 1, west: 1}}, {TYPES}", ZONED)
 
 
 def test_a_substation_outside_the_area_is_refused_only_where_cables_stay_inside() -> None:
@@ -74,15 +68,6 @@ def test_cables_are_read_and_written_back_the_same() -> None:
     assert (north.method, north.seconds, south.substations) == ("milp", 30.0, 2)
     assert north.substations.tolist() == [[5.0, 6.0]]  # type: ignore[union-attr]
     assert len(south.obstacles) == 1
-
-
-def test_zones_have_routers_of_their_own() -> None:
-    campaign = _with(f"substations: {{west: 1, east: [[3000, 9]], mixed: 1}}, {TYPES}", ZONED)
-    routers = {campaign.farms[cell.farm_idx].name: router_of(campaign, cell) for cell in campaign.cells()}
-    zoned = routers["together"]
-    assert isinstance(zoned, ZonedRouter)
-    assert [router.count for router in zoned.routers] == [1, 1]
-    assert isinstance(routers["mixed"], CableRouter)
 
 
 def test_what_cables_decide_is_in_the_fingerprints_and_names_are_not() -> None:

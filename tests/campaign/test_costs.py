@@ -90,7 +90,7 @@ def test_gaps_away_from_the_farms_are_no_obstacle(tmp_path: Path) -> None:
     campaign = _with_file(tmp_path, "d.tif")
     assert campaign.costs is not None
     assert campaign.costs.depth is not None
-    assert campaign.costs.depth.array()[8, 7] == 0.0
+    assert campaign.costs.depth.array()[8, 7] == -9999.0
 
 
 def test_depths_around_another_farm_change_no_fingerprint(tmp_path: Path) -> None:

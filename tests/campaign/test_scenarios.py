@@ -70,12 +70,6 @@ def test_samples_cover_their_distribution_evenly_and_are_the_same_every_time() -
     assert a != [world.campaign.wake.nygaard_2022.a for world in worlds(of(given | {"seed": 1}))]
 
 
-def test_values_are_drawn_from_a_list_and_directions_are_turned() -> None:
-    vary = {"direction_offset_deg": {"values": [-5, 5]}}
-    turned = [world.campaign.site.grid_convergence_deg for world in worlds(of({"vary": vary, "samples": 4}))]
-    assert sorted(turned) == [-5, -5, 5, 5], "directions relative to grid north fall where it turns clockwise"
-
-
 NEAR_DATA = {"type": "five", "positions": [[5000, 0], [5000, 1000]]}
 BASE: list[dict[str, Any]] = [{"name": "alone"}, {"name": "near", "neighbours": NEAR_DATA}]
 
@@ -89,7 +83,7 @@ BASE: list[dict[str, Any]] = [{"name": "alone"}, {"name": "near", "neighbours": 
         ([BASE[0] | {"direction_std_deg": 3}, BASE[1]], None),
         ([BASE[0] | {"wake": "jensen"}, BASE[1]], None),
         ([BASE[0], {"neighbours": NEAR_DATA | {"positions": [[5000, 0]]}}], None),
-        ([BASE[0] | {"vary": {"wake.a": {"values": [0.04]}}, "samples": 1}, BASE[1]], None),
+        ([BASE[0] | {"vary": {"wake.a": {"normal": [0.04, 0.001]}}, "samples": 1}, BASE[1]], None),
         (BASE, {"of": "aep", "over": "worst"}),
         (BASE, {"of": "aep", "over": "regret"}),
     ],
@@ -106,7 +100,7 @@ def test_names_decide_nothing_and_neither_does_the_mean_that_is_the_default() ->
     assert Campaign.from_data(small()).fingerprints() != of(*BASE).fingerprints()
 
 
-@pytest.mark.parametrize("name", ["wind_speed_factor", "turbulence_factor", "direction_std_deg"])
+@pytest.mark.parametrize("name", ["wind_speed_factor", "direction_std_deg"])
 def test_a_change_of_the_wind_decides_the_result(name: str) -> None:
     plain, other = (
         Campaign.from_data(small()),

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.campaign.costed import COSTED, DEPTH
 from tests.campaign.examples import SMALL
 from tests.command import vindeby
 from vindeby import __version__
@@ -24,6 +25,19 @@ def test_init_then_check_of_the_energy_island(tmp_path: Path) -> None:
     assert checked.stdout.startswith("energy-island: 3,000 tasks = 10 farms x 6 types x 50 seeds\n")
     assert "dk1e_tender_10" in checked.stdout
     assert "3.52 to 3.57" in checked.stdout
+
+
+def test_check_states_how_much_of_each_area_depth_limits_leave(tmp_path: Path) -> None:
+    """The sea bed falls to the east from 20 m to 40 m: half of the farm is less than 30 m deep."""
+    sloped = "{x: [0, 4000], y: [0, 10, 3000], values: [20, 20, 20, 40, 40, 40], most: 30}"
+    south = COSTED[COSTED.index("  - name: south") : COSTED.index("turbines:\n")]
+    (tmp_path / "c.yaml").write_text(COSTED.replace(south, "").replace(DEPTH, sloped))
+    checked = vindeby(tmp_path, "check", "c.yaml")
+    assert "costs: depth limits leave 6.0 of 12.0 km2 of north\n" in checked.stdout
+    assert (
+        "depth limits leave 6.0 of 12.0 km2 of north"
+        in json.loads(vindeby(tmp_path, "check", "c.yaml", "--json").stdout)["costs"]
+    )
 
 
 @pytest.mark.parametrize("preset", presets.names())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import h5py
@@ -11,8 +12,10 @@ import pytest
 
 from tests.campaign.zoned import TWO_TYPES
 from tests.command import vindeby
+from vindeby.assembly.physics import CampaignCheck
 from vindeby.campaign import Campaign
 from vindeby.errors import CampaignError
+from vindeby.store.read.database import Database
 
 TWO_OBJECTIVES = """\
 name: front
@@ -69,6 +72,11 @@ def test_results_of_two_objectives_are_valid_and_none_is_missing(database: Path)
     for words in (("validate", "o.h5", "--deep"), ("missing", "o.h5")):
         done = vindeby(database.parent, *words)
         assert done.returncode == 0, done.stdout + done.stderr
+    campaign = Campaign.load(database.parent / "campaign.yaml")
+    with Database(database) as opened:
+        forged = opened["farm0_t0_s3"]
+    forged = replace(forged, attributes={**forged.attributes, "weight": 0.5})
+    assert list(CampaignCheck(campaign, deep=True)(forged)) == ["weight is 0.5, but that of seed 3 is 0.75"]
     assert "by a weight for each seed" in vindeby(database.parent, "check", "campaign.yaml").stdout
 
 

@@ -16,7 +16,7 @@ from tests.runner.campaigns import results
 from vindeby.campaign import Campaign
 from vindeby.store.disk.run_directory import RunDirectory
 
-CABLES = "  cables: {substations: {west: [[1500, 2500]], east: 1}, types: [[2, 300], [4, 450]]}\n"
+CABLES = "  cables: {substations: {bank: [[1500, 2500], [4500, 2500]]}, types: [[2, 300], [4, 450]]}\n"
 TEXT = STEEP.replace("METHOD", "[random-start, {annealing: {max_evaluations: 40000}}]").replace(
     "objective:", f"{CABLES}objective:"
 )

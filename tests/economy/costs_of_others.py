@@ -32,7 +32,7 @@ def test_depths_are_those_of_scipy_and_pywake(even: bool) -> None:
     rng = np.random.default_rng(4)
     grid = _grid(rng, even)
     x, y = _places(rng, grid, 500)
-    depth = grid.at(x, y)[0]
+    depth = grid.at(x, y)
     np.testing.assert_allclose(
         depth, RegularGridInterpolator((grid.x, grid.y), grid.depth)((x, y)), rtol=1e-12
     )

@@ -138,7 +138,7 @@ def test_a_mix_is_evaluated_with_the_types_of_its_turbines(tmp_path: Path) -> No
     assert record.aep < alone
 
 
-def test_substations_by_name_are_those_of_the_evaluated_farms(tmp_path: Path) -> None:
+def test_an_evaluated_farm_has_its_own_substations_of_those_by_name(tmp_path: Path) -> None:
     places = {farm["name"]: [[100.0 + farm["boundary"][0][0], 50.0]] for farm in farms(2)}
     cables = {"substations": places, "types": [[3, 400]]}
     costs = {"discount": 0.06, "years": 25, "turbine": {"capex": 1e6}, "cables": cables}
@@ -148,7 +148,8 @@ def test_substations_by_name_are_those_of_the_evaluated_farms(tmp_path: Path) ->
     )
     assert made.costs is not None
     assert made.costs.cables is not None
-    assert made.costs.cables.substations == {"farm b": ((2100.0, 50.0),)}
+    assert [farm.name for farm in made.farms] == ["farm b"]
+    assert made.costs.cables.substations_of("farm b") == ((2100.0, 50.0),)
 
 
 def test_a_list_of_combinations_that_grows_keeps_what_was_computed(source: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from pathlib import Path
 from typing import Any
@@ -15,10 +16,12 @@ import yaml
 from tests.interop.exports import SOUTH, WEST, campaign
 from vindeby.assembly.cables import check_cables, eur_of_cables, with_cables
 from vindeby.assembly.value import values_of
+from vindeby.board.feed import Feed
 from vindeby.campaign import Campaign
 from vindeby.interop.export.chosen import Selection
 from vindeby.interop.export.exporting import Options, export
 from vindeby.plots.layout import layout
+from vindeby.results.observer import Observer
 from vindeby.results.result_set import ResultSet
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.format.record import Record
@@ -87,7 +90,7 @@ def test_cables_that_cannot_be_are_named(asked: Campaign, record: Record) -> Non
     ends = record.arrays["cable_ends"]
     feeder = int(np.argmax(ends[:, 1] < 0))
     broken = {
-        "does not have one cable from each turbine": _changed(record, "cable_ends", (0, 0), 1),
+        "or a turbine has two": _changed(record, "cable_ends", (0, 0), 1),
         "do not lead to a substation": _changed(record, "cable_ends", (feeder, 1), ends[feeder, 0]),
         "m beside its turbine": _changed(record, "cable_points", (1, 0), WEST - 100.0),
         "cannot be followed": _changed(record, "cable_types", 0, 7),
@@ -131,6 +134,8 @@ def test_arrays_that_are_not_cables_are_named(asked: Campaign, record: Record) -
     for arrays in broken:
         (said,) = _check(asked, _with(record, **arrays))
         assert "cannot be followed" in said
+        values = values_of(asked, next(iter(asked.cells())), _with(record, **arrays).arrays)
+        assert "capex_eur" not in values
 
 
 def test_other_substations_and_another_length_are_named(asked: Campaign, record: Record) -> None:
@@ -172,6 +177,21 @@ def test_cables_and_substations_are_drawn(results: ResultSet) -> None:
     texts = [text.get_text() for panel in axes.figure.axes for text in panel.texts]
     assert "cables" in texts
     plt.close("all")
+
+
+def test_the_live_board_gets_every_cable_within_its_frame(results: ResultSet, record: Record) -> None:
+    feed = Feed(Observer(results.path))
+    feed.look()
+    sent = feed.layout(KEY)
+    assert sent is not None
+    left, bottom, width, height = sent["frame"]
+    number, x, y = record.arrays["cable_points"]
+    for cable, packed in enumerate(sent["cables"]):
+        steps = np.frombuffer(base64.b64decode(packed), "<u2").reshape(-1, 2) / 65535
+        drawn = np.array([left, bottom]) + steps * [width, height]
+        mine = number == cable
+        np.testing.assert_allclose(drawn, np.column_stack([x[mine], y[mine]]), atol=0.2)
+    assert len(sent["cables"]) == 16
 
 
 def test_geojson_has_cables_as_lines_and_substations_as_points(

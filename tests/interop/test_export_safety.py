@@ -64,7 +64,7 @@ def test_what_stands_there_is_replaced_only_when_that_is_said(
     assert names(tmp_path) == ["out"]
 
 
-@pytest.mark.parametrize("file_format", ["zarr", "windio", "floris"])
+@pytest.mark.parametrize("file_format", ["zarr", "windio", "floris", "ro-crate"])
 def test_a_folder_that_is_no_earlier_export_is_never_replaced(
     results: ResultSet, tmp_path: Path, file_format: str
 ) -> None:

@@ -9,7 +9,15 @@ from tests.layout.cases import Case
 from tests.layout.test_smart_start_golden import problem_of
 from vindeby.errors import TaskError
 from vindeby.layout import SmartStart
-from vindeby.layout.placing.choosing import Choosing, choose, clear_near, draw_below, pairwise_sum
+from vindeby.layout.placing.choosing import (
+    MOST_HALVINGS,
+    Choosing,
+    choose,
+    clear_near,
+    draw_below,
+    pairwise_sum,
+    partition,
+)
 from vindeby.layout.placing.construction import Construction, best_worth
 
 pytestmark = pytest.mark.slow
@@ -19,10 +27,38 @@ METHOD = SmartStart(9, 30.0, (7.0, 11.0), (10.0, 100.0, 265.0))
 
 def test_rows_are_added_up_as_numpy_does() -> None:
     rng = np.random.default_rng(1)
-    for count in [*range(1, 40), 120, 127, 128, 129, 135, 136, 137, 255, 256, 257, 359, 360, 361, 720, 3600]:
+    waiting, sums = np.empty((MOST_HALVINGS, 2), np.int64), np.empty(MOST_HALVINGS)
+    for count in [
+        *range(1, 40),
+        120,
+        127,
+        128,
+        129,
+        135,
+        136,
+        137,
+        255,
+        256,
+        257,
+        359,
+        360,
+        361,
+        720,
+        3600,
+        100_003,
+    ]:
         rows = rng.normal(size=(3, count)) * 10.0 ** rng.integers(-9, 9, (3, count))
         for row, expected in zip(rows, rows.sum(axis=1), strict=True):
-            assert pairwise_sum(row) == expected, count
+            assert pairwise_sum(row, waiting, sums) == expected, count
+
+
+def test_values_are_selected_by_their_place_in_sorted_order() -> None:
+    rng = np.random.default_rng(2)
+    for count in [1, 2, 3, 10, 101]:
+        for ties in (1, 3, 1000):
+            values = rng.integers(0, ties, count).astype(float)
+            for place in range(count):
+                assert partition(values.copy(), place) == np.sort(values)[place]
 
 
 def test_draws_are_those_of_a_random_state() -> None:

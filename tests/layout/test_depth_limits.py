@@ -81,10 +81,19 @@ def test_every_method_keeps_depth_limits(method: Method) -> None:
     assert 15.0 - 1e-6 <= depth.min() <= depth.max() <= 50.0 + 1e-6
 
 
+@pytest.mark.parametrize("name", AREAS)
+def test_the_area_that_is_left_is_the_share_of_places_in_it(name: str) -> None:
+    kept = within_depths(AREAS[name], GRID, 20.0, 45.0)
+    west, south, east, north = AREAS[name].bounds
+    x, y = np.random.default_rng(2).uniform((west, south), (east, north), (40_000, 2)).T
+    share = float(kept.inside(x, y).mean())
+    assert kept.area_m2 == pytest.approx(share * (east - west) * (north - south), rel=0.03)
+
+
 def test_limits_that_leave_nothing_or_are_the_wrong_way_round_are_refused() -> None:
     for area in AREAS.values():
         with pytest.raises(
-            ArgumentError, match="no part of the area is 70 to 90 m deep: depths there go from"
+            ArgumentError, match="no part of the area is 70 to 90 m deep: depths in and around it go from"
         ):
             within_depths(area, GRID, 70.0, 90.0)
         with pytest.raises(ArgumentError, match="the least depth, 40 m, must be below the most, 20 m"):
@@ -95,7 +104,7 @@ def test_a_grid_that_is_too_fine_is_refused_instead_of_taking_hours() -> None:
     fine = np.linspace(-1200.0, 2200.0, 202)
     checkered = np.array(30.0 + (np.arange(202)[:, None] + np.arange(202)) % 2, np.float64)
     area = Boundary([[(-1100, -1100), (2100, -1100), (2100, 2100), (-1100, 2100)]])
-    with pytest.raises(ArgumentError, match=r"crosses 36,\d\d\d cells .* make the grid of depths coarser"):
+    with pytest.raises(ArgumentError, match=r"crosses 40,401 cells .* make the grid of depths coarser"):
         within_depths(area, DepthGrid(fine, fine, checkered), most=30.5)
 
 

@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
 import pytest
+from scipy.spatial import ConvexHull
 
 from tests.layout.zoned_problems import WEST
 from vindeby.arrays import FloatArray
-from vindeby.economy import CableTree, Costs, DepthGrid, Foundation
+from vindeby.economy import CableTree, Costs, DepthGrid, Foundation, hull_area_m2
 from vindeby.errors import ArgumentError
-from vindeby.layout import Boundary, Front, Gradient, LayoutProblem, Pipeline, RandomStart, Valuation
-from vindeby.layout.methods.front import weight_of
+from vindeby.layout import (
+    Boundary,
+    Front,
+    Gradient,
+    LayoutProblem,
+    Method,
+    Pipeline,
+    RandomSearch,
+    RandomStart,
+    Valuation,
+)
+from vindeby.layout.moves.place_costs import change_of_cost, cost_and_gradient, place_costs
+from vindeby.parameters import weight_of
 from vindeby.wake import UniformSite, WindFarm, iea37_335mw
 
 HARBOUR = np.array([[1000.0, 1500.0]])
@@ -28,7 +41,7 @@ def _problem(**given: object) -> LayoutProblem:
     valuation = Valuation("lcoe", Costs(1e6, 1e4, 0.05, 20.0), router=_star)
     farm = WindFarm(UniformSite([1 / 60] * 60, 9.8), iea37_335mw(), "iea37")
     problem = LayoutProblem(farm, Boundary([WEST]), 4, 400.0, "west", valuation=valuation)
-    return problem if not given else problem.__class__(**{**vars(problem), **given})
+    return replace(problem, **given)  # type: ignore[arg-type]
 
 
 def _length(x: FloatArray, y: FloatArray) -> float:
@@ -98,3 +111,44 @@ def test_energy_against_lcoe_goes_from_the_most_energy_to_the_lowest_lcoe() -> N
 def test_an_objective_without_its_costs_is_refused() -> None:
     with pytest.raises(ArgumentError, match="cable_length needs a valuation with costs or cables"):
         Front(RandomStart(), "cable_length").run(_problem(valuation=None), 1)
+
+
+def test_area_is_that_of_the_hull_and_follows_moves_and_gradients() -> None:
+    rng = np.random.default_rng(2)
+    x, y = rng.uniform(0.0, 3000.0, (2, 12))
+    value = Valuation("aep", price=50.0, eur_per_m2=3.0)
+    costs = place_costs(value, 12, np.zeros(2), 1.0)
+    gradient, unit = np.zeros((2, 12)), 3.0 / 50.0 / 1000.0
+    whole = cost_and_gradient(costs, x, y, gradient)  # type: ignore[no-untyped-call]
+    assert whole == pytest.approx(unit * ConvexHull(np.stack([x, y], axis=1)).volume, rel=1e-12)
+    assert hull_area_m2(x, y) * unit == pytest.approx(whole, rel=1e-12)
+    neighbours = np.append(x, 9e3), np.append(y, 9e3)  # who are not part of the farm
+    for i in range(12):
+        east = np.eye(12)[i]
+        up, down = (hull_area_m2(x + step * east, y) for step in (1e-3, -1e-3))
+        assert gradient[0, i] == pytest.approx(unit * (up - down) / 2e-3, rel=1e-6, abs=1e-9)
+        up, down = (hull_area_m2(x, y + step * east) for step in (1e-3, -1e-3))
+        assert gradient[1, i] == pytest.approx(unit * (up - down) / 2e-3, rel=1e-6, abs=1e-9)
+        px, py = rng.uniform(-500.0, 3500.0, 2)
+        after = np.where(east, px, x), np.where(east, py, y)
+        change = change_of_cost(costs, *neighbours, i, px, py)  # type: ignore[no-untyped-call]
+        assert change == pytest.approx(unit * (hull_area_m2(*after) - hull_area_m2(x, y)), rel=1e-9)
+    np.testing.assert_array_equal(neighbours[0][:12], x)
+
+
+def test_the_area_of_turbines_in_a_line_or_in_one_place_is_0() -> None:
+    for x, y in ([0.0, 1.0, 2.0, 3.0], [0.0, 2.0, 4.0, 6.0]), ([5.0] * 4, [1.0] * 4), ([0.0], [0.0]):
+        costs = place_costs(Valuation("aep", price=1.0, eur_per_m2=1.0), len(x), np.zeros(2), 1.0)
+        px, py = np.array(x), np.array(y)
+        assert cost_and_gradient(costs, px, py, np.zeros((2, len(x)))) == 0.0  # type: ignore[no-untyped-call]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("last", [Gradient(200), RandomSearch(1500)])
+def test_more_weight_of_the_area_means_less_of_it_and_less_energy(last: Method) -> None:
+    problem = _problem(valuation=None, n_turbines=12)  # too many for a line, whose area is 0
+    start = RandomStart().run(problem, 3).layout
+    found = [Front(last, "area").run(problem, seed, start) for seed in (0, 1, 3)]
+    areas = [hull_area_m2(one.x, one.y) for one in found]
+    assert areas[0] > areas[1] > areas[2] > 0.0
+    assert found[0].aep_gwh > found[1].aep_gwh > found[2].aep_gwh

@@ -13,9 +13,11 @@ from tests.campaign.zoned import ZONED
 from vindeby.assembly.energy import fill_in_energies
 from vindeby.assembly.stored_layout import keys_by_worth
 from vindeby.campaign import Campaign
+from vindeby.report.gather import results_data
 from vindeby.results.columns import ResultColumns
 from vindeby.results.result_set import ResultSet
 from vindeby.results.sources import open_source
+from vindeby.results.web import asset
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.format.record import Attribute, Record
 from vindeby.store.format.shard import ShardWriter
@@ -118,3 +120,15 @@ def test_with_costs_the_lowest_lcoe_is_best_and_an_unknown_one_is_not_compared(t
     assert worths == {"farm0_t0_s0": -60.0, "farm0_t0_s1": -50.0}
     with Database(run) as opened:
         assert keys_by_worth(opened, campaign) == {(0, 0): ["farm0_t0_s1", "farm0_t0_s0"]}
+
+
+def test_a_report_begins_with_the_best_by_the_objective(tmp_path: Path) -> None:
+    run = database(
+        tmp_path, found("farm0_t0_s0", 4, 40.0, objective=60.0), found("farm0_t0_s1", 4, 36.0, objective=50.0)
+    )
+    (tmp_path / "costed.yaml").write_text(COSTED)
+    data = results_data(ResultSet(run.output, campaign=tmp_path / "costed.yaml"))
+    assert (data["sign"], [row["objective"] for row in data["results"]]) == (-1.0, [60.0, 50.0])
+    script = asset("report.js")
+    assert script.index('["objective", "objective"') < script.index('["aep", "AEP, GWh"')
+    assert "sortBy(columns[1][0])" in script

@@ -13,15 +13,15 @@ from tests.campaign.examples import small
 from tests.runner.campaigns import results
 from vindeby.assembly.physics import CampaignCheck
 from vindeby.assembly.search import method_of, pipeline_of, problem_of
+from vindeby.assembly.stored_layout import keys_by_worth
+from vindeby.assembly.stored_turbines import worth_of
 from vindeby.campaign import Campaign
 from vindeby.campaign.worlds import worlds
 from vindeby.results.result_set import ResultSet
 from vindeby.runner import run
-from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.format.record import Record
-from vindeby.store.format.rows import checksum_of
-from vindeby.store.format.shard import ShardWriter
-from vindeby.wake import ScenarioFarm, WindFarm
+from vindeby.store.read.database import Database
+from vindeby.wake import ScenarioFarm
 
 pytestmark = pytest.mark.slow
 
@@ -53,9 +53,10 @@ def test_a_result_has_its_value_in_each_scenario_and_validate_computes_it_again(
         assert list(deep(record)) == []
         for name in ("scenario_aep_gwh", "scenario_best_gwh"):
             wrong = " ".join(deep(_with(record, name, record.arrays[name] * [1.0, 1.001])))
-            assert f"{name} is" in wrong
-            assert "in 'near', but the layout gives" in wrong
-        assert "does not hold an energy for each of 2" in " ".join(
+            assert f"{name} in 'near': aep is" in wrong
+            assert "GWh, but the layout gives" in wrong
+            assert f"{name} in 'alone'" not in wrong
+        assert "does not hold an energy, with its layout, for each of 2" in " ".join(
             deep(_with(record, "scenario_aep_gwh", gwh[:1]))
         )
         silent = {name: value for name, value in record.attributes.items() if name != "objective"}
@@ -68,15 +69,17 @@ def test_layouts_that_a_regret_is_measured_by_must_be_possible(tmp_path: Path) -
     (record,) = results(tmp_path / "out.h5").values()
     check, best = CampaignCheck(asked), record.arrays["scenario_best_layout"]
     assert list(check(record)) == []
-    for array in (best[:1], best[:, :, 1:], best * np.nan, best[0]):
+    for array in (best[:1], best[:, :, 1:], best[0]):
         wrong = " ".join(check(_with(record, "scenario_best_layout", array)))
-        assert "scenario_best_layout does not hold a layout for each" in wrong
+        assert "scenario_best_gwh does not hold an energy, with its layout, for each" in wrong
     without = {name: array for name, array in record.arrays.items() if name != "scenario_best_layout"}
-    assert "scenario_best_layout does" in " ".join(check(replace(record, arrays=without)))
+    assert "scenario_best_gwh does" in " ".join(check(replace(record, arrays=without)))
+    wrong = " ".join(check(_with(record, "scenario_best_layout", best * [[[np.nan]], [[1.0]]])))
+    assert "scenario_best_gwh in 'alone': layout holds" in wrong
     for shift, words in ([[0.0], [1e6]], "outside the boundary"), ([[1e6], [0.0]], "outside the boundary"):
         far = np.array([best[0], best[1] + shift])
         wrong = " ".join(check(_with(record, "scenario_best_layout", far)))
-        assert f"its best layout in 'near' cannot be: {len(best[0, 0])} turbines stand {words}" in wrong
+        assert f"scenario_best_gwh in 'near': {len(best[0, 0])} turbines stand {words}" in wrong
         assert "'alone'" not in wrong
     silent = {name: value for name, value in record.attributes.items() if name != "objective"}
     assert "does not say objective" in list(check(replace(record, attributes=silent)))
@@ -93,40 +96,26 @@ def test_a_layout_for_a_scenario_need_not_keep_clear_of_the_neighbours_of_anothe
         check = CampaignCheck(campaign("regret", STEPS[:1], seeds=1, scenarios=scenarios))
         both = np.stack([record.arrays["scenario_best_layout"][0]] * 2)
         wrong = check(_with(record, "scenario_best_layout", both))
-        said.append([one for one in wrong if one.startswith("its best layout")])
+        said.append([one for one in wrong if one.startswith("scenario_best_gwh")])
     assert [len(one) for one in said] == [1, 1]
-    assert "in 'scenario 2' cannot be" in said[0][0]
-    assert "in 'scenario 1' cannot be" in said[1][0]
+    assert "in 'scenario 2': turbine" in said[0][0]
+    assert "in 'scenario 1': turbine" in said[1][0]
 
 
-def test_results_are_compared_by_the_best_of_all_tasks(tmp_path: Path) -> None:
-    asked, path = campaign("regret", seeds=3), tmp_path / "out.h5"
-    gwh = np.array([[10.0, 20.0], [12.0, 19.0], [9.0, 23.0]])
-    best = np.array(
-        [[10.5, 20.5], [13.0, 19.0], [9.0, 23.0]]
-    )  # the first has the least regret by its own best
-    made = RunDirectory(path).create()
-    made.freeze_campaign(asked.dumps())
-    records = [
-        Record(
-            task.key,
-            task.fingerprint,
-            {"aep": np.array(1.0), "scenario_aep_gwh": gwh[n], "scenario_best_gwh": best[n]},
-            {
-                "farm_idx": 0,
-                "type_idx": 0,
-                "ss_seed": task.seed,
-                "objective": float((gwh[n] - best[n]).min()),
-            },
-        )
-        for n, task in enumerate(asked.tasks())
-    ]
-    ShardWriter(made).publish(records)
+def test_regrets_of_all_seeds_are_against_the_same_layouts_and_compared_by_them(tmp_path: Path) -> None:
+    asked, path = campaign("regret"), tmp_path / "out.h5"
+    assert run(asked, path, workers=1).complete
+    one, other = results(path).values()
+    np.testing.assert_array_equal(one.arrays["scenario_best_layout"], other.arrays["scenario_best_layout"])
     found = ResultSet(path)
-    assert found.worths().tolist() == [-3.0, -4.0, -4.0]
-    found.results.leave_out([checksum_of(records[2])])
-    assert found.worths()[:2].tolist() == [-3.0, -1.5]
-    assert np.isnan(found.worths()[2])
+    assert sorted(found.worths()) == sorted([one.attributes["objective"], other.attributes["objective"]])
+    with Database(path) as database:
+        (keys,) = keys_by_worth(database, asked).values()
+    best = max((one, other), key=lambda record: record.attributes["objective"])
+    for key in (keys[0], found.key_of(found.best()[0, 0])):
+        assert results(path)[key].attributes["objective"] == best.attributes["objective"]
+    silent = {name: value for name, value in best.attributes.items() if name != "objective"}
+    assert worth_of(replace(best, attributes=silent), asked.objective) is None, "its energy is no regret"
 
 
 def _with(record: Record, name: str, array: np.ndarray) -> Record:
@@ -153,22 +142,6 @@ def test_a_search_by_a_value_over_scenarios_is_not_beaten_by_its_own_start(over:
         for layout in found.arrays["scenario_best_layout"]:
             assert problem.farm.aep(*layout) <= found.aep_gwh + 1e-9
     assert problem.aep(start.layout) < problem.aep(found.layout) == pytest.approx(found.aep_gwh, rel=1e-12)
-
-
-def test_a_mean_over_winds_with_a_rose_in_common_is_searched_as_one_farm() -> None:
-    sectors = [one | {"a": one["a"] * 0.9} for one in small()["site"]["weibull"]["sectors"]]
-    weibull = {"turbulence_intensity": 0.1, "sectors": sectors, "direction_step": 30.0}
-    other = {"site": {"weibull": weibull | {"wind_speeds": [6.0, 9.0, 12.0]}}, "weight": 3.0}
-    asked = campaign("mean", scenarios=[{"name": "now"}, other])
-    (cell,) = asked.cells()
-    problem = problem_of(asked, cell)
-    assert type(problem.farm) is WindFarm
-    assert isinstance(problem.stated, ScenarioFarm)
-    x, y = np.array([0.0, 900.0, 1800.0]), np.array([0.0, 50.0, 900.0])
-    several = problem_of(campaign("worst", scenarios=[{"name": "now"}, other]), cell).farm
-    assert isinstance(several, ScenarioFarm)
-    expected = float(several.scenario_aep(x, y) @ [0.25, 0.75])
-    assert problem.farm.aep(x, y) == pytest.approx(expected, rel=1e-9)
 
 
 def test_a_smart_start_in_equal_scenarios_is_that_of_one() -> None:

@@ -75,7 +75,7 @@ def test_a_long_task_says_what_it_is_at_and_how_long_it_will_take(tmp_path: Path
 
     run(Campaign.from_data(data), tmp_path / "out.h5", workers=1, on_progress=look)
     doing = [progress.workers[0].doing for progress in seen]
-    assert any(words in {"set-up", "compiling"} for words in doing)
+    assert "set-up" in doing
     assert any(
         re.fullmatch(r"gradient \(step 2 of 2\) [\d,]+ of 4,000, [\d.]+ GWh so far", words) for words in doing
     )

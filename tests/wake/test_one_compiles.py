@@ -10,9 +10,10 @@ import time
 from pathlib import Path
 
 import pytest
+from numba.core.compiler import Flags
 
 from vindeby.wake.compiling import compiled
-from vindeby.wake.compiling.compiled import compiling_alone, kernel
+from vindeby.wake.compiling.compiled import CompiledElsewhereError, compiling_alone, kernel, watched
 
 HOLDS = """
 import sys, time
@@ -87,3 +88,44 @@ def test_a_loop_that_cannot_be_compiled_lets_others_go_on(
     with pytest.raises(Exception, match="nothing"):
         loop(1.0)
     assert not list(tmp_path.iterdir())
+
+
+def test_who_does_not_want_to_wait_learns_that_another_compiles(tmp_path: Path) -> None:
+    with compiling_alone(tmp_path / "loop.nbc"):
+        with (
+            pytest.raises(CompiledElsewhereError),
+            watched(lambda _: None, waits=False),
+            compiling_alone(tmp_path / "loop.nbc"),
+        ):
+            pass
+        assert [file.name for file in tmp_path.iterdir()] == ["loop.compiling"]
+
+
+def test_compiling_and_waiting_are_announced_and_loading_is_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("vindeby.wake.compiling.compiled.cache_folder", lambda: tmp_path)
+    monkeypatch.setattr(compiled, "LONGEST_WAIT_S", 0.2)
+    tmp_path.chmod(0o700)
+    heard: list[str] = []
+
+    def loop(number: float) -> float:
+        return number + 1.0
+
+    with watched(heard.append):
+        assert kernel()(loop)(1.0) == 2.0
+        assert heard == ["compiling"]
+        assert kernel()(loop)(1.0) == 2.0
+        assert heard == ["compiling"]
+        with compiling_alone(tmp_path / "other.nbc"), compiling_alone(tmp_path / "other.nbc"):
+            assert set(heard[1:]) == {"waiting"}
+
+
+def test_options_of_the_compiler_are_compared_as_numba_compares_them() -> None:
+    plain, fast, same, explicit = Flags(), Flags(), Flags(), Flags()
+    fast.nrt = same.nrt = True
+    explicit.nrt = plain.nrt  # its default, set
+    for one in (plain, fast, same, explicit):
+        for other in (plain, fast, same, explicit):
+            assert compiled._same_options(one, other) == (one == other)
+    assert compiled._same_options(plain, 1) is NotImplemented

@@ -12,9 +12,9 @@ would without wakes; and, ``deep``, that the stored energy is what the layout gi
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -32,20 +32,25 @@ from vindeby.assembly.stored_turbines import (
     largest_diameter_m,
     layout_of,
     own_types,
+    zone_array,
 )
 from vindeby.assembly.value import (
     NPV,
     OBJECTIVE,
+    REVENUE,
     SCENARIO_AEP,
     SCENARIO_BEST,
     costs_of,
+    revenue_of,
     values_of,
+    with_revenue,
 )
 from vindeby.campaign import Campaign
-from vindeby.campaign.neighbours import Around, around
+from vindeby.campaign.neighbours import around
 from vindeby.campaign.tasks import Cell, parse_key, task_key
 from vindeby.campaign.worlds import worlds
 from vindeby.errors import ArgumentError
+from vindeby.parameters import weight_of
 from vindeby.store.format.record import Record
 from vindeby.text import plural
 
@@ -167,11 +172,14 @@ class CampaignCheck:
         self._cells = {(cell.farm_idx, cell.type_idx): cell for cell in campaign.cells()}
         self._areas = cache(lambda farm_idx: areas_of(campaign.farms[farm_idx]))
         self._around = cache(lambda cell: around(campaign, cell.farm_idx, campaign.turbines_of(cell)))
-        self._worlds = cache(lambda: worlds(campaign))
-        self._around_alone = cache(
-            lambda cell, number: around(
-                self._worlds()[number].campaign, cell.farm_idx, campaign.turbines_of(cell)
-            )
+        self._by_scenario = {SCENARIO_AEP: ""} if campaign.scenarios else {}
+        if campaign.scenarios and campaign.over == "regret":
+            self._by_scenario[SCENARIO_BEST] = "scenario_best_"
+        self._alone = cache(
+            lambda: [
+                (world.name, world.weight, CampaignCheck(world.campaign, deep=deep))
+                for world in worlds(campaign)
+            ]
         )
         self._costs = cache(lambda cell: costs_of(campaign, cell))
         self._wind_farm = cache(self._new_wind_farm)
@@ -183,6 +191,13 @@ class CampaignCheck:
 
     def __call__(self, record: Record) -> Iterator[str]:
         """Say what is wrong with the record; nothing about one that the campaign does not have."""
+        wrong = list(self._check(record))
+        yield from wrong
+        energy = record.arrays.get("aep")
+        if self._by_scenario and self._placed(record) and energy is not None and energy.size == 1:
+            yield from self._check_scenarios(record, wrong)
+
+    def _check(self, record: Record) -> Iterator[str]:
         cell, placed = self.cell_of(record.key), self._placed(record)
         if cell is None or placed is None:
             self._skip("not in the campaign" if cell is None else "no layout")
@@ -208,9 +223,11 @@ class CampaignCheck:
             self.differences |= far_from_engine([record.key], energy, engine_gwh)
         stored = record.attributes.get("aep_origin") == STORED and not record.fingerprint
         tolerance = TOLERANCE_STORED_AEP if stored or self._call is not None else TOLERANCE_AEP
-        yield from self._check_worth(cell, (placed.x, placed.y, placed.types), stored_gwh, tolerance)
-        if self._campaign.scenarios:
-            yield from self._check_scenarios(placed, record, stored_gwh)
+        layout = placed.x, placed.y, placed.types
+        yield from self._check_worth(cell, layout, stored_gwh, tolerance)
+        yield from self._check_revenue(cell, record)
+        if self._deep:
+            yield from self._check_search(cell, layout, record)
 
     @property
     def compares(self) -> bool:
@@ -235,9 +252,13 @@ class CampaignCheck:
             return None
 
     def scenario_arrays(self, record: Record) -> dict[str, FloatArray]:
-        """The energies of a layout by scenario, with the campaign's engine; none where there are no scenarios."""
-        placed = self._placed(record)
-        return self.scenario_gwh(placed, record) if self._campaign.scenarios and placed else {}
+        """The energies of a layout by scenario, with the campaign's engine; NaN where it is not feasible."""
+        found = {}
+        for name, prefix in self._by_scenario.items() if self._placed(record) else ():
+            pairs = zip(self._alone(), self._in_scenarios(record, name, prefix), strict=False)
+            energies = [check.energy_gwh(one) for (_, _, check), one in pairs]
+            found[name] = np.array(energies, np.float64)
+        return found
 
     def _placed(self, record: Record) -> PlacedLayout | None:
         cell, layout = self.cell_of(record.key), layout_of(record)
@@ -250,23 +271,22 @@ class CampaignCheck:
         if self._deep:
             self.not_computed_again[why] += 1
 
-    def _check_places(self, placed: PlacedLayout, beside: Around | None = None) -> Iterator[str]:
+    def _check_places(self, placed: PlacedLayout) -> Iterator[str]:
         cell, count = placed.cell, len(placed.x)
         if not cell.allows(count):
             yield f"has {count} turbines, but the campaign asks for {cell.counts_in_words}"
         if count == cell.n_turbines or not cell.zones:
             yield from check_inside(self._areas(cell.farm_idx), placed)
-        yield from check_spacing(self._around(cell) if beside is None else beside, placed)
+        yield from check_spacing(self._around(cell), placed)
         yield from self._check_depths(placed)
 
     def _check_depths(self, placed: PlacedLayout) -> Iterator[str]:
         """Which turbines stand where the water is too shallow or too deep."""
         depth = None if self._campaign.costs is None else self._campaign.costs.depth
         foundation = getattr(self._costs(placed.cell), "foundation", None)
-        if depth is None or not depth.has_limits or foundation is None:
+        if depth is None or depth.limits is None or foundation is None:
             return
-        found = foundation.grid.at(placed.x, placed.y)[0]
-        least, most = depth.limits
+        found, (least, most) = foundation.grid.at(placed.x, placed.y), depth.limits
         short = np.maximum(least - found, found - most)
         worst = int(np.argmax(short))
         if short[worst] > units.TOLERANCE_M:
@@ -325,66 +345,67 @@ class CampaignCheck:
             if abs(again_gwh - stored_gwh) > tolerance * again_gwh:
                 yield f"aep is {stored_gwh:.9g} GWh, but the layout gives {again_gwh:.9g} GWh"
 
-    def _check_scenarios(self, placed: PlacedLayout, record: Record, stored_gwh: float) -> Iterator[str]:
-        """What is wrong with the values by scenario; ``deep``, with each of them."""
-        given = self._worlds()
-        gwh, weights = record.arrays.get(SCENARIO_AEP), np.array([world.weight for world in given])
-        if gwh is None or gwh.shape != weights.shape or not np.isfinite(gwh).all():
-            yield f"{SCENARIO_AEP} does not hold an energy for each of {len(weights)} scenarios"
+    def _check_revenue(self, cell: Cell, record: Record) -> Iterator[str]:
+        """Whether the revenue is there where prices differ by state, and, ``deep``, whether it is right."""
+        objective, stored = self._campaign.objective, revenue_of(record.arrays)
+        if objective is None or not objective.is_priced_by_state or not record.fingerprint:
             return
-        mean_gwh = float(weights @ gwh / weights.sum())
-        if abs(mean_gwh - stored_gwh) > TOLERANCE_AEP * mean_gwh:
-            yield f"aep is {stored_gwh:.9g} GWh, but the mean over its scenarios is {mean_gwh:.9g} GWh"
-        best = record.arrays.get(SCENARIO_BEST)
-        stored = {SCENARIO_AEP: gwh, SCENARIO_BEST: np.zeros(0) if best is None else best}
-        if self._campaign.over == "regret" and stored[SCENARIO_BEST].shape != gwh.shape:
-            yield f"{SCENARIO_BEST} does not hold an energy for each of {len(weights)} scenarios"
-        if self._campaign.over == "regret":
-            wrong = list(self._check_best(placed, record))
-            yield from wrong
-            if wrong:
+        if stored is None:
+            yield f"has no {REVENUE}"
+        elif self._deep:
+            others = {name: array for name, array in record.arrays.items() if name != REVENUE}
+            again = float(with_revenue(self._campaign, cell, others)[REVENUE])
+            if not abs(again - stored) <= TOLERANCE_AEP * again:
+                yield f"{REVENUE} is {stored:.9g}, but the layout gives {again:.9g}"
+
+    def _check_search(
+        self, cell: Cell, layout: tuple[FloatArray, FloatArray, IntArray], record: Record
+    ) -> Iterator[str]:
+        """What is wrong with what a search says besides: the energies of competing zones, the weight of a front."""
+        said, weight = record.arrays.get("zone_aep"), record.attributes.get("weight")
+        if said is not None and cell.zones:
+            each = np.bincount(zone_array(cell), weights=self._engine(cell).turbine_aep(*layout))
+            if said.shape != each.shape or not np.allclose(said, each, rtol=TOLERANCE_AEP, atol=0.0):
+                yield f"zone_aep is {said.tolist()} GWh, but the layout gives {each.tolist()} GWh"
+        objective, numbers = self._campaign.objective, parse_key(record.key)
+        if objective is not None and objective.against is not None and numbers is not None:
+            right = weight_of(numbers[2])
+            if weight not in (None, right):
+                yield f"weight is {weight}, but that of seed {numbers[2]} is {right}"
+
+    def _check_scenarios(self, record: Record, wrong: Collection[str]) -> Iterator[str]:
+        """What is wrong in single scenarios, besides what is in all of them; with own energies only for ``deep``."""
+        weights = np.array([weight for _, weight, _ in self._alone()])
+        for name, prefix in self._by_scenario.items():
+            alone = self._in_scenarios(record, name, prefix)
+            if not alone or name not in record.arrays:
+                yield f"{name} does not hold an energy, with its layout, for each of {len(weights)} scenarios"
                 return
-        try:
-            computed = self.scenario_gwh(placed, record) if self._deep else {}
-        except ArgumentError as error:
-            yield str(error)
-            return
-        for name, again in computed.items():
-            pairs = zip(given, np.ravel(stored[name]), again, strict=False)
-            for world, said, now in pairs:
-                if not abs(said - now) <= TOLERANCE_AEP * now:
-                    yield f"{name} is {said:.9g} GWh in {world.name!r}, but the layout gives {now:.9g} GWh"
+            for (world, _, check), one in zip(self._alone(), alone, strict=True):
+                if self._deep or prefix:
+                    found = (*check_plain(one), *check(one))
+                    news = [what for what in found if prefix or what not in wrong]
+                    yield from (f"{name} in {world!r}: {what}" for what in news)
+        mean_gwh = float(weights @ record.arrays[SCENARIO_AEP] / weights.sum())
+        stored_gwh = float(record.arrays["aep"].ravel()[0])
+        if not abs(mean_gwh - stored_gwh) <= TOLERANCE_AEP * mean_gwh:
+            yield f"aep is {stored_gwh:.9g} GWh, but the mean over its scenarios is {mean_gwh:.9g} GWh"
 
-    def scenario_gwh(self, placed: PlacedLayout, record: Record) -> dict[str, FloatArray]:
-        """By the name of its array, the energy of a layout in each scenario, and that of the best layout for each."""
-        farm: Any = self._engine(placed.cell)
-        best = self._best(placed, record)
-        own = np.zeros(len(placed.x), np.int64) if placed.types is None else placed.types
-        found = {SCENARIO_AEP: farm.scenario_aep(placed.x, placed.y, own)}
-        if best and all(one.types is not None for one in best):
-            found[SCENARIO_BEST] = farm.each_aep([(one.x, one.y, one.types) for one in best])
-        return found
-
-    def _best(self, placed: PlacedLayout, record: Record) -> list[PlacedLayout]:
-        """The layouts that were found for each scenario alone; none where they do not have the right shape."""
-        shape = (len(self._worlds()), 2, len(placed.x))
-        best, types = (record.arrays.get(f"scenario_best_{name}") for name in ("layout", "types"))
-        if best is None or best.shape != shape or best.dtype.kind != "f" or not np.isfinite(best).all():
+    def _in_scenarios(self, record: Record, name: str, prefix: str) -> list[Record]:
+        """The layout with this prefix as a result of each scenario alone; none where the record lacks one of them."""
+        many = len(self._alone())
+        given = {one: record.arrays.get(prefix + one) for one in ("layout", "types")}
+        each = {one: array for one, array in given.items() if array is not None}
+        if not prefix:  # the same in all of them
+            each = {one: np.broadcast_to(array, (many, *array.shape)) for one, array in each.items()}
+        each["aep"] = record.arrays.get(name, np.full(many, np.nan))
+        shape, energies = (many, *record.arrays["layout"].shape), each["aep"]
+        if each.get("layout", energies).shape != shape or energies.shape != (many,):
             return []
-        has_types = types is not None and types.shape[:1] == shape[:1]
-        each = [{"types": one} for one in types] if types is not None and has_types else [{}] * len(best)
-        kinds = (own_types(one, placed.cell, len(placed.x)) for one in each)
-        return [PlacedLayout(placed.cell, at[0], at[1], own) for at, own in zip(best, kinds, strict=True)]
-
-    def _check_best(self, placed: PlacedLayout, record: Record) -> Iterator[str]:
-        """What is wrong with the layouts that the regret is measured by; each need only be feasible in its scenario."""
-        best = self._best(placed, record)
-        if not best:
-            yield "scenario_best_layout does not hold a layout for each scenario"
-        for number, one in enumerate(best):
-            beside = self._around_alone(placed.cell, number)
-            for wrong in (*check_types(self._campaign, one), *self._check_places(one, beside)):
-                yield f"its best layout in {self._worlds()[number].name!r} cannot be: {wrong}"
+        if any(one.shape[:1] != (many,) or one.dtype.kind not in "fiu" for one in each.values()):
+            return []
+        rows = [{one: array[n] for one, array in each.items()} for n in range(many)]
+        return [Record(record.key, "", arrays) for arrays in rows]
 
     def _engine(self, cell: Cell) -> WindFarm:
         # Without neighbours all farms are alike.

@@ -8,12 +8,15 @@ from vindeby.assembly.value import costs_of, depth_grid
 from vindeby.assembly.wind import wind_farm
 from vindeby.campaign import Campaign
 from vindeby.campaign.neighbours import around
+from vindeby.campaign.reading.code_files import imported
 from vindeby.campaign.refusals import turbulence_speeds
 from vindeby.campaign.sections.boundary import Boundary, Circle
+from vindeby.campaign.sections.costs import Depth
 from vindeby.campaign.sections.farm import Farm
-from vindeby.campaign.sections.method import SmartStart, Step
+from vindeby.campaign.sections.method import PythonSearch, SmartStart, Step
 from vindeby.campaign.tasks import Cell
 from vindeby.campaign.worlds import worlds
+from vindeby.errors import InputError
 from vindeby.layout.methods.starts import DEFAULT_SPEEDS
 
 
@@ -37,11 +40,11 @@ def problem_of(campaign: Campaign, cell: Cell) -> layout.LayoutProblem:
     farm, types = campaign.farms[cell.farm_idx], cell.type_indices
     beside = around(campaign, cell.farm_idx, campaign.turbines_of(cell))
     others = len(beside.turbines) - len(types)  # the types of neighbours are not to choose from
-    depth = None if campaign.costs is None else campaign.costs.depth
-    limited = " (within its depth limits)" if depth is not None and depth.has_limits else ""
-    other = campaign.scenarios or campaign.site.is_searched_coarsely
+    limited = " (within its depth limits)" if getattr(_depth(campaign), "limits", None) else ""
+    by_state = campaign.objective is not None and campaign.objective.is_priced_by_state
+    other = campaign.scenarios or campaign.site.is_searched_coarsely or by_state
     return layout.LayoutProblem(
-        farm=wind_farm(campaign, types, cell.farm_idx, searched=True, over=campaign.over),
+        farm=wind_farm(campaign, types, cell.farm_idx, searched=True, over=campaign.over, sold=True),
         boundary=_grounds(campaign, farm, cell),
         n_turbines=cell.n_turbines,
         spacing_m=beside.spacing_m,
@@ -51,6 +54,10 @@ def problem_of(campaign: Campaign, cell: Cell) -> layout.LayoutProblem:
         valuation=_valuation(campaign, cell, others),
         stated=wind_farm(campaign, types, cell.farm_idx) if other else None,
     )
+
+
+def _depth(campaign: Campaign) -> Depth | None:
+    return None if campaign.costs is None else campaign.costs.depth
 
 
 def _choice(cell: Cell, others: int) -> layout.Choice | None:
@@ -68,7 +75,8 @@ def _valuation(campaign: Campaign, cell: Cell, others: int) -> layout.Valuation 
         costs_given = costs_of(campaign, cell, others)
         assert costs_given is not None, "the campaign's check lets no such objective without costs through"
         router = router_of(campaign, cell)
-        return layout.Valuation("npv" if given.of == "npv" else "lcoe", costs_given, given.price, router)
+        price = given.mean_price if given.of == "npv" else None
+        return layout.Valuation("lcoe" if price is None else "npv", costs_given, price, router)
     if given is None or not cell.is_chosen:
         return None
     if given.of == "aep-per-turbine":
@@ -79,21 +87,21 @@ def _valuation(campaign: Campaign, cell: Cell, others: int) -> layout.Valuation 
     return layout.Valuation.turbine_cost(costs)
 
 
+def grounds(campaign: Campaign, farm: Farm, area: Boundary) -> layout.Boundary:
+    """An area of a farm, where the water is as deep as it must be."""
+    depth = _depth(campaign)
+    if depth is None or depth.limits is None:
+        return boundary_of(area)
+    return layout.within_depths(boundary_of(area), depth_grid(depth, farm), *depth.limits)
+
+
 def _grounds(campaign: Campaign, farm: Farm, cell: Cell) -> layout.Boundary | layout.Zones:
-    """The farm's boundary, or its zones with their counts; where the water is as deep as it must be."""
-    depth = None if campaign.costs is None else campaign.costs.depth
-    grid = depth_grid(depth, farm) if depth is not None and depth.has_limits else None
-
-    def allowed(boundary: Boundary) -> layout.Boundary:
-        if depth is None or grid is None:
-            return boundary_of(boundary)
-        least, most = depth.limits
-        return layout.within_depths(boundary_of(boundary), grid, least, most)
-
+    """The farm's grounds, or those of its zones with their counts."""
     if farm.zones is None:
-        return allowed(farm.boundary)
-    rows = zip(farm.zones, cell.zones, farm.stages(), strict=True)
-    return layout.Zones([layout.Zone(allowed(zone.boundary), n, zone.name, stage) for zone, n, stage in rows])
+        return grounds(campaign, farm, farm.boundary)
+    areas = [grounds(campaign, farm, zone.boundary) for zone in farm.zones]
+    rows = zip(areas, cell.zones, farm.zones, farm.stages(), strict=True)
+    return layout.Zones([layout.Zone(area, n, zone.name, stage) for area, n, zone, stage in rows])
 
 
 def _mix(campaign: Campaign, cell: Cell, others: int) -> list[int] | list[list[int]]:
@@ -141,7 +149,26 @@ def _method(campaign: Campaign, step: Step) -> layout.Method:
     given = step.chosen[1]
     if isinstance(given, SmartStart):
         return _smart_start(campaign, given)
+    if isinstance(given, PythonSearch):
+        return _named_method(given)
     method: layout.Method = getattr(layout, type(given).__name__)(**asdict(given))
+    return method
+
+
+def _named_method(given: PythonSearch) -> layout.Method:
+    """A search method of the user's own, with its options; InputError where it is not one."""
+    given.refuse_other_code()
+    made = imported("method.python", given.model, "subclass of vindeby.layout.Method")
+    try:
+        method = made(**given.options)
+    except Exception as error:  # code of the user's may raise anything
+        raise InputError(
+            f"method.python: {given.model}(**{given.options}) raised {type(error).__name__}: {error}"
+        ) from error
+    if not isinstance(method, layout.Method):
+        raise InputError(
+            f"method.python: {given.model} gives a {type(method).__name__}, not a vindeby.layout.Method"
+        )
     return method
 
 

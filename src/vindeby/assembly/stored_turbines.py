@@ -110,7 +110,7 @@ def worth_of(record: Record, objective: Objective | None) -> float | None:
     said = record.attributes.get("objective")
     if isinstance(said, float) and objective is not None:
         return objective.sign * said
-    return None if objective is not None and objective.is_of_costs else energy_of(record)
+    return None if objective is not None and not objective.is_of_energy else energy_of(record)
 
 
 def own_types(arrays: Arrays, cell: Cell, count: int) -> IntArray | None:

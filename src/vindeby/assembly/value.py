@@ -5,8 +5,10 @@ whoever reads a result can compute them again (``values_of``); ``validate`` does
 """
 
 from collections import Counter
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from vindeby import economy
 from vindeby.assembly.cables import eur_of_cables
@@ -15,6 +17,7 @@ from vindeby.campaign import Campaign
 from vindeby.campaign.sections.costs import Depth, Foundation, for_type
 from vindeby.campaign.sections.farm import Farm
 from vindeby.campaign.tasks import Cell
+from vindeby.units import MWH_PER_GWH
 
 OBJECTIVE = "objective"
 LCOE = "lcoe_eur_per_mwh"
@@ -28,7 +31,8 @@ PARTS = {
     "opex_eur_per_year": "opex",
 }
 """The attributes of a result that say what it costs, and what they are called in ``economy.CostParts``."""
-VALUES = (OBJECTIVE, LCOE, NPV, *PARTS)
+AREA = "area_km2"
+VALUES = (OBJECTIVE, LCOE, NPV, AREA, *PARTS)
 """All attributes that follow from the rest of a result."""
 
 
@@ -53,13 +57,14 @@ def costs_of(campaign: Campaign, cell: Cell, others: int = 0) -> economy.Costs |
 
 
 def _foundation(given: Foundation, farm: Farm) -> economy.Foundation:
-    grid, (_, curve) = depth_grid(given.depth, farm), given.curve or ("", None)
+    grid, curve = depth_grid(given.depth, farm), given.curve
     factor = 1.0 if given.price_per_kg is None else given.price_per_kg
-    if curve is not None and curve.table is not None:
-        depths, values = zip(*curve.table, strict=True)
-        return economy.Foundation(grid, (depths, [factor * one for one in values]), fixed=given.fixed)
-    numbers = [factor * one for one in (curve.polynomial or ())] if curve is not None else [0.0]
-    return economy.Foundation(grid, polynomial=numbers, fixed=given.fixed)
+    if curve is None:
+        return economy.Foundation(grid, fixed=given.fixed)
+    if curve.table is not None:
+        depths, values = np.array(curve.table).T
+        return economy.Foundation(grid, (depths, factor * values), fixed=given.fixed)
+    return economy.Foundation(grid, polynomial=factor * np.array(curve.polynomial), fixed=given.fixed)
 
 
 def values_of(
@@ -75,6 +80,7 @@ def values_of(
         return {}
     aep_gwh, found = float(arrays["aep"].ravel()[0]), dict[str, float]()
     over_gwh = over_scenarios(campaign, arrays)
+    compared_gwh = aep_gwh if over_gwh is None else over_gwh
     costs = costs_of(campaign, cell) if costs is None else costs
     cables_eur = eur_of_cables(campaign, arrays)
     if costs is not None and cables_eur is not None:
@@ -82,23 +88,49 @@ def values_of(
         parts = costs.parts(x, y, types, cables_eur)
         found = {name: float(getattr(parts, part)) for name, part in PARTS.items()}
         found[LCOE] = costs.lcoe_eur_per_mwh(parts, aep_gwh)
-        if objective is not None and objective.price is not None:
-            found[NPV] = costs.npv_eur(parts, aep_gwh, objective.price)
-    compared_gwh = aep_gwh if over_gwh is None else over_gwh
-    if objective is not None and objective.is_of_costs:
-        if costs is None or not found:
-            return found
-        found[OBJECTIVE] = found[LCOE if objective.of == "lcoe" else NPV]
-        if over_gwh is not None and objective.of == "lcoe":
-            found[OBJECTIVE] = costs.lcoe_eur_per_mwh(parts, over_gwh)
-        elif over_gwh is not None and objective.price is not None:
-            found[OBJECTIVE] = costs.npv_eur(parts, over_gwh, objective.price)
-    elif objective is not None and cell.is_chosen:
+        if objective is not None and objective.of == "lcoe":
+            found[OBJECTIVE] = costs.lcoe_eur_per_mwh(parts, compared_gwh)
+        elif objective is not None and objective.is_priced_by_state:
+            if (revenue := revenue_of(arrays)) is not None:
+                found[NPV] = found[OBJECTIVE] = costs.npv_eur(parts, revenue / MWH_PER_GWH, 1.0)
+        elif objective is not None and objective.of == "npv":
+            found[NPV] = costs.npv_eur(parts, aep_gwh, objective.mean_price)
+            found[OBJECTIVE] = costs.npv_eur(parts, compared_gwh, objective.mean_price)
+    if objective is not None and cell.is_chosen and not objective.is_of_costs:
         names = [turbine.name for turbine in campaign.turbines_of(cell)]
         found[OBJECTIVE] = objective.worth(compared_gwh, Counter(names[kind] for kind in types.tolist()))
-    elif over_gwh is not None:
+    elif over_gwh is not None and (objective is None or not objective.is_of_costs):
         found[OBJECTIVE] = over_gwh
+    if objective is not None and objective.against == "area":
+        found[AREA] = 1e-6 * economy.hull_area_m2(*np.asarray(arrays["layout"], np.float64))
     return found
+
+
+REVENUE = "revenue_eur"
+"""The array of a result with what its energy is sold for in a year (EUR), where the price depends on the wind state."""
+
+
+def revenue_of(arrays: Arrays) -> float | None:
+    """The revenue of a result (EUR per year); None where it is not known."""
+    stored = arrays.get(REVENUE)
+    return (
+        float(stored.ravel()[0])
+        if stored is not None and stored.size == 1 and stored.dtype.kind == "f"
+        else None
+    )
+
+
+def with_revenue(campaign: Campaign, cell: Cell, arrays: Arrays) -> dict[str, npt.NDArray[Any]]:
+    """The arrays of a result with its revenue, computed if it is not there; as they are where there is one price."""
+    types, objective = own_types(arrays, cell, arrays["layout"].shape[-1]), campaign.objective
+    if objective is None or not objective.is_priced_by_state or REVENUE in arrays or types is None:
+        return dict(arrays)
+    from vindeby.assembly.wind import wind_farm  # it loads the wake engine
+
+    farm = wind_farm(campaign, cell.type_indices, cell.farm_idx, sold=True)
+    x, y = np.asarray(arrays["layout"], np.float64)
+    sold_gwh = farm.aep(x, y, types)
+    return {**arrays, REVENUE: np.array(MWH_PER_GWH * objective.mean_price * sold_gwh)}
 
 
 SCENARIO_AEP, SCENARIO_BEST = "scenario_aep_gwh", "scenario_best_gwh"

@@ -1,10 +1,11 @@
 """The wind side of a campaign: its site, turbines and wake model as ``wake`` computes with them."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 
 import numpy as np
+import numpy.typing as npt
 
 from vindeby import wake
 from vindeby.arrays import FloatArray
@@ -13,15 +14,14 @@ from vindeby.campaign import Campaign
 from vindeby.campaign.neighbours import around
 from vindeby.campaign.reading.code_files import imported
 from vindeby.campaign.reading.readers import readers
+from vindeby.campaign.sections.costs import Objective, PriceTable
 from vindeby.campaign.sections.local_wind import AXES, LocalWind
 from vindeby.campaign.sections.site import ProbabilityTable, Site, Weibull
 from vindeby.campaign.sections.time_series import States, TimeSeries, TurbulenceTable
 from vindeby.campaign.sections.turbines import Cubic, Generic, Table, Turbine
 from vindeby.campaign.sections.wake_model import PythonModel, WakeModel
-from vindeby.campaign.worlds import World, worlds
+from vindeby.campaign.worlds import worlds
 from vindeby.errors import ArgumentError, InputError
-from vindeby.layout.climbing.simplified_farm import with_wind
-from vindeby.wake.loops.wind import Wind
 from vindeby.wake.models.contract import wrong_slope
 from vindeby.wake.scenarios import Over
 
@@ -60,25 +60,67 @@ def _over_axes(local: LocalWind, name: str) -> FloatArray:
     return array.reshape([length for length, axis in zip(array.shape, AXES, strict=True) if axis in own])
 
 
-def site_of(campaign: Campaign, *, searched: bool = False) -> wake.Site:
-    """The campaign's wind, with what is local about it: as energies are stated in it, or as it is searched in."""
-    return wind_of(campaign.site if searched else campaign.site.stated)
+def site_of(campaign: Campaign, *, searched: bool = False, sold: bool = False) -> wake.Site:
+    """The campaign's wind, with what is local about it: as energies are stated in it, or as it is searched in.
+
+    ``sold`` counts each state by its price, relative to the mean price, where prices differ.
+    """
+    objective = campaign.objective if sold else None
+    return wind_of(campaign.site if searched else campaign.site.stated, objective)
 
 
-def wind_of(site: Site) -> wake.Site:
-    """The wind that a section describes, with what is local about it."""
+def wind_of(site: Site, objective: Objective | None = None) -> wake.Site:
+    """The wind that a section describes, with what is local about it; counted by the prices of an objective, if any."""
     if site.local is None:
-        return _same_everywhere(site)
-    return gridded_site(site, site.local, None if site.local.has_weibull else _same_everywhere(site))
+        return _same_everywhere(site, objective)
+    return gridded_site(
+        site, site.local, None if site.local.has_weibull else _same_everywhere(site, objective)
+    )
 
 
-def _same_everywhere(site: Site) -> wake.Site:
+@dataclass(frozen=True, eq=False)
+class _SoldSite:
+    """A wind rose that counts each state by its price, relative to the mean price."""
+
+    rose: wake.Site
+    price: PriceTable
+    mean: float
+
+    def states(
+        self, directions: npt.ArrayLike | None = None, speeds: npt.ArrayLike | None = None
+    ) -> wake.WindStates:
+        """The wind states with other probabilities."""
+        states, known = self.rose.states(directions, speeds), self.price.wind_speeds or (0.0, np.inf)
+        most = float(np.max(self.price.values))
+        # Any quantity between 0 and 1 is interpolated as turbulence is.
+        table = wake.TurbulenceTable(
+            np.array(self.price.values) / most, self.price.wind_directions, self.price.wind_speeds
+        )
+        share = table.at(states.direction, np.clip(states.speed[: states.shape[1]], known[0], known[-1]))
+        factor = most / self.mean * np.broadcast_to(share, states.shape)
+        return replace(states, probability=states.probability * factor.ravel())
+
+
+def _as_sold(site: wake.Site, objective: Objective) -> wake.Site:
+    """A site with each state counted by its price."""
+    if isinstance(objective.price, PriceTable):
+        return _SoldSite(site, objective.price, objective.mean_price)
+    assert isinstance(site, wake.TimeSeriesSite), "the campaign's check lets no other list of prices through"
+    shares = np.ones(len(objective.prices)) if site.weight is None else np.asarray(site.weight, np.float64)
+    if site.relative or site.weight is None:
+        shares = shares / shares.sum()
+    return replace(site, weight=shares * objective.prices / objective.mean_price, relative=False)
+
+
+def _same_everywhere(site: Site, objective: Objective | None) -> wake.Site:
     """The site with its changes; its directions are relative to grid north, which is so far clockwise of true north."""
+    described = _as_described(site)
+    if objective is not None and objective.is_priced_by_state:
+        described = _as_sold(described, objective)
     return wake.ChangedSite(
-        _as_described(site),
+        described,
         turned_deg=-(site.grid_convergence_deg or 0.0),
         speed_factor=site.wind_speed_factor or 1.0,
-        turbulence_factor=site.turbulence_factor or 1.0,
         direction_std_deg=site.direction_std_deg or 0.0,
     ).changed()
 
@@ -202,6 +244,7 @@ def wind_farm(
     searched: bool = False,
     with_engine: bool = True,
     over: Over = "mean",
+    sold: bool = False,
 ) -> wake.WindFarm:
     """What a layout of this turbine type, or of these, is worth, in the campaign's wind and with its wake model.
 
@@ -209,52 +252,28 @@ def wind_farm(
     ``searched`` takes the directions of the search, where these are coarser than those that energies are stated in.
     Without its engine, if it has one, only what needs no wakes can be asked, and no code that the campaign names is
     executed: enough to look at results. Of a campaign with scenarios it is one in all of them, whose energy is ``over``
-    them.
+    them. Where prices differ, ``sold`` counts each wind state by its price, relative to the mean price.
     """
     indices = [types] if isinstance(types, int) else types
     own = [campaign.turbines[index] for index in indices]
     if not campaign.scenarios:
-        return _farm_of(campaign, own, farm_idx, searched, with_engine)
+        site = site_of(campaign, searched=searched, sold=sold)
+        return _farm_of(campaign, own, farm_idx, site, with_engine)
     every = around(campaign, farm_idx, own).turbines  # the same list of types in every scenario
     given = worlds(campaign)
-    parts = [_farm_of(world.campaign, every, farm_idx, searched, with_engine) for world in given]
-    weights = np.array([world.weight for world in given])
-    if searched and over == "mean" and (rose := _common_rose(given, parts, weights)) is not None:
-        return with_wind(parts[0], rose, parts[0].model)
-    return wake.ScenarioFarm(parts, weights, over)
-
-
-def _common_rose(
-    given: Sequence[World], parts: Sequence[wake.WindFarm], weights: FloatArray
-) -> wake.WindStates | None:
-    """The mean wind of scenarios that differ in nothing but how often wind states occur; None for others."""
-    first = given[0].campaign
-    states: wake.WindStates = parts[0].states
-    same_rose = all(
-        type(part) is wake.WindFarm
-        and isinstance(part.wind, Wind)
-        and part.states.step is None
-        and all(np.array_equal(getattr(part.states, name), getattr(states, name)) for name in _OF_ROSE)
-        for part in parts
-    )
-    one_farm = all(
-        (one.campaign.wake, one.campaign.neighbours) == (first.wake, first.neighbours) for one in given
-    )
-    if not (same_rose and one_farm):
-        return None
-    every = np.stack([part.states.probability for part in parts])
-    return replace(states, probability=weights @ every / weights.sum())
-
-
-_OF_ROSE = ("direction", "speed", "turbulence")
+    parts = [
+        _farm_of(world.campaign, every, farm_idx, site_of(world.campaign, searched=searched), with_engine)
+        for world in given
+    ]
+    return wake.ScenarioFarm(parts, [world.weight for world in given], over)
 
 
 def _farm_of(
-    campaign: Campaign, own: Sequence[Turbine], farm_idx: int | None, searched: bool, with_engine: bool
+    campaign: Campaign, own: Sequence[Turbine], farm_idx: int | None, site: wake.Site, with_engine: bool
 ) -> wake.WindFarm:
     """What layouts of these types are worth in a campaign without scenarios."""
     beside = around(campaign, farm_idx, own)
-    site, turbines = site_of(campaign, searched=searched), [*map(turbine_of, beside.turbines)]
+    turbines = [*map(turbine_of, beside.turbines)]
     neighbours = wake.Neighbours(beside.x, beside.y, beside.types) if len(beside) else None
     engine = campaign.wake.engine
     if engine is not None and not with_engine:

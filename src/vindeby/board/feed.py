@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from vindeby.assembly.stored_turbines import energy_of, layout_of
+from vindeby.economy.cables import Routes
 from vindeby.errors import VindebyError
 from vindeby.results import maps
 from vindeby.results.observer import Observer
@@ -132,6 +133,7 @@ class Feed:
     def _packed(self, key: str) -> dict[str, Any] | None:
         try:
             record = self._observer.source[key]
+            routes = Routes.stored(record.arrays)
         except (KeyError, VindebyError, OSError):
             return None
         layout = layout_of(record)
@@ -139,7 +141,8 @@ class Feed:
             return None
         farm, type_ = record.attributes.get("farm_idx", 0), record.attributes.get("type_idx", 0)
         farm_idx = farm if isinstance(farm, int) else 0
-        frame = maps.frame_of(self._observer.campaign, farm_idx, [layout])
+        cables = [] if routes is None else [line.T for line in routes.lines()]
+        frame = maps.frame_of(self._observer.campaign, farm_idx, [layout, *cables])
         aep, lcoe = energy_of(record), record.attributes.get("lcoe_eur_per_mwh")
         return {
             "key": key,
@@ -150,6 +153,7 @@ class Feed:
             "n": int(layout.shape[1]),
             "frame": list(frame),
             "layout": maps.pack_layout(layout, frame),
+            "cables": [maps.pack_layout(line, frame) for line in cables],
         }
 
 

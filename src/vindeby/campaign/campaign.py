@@ -23,9 +23,9 @@ from vindeby.campaign.refusals import (
     refuse_unsuitable_wake_model,
 )
 from vindeby.campaign.sections.turbines import Turbine
-from vindeby.campaign.sections.values import PACKED
+from vindeby.campaign.sections.values import PACKED, under
 from vindeby.campaign.tasks import Cell, Task
-from vindeby.campaign.worlds import refuse_bad_scenarios
+from vindeby.campaign.worlds import in_scenario, refuse_bad_scenarios
 from vindeby.notebook import heading, table
 from vindeby.text import plural
 
@@ -39,14 +39,21 @@ class Campaign(CampaignFields):
     def _whole(self) -> Self:
         refuse_cases(self)
         if self.is_about_wind:
-            refuse_counts(self)
-            refuse_unknown_wind(self.site, self.method)
             refuse_bad_neighbours(self)
-            refuse_outside_local_wind(self)
-            refuse_costs(self)
-            refuse_unsuitable_wake_model(self)
+            self._refuse_whole(in_scenario(self, None))
+            for number, scenario in enumerate(self.scenarios or ()):
+                with under("scenarios", number):
+                    self._refuse_whole(in_scenario(self, scenario))
             refuse_bad_scenarios(self)
         return self
+
+    @staticmethod
+    def _refuse_whole(campaign: CampaignFields) -> None:
+        refuse_counts(campaign)
+        refuse_unknown_wind(campaign.site, campaign.method)
+        refuse_outside_local_wind(campaign)
+        refuse_costs(campaign)
+        refuse_unsuitable_wake_model(campaign)
 
     @classmethod
     def load(cls, path: str | Path, overrides: Sequence[str] = ()) -> Self:
@@ -77,15 +84,19 @@ class Campaign(CampaignFields):
         return cls.from_document(Document(data, {(): Origin("campaign")}))
 
     def with_code(self) -> Self:
-        """This campaign with a digest of the user's own code that its wake model names, unless it has one.
+        """This campaign with a digest of the code of others that it names for wakes and searches, unless it has one.
 
         A campaign that is kept with results has that of the code which computed them, and ``loads`` leaves it.
         """
-        given = self.wake.named_code
-        if given is None or given.code:
+        if all(named.code for named in self.named_code):
             return self
-        wake = self.wake.model_copy(update={given.key: given.with_code()})
-        return self.model_copy(update={"wake": wake})
+        given = self.wake.named_code
+        wake = self.wake.model_copy(update={given.key: given.with_code()}) if given else self.wake
+        method = tuple(
+            step.model_copy(update={"python": step.python.with_code()}) if step.python else step
+            for step in self.method
+        )
+        return self.model_copy(update={"wake": wake, "method": method})
 
     def to_data(self, *, packed: bool = False) -> dict[str, Any]:
         """The campaign as plain data, complete: nothing in it refers to another file; long lists may be packed."""
@@ -158,7 +169,7 @@ class Campaign(CampaignFields):
     @property
     def search_in_words(self) -> str:
         """The wake model, where there is wind, and the search steps: ``wake jensen; search smart-start``."""
-        search = "search " + " -> ".join(step.chosen[0] for step in self.method)
+        search = "search " + " -> ".join(step.title for step in self.method)
         return f"wake {self.wake.title}; {search}" if self.is_about_wind else search
 
     def wind_farm(self, farm: str | int = 0, turbine: str | int = 0) -> Any:

@@ -89,15 +89,18 @@ def _cell(
         "ranges": ranges,
     }
     objective = campaign.objective or Objective()
-    if fewest is not None or ranges or objective.needs_costs:
+    if fewest is not None or ranges or objective.needs_costs or objective.against:
         costs = [objective.cost_gwh(turbine.name) for turbine in turbines]
-        further = {"price": objective.price, "against": objective.against}
+        price: Any = objective.price
+        if objective.is_priced_by_state:
+            price = digest(objective.model_dump(include={"price"}, exclude_none=True))
+        further = {"price": price, "against": objective.against}
         given = {name: value for name, value in further.items() if value is not None}
         decides["objective"] = {"maximise": objective.of, "costs": costs, **given}
     if campaign.costs is not None:
         decides["costs"] = campaign.costs.identity_for(farm, [turbine.name for turbine in turbines])
         if campaign.costs.cables is not None:
-            decides["cables"] = campaign.costs.cables.identity_for(farm)
+            decides["cables"] = campaign.costs.cables.identity_for(farm.name)
     return Cell(
         farm_idx,
         type_idx=counts[0][0],

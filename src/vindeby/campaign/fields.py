@@ -23,7 +23,7 @@ from vindeby.campaign.sections.scenarios import Scenarios
 from vindeby.campaign.sections.site import Site
 from vindeby.campaign.sections.turbines import Turbine
 from vindeby.campaign.sections.values import NAMED, CoordinateSystem, Count, Name, Text, refusal, require
-from vindeby.campaign.sections.wake_model import WakeModel
+from vindeby.campaign.sections.wake_model import NamedCode, WakeModel
 
 MAX_TASKS = 10_000_000
 
@@ -120,6 +120,12 @@ class CampaignFields(Amount):
     """A number n of seeds (0 to n - 1), or a list of them."""
     run: RunOptions = RunOptions()
     """How the campaign is run; decides no result."""
+
+    @property
+    def named_code(self) -> list[NamedCode]:
+        """The Python code that the campaign names for its wakes and its search steps."""
+        named = [self.wake.named_code, *(step.python for step in self.method)]
+        return [code for code in named if code is not None]
 
     @property
     def is_about_wind(self) -> bool:

@@ -20,6 +20,8 @@ from pydantic_core import core_schema
 
 from vindeby.campaign.campaign import Campaign
 from vindeby.campaign.fields import ABOUT_WIND
+from vindeby.campaign.reading.code_files import offers
+from vindeby.campaign.reading.extending import KEY
 from vindeby.campaign.sections.values import NamedOneOf, OneOf, Section, section_of
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -50,7 +52,9 @@ def json_schema() -> dict[str, Any]:
     schema = Campaign.model_json_schema(by_alias=True, schema_generator=_OfSections)
     wake = schema["$defs"]["WakeModel"]["anyOf"][0]["properties"]
     wake["options"] = {"type": "object", "description": "Options of pywake, floris or python, beside it."}
-    schema["anyOf"] = [{"required": schema.pop("required")}, _CALLS_A_FUNCTION]
+    schema["anyOf"] = [{"required": schema.pop("required")}, _CALLS_A_FUNCTION, {"required": [KEY]}]
+    base = "A campaign file, or a preset, with everything that this file leaves out."
+    schema["properties"][KEY] = {"type": "string", "description": base}
     farms = schema["properties"]["farms"]
     several = _FROM_FILE | {"description": "One farm for each feature of a geographic file."}
     schema["properties"]["farms"] = {"description": farms.pop("description"), "anyOf": [farms, several]}
@@ -71,8 +75,13 @@ class _OfSections(GenerateJsonSchema):
             inner = section_of(section, name)
             written = full["properties"][field.alias or name]
             written["description"] = written["description"] or (_first_sentence(inner) if inner else "")
+        if issubclass(section, NamedOneOf):
+            for name, offer in offers(section.group).items():
+                about = f"Offered by {offer.package}, on the machine where this schema was written."
+                full["properties"][name] = {"type": ["object", "null"], "description": about}
         if issubclass(section, OneOf):
-            full["oneOf"] = [{"required": [key]} for key in section.alternative_keys().values()]
+            keys = full["properties"].keys() - {*section.beside}
+            full["oneOf"] = [{"required": [key]} for key in full["properties"] if key in keys]
         others = [*_short_forms(section, full), *([_FROM_FILE] if section.may_be_in_a_file else ())]
         return {"description": full["description"], "anyOf": [full, *others]} if others else full
 
@@ -94,7 +103,7 @@ def _described(section: type[Any], schema: JsonSchemaValue) -> JsonSchemaValue:
 def _short_forms(section: type[Section], full: JsonSchemaValue) -> Iterator[JsonSchemaValue]:
     """What may be written instead of the mapping: a bare name, the value of one key, or a form of its own."""
     if issubclass(section, NamedOneOf):
-        yield {"enum": section.bare_names()}
+        yield {"enum": [*section.bare_names(), *offers(section.group)]}
     if key := section.bare[0]:
         written = full["properties"][key]
         yield written.get("anyOf", [written])[0]

@@ -2,22 +2,21 @@
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 import shapely
-from pydantic_core import PydanticCustomError
 
-from vindeby.arrays import FloatArray
 from vindeby.campaign.fields import MAX_TASKS, CampaignFields
 from vindeby.campaign.neighbours import groups_in
 from vindeby.campaign.reading.yaml_text import Path, field_name
 from vindeby.campaign.sections.boundary import Boundary
 from vindeby.campaign.sections.cables import Cables
-from vindeby.campaign.sections.costs import WAYS, Foundation, near_points
+from vindeby.campaign.sections.costs import WAYS, Foundation, Objective, PriceTable
 from vindeby.campaign.sections.farm import MAX_TURBINES, CountRange
 from vindeby.campaign.sections.method import Step
 from vindeby.campaign.sections.site import Site
-from vindeby.campaign.sections.time_series import TurbulenceTable
+from vindeby.campaign.sections.time_series import States, TimeSeries, TurbulenceTable
 from vindeby.campaign.sections.turbines import Turbine
 from vindeby.campaign.sections.values import refusal, require
 from vindeby.text import plural
@@ -108,16 +107,14 @@ def _refuse_objective(campaign: CampaignFields) -> None:
     if objective is not None and objective.against == "turbines":
         needs = "the number of turbines is fixed, and cannot be an objective"
         require(chosen is not None, needs, "give n_turbines as a range, e.g. {from: 60, to: 66}", "objective")
-    if objective is not None:
+    if objective is not None and isinstance(objective.turbine_cost_gwh, dict):
+        _require_types(campaign, objective.turbine_cost_gwh, ("objective", "turbine_cost_gwh"))
         _require_each_type(campaign, objective.turbine_cost_gwh, ("objective", "turbine_cost_gwh"))
 
 
-def _require_each_type(campaign: CampaignFields, given: object, at: Path) -> None:
-    """Refuse a cost by type that leaves out a type, or names one that the campaign does not have."""
-    if not isinstance(given, dict):
-        return
-    _require_types(campaign, given, at)
-    for turbine in campaign.turbines:
+def _require_each_type(campaign: CampaignFields, given: Any, at: Path) -> None:
+    """Refuse a cost by type that leaves out a type."""
+    for turbine in campaign.turbines if isinstance(given, dict) else ():
         wrong = f"does not say what a turbine of type {turbine.name!r} costs"
         require(turbine.name in given, wrong, "give every type its cost, or one number for all", *at)
 
@@ -135,68 +132,70 @@ def refuse_costs(campaign: CampaignFields) -> None:
         require(not lacks, "there are no cables to be short", "add cables: to costs", "objective")
         alike = objective.against == "lcoe" and costs.cables is None and costs.foundation is None
         require(not alike, "every layout costs the same", "add foundation: or cables: to costs", "objective")
+    if objective is not None and objective.is_priced_by_state:
+        _refuse_prices(campaign, objective)
     for name in ("capex", "opex"):
         _require_each_type(campaign, getattr(costs.turbine, name), ("costs", "turbine", name))
-    is_lcoe = objective is not None and "lcoe" in (objective.of, objective.against)
-    for turbine in campaign.turbines if is_lcoe else ():
-        wrong = f"all costs of turbines of type {turbine.name!r} are 0, and so is every LCOE"
-        require(not costs.is_free(turbine.name), wrong, "give costs above 0", "costs")
     if costs.cables is not None:
         _refuse_cables(campaign, costs.cables)
     if costs.foundation is None:
         return
-    depth = costs.foundation.depth
     for index, farm in enumerate(campaign.farms):
         for what, x, y in _corners(farm.boundary):
-            of_farm = f"{what} of farm {farm.name!r}"
-            _refuse_place(depth.bounds, "depths", of_farm, x, y, ("farms", index, "boundary"))
-        zones = [(f"zone {zone.name!r}", zone.boundary) for zone in farm.zones or ()]
-        for what, boundary in [(f"farm {farm.name!r}", farm.boundary), *zones]:
-            area = boundary.shape()
-            east, north, depths = depth.around(area)
-            try:
-                _refuse_depths(costs.foundation, what, east, north, depths)
-            except PydanticCustomError:
-                # The bounds reach farther than the area, whose own cells take longer to find.
-                depths = np.where(near_points(area, east, north), depths, np.nan)
-                _refuse_depths(costs.foundation, what, east, north, depths)
+            of_farm, bounds = f"{what} of farm {farm.name!r}", costs.foundation.depth.bounds
+            _refuse_place(bounds, "depths", of_farm, x, y, ("farms", index, "boundary"))
+        _refuse_depths(costs.foundation, f"farm {farm.name!r}", farm.boundary)
+        for zone in farm.zones or ():
+            _refuse_depths(costs.foundation, f"zone {zone.name!r}", zone.boundary)
+
+
+def _refuse_prices(campaign: CampaignFields, objective: Objective) -> None:
+    """Refuse prices that do not fit the wind states, and where states do not count alike everywhere."""
+    at, (_, given) = ("objective", "price"), campaign.site.chosen
+    steps = len(given.wind_speed) if isinstance(given, TimeSeries | States) else None
+    if isinstance(objective.price, PriceTable):
+        require(steps is None, "a table of prices is for a wind rose", f"give {steps} prices in a list", *at)
+    else:
+        wrong = (
+            f"has {len(objective.prices)} prices, but the site has {'no' if steps is None else steps} steps"
+        )
+        remedy = "give one for each step or state, or for a wind rose {wind_speeds: [...], values: [...]}"
+        require(steps == len(objective.prices), wrong, remedy, *at)
+    alike = not campaign.scenarios and (campaign.site.local is None or not campaign.site.local.has_weibull)
+    wrong = "prices that differ are not possible with scenarios, or with frequencies that differ from place to place"
+    require(alike, wrong, "give one price", *at)
 
 
 def _refuse_cables(campaign: CampaignFields, cables: Cables) -> None:
-    """Refuse a farm without substations, names that no farm or zone has, and substations where no cable may lie."""
-    at, given = ("costs", "cables", "substations"), cables.substations
-    named = given if isinstance(given, dict) else {}
-    zoned = [farm for farm in campaign.farms if farm.name not in named]
-    names = [farm.name for farm in campaign.farms] + [one.name for farm in zoned for one in farm.zones or ()]
-    for name in named:
-        wrong = f"no farm or zone has its substations by the name {name!r}"
-        require(name in names, wrong, f"name farms or zones: {', '.join(names[:9])}", *at, name)
+    """Refuse a farm without substations, and substations where no cable may lie."""
+    at = ("costs", "cables", "substations")
     for farm in campaign.farms:
-        groups = cables.groups(farm)
+        given, area = cables.substations_of(farm.name), farm.boundary.shape()
         wrong = f"does not say where the substations of farm {farm.name!r} are"
-        require(groups, wrong, "give them for the farm, or for each of its zones", *at)
-        for boundary, places in groups:
-            area = boundary.shape()
-            pieces = not cables.within_area or area.geom_type == "Polygon"
-            wrong = f"farm {farm.name!r} is in several pieces, and no cable could lead from one to another"
-            require(pieces, wrong, "write within_area: false", "costs", "cables", "within_area")
-            listed = places if isinstance(places, tuple) else ()
-            wrong = "two substations stand at one place"
-            require(len(set(listed)) == len(listed), wrong, "leave one out, or move it", *at)
-            for place in listed:
-                point, where = shapely.Point(place), f"({place[0]:.10g}, {place[1]:.10g})"
-                excluded = any(hole.shape().contains(point) for hole in boundary.exclusions)
-                require(not excluded, f"the substation at {where} is in an exclusion", "move it", *at)
-                inside = not cables.within_area or area.distance(point) <= 1.0
-                wrong = f"the substation at {where} is outside farm {farm.name!r}, where no cable may lie"
-                require(inside, wrong, "move it, or write within_area: false", *at)
+        require(given is not None, wrong, "give them for every farm", *at)
+        pieces = not cables.within_area or area.geom_type == "Polygon"
+        wrong = f"farm {farm.name!r} is in several pieces, and no cable could lead from one to another"
+        require(pieces, wrong, "write within_area: false", "costs", "cables", "within_area")
+        listed = given if isinstance(given, tuple) else ()
+        require(len(set(listed)) == len(listed), "two substations stand at one place", "move one", *at)
+        for place in listed:
+            point, where = shapely.Point(place), f"({place[0]:.10g}, {place[1]:.10g})"
+            excluded = any(hole.shape().contains(point) for hole in farm.boundary.exclusions)
+            require(not excluded, f"the substation at {where} is in an exclusion", "move it", *at)
+            inside = not cables.within_area or area.distance(point) <= 1.0
+            wrong = f"the substation at {where} is outside farm {farm.name!r}, where no cable may lie"
+            require(inside, wrong, "move it, or write within_area: false", *at)
 
 
-def _refuse_depths(
-    foundation: Foundation, what: str, x: FloatArray, y: FloatArray, depths: FloatArray
-) -> None:
+def _refuse_depths(foundation: Foundation, what: str, boundary: Boundary) -> None:
     """Refuse land, depths outside the limits, and a curve that does not hold the others or is negative there."""
-    at, (least, most) = ("costs", "foundation"), foundation.depth.limits
+    at, (least, most) = ("costs", "foundation"), foundation.depth.limits or (-math.inf, math.inf)
+    area = boundary.shape()
+    x, y, depths = foundation.depth.around(area)
+    shapely.prepare(area)
+    cells = np.pad(shapely.intersects(area, shapely.box(x[:-1, None], y[:-1], x[1:, None], y[1:])), 1)
+    near = cells[1:, 1:] | cells[:-1, 1:] | cells[1:, :-1] | cells[:-1, :-1]
+    depths = np.where(near, depths, np.nan)
     low, high = float(np.nanmin(depths)), float(np.nanmax(depths))
     i, j = np.unravel_index(np.nanargmin(depths), depths.shape)
     wrong = f"is {low:.6g} m, above the water, at ({x[i]:.10g}, {y[j]:.10g}), in or beside {what}"
@@ -205,17 +204,18 @@ def _refuse_depths(
     water = f"the water in and around {what} is {low:.4g} to {high:.4g} m deep"
     wrong = f"{water}, outside the limits"
     require(low <= most and least <= high, wrong, "change least and most", *at, "depth")
-    if foundation.curve is None:
-        return
-    low, high, (name, curve) = max(low, least), min(high, most), foundation.curve
-    if curve.table is not None:
+    low, high, curve = max(low, least), min(high, most), foundation.curve
+    name = "mass" if foundation.cost is None else "cost"
+    if curve is not None and curve.table is not None:
         first, last = curve.table[0][0], curve.table[-1][0]
         wrong = f"goes from {first:g} to {last:g} m, but {water}"
         remedy = "extend the table, or limit the depth with least and most"
         require(first <= low and high <= last, wrong, remedy, *at, name)
-    worst = float(curve.at(np.linspace(low, high, _DEPTHS_TRIED)).min())
-    wrong = f"is negative, {worst:.4g}, at a depth in or around {what}"
-    require(worst >= 0.0, wrong, "correct the coefficients; the constant comes first", *at, name)
+    elif curve is not None:
+        tried = np.linspace(low, high, _DEPTHS_TRIED)
+        worst = float(np.polynomial.polynomial.polyval(tried, np.array(curve.polynomial)).min())
+        wrong = f"is negative, {worst:.4g}, at a depth in or around {what}"
+        require(worst >= 0.0, wrong, "correct the coefficients; the constant comes first", *at, name)
 
 
 def _first_range(campaign: CampaignFields) -> tuple[Path, CountRange] | None:
@@ -291,16 +291,9 @@ def _refuse_twice(places: Sequence[tuple[Path, tuple[float, float]]]) -> None:
     for one, other in sorted(pairs):
         wrong = f"stands where {field_name(places[other][0])} stands: a turbine is listed twice"
         remedy = "list each turbine once, for the campaign or for the farm"
-        require(
-            one <= other or _in_two_scenarios(places[one][0], places[other][0]),
-            wrong,
-            remedy,
-            *places[one][0],
-        )
-
-
-def _in_two_scenarios(one: Path, other: Path) -> bool:
-    return one[0] == other[0] == "scenarios" and one[1] != other[1]
+        here, there = places[one][0], places[other][0]
+        in_two_scenarios = here[0] == there[0] == "scenarios" and here[1] != there[1]
+        require(one <= other or in_two_scenarios, wrong, remedy, *here)
 
 
 def refuse_outside_local_wind(campaign: CampaignFields) -> None:

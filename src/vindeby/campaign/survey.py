@@ -106,7 +106,8 @@ def survey(campaign: Campaign) -> Survey:
 
 
 def _idle_objective(campaign: Campaign, cells: Sequence[Cell]) -> Iterator[str]:
-    decides = campaign.objective is None or campaign.objective.needs_costs or campaign.objective.over
+    given = campaign.objective
+    decides = given is None or given.needs_costs or given.over or given.against
     if not decides and not any(cell.is_chosen for cell in cells):
         yield (
             "objective: nothing is chosen by it, because every farm has a fixed number of turbines of each type; give "

@@ -149,6 +149,7 @@ RESULT_ARRAYS: Mapping[str, Mapping[str, str]] = {
     "types": _about("turbine type of each turbine, by its number in the campaign", "1"),
     "zone": _about("zone of each turbine, by its number in the farm", "1"),
     "zone_aep": _about("annual energy production of each zone", "GWh/year"),
+    "revenue_eur": _about("what the energy of a year is sold for", "EUR"),
     "substations": _about("positions of substations, x then y", "m"),
     "cable_ends": _about("ends of each cable: a turbine, or -1 - s for substation s", "1"),
     "cable_types": _about("type of each cable, by its number in the campaign", "1"),

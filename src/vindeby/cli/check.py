@@ -5,11 +5,14 @@ from __future__ import annotations
 import dataclasses
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 from vindeby.cli.options import CampaignArgument, JsonOption, SeedsOption, SetOption, load_campaign
-from vindeby.cli.output import echo_json, say
+from vindeby.cli.output import echo, echo_json, say
 from vindeby.text import one_line, plural
+from vindeby.units import KM2
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -21,7 +24,14 @@ _WIDTH_OF_A_FILE = 120
 
 
 def command(
-    campaign: CampaignArgument, set_: SetOption = None, seeds: SeedsOption = None, json_: JsonOption = False
+    campaign: CampaignArgument,
+    set_: SetOption = None,
+    seeds: SeedsOption = None,
+    estimate: Annotated[
+        bool,
+        typer.Option("--estimate", help="Time a few tasks; say how long all take, and how much disk."),
+    ] = False,
+    json_: JsonOption = False,
 ) -> None:
     """Say whether a campaign file is right, and what it would run."""
     from vindeby.campaign.survey import survey
@@ -29,17 +39,40 @@ def command(
     notes: list[str] = []
     loaded = load_campaign(campaign, set_, seeds, on_note=notes.append)
     found = survey(loaded)
-    if json_:
-        echo_json(_as_data(loaded, found) | {"notes": notes})
-    else:
+    if not json_:
         _print(loaded, found)
         for note in notes:
             say(f"note: {note}")
     for warning in found.warnings:
         say(f"warning: {warning}")
+    taken = _estimated(loaded, in_words=not json_) if estimate else {}
+    if json_:
+        echo_json(_as_data(loaded, found) | {"notes": notes} | taken)
+
+
+def _estimated(campaign: Campaign, *, in_words: bool) -> dict[str, object]:
+    """What the campaign would take, printed ``in_words`` or as data."""
+    from vindeby.results.humanize import duration, size
+    from vindeby.runner.estimate import estimate
+
+    found = estimate(campaign, say)
+    if in_words:
+        low, high = map(duration, found.task_s)
+        each = low if low == high else f"{low} to {high}"
+        echo(
+            f"\nestimate from {plural(len(found.timed), 'task')}, timed on this machine; a run computes them again"
+        )
+        echo(f"CPU: {found.cpu_s / 3600.0:.3g} h for {plural(found.tasks, 'task')} of {each}")
+        compiling = (
+            f", {duration(found.compile_s)} of it compiling or loading" if found.compile_s > 1.0 else ""
+        )
+        echo(f"time: {duration(found.wall_s)} with {plural(found.workers, 'worker')}{compiling}")
+        echo(f"disk: {size(found.database)}, and as much again while it is merged")
+    return {"estimate": dataclasses.asdict(found)}
 
 
 def _as_data(campaign: Campaign, found: Survey) -> dict[str, object]:
+    from vindeby.assembly.device import chosen_device
     from vindeby.campaign.neighbours import neighbours_in_words
     from vindeby.campaign.worlds import worlds
 
@@ -56,9 +89,10 @@ def _as_data(campaign: Campaign, found: Survey) -> dict[str, object]:
         "grid_convergence_deg": campaign.site.grid_convergence_deg,
         "wake": campaign.wake.title if campaign.is_about_wind else None,
         "objective": None if campaign.objective is None else campaign.objective.title,
-        "costs": None if campaign.costs is None else campaign.costs.in_words,
+        "costs": _costs(campaign) or None,
         "scenarios": [{"name": world.name, "weight": world.weight} for world in worlds(campaign)],
-        "method": [step.chosen[0] for step in campaign.method],
+        "method": [step.title for step in campaign.method],
+        "device": dict(zip(("name", "why"), chosen_device(campaign, campaign.run.device), strict=True)),
         "neighbours": [{"beside": where, "what": what} for where, what in neighbours_in_words(campaign)],
         "cells": [dataclasses.asdict(cell) for cell in found.cells],
         "warnings": list(found.warnings),
@@ -68,21 +102,25 @@ def _as_data(campaign: Campaign, found: Survey) -> dict[str, object]:
 def _print(campaign: Campaign, found: Survey) -> None:
     from rich.console import Console
 
+    from vindeby.assembly.device import chosen_device
     from vindeby.campaign.neighbours import neighbours_in_words
     from vindeby.campaign.worlds import worlds
 
     console = Console(width=None if sys.stdout.isatty() else _WIDTH_OF_A_FILE, highlight=False)
     console.print(f"{one_line(campaign.name)}: {campaign.counts}", markup=False)
-    steps = " -> ".join(step.chosen[0] for step in campaign.method)
+    steps = " -> ".join(step.title for step in campaign.method)
     if not campaign.is_about_wind:
         console.print(f"search {steps}", markup=False)
         return
     if campaign.returned_arrays is None:
         console.print(f"wind: {one_line(campaign.site.about)}", markup=False, soft_wrap=True)
     console.print(f"wake model {campaign.wake.title}; search {steps}", markup=False)
+    if campaign.run.device != "cpu":
+        device, why = chosen_device(campaign, campaign.run.device)
+        console.print(f"device {device}: {one_line(why)}", markup=False, soft_wrap=True)
     if campaign.objective is not None:
         console.print(f"objective: {one_line(campaign.objective.title)}", markup=False)
-    for part in campaign.costs.in_words if campaign.costs is not None else ():
+    for part in _costs(campaign):
         console.print(f"costs: {one_line(part)}", markup=False, soft_wrap=True)
     if given := worlds(campaign):
         names = ", ".join(f"{one_line(world.name)} (weight {world.weight:g})" for world in given)
@@ -99,6 +137,21 @@ def _print(campaign: Campaign, found: Survey) -> None:
         )
     for where, what in neighbours_in_words(campaign):
         console.print(f"neighbours of {one_line(where)}: {one_line(what)}", markup=False)
+
+
+def _costs(campaign: Campaign) -> list[str]:
+    """What is counted, and how much of each farm or zone the depth limits leave."""
+    lines = [] if campaign.costs is None else campaign.costs.in_words
+    if campaign.costs is None or campaign.costs.depth is None or campaign.costs.depth.limits is None:
+        return lines
+    from vindeby.assembly.search import grounds
+
+    for farm in campaign.farms:
+        for area in farm.zones or (farm,):
+            left_km2 = grounds(campaign, farm, area.boundary).area_m2 / KM2
+            name = farm.name if area is farm else f"zone {area.name} of {farm.name}"
+            lines.append(f"depth limits leave {left_km2:.1f} of {area.boundary.area_km2:.1f} km2 of {name}")
+    return lines
 
 
 def _middles(campaign: Campaign) -> list[tuple[float, float]]:

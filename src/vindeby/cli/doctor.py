@@ -33,6 +33,10 @@ _EXTRAS = {
 _LEAST_FREE = 1e9
 _LEAST_MEMORY = 5e8
 """Of a worker, in bytes: one with the compiled wake engine has 164 MB in use; docs/running.md has the measurement."""
+_PROBE = 32_000_000
+"""Bytes of a large file."""
+_SLOW_S = 0.5
+"""A durable write that takes longer is slow: those of disks take 1 to 50 ms."""
 _ONE_MACHINE_ONLY = frozenset({"tmpfs", "ramfs", "overlay"})
 
 
@@ -55,6 +59,7 @@ def command(
     found = {
         "versions": versions(),
         "extras": extras(),
+        "plugins": plugins(),
         "cores": cores(),
         "memory": memory(),
         "gpu": gpu(),
@@ -97,6 +102,23 @@ def extras() -> MachineFact:
     return MachineFact(summary, data={"installed": there})
 
 
+def plugins() -> MachineFact:
+    """What other packages offer: wake models and search methods, usable by name in a campaign file."""
+    from vindeby.campaign.reading.code_files import offers
+    from vindeby.campaign.sections.method import Step
+    from vindeby.campaign.sections.wake_model import WakeModel
+
+    words, trouble, data = [], [], {}
+    for kind, part in (("wake model", WakeModel), ("search method", Step)):
+        for name, offer in offers(part.group).items():
+            own = "vindeby has one of this name" if name in part.alternative_keys().values() else ""
+            words.append(f"{kind} {name} ({offer.package})")
+            data[f"{part.group}:{name}"] = offer.code
+            if own or offer.trouble:
+                trouble.append(f"{kind} {name} of {offer.package} cannot be used: {own or offer.trouble}")
+    return MachineFact(", ".join(words) or "none", "; ".join(trouble), {"offered": data})
+
+
 def cores() -> MachineFact:
     """How many workers a run would have."""
     from vindeby.runner.processes import usable_cores
@@ -135,9 +157,9 @@ def gpu() -> MachineFact:
     if not cards:
         return MachineFact("none (campaigns run on processors)", data={"cards": [], "usable": False})
     found = found_device()
-    use = f"WindFarm(device='auto') {'uses' if found.usable else 'does not use'} it: {found.why}"
+    use = f"--device auto {'uses' if found.usable else 'does not use'} it: {found.why}"
     data = {"cards": cards, "usable": found.usable, "why": found.why}
-    return MachineFact(f"{'; '.join(cards)}; {use}; campaigns run on processors", data=data)
+    return MachineFact(f"{'; '.join(cards)}; {use}", data=data)
 
 
 def slurm() -> MachineFact:
@@ -162,18 +184,34 @@ def slurm() -> MachineFact:
 def disk(folder: Path) -> MachineFact:
     """Room and speed where results would be written, and whether other machines may see it."""
     try:
-        free, seconds = shutil.disk_usage(folder).free, _durable_write_s(folder)
+        free, seconds = shutil.disk_usage(folder).free, _durable_write_s(folder, 4096)
+        size = _PROBE if free > 10 * _PROBE else 4096
+        speed = size / _durable_write_s(folder, size)
     except OSError as error:
         return MachineFact(
             f"{folder.absolute()}", f"cannot be written to: {error.strerror}; choose another folder"
         )
     kind = (_answer("df", "--output=fstype", str(folder)) or "").rpartition("\n")[2]
     summary = f"{folder.absolute()}: {free / 1e9:,.1f} GB free, {kind or 'unknown file system'}, "
-    summary += f"{1e3 * seconds:.1f} ms to write a small file durably"
+    summary += (
+        f"{1e3 * seconds:.1f} ms to write a small file durably, {speed / 1e6:,.0f} MB/s for a large one: "
+    )
+    summary += f"a result is safe {1e3 * seconds:.1f} ms after it is found, and merging 1 GB takes {1e9 / speed:,.0f} s"
     trouble = f"only {free / 1e6:,.0f} MB are free" if free < _LEAST_FREE else ""
+    if seconds > _SLOW_S:
+        trouble = trouble or (
+            f"writing durably is slow: workers wait for it where tasks take less than {seconds:.1f} s; write "
+            f"run: {{flush_s: {10 * seconds:.0f}}}, so that results share files, or choose another folder"
+        )
     if kind in _ONE_MACHINE_ONLY:
         summary += "; only this machine sees it: not for a cluster"
-    data = {"folder": str(folder.absolute()), "free": free, "file_system": kind, "durable_write_s": seconds}
+    data = {
+        "folder": str(folder.absolute()),
+        "free": free,
+        "file_system": kind,
+        "durable_write_s": seconds,
+        "write_bytes_per_s": speed,
+    }
     return MachineFact(summary, trouble, data)
 
 
@@ -207,13 +245,13 @@ def _answer(name: str, *arguments: str) -> str | None:
     return done.stdout.strip() if done.returncode == 0 else None
 
 
-def _durable_write_s(folder: Path) -> float:
-    """Seconds to write 4 KiB, force it to the disk and rename it, as shards are published."""
+def _durable_write_s(folder: Path, size: int) -> float:
+    """Seconds to write so many bytes, force them to the disk and rename the file, as shards are published."""
     with tempfile.TemporaryDirectory(dir=folder, prefix=".vindeby-doctor-") as inside:
         began = time.perf_counter()
         path = Path(inside) / "probe"
         with path.open("wb") as file:
-            file.write(bytes(4096))
+            file.write(bytes(size))
             file.flush()
             os.fsync(file.fileno())
         path.rename(path.with_name("renamed"))

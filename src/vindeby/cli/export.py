@@ -34,7 +34,7 @@ def command(
             "--output",
             metavar="PATH",
             help="Where to; if not given, OUT with the ending of the format. "
-            "zarr, windio and floris make a folder.",
+            "zarr, windio, floris and ro-crate make a folder.",
         ),
     ] = None,
     key: Annotated[

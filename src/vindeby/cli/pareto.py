@@ -40,15 +40,13 @@ def command(
 
 
 def _print(front: "Front") -> None:
-    name, (least, most) = front.against.attribute, front.reference
-    title = ", ".join(filter(None, [front.against.title, front.against.unit]))
-    echo(
-        f"{front.farm}, {front.type}: {len(front.keys)} results, {front.is_dominated.sum()} of them dominated"
-    )
+    title, (least, most) = front.against.label, front.reference
+    dominated = sum(point.is_dominated for point in front.points)
+    echo(f"{front.farm}, {front.type}: {len(front.points)} results, {dominated} of them dominated")
     echo(f"hypervolume {front.hypervolume:.6g}, up to {least:,.3f} GWh and {title} {most:,.6g}")
-    width = max(map(len, front.keys))
+    width = max(len(point.key) for point in front.points)
     echo(f"{'key':<{width}}  weight      AEP, GWh  {title:>18}")
-    for point in front.as_data()["points"]:
-        weight = "" if point["weight"] is None else f"{point['weight']:.4f}"
-        mark = f"  dominated, by {point['lost_gwh']:.3f} GWh" if point["is_dominated"] else ""
-        echo(f"{point['key']:<{width}}  {weight:>6}  {point['aep_gwh']:12,.3f}  {point[name]:18,.3f}{mark}")
+    for point in front.points:
+        weight = "" if point.weight is None else f"{point.weight:.4f}"
+        mark = f"  dominated, by {point.lost_gwh:.3f} GWh" if point.is_dominated else ""
+        echo(f"{point.key:<{width}}  {weight:>6}  {point.aep_gwh:12,.3f}  {point.other:18,.3f}{mark}")

@@ -50,15 +50,16 @@ def line_of(progress: Progress) -> str:
 
 
 def line_writer(stream: TextIO, interval_s: float) -> Callable[[Progress], None]:
-    """For a log file: a function that writes a line per interval, and one when the last task is settled."""
-    written_s, said = time.monotonic(), ""
+    """For a log file: a function that writes a line per interval, and when compiling begins and the last task ends."""
+    written_s, said, compiled = time.monotonic(), "", False
 
     def write(progress: Progress) -> None:
-        nonlocal written_s, said
+        nonlocal written_s, said, compiled
         now, text = time.monotonic(), line_of(progress)
         counts = text.partition(" (")[0]
-        if now - written_s >= interval_s if progress.left else counts != said:
-            written_s, said = now, counts
+        compiles = not compiled and any(view.doing.startswith("compiling") for view in progress.workers)
+        if compiles or (now - written_s >= interval_s if progress.left else counts != said):
+            written_s, said, compiled = now, counts, compiled or compiles
             stream.write(f"{time.strftime('%Y-%m-%d %H:%M:%S')} {text}\n")
             stream.flush()
 

@@ -7,16 +7,16 @@ OptiWindNet (M. Souza de Alencar, DTU, MIT licence) is an extra and imported onl
 
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 import shapely
 
-from vindeby.arrays import BoolArray, FloatArray, IntArray
+from vindeby.arrays import FloatArray, IntArray
 from vindeby.economy.costs import CableTree
-from vindeby.errors import ArgumentError, TaskError, library
+from vindeby.errors import DataError, TaskError, library
 
 RouterName = Literal["heuristic", "hgs", "milp"]
 CableType = tuple[int, float]
@@ -91,68 +91,60 @@ class Routes:
     def stored(
         cls, arrays: Mapping[str, npt.NDArray[Any]], types: Sequence[CableType] = ()
     ) -> "Routes | None":
-        """From the arrays of a result; None where it has none. Without types all lengths are right, and no cost."""
+        """From the arrays of a result; None where it has none, DataError where they are not those of cables.
+
+        Without types all lengths are right, and no cost.
+        """
         if "cable_ends" not in arrays:
             return None
-        number, x, y = arrays["cable_points"]
-        first = np.searchsorted(number, np.arange(len(arrays["cable_ends"]) + 1))
-        kinds = arrays["cable_types"]
-        prices = [eur for _, eur in types] or [0.0] * (1 + int(kinds.max(initial=0)))
-        points = np.column_stack([x, y])
-        return cls(
-            arrays["cable_ends"], kinds, points, first, arrays["substations"].T, np.array(prices, np.float64)
-        )
+        names = ("cable_ends", "cable_types", "cable_points", "substations")
+        ends, kinds, drawn, stations = (np.asarray(arrays.get(name, 0)) for name in names)
+        wrong, count = "its cables cannot be followed: ", ends.shape[:1]
+        whole = ends.dtype.kind in "iu" and kinds.dtype.kind in "iu"
+        shapes = (kinds.shape, ends.shape[1:], drawn.shape[:-1], stations.shape[:-1])
+        if not whole or shapes != (count, (2,), (3,), (2,)) or drawn.dtype.kind not in "fiu":
+            raise DataError(f"{wrong}{', '.join(names)} are not arrays of numbers that fit together")
+        first = np.searchsorted(drawn[0], np.arange(len(ends) + 1))
+        ordered = (np.diff(drawn[0]) >= 0).all() and (first[0], first[-1]) == (0, drawn.shape[1])
+        if not (ordered and np.isfinite(drawn).all()) or (np.diff(first) < 2).any():
+            raise DataError(f"{wrong}cable_points does not have two points or more of each cable, in order")
+        prices = np.array([eur for _, eur in types] or [0.0] * (1 + int(kinds.max(initial=0))), np.float64)
+        known = (ends >= -stations.shape[1]).all() and (ends < len(ends)).all() and (kinds >= 0).all()
+        if not known or (kinds >= len(prices)).any() or len(np.unique(ends[:, 0])) < len(ends):
+            raise DataError(f"{wrong}a cable has an end or a type that there is not, or a turbine has two")
+        return cls(ends, kinds, drawn[1:].T, first, stations.T, prices)
 
     def carried(self) -> IntArray:
-        """How many turbines each cable carries; ArgumentError where they do not all lead to a substation."""
-        above = {int(lower): (number, int(upper)) for number, (lower, upper) in enumerate(self.ends)}
-        count = np.zeros(len(self.ends), np.int64)
-        for turbine in above:
-            node, steps = turbine, 0
-            while node >= 0:
-                if node not in above or steps > len(above):
-                    raise ArgumentError(f"the cables of turbine {turbine} do not lead to a substation")
-                number, node = above[node]
-                count[number] += 1
-                steps += 1
-        return count
+        """How many turbines each cable carries; DataError where they do not all lead to a substation."""
+        upper = self.ends[np.argsort(self.ends[:, 0]), 1]
+        carried, ahead = np.zeros(len(upper), np.int64), np.arange(len(upper))
+        for _ in upper:
+            np.add.at(carried, ahead, 1)
+            ahead = upper[ahead]
+            ahead = ahead[ahead >= 0]
+        if len(ahead):
+            raise DataError(f"the cables of turbine {ahead[0]} do not lead to a substation")
+        return carried[self.ends[:, 0]]
 
     def crossings(self) -> list[tuple[int, int]]:
         """Pairs of cables that cross, or lie upon each other, or of which one passes through the turbine of the other.
 
         Two that meet in a corner, e.g. at a turbine, do not; nor do detours with the same two corners.
         """
-        start, end = (
-            np.delete(self.points, leave, axis=0) for leave in (self.first[1:] - 1, self.first[:-1])
-        )
+        segments = np.concatenate([np.stack([line[:-1], line[1:]], axis=1) for line in self.lines()])
         owner = np.repeat(np.arange(len(self.ends)), np.diff(self.first) - 1)
-        segments = np.atleast_1d(np.asarray(shapely.linestrings(np.stack([start, end], axis=1))))
-        tree, turbines = shapely.STRtree(segments), self.points[self.first[:-1]]
-        one, other = tree.query(segments, predicate="intersects")
-        a, b, c, d = start[one], end[one], start[other], end[other]
-        sides = np.stack([_side(a, b, c), _side(a, b, d), _side(c, d, a), _side(c, d, b)])
-        apart = (sides[0] * sides[1] < 0) & (sides[2] * sides[3] < 0)
-        length = np.maximum(np.hypot(*(b - a).T), _TOUCH_M)
-        low, high = np.sort([((p - a) * (b - a)).sum(axis=1) / length for p in (c, d)], axis=0)
-        upon = (sides == 0.0).all(axis=0) & (np.minimum(high, length) - np.maximum(low, 0.0) > _TOUCH_M)
-        upon &= ~(_meet(a, c) & _meet(b, d)) & ~(_meet(a, d) & _meet(b, c))
-        turbine, near = tree.query(shapely.points(turbines), predicate="dwithin", distance=_TOUCH_M)
-        inside = ~_meet(turbines[turbine], start[near]) & ~_meet(turbines[turbine], end[near])
-        pairs = np.column_stack([owner[one], owner[other]])[apart | upon]
-        pairs = np.sort(np.vstack([pairs, np.column_stack([turbine, owner[near]])[inside]]), axis=1)
+        drawn, ends = np.asarray(shapely.linestrings(segments)), np.asarray(shapely.points(segments))
+        one, other = shapely.STRtree(drawn).query(drawn, predicate="dwithin", distance=_TOUCH_M)
+        apart = shapely.distance(ends[one][:, :, None], ends[other][:, None, :])
+        shared = (apart <= _TOUCH_M).any(axis=2).sum(axis=1)
+        touching = sum(
+            (shapely.distance(ends[a], drawn[b][:, None]) <= _TOUCH_M).sum(axis=1)
+            for a, b in ((one, other), (other, one))
+        )
+        # A corner that both have is an end of each; a third end on the other segment makes them overlap.
+        wrong = (shared == 0) | ((shared == 1) & (touching > 2))
+        pairs = np.sort(np.column_stack([owner[one], owner[other]])[wrong], axis=1)
         return [(int(i), int(j)) for i, j in np.unique(pairs, axis=0) if i != j]
-
-
-def _meet(one: FloatArray, other: FloatArray) -> BoolArray:
-    """Which points of one are those of the other."""
-    return np.asarray(np.hypot(*(one - other).T) <= _TOUCH_M)
-
-
-def _side(start: FloatArray, end: FloatArray, point: FloatArray) -> FloatArray:
-    """On which side of each line a point is: 1 left, -1 right, 0 on it to the micrometre."""
-    line, there = end - start, point - start
-    area = line[:, 0] * there[:, 1] - line[:, 1] * there[:, 0]
-    return np.where(np.abs(area) <= 1e-6 * np.hypot(*line.T), 0.0, np.sign(area))
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,21 +169,6 @@ class CableRouter:
     border: FloatArray | None = None
     obstacles: Sequence[FloatArray] = ()
     clearance_m: float = 0.0
-    _area: Any = field(init=False, repr=False)
-    _walls: Any = field(init=False, repr=False)
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.substations, int):
-            object.__setattr__(self, "substations", np.array(self.substations, np.float64).reshape(-1, 2))
-        walls = shapely.union_all([shapely.Polygon(ring) for ring in self.obstacles])
-        area = None if self.border is None else shapely.Polygon(self.border).difference(walls)
-        object.__setattr__(self, "_area", None if area is None else area.buffer(_SLACK_M, join_style="mitre"))
-        object.__setattr__(self, "_walls", walls.buffer(-_SLACK_M, join_style="mitre"))
-
-    @property
-    def count(self) -> int:
-        """How many substations there are."""
-        return self.substations if isinstance(self.substations, int) else len(self.substations)
 
     def __call__(self, x: FloatArray, y: FloatArray) -> CableTree:
         """The tree that a search keeps: always by the heuristic, whatever the method of the final routes."""
@@ -201,8 +178,7 @@ class CableRouter:
         """The cables of a layout; TaskError where none can be found."""
         places = np.column_stack([np.asarray(x, np.float64), np.asarray(y, np.float64)])
         if isinstance(self.substations, int):
-            given = self._placed(places, self.substations)
-            return replace(self, substations=given).route(places[:, 0], places[:, 1])
+            return replace(self, substations=self._placed(places, self.substations)).route(*places.T)
         if len(places) == 1:
             return self._straight(places)
         if len(np.unique(places.round(3), axis=0)) < len(places):
@@ -228,15 +204,22 @@ class CableRouter:
 
     def _networks(self, api: Any, places: FloatArray, shift_m: float = 0.0) -> Iterator[Any]:
         """What the quicker routers found, one after the other, then the router itself: the best of them is kept."""
+        stations, fence = np.array(self.substations), dict[str, Any]()
+        if (room := self._room(places, stations, _SLACK_M + 1.5 * shift_m)) is not None:
+            fence["borderC"] = shapely.get_coordinates(room.exterior)[:-1]
+            fence["obstacleC_"] = [shapely.get_coordinates(hole)[:-1] for hole in room.interiors]
         # With a time limit of 0 the genetic search counts iterations.
         seconds = self.seconds if self.seconds and self.method == "hgs" else 0.0
         routers = [api.EWRouter(), api.HGSRouter(time_limit=seconds, seed=self.seed)]
         networks = []
         for router in routers[: 1 if self.method == "heuristic" else 2]:
-            networks.append(self._network(api, places, 1.5 * shift_m))
+            network = api.WindFarmNetwork(
+                cables=list(self.types), turbinesC=places, substationsC=stations, **fence
+            )
             with _iterations(_HGS_ITERATIONS):
-                networks[-1].optimize(router=router)
-            yield networks[-1]
+                network.optimize(router=router)
+            networks.append(network)
+            yield network
         if self.method == "milp":
             limit = self.seconds or 20.0 * MILP_SECONDS
             options: dict[str, Any] = {"random_seed": self.seed}
@@ -247,35 +230,27 @@ class CableRouter:
             networks[0].optimize(router=exact)
             yield networks[0]
 
-    def _network(self, api: Any, places: FloatArray, margin_m: float) -> Any:
-        """OptiWindNet's network, not routed yet, with so much more room for cables."""
-        area = self._area
-        if area is None and not self._walls.is_empty:  # it cannot have obstacles without a border
-            hull = shapely.MultiPoint([*places, *np.array(self.substations)]).union(self._walls).envelope
-            area = hull.buffer(hull.length, join_style="mitre").difference(self._walls)
-        if area is not None and margin_m:
-            area = area.buffer(margin_m, join_style="mitre")
-        fence = (
-            {}
-            if area is None
-            else {
-                "borderC": shapely.get_coordinates(area.exterior)[:-1],
-                "obstacleC_": [shapely.get_coordinates(hole)[:-1] for hole in area.interiors],
-            }
-        )
-        stations = np.array(self.substations)
-        return api.WindFarmNetwork(cables=list(self.types), turbinesC=places, substationsC=stations, **fence)
+    def _room(self, places: FloatArray, stations: FloatArray, slack_m: float = _SLACK_M) -> Any:
+        """Where cables may lie, with so much more room; None where that is everywhere."""
+        if self.border is None and not self.obstacles:
+            return None
+        walls = shapely.union_all([shapely.Polygon(ring) for ring in self.obstacles])
+        if self.border is None:  # OptiWindNet cannot have obstacles without one
+            hull = shapely.MultiPoint([*places, *stations]).union(walls).envelope
+            outline = hull.buffer(hull.length, join_style="mitre")
+        else:
+            outline = shapely.Polygon(self.border)
+        return outline.difference(walls).buffer(slack_m, join_style="mitre")
 
     def _straight(self, places: FloatArray) -> Routes:
         """The one cable of one turbine, to the nearest substation that a straight cable reaches."""
         stations = np.array(self.substations)
-        lines = shapely.linestrings([[places[0], place] for place in stations])
-        clear = ~shapely.intersects(self._walls, lines)
-        if self._area is not None:
-            clear &= shapely.covers(self._area, lines)
-        if not clear.any():
+        far, room = np.hypot(*(stations - places[0]).T), self._room(places, stations)
+        if room is not None:
+            far[~room.covers(shapely.linestrings([[places[0], place] for place in stations]))] = np.inf
+        nearest = int(np.argmin(far))
+        if far[nearest] == np.inf:
             raise TaskError("no straight cable leads from the only turbine to a substation; move one of them")
-        nearest = int(np.argmin(np.where(clear, np.hypot(*(stations - places[0]).T), np.inf)))
         ends, points = np.array([[0, -1 - nearest]]), np.vstack([places, stations[nearest]])
         return Routes(ends, np.zeros(1, np.int64), points, np.array([0, 2]), stations, self._prices)
 
@@ -285,35 +260,25 @@ class CableRouter:
 
     def _read(self, graph: Any, places: FloatArray) -> Routes:
         """OptiWindNet's graph, in which corners of detours are nodes, as one cable for each turbine."""
-        turbines, roots = len(places), self.count
+        networkx = library("networkx", "cables", "routing cables")
+        stations, turbines = np.array(self.substations), len(places)
         corners, real = graph.graph["VertexC"].copy(), graph.graph.get("fnT")
         corners[:turbines] = places
-        found: dict[int, tuple[int, int, list[int]]] = {}
-        for root in range(-roots, 0):
-            ahead = [(root, root, child, [root]) for child in graph[root]]
-            while ahead:
-                parent, before, node, path = ahead.pop()
-                path = [*path, node]
-                if 0 <= node < turbines:
-                    found[node] = parent, graph[before][node]["cable"], path
-                    parent, path = node, [node]
-                ahead += [(parent, node, child, path) for child in graph[node] if child != before]
-        if len(found) != turbines:
-            raise TaskError(f"OptiWindNet connected {len(found)} of {turbines} turbines")
-        lines = [
-            corners[path[::-1] if real is None else real[path[::-1]]]
-            for _, _, path in (found[turbine] for turbine in range(turbines))
-        ]
-        ends = [
-            (turbine, found[turbine][0] if found[turbine][0] >= 0 else -1 - (found[turbine][0] + roots))
-            for turbine in range(turbines)
-        ]
+        above: dict[int, list[int]] = {}  # the nodes from each one on to a turbine, or a substation
+        for root in range(-len(stations), 0):
+            for before, node in networkx.dfs_edges(graph, root):
+                above[node] = [node, *(above[before] if before >= turbines else [before])]
+        paths = [above[turbine] for turbine in range(turbines) if turbine in above]
+        if len(paths) != turbines:
+            raise TaskError(f"OptiWindNet connected {len(paths)} of {turbines} turbines")
+        lines = [corners[path if real is None else real[path]] for path in paths]
+        upper = np.array([path[-1] for path in paths])
         return Routes(
-            np.array(ends, np.int64),
-            np.array([found[turbine][1] for turbine in range(turbines)], np.int64),
+            np.column_stack([np.arange(turbines), np.where(upper < 0, -1 - (upper + len(stations)), upper)]),
+            np.array([graph[path[0]][path[1]]["cable"] for path in paths], np.int64),
             np.concatenate(lines),
             np.concatenate([[0], np.cumsum([len(line) for line in lines])]),
-            np.array(self.substations, np.float64),
+            stations,
             self._prices,
         )
 
@@ -323,8 +288,8 @@ class CableRouter:
         here = places[rng.choice(len(places), min(count, len(places)), replace=False)]
         for _ in range(_MOST_SUBSTATION_MOVES):
             nearest = np.argmin(np.hypot(*(places[:, None] - here).transpose(2, 0, 1)), axis=1)
-            groups = [places[nearest == s] for s in range(len(here))]
-            here = np.array([one.mean(axis=0) if len(one) else here[s] for s, one in enumerate(groups)])
+            for s in set(nearest.tolist()):
+                here[s] = places[nearest == s].mean(axis=0)
         best, least = here, np.inf
         for _ in range(_MOST_SUBSTATION_MOVES):
             here = self._allowed(here, places)
@@ -335,21 +300,13 @@ class CableRouter:
             here = np.array([_pulled(routes, s) for s in range(len(here))])
         return best
 
-    def _allowed(self, substations: FloatArray, places: FloatArray) -> FloatArray:
-        """The nearest places, about, at which substations may stand: clear of turbines, where cables may lie."""
-        moved = substations.copy()
-        for s, place in enumerate(moved):
-            nearest = places[np.argmin(np.hypot(*(places - place).T))]
-            away = np.hypot(*(place - nearest))
-            if away < self.clearance_m:
-                toward = (place - nearest) / away if away > 0.0 else np.array([1.0, 0.0])
-                moved[s] = nearest + self.clearance_m * toward
-            point = shapely.Point(moved[s])
-            room = point.buffer(1e6).difference(self._walls) if self._area is None else self._area
-            if not room.covers(point):
-                onto = shapely.shortest_line(room.buffer(-_SLACK_M), point)
-                moved[s] = shapely.get_coordinates(onto)[0]
-        return moved
+    def _allowed(self, stations: FloatArray, places: FloatArray) -> FloatArray:
+        """The nearest places at which substations may stand: clear of turbines, where cables may lie."""
+        room = self._room(places, stations, 0.0) or shapely.MultiPoint([*places, *stations]).buffer(1e5)
+        if self.clearance_m:  # a little more, as circles are polygons here
+            room = room.difference(shapely.MultiPoint(places).buffer(1.01 * self.clearance_m))
+        nearest = shapely.shortest_line(room, shapely.points(stations))
+        return shapely.get_coordinates(nearest).reshape(-1, 2, 2)[:, 0]
 
 
 @contextlib.contextmanager
@@ -376,47 +333,3 @@ def _pulled(routes: Routes, substation: int) -> FloatArray:
         weight = prices / np.maximum(np.hypot(*(corners - here).T), 1e-3)
         here = weight @ corners / weight.sum()
     return here
-
-
-def zone_of(zones: Sequence[Any], x: FloatArray, y: FloatArray) -> IntArray:
-    """The number of the polygon that each turbine stands in, or nearest to."""
-    points = shapely.points(x, y)
-    return np.asarray(np.argmin([shapely.distance(area, points) for area in zones], axis=0))
-
-
-@dataclass(frozen=True, eq=False)
-class ZonedRouter:
-    """Routes each zone by itself, with a router of its own; a turbine is of the zone that it stands in."""
-
-    zones: Sequence[Any]
-    """Shapely's polygons."""
-    routers: Sequence[CableRouter]
-
-    def __call__(self, x: FloatArray, y: FloatArray) -> CableTree:
-        """The tree that a search keeps."""
-        quick = [replace(router, method="heuristic") for router in self.routers]
-        return replace(self, routers=quick).route(x, y).tree()
-
-    def route(self, x: FloatArray, y: FloatArray) -> Routes:
-        """The cables of a layout; TaskError where none can be found, or those of two zones cross."""
-        zone = zone_of(self.zones, x, y)
-        mine = [np.flatnonzero(zone == number) for number in range(len(self.zones))]
-        filled = [number for number in range(len(mine)) if len(mine[number])]
-        parts = [self.routers[number].route(x[mine[number]], y[mine[number]]) for number in filled]
-        ends, stations = [], 0
-        for number, part in zip(filled, parts, strict=True):
-            names = np.concatenate([mine[number], -1 - stations - np.arange(len(part.substations))[::-1]])
-            ends.append(names[part.ends])  # -1 - s counts from the end
-            stations += len(part.substations)
-        sizes = np.concatenate([np.diff(part.first) for part in parts])
-        routes = Routes(
-            np.concatenate(ends),
-            np.concatenate([part.types for part in parts]),
-            np.concatenate([part.points for part in parts]),
-            np.concatenate([[0], np.cumsum(sizes)]),
-            np.concatenate([part.substations for part in parts]),
-            parts[0].eur_per_m,
-        )
-        if routes.crossings():
-            raise TaskError("cables of two zones cross; keep them apart with within_area: true")
-        return routes

@@ -1,23 +1,97 @@
 """What a layout costs: turbines by type, foundations by depth, cables, and what does not depend on the layout.
 
-``Costs`` are all figures. What depends on the place of each turbine is summed up turbine by turbine (``places``), so
-that a search which moves one needs to look at that one only. Cables are routed now and then, by ``economy.cables``; in
-between a search keeps the tree that was routed (``CableTree``), whose cost follows the places of its ends.
+``Costs`` are all figures. Cables are routed now and then, by ``economy.cables``; in between a search keeps the tree
+that was routed (``CableTree``), whose cost follows the places of its ends. What moves of turbines change in the cost of
+foundations and cables, and gradients, are computed by ``layout.moves.place_costs``.
+
+Money over the years is in the annuity form: what is spent before the first year is repaid in equal yearly amounts, each
+discounted from the end of its year. Yearly cost and yearly energy are the same in every year. Then the levelised cost
+of energy (LCOE) is the price of energy at which the net present value (NPV) is 0 (W. Short, D. J. Packey and T. Holt,
+"A manual for the economic evaluation of energy efficiency and renewable energy technologies", NREL/TP-462-5173, 1995).
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from math import expm1, inf, isfinite, log1p
 
 import numpy as np
 import numpy.typing as npt
+import shapely
 
 from vindeby.arrays import FloatArray, IntArray
-from vindeby.economy.depth import DepthGrid
-from vindeby.economy.finance import capital_recovery, lcoe_eur_per_mwh, npv_eur
 from vindeby.errors import ArgumentError
+from vindeby.units import MWH_PER_GWH, TOLERANCE_M
 
-Sloped = tuple[FloatArray, FloatArray, FloatArray]
-"""A quantity of each turbine, and how it changes as that one goes to the east and to the north, per metre."""
+Numbers = Sequence[float] | FloatArray
+
+
+def capital_recovery(discount: float, years: float) -> float:
+    """The share of an investment that is repaid each year: r / (1 - (1 + r)^-years), and 1 / years for r = 0.
+
+    ``discount`` is a fraction: 0.0661 for 6.61 %.
+    """
+    if not (isfinite(discount) and discount > -1.0):
+        raise ArgumentError(f"discount must be a fraction above -1, e.g. 0.0661 for 6.61 %, not {discount!r}")
+    if not (isfinite(years) and years > 0.0):
+        raise ArgumentError(f"years must be above 0, not {years!r}")
+    return 1.0 / years if discount == 0.0 else discount / -expm1(-years * log1p(discount))
+
+
+@dataclass(frozen=True, eq=False)
+class DepthGrid:
+    """Water depths (m, positive below the surface) at the points of a grid, bilinear between them.
+
+    ``x`` and ``y`` (metres, in the frame of the layouts) increase, in steps of any size. ``depth`` is over (x, y), in
+    this order.
+    """
+
+    x: FloatArray
+    y: FloatArray
+    depth: FloatArray
+
+    def __post_init__(self) -> None:
+        """Check what was given, and replace it by arrays."""
+        for name in ("x", "y", "depth"):
+            array = np.ascontiguousarray(getattr(self, name), np.float64)
+            object.__setattr__(self, name, array)
+            if not np.isfinite(array).all():
+                raise ArgumentError(f"{name} of a depth grid must be finite numbers")
+        for name, axis in (("x", self.x), ("y", self.y)):
+            if axis.ndim != 1 or len(axis) < 2 or not (np.diff(axis) > 0.0).all():
+                raise ArgumentError(f"{name} of a depth grid must be two or more numbers that increase")
+        shape = (len(self.x), len(self.y))
+        if self.depth.shape != shape:
+            raise ArgumentError(f"the depths must be over (x, y), of shape {shape}, not {self.depth.shape}")
+
+    @property
+    def bounds(self) -> tuple[float, float, float, float]:
+        """West, south, east and north ends."""
+        return float(self.x[0]), float(self.y[0]), float(self.x[-1]), float(self.y[-1])
+
+    def at(self, x: npt.ArrayLike, y: npt.ArrayLike) -> FloatArray:
+        """The depth at each place; beyond the ends of the grid the nearest cell goes on."""
+        i, right = _cell(self.x, np.asarray(x, np.float64))
+        j, up = _cell(self.y, np.asarray(y, np.float64))
+        below, above = (
+            self.depth[i, k] + right * (self.depth[i + 1, k] - self.depth[i, k]) for k in (j, j + 1)
+        )
+        return np.asarray(below + up * (above - below))
+
+    def refuse_outside(self, bounds: Sequence[float], what: str) -> None:
+        """Raise ArgumentError for an area that is not within the grid, but for rounding."""
+        (west, south, east, north), slack = self.bounds, 10 * TOLERANCE_M
+        low_x, low_y, high_x, high_y = bounds
+        if low_x < west - slack or low_y < south - slack or high_x > east + slack or high_y > north + slack:
+            raise ArgumentError(
+                f"{what}, from ({low_x:.10g}, {low_y:.10g}) to ({high_x:.10g}, {high_y:.10g}), is outside the grid of "
+                f"depths, from ({west:.10g}, {south:.10g}) to ({east:.10g}, {north:.10g}); give a larger grid"
+            )
+
+
+def _cell(axis: FloatArray, value: FloatArray) -> tuple[IntArray, FloatArray]:
+    """The step of an axis that a value is in, and how far through it (0 to 1)."""
+    step = np.clip(np.searchsorted(axis, value, side="right") - 1, 0, len(axis) - 2)
+    return step, (value - axis[step]) / (axis[step + 1] - axis[step])
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,8 +104,8 @@ class Foundation:
     """
 
     grid: DepthGrid
-    table: tuple[Sequence[float], Sequence[float]] | None = None
-    polynomial: Sequence[float] | None = None
+    table: tuple[Numbers, Numbers] | None = None
+    polynomial: Numbers = (0.0,)
     fixed: float = 0.0
     depths: FloatArray = field(init=False)
     """Of the table; empty with a polynomial."""
@@ -39,16 +113,10 @@ class Foundation:
     """The costs of the table, or the coefficients, with the fixed part."""
 
     def __post_init__(self) -> None:
-        if (self.table is None) == (self.polynomial is None):
-            raise ArgumentError("a foundation has a table or a polynomial of depth; give one of the two")
-        by_depth, given = self.table or ((), self.polynomial or ())
-        depths, numbers = np.array(by_depth, np.float64), np.array(given, np.float64)
-        if self.table is not None and not (
-            depths.ndim == 1
-            and depths.shape == numbers.shape
-            and len(depths) > 1
-            and (np.diff(depths) > 0.0).all()
-        ):
+        given = ((), self.polynomial) if self.table is None else self.table
+        depths, numbers = (np.array(one, np.float64) for one in given)
+        rising = depths.shape == numbers.shape and len(depths) > 1 and (np.diff(depths) > 0.0).all()
+        if self.table is not None and not rising:
             raise ArgumentError(
                 "the table of a foundation needs two or more depths that increase, and as many costs"
             )
@@ -58,25 +126,12 @@ class Foundation:
         object.__setattr__(self, "depths", depths)
         object.__setattr__(self, "numbers", numbers)
 
-    def at_depth(self, depth: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
-        """The cost at each depth (EUR), and how it changes with the depth (EUR per m)."""
-        d = np.asarray(depth, np.float64)
-        depths, numbers = self.depths, self.numbers
-        if len(depths):
-            step = np.clip(np.searchsorted(depths, d, side="right") - 1, 0, len(depths) - 2)
-            slope = (numbers[step + 1] - numbers[step]) / (depths[step + 1] - depths[step])
-            within = np.clip(d, depths[0], depths[-1])
-            return numbers[step] + slope * (within - depths[step]), np.where(within == d, slope, 0.0)
-        eur, slope = np.zeros(d.shape), np.zeros(d.shape)
-        for number in numbers[::-1]:
-            eur, slope = eur * d + number, slope * d + eur
-        return eur, slope
-
-    def at(self, x: npt.ArrayLike, y: npt.ArrayLike) -> Sloped:
-        """The cost at each place (EUR), and its gradient (EUR per m)."""
-        depth, east, north = self.grid.at(x, y)
-        eur, by_depth = self.at_depth(depth)
-        return eur, by_depth * east, by_depth * north
+    def at_depth(self, depth: npt.ArrayLike) -> FloatArray:
+        """The cost at each depth (EUR)."""
+        given = np.asarray(depth, np.float64)
+        if len(self.depths):
+            return np.asarray(np.interp(given, self.depths, self.numbers))
+        return np.asarray(np.polynomial.polynomial.polyval(given, self.numbers))
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,29 +152,11 @@ class CableTree:
     substations: FloatArray
     detour_m: FloatArray
 
-    def _lines(self, x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """From the first to the second end of each cable, (2, edges), and how far apart they are."""
-        east = np.concatenate([x, self.substations[::-1, 0]])  # -1 - s counts from the end
-        north = np.concatenate([y, self.substations[::-1, 1]])
-        first, second = self.ends.T
-        line = np.stack([east[second] - east[first], north[second] - north[first]])
-        return line, np.hypot(line[0], line[1])
-
     def eur(self, x: FloatArray, y: FloatArray) -> float:
         """What the cables cost with turbines at these places."""
-        return float(self.eur_per_m @ (self._lines(x, y)[1] + self.detour_m))
-
-    def gradient(self, x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """How the cost changes as each turbine goes to the east and to the north (EUR per m)."""
-        line, length = self._lines(x, y)
-        pull = self.eur_per_m * line / np.where(length > 0.0, length, 1.0)
-        many = len(x) + len(self.substations)
-        first, second = (self.ends % many).T
-        east, north = np.zeros((2, many))
-        for total, part in ((east, pull[0]), (north, pull[1])):
-            np.add.at(total, second, part)
-            np.subtract.at(total, first, part)
-        return east[: len(x)], north[: len(x)]
+        # -1 - s counts from the end
+        first, second = np.vstack([np.column_stack([x, y]), self.substations[::-1]])[self.ends.T]
+        return float(self.eur_per_m @ (np.hypot(*(second - first).T) + self.detour_m))
 
 
 @dataclass(frozen=True)
@@ -143,58 +180,62 @@ class Costs:
     """All figures that make the cost of a layout.
 
     ``turbine_capex`` (EUR) and ``turbine_opex`` (EUR per year) are one number for all turbine types or one for each.
-    ``fixed`` (EUR) does not depend on the layout. ``discount`` is a fraction, see ``finance``.
+    ``fixed`` (EUR) does not depend on the layout. ``discount`` is a fraction.
     """
 
-    turbine_capex: float | Sequence[float] | FloatArray
-    turbine_opex: float | Sequence[float] | FloatArray
+    turbine_capex: float | Numbers
+    turbine_opex: float | Numbers
     discount: float
     years: float
     foundation: Foundation | None = None
     fixed: float = 0.0
+    recovery: float = field(init=False)
+    """The capital recovery factor: the share of the capex that is repaid each year."""
 
     def __post_init__(self) -> None:
         for name in ("turbine_capex", "turbine_opex", "fixed"):
             if not np.isfinite(np.asarray(getattr(self, name), np.float64)).all():
                 raise ArgumentError(f"{name} must be finite, not {getattr(self, name)!r}")
-        object.__setattr__(self, "_recovery", capital_recovery(self.discount, self.years))
+        object.__setattr__(self, "recovery", capital_recovery(self.discount, self.years))
 
-    @property
-    def recovery(self) -> float:
-        """The capital recovery factor: the share of the capex that is repaid each year."""
-        return self._recovery  # type: ignore[attr-defined, no-any-return]
-
-    def of_type(self, types: IntArray) -> FloatArray:
-        """The yearly cost (EUR) of each turbine, but for its foundation."""
-        capex, opex = (np.asarray(given, np.float64) for given in (self.turbine_capex, self.turbine_opex))
-        yearly = self.recovery * capex + opex
-        return yearly[types] if yearly.ndim else np.full(len(types), float(yearly))
-
-    def places(self, x: FloatArray, y: FloatArray, types: IntArray) -> Sloped:
-        """What each turbine costs per year where it stands (EUR), with its foundation; and the gradient (EUR per m)."""
-        yearly = self.of_type(types)
+    def foundations(self, x: FloatArray, y: FloatArray) -> FloatArray:
+        """What the foundation of each turbine costs (EUR)."""
         if self.foundation is None:
-            return yearly, np.zeros(len(x)), np.zeros(len(x))
-        eur, east, north = self.foundation.at(x, y)
-        return yearly + self.recovery * eur, self.recovery * east, self.recovery * north
+            return np.zeros(len(x))
+        return self.foundation.at_depth(self.foundation.grid.at(x, y))
+
+    def places(self, x: FloatArray, y: FloatArray, types: IntArray) -> FloatArray:
+        """What each turbine costs per year where it stands (EUR), with its foundation."""
+        capex, opex = (_of_type(given, types) for given in (self.turbine_capex, self.turbine_opex))
+        return self.recovery * (capex + self.foundations(x, y)) + opex
 
     def parts(self, x: FloatArray, y: FloatArray, types: IntArray, cables_eur: float = 0.0) -> CostParts:
         """What a layout costs, by part."""
-        each = [np.asarray(given, np.float64) for given in (self.turbine_capex, self.turbine_opex)]
         capex, opex = (
-            float((given[types] if given.ndim else np.full(len(types), given)).sum()) for given in each
+            float(_of_type(given, types).sum()) for given in (self.turbine_capex, self.turbine_opex)
         )
-        foundations = 0.0 if self.foundation is None else float(self.foundation.at(x, y)[0].sum())
-        return CostParts(capex, foundations, cables_eur, self.fixed, opex)
+        return CostParts(capex, float(self.foundations(x, y).sum()), cables_eur, self.fixed, opex)
 
     def yearly_eur(self, parts: CostParts) -> float:
         """The yearly cost: capex times the capital recovery factor, and opex."""
         return self.recovery * parts.capex + parts.opex
 
     def lcoe_eur_per_mwh(self, parts: CostParts, aep_gwh: float) -> float:
-        """The levelised cost of energy."""
-        return lcoe_eur_per_mwh(parts.capex, parts.opex, aep_gwh, self.discount, self.years)
+        """The levelised cost of energy: yearly cost divided by yearly energy; infinite without energy."""
+        return inf if aep_gwh <= 0.0 else self.yearly_eur(parts) / (MWH_PER_GWH * aep_gwh)
 
     def npv_eur(self, parts: CostParts, aep_gwh: float, price_eur_per_mwh: float) -> float:
         """The net present value where energy is sold at a price."""
-        return npv_eur(parts.capex, parts.opex, aep_gwh, self.discount, self.years, price_eur_per_mwh)
+        yearly = MWH_PER_GWH * aep_gwh * price_eur_per_mwh - parts.opex
+        return yearly / self.recovery - parts.capex
+
+
+def _of_type(given: float | Numbers, types: IntArray) -> FloatArray:
+    """The number of each turbine, of one for all types or one for each."""
+    rates = np.asarray(given, np.float64)
+    return rates[types] if rates.ndim else np.full(len(types), float(rates))
+
+
+def hull_area_m2(x: FloatArray, y: FloatArray) -> float:
+    """The area that a layout uses: that of the convex hull of its turbines."""
+    return float(shapely.MultiPoint(np.column_stack([x, y])).convex_hull.area)

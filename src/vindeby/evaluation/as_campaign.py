@@ -56,14 +56,6 @@ def campaign_of(study: Study, document: Document, stored: StoredLayouts, chosen:
     checked(Campaign, Document(data, document.origins))  # with all farms: neighbours stand there, too
     data["farms"] = [data["farms"][index] for index in chosen.farms]
     data["turbines"] = [turbines[index] for index in chosen.types]
-    names = [turbine["name"] for turbine in data["turbines"]]
-    rates: dict[str, Any] = data["costs"]["turbine"] if "costs" in data else {}
-    for key, rate in rates.items():
-        rates[key] = {name: rate[name] for name in names} if isinstance(rate, dict) else rate
-    cables = data.get("costs", {}).get("cables", {})
-    if isinstance(places := cables.get("substations"), dict):
-        kept = [one["name"] for farm in data["farms"] for one in (farm, *farm.get("zones", ()))]
-        cables["substations"] = {name: place for name, place in places.items() if name in kept}
     for holder in (data, *data["farms"]):
         for group in holder.get("neighbours", ()):
             _describe_types(group, turbines)

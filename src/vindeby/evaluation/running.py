@@ -40,9 +40,19 @@ def evaluate(
 ) -> Summary:
     """Evaluate stored layouts as a study says, into a database of its own; call it again to resume after any crash.
 
-    ``database`` is an OUT.h5, ``study`` the path of a study file or its content as plain data, ``output`` the database
-    to make. Layouts that have changed since an earlier call are refused, unless ``replace_stale``. The other arguments
-    are those of ``vindeby.run``.
+    Args:
+        database: The OUT.h5 with the layouts.
+        study: The path of a study file, or its content as plain data.
+        output: The database to make.
+        overrides: Changes of the study, such as ``"output=power"``.
+        workers: As in ``vindeby.run``, and so are the arguments below.
+        part: A fixed share of the tasks.
+        retry_failed: Try again what failed.
+        replace_stale: Evaluate layouts again that have changed since an earlier call; otherwise they are refused.
+        on_bad: What to do when a file with results is bad.
+        take_over: Take the study away from the process that runs it.
+        on_progress: Called whenever something has changed.
+        on_message: Called with each message.
     """
     campaign = study_campaign(database, study, overrides)
     if Path(output).absolute() == Path(database).absolute():

@@ -24,7 +24,16 @@ the number of iterations or evaluations allowed."""
 
 @dataclass(frozen=True, eq=False)
 class Result:
-    """A feasible layout, what it is worth, and how the search for it ended."""
+    """A feasible layout, what it is worth, and how the search for it ended.
+
+    Args:
+        layout: Where the turbines stand, and their types.
+        aep_gwh: AEP in GWh.
+        status: ``"complete"``, ``"converged"``, or ``"budget"`` where the budget was used up.
+        evaluations: How often the energy was computed.
+        arrays: What else the search found, by name.
+        notes: Single values that are stored with the result.
+    """
 
     layout: Layout
     aep_gwh: float
@@ -79,7 +88,13 @@ class Method(ABC):
         return self
 
     def run(self, problem: LayoutProblem, seed: int, start: Layout | None = None) -> Result:
-        """Search once. For many seeds of one problem, call ``prepare`` and use what it returns."""
+        """Search once. For many seeds of one problem, call ``prepare`` and use what it returns.
+
+        Args:
+            problem: What is to be laid out.
+            seed: Of the random numbers; the same seed gives the same layout to the bit.
+            start: The layout to begin with, for methods that need one.
+        """
         return checked(problem, self)(seed, start)
 
 

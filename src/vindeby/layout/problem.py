@@ -6,6 +6,7 @@ that breaks its rules ever leaves this part.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -14,7 +15,6 @@ import numpy as np
 import numpy.typing as npt
 
 from vindeby.arrays import BoolArray, FloatArray, IntArray
-from vindeby.economy import DepthGrid
 from vindeby.errors import ArgumentError, TaskError
 from vindeby.layout.area.boundary import Boundary, Zone, Zones, worst_pair
 from vindeby.layout.counting.choice import Choice
@@ -64,8 +64,8 @@ GUESSED = 64
 """Places in each zone from which the price of an LCOE is guessed."""
 
 
-def _refuse_area_outside(grid: WindGrid | DepthGrid, area: Boundary, name: str) -> None:
-    """Raise ArgumentError if an area is not within the grid of local wind or depths, so that no search leaves it."""
+def _refuse_area_outside(grid: WindGrid, area: Boundary, name: str) -> None:
+    """Raise ArgumentError if an area is not within the grid of the local wind, so that no search leaves it."""
     if area.circle is None:
         corners = area.edges[:, :2] + area.origin
         what, x, y = "corner", corners[:, 0], corners[:, 1]
@@ -76,8 +76,10 @@ def _refuse_area_outside(grid: WindGrid | DepthGrid, area: Boundary, name: str) 
     grid.refuse_outside(x, y, f"farm {name}: boundary {what}")
 
 
-class Report:
+class Report(threading.local):
     """Counts how far a search is, which does not change what it finds, and reports it to a listener.
+
+    Searches in several threads are counted apart. ``tell`` is that of the thread in which it was set.
 
     ``tell`` gets the name of the step, its iterations so far and at most, the energy of the best layout so far (that is
     in the wind of ``farm``), and the share of the task that is over; None for what is not known.
@@ -117,20 +119,23 @@ class Report:
 class LayoutProblem:
     """A farm to be laid out.
 
-    ``farm`` says what a layout is worth, and holds the neighbours, if any. ``spacing_m`` is the least
-    distance between two turbines, or one such distance a turbine type, of which a pair keeps the mean;
-    neighbours are kept clear of in the same way. ``types`` is the type of each turbine, in the order in
-    which they are placed; without it all are of type 0, or, for smart start with several types, of any.
-    ``mix`` says instead how many of each type there are: for the farm, or a row for each zone.
-
-    ``boundary`` may be ``Zones``: then the turbines stand zone by zone, each in its own. ``standing`` are
-    turbines of the same farm that this search does not move: their energy counts.
-
-    ``choice`` allows other numbers than ``n_turbines`` and ``mix``, for the searches that choose them; all
-    others find what these say. ``report`` hears how far a search is.
-
-    ``stated`` is the same farm in finer wind states, in which the energy of what was found is stated; by default
-    ``farm`` itself. ``valuation`` says what is searched for other than the most energy.
+    Args:
+        farm: What a layout is worth; it also holds the neighbours, if any.
+        boundary: Where turbines may stand. With ``Zones`` they stand zone by zone, each in its own.
+        n_turbines: How many turbines.
+        spacing_m: The least distance between two turbines, or one such distance per turbine type, of which a pair keeps
+            the mean; neighbours are kept clear of in the same way.
+        name: The name of the farm in messages.
+        types: The type of each turbine in the order in which they are placed, shape (n_turbines,); without it all
+            are of type 0, or, for smart start with several types, of any.
+        mix: Instead, how many of each type there are: for the farm, or a row for each zone.
+        standing: Turbines of the same farm that this search does not move: their energy counts.
+        choice: Other numbers than ``n_turbines`` and ``mix``, for the searches that choose them; all others find what
+            these say.
+        report: Counts how far a search is, for a listener.
+        stated: The same farm in finer wind states, in which the energy of what was found is stated; by default
+            ``farm``.
+        valuation: What is searched for other than the most energy.
     """
 
     farm: WindFarm
@@ -176,12 +181,14 @@ class LayoutProblem:
                 )
         if self.choice is not None:
             self._check_choice(self.choice)
-        foundation = None if self.valuation is None else self.valuation.costs.foundation
-        wind = self.farm.site.grid if isinstance(self.farm.site, GriddedSite) else None
-        for grid in (wind, None if foundation is None else foundation.grid):
-            if grid is not None:
-                for zone in self.zones:
-                    _refuse_area_outside(grid, zone.boundary, self.name)
+        for zone in self.zones:
+            self._refuse_outside_grids(zone.boundary)
+
+    def _refuse_outside_grids(self, area: Boundary) -> None:
+        if isinstance(self.farm.site, GriddedSite):
+            _refuse_area_outside(self.farm.site.grid, area, self.name)
+        if self.valuation is not None and (foundation := self.valuation.costs.foundation) is not None:
+            foundation.grid.refuse_outside(area.bounds, f"farm {self.name}: its boundary")
 
     def _check_choice(self, choice: Choice) -> None:
         if isinstance(self.boundary, Zones) or self.types is not None or self.standing is not None:
@@ -281,7 +288,7 @@ class LayoutProblem:
         if valuation.objective != "lcoe" or valuation.price is not None:
             return valuation
         places = self._all_over
-        each = valuation.costs.places(places.x, places.y, places.types)[0].mean()
+        each = valuation.costs.places(places.x, places.y, places.types).mean()
         yearly = self.n_turbines * each + valuation.costs.recovery * valuation.costs.fixed
         lcoe = float(yearly / (MWH_PER_GWH * self.free_aep_gwh))
         return replace(valuation, price=lcoe / valuation.weight)

@@ -20,7 +20,7 @@ from typing import Literal
 import numpy as np
 
 from vindeby.arrays import FloatArray, IntArray
-from vindeby.economy import CableTree, CostParts, Costs
+from vindeby.economy import CableTree, CostParts, Costs, hull_area_m2
 from vindeby.errors import ArgumentError
 from vindeby.units import MWH_PER_GWH
 
@@ -47,6 +47,8 @@ class Valuation:
     tree: CableTree | None = None
     weight: float = 1.0
     """Of the LCOE, where it is one of two objectives: ``AEP^(1 - weight) / LCOE^weight`` is made large."""
+    eur_per_m2: float = 0.0
+    """What the convex hull of the farm costs."""
 
     def __post_init__(self) -> None:
         priced = self.objective == "npv" or (self.objective == "aep" and self.costs is not NO_COSTS)
@@ -63,7 +65,7 @@ class Valuation:
     @property
     def by_place(self) -> bool:
         """Whether the cost of a turbine depends on where it stands."""
-        return self.costs.foundation is not None or self.router is not None
+        return self.costs.foundation is not None or self.router is not None or self.eur_per_m2 > 0.0
 
     @property
     def tells_counts_apart(self) -> bool:
@@ -98,12 +100,13 @@ class Valuation:
 
     def loss_at(self, x: FloatArray, y: FloatArray, types: IntArray) -> FloatArray:
         """The cost of each turbine where it stands, cables left out, as energy (GWh per year)."""
-        return self.gwh_per_eur * self.costs.places(x, y, types)[0]
+        return self.gwh_per_eur * self.costs.places(x, y, types)
 
     def parts(self, x: FloatArray, y: FloatArray, types: IntArray) -> CostParts:
-        """What a layout costs, by part; without a kept tree its cables are routed."""
+        """What a layout costs, by part, its area with the cables; without a kept tree these are routed."""
         tree = self.routed(x, y).tree if self.tree is None else self.tree
-        return self.costs.parts(x, y, types, 0.0 if tree is None else tree.eur(x, y))
+        hull_eur = self.eur_per_m2 * hull_area_m2(x, y) if self.eur_per_m2 else 0.0
+        return self.costs.parts(x, y, types, hull_eur + (0.0 if tree is None else tree.eur(x, y)))
 
     def objective_of(self, parts: CostParts, turbines: int, aep_gwh: float) -> float:
         """The objective of a layout with so many turbines, in its own unit."""

@@ -219,13 +219,16 @@ def front(result_set: ResultSet, *, dark: bool = False) -> Axes:
     with style(dark=dark):
         axes: Axes = figure(7.2, 4.4).add_subplot(ylabel="AEP, GWh")
         for number, (one, colour) in enumerate(zip(fronts, shades(len(fronts)), strict=True)):
-            best, marker = ~one.is_dominated, MARKERS[number % len(MARKERS)]
-            axes.plot(one.other[best], one.aep_gwh[best], f"-{marker}", markersize=4.5, linewidth=1,
-                      color=colour, label=f"{one.farm}, {one.type}")  # fmt: skip
-            axes.plot(one.other[~best], one.aep_gwh[~best], marker, markersize=4.5, color=colour,
-                      markerfacecolor="none")  # fmt: skip
+            marker = MARKERS[number % len(MARKERS)]
+            for dominated, form in ((False, {"linewidth": 1}), (True, {"linewidth": 0, "mfc": "none"})):
+                mine = [
+                    (point.other, point.aep_gwh) for point in one.points if point.is_dominated == dominated
+                ]
+                label = None if dominated else f"{one.farm}, {one.type}"
+                axes.plot(*zip(*mine, strict=True), marker=marker, markersize=4.5, color=colour, label=label,
+                          **form)  # fmt: skip
         against = fronts[0].against
-        axes.set_xlabel(", ".join(filter(None, [against.title, against.unit])))
+        axes.set_xlabel(against.label)
         axes.set_title(f"AEP against {against.title}; open marks are dominated")
         axes.legend(fontsize=8)
     return axes

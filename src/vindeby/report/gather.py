@@ -13,8 +13,9 @@ from vindeby.text import as_ranges
 
 
 def results_data(result_set: ResultSet) -> dict[str, Any]:
-    """Farms, types and results for the page's script."""
+    """Farms, types and results for the page's script, which begins with the best by the objective (of this sign)."""
     rows, losses = result_set.rows, result_set.wake_losses()
+    objective = None if result_set.campaign is None else result_set.campaign.objective
     layouts = _layouts(result_set)
     farms = sorted({int(farm) for farm in rows["farm_idx"]})
     # A mixed farm's types are listed as one, apart from the others.
@@ -38,6 +39,7 @@ def results_data(result_set: ResultSet) -> dict[str, Any]:
             "type": types.index(its_type),
             "seed": int(row["ss_seed"]),
             "n": int(layout.shape[1]),
+            "objective": maps.plain(row["objective"], 4),
             "aep": maps.plain(row["aep"], 3),
             "loss": maps.plain(100 * loss, 3),
             "lcoe": maps.plain(row["lcoe_eur_per_mwh"], 4),
@@ -53,6 +55,7 @@ def results_data(result_set: ResultSet) -> dict[str, Any]:
             for kind, farm in types
         ],
         "results": results,
+        "sign": 1.0 if objective is None else objective.sign,
     }
 
 

@@ -29,7 +29,6 @@ from vindeby.store.read.inspect import ORIGIN, ORIGINS, origins
 if TYPE_CHECKING:
     from vindeby.assembly.done import Judge
 
-_BY_SCENARIO = [array_field("scenario_aep_gwh"), array_field("scenario_best_gwh")]
 _REAL = ("aep", "objective", "lcoe_eur_per_mwh", "aep_engine", "seconds")
 _NEEDED = frozenset(
     [
@@ -37,7 +36,6 @@ _NEEDED = frozenset(
         "fingerprint",
         "checksum",
         array_field("aep"),
-        *_BY_SCENARIO,
         *map(attribute_field, [*PLACE, "n_turbines", *_REAL, "returns", ORIGIN]),
     ]
 )
@@ -56,7 +54,6 @@ class ResultColumns:
     def __init__(self, source: Database) -> None:
         self.source = source
         self._parts: list[NDArray[Any]] = []
-        self._by_scenario: dict[bytes, FloatArray] = {}
         self._rows: NDArray[Any] | None = None
         self._invalid: frozenset[bytes] = frozenset()
         self._campaign: Campaign | None = None
@@ -69,8 +66,6 @@ class ResultColumns:
         if not came:
             return False
         self._parts.append(_without(_columns(came), self._invalid))
-        for segment in came:
-            self._by_scenario |= _energies(segment)
         self._rows = None
         self.version += 1
         return True
@@ -117,16 +112,13 @@ class ResultColumns:
         The larger the better: the worth of an LCOE is negative. A result has an objective where costs decide, or where
         the search chose how many turbines there are, or of which types. Where it is not stored, as in files of other
         programs, it follows from energy and number of turbines; for a mix of types, whose numbers are not in these
-        columns, and with costs, it is NaN. A regret is measured by the best energies that any valid result of the farm
-        and type has found, not only its own task.
+        columns, with costs, and for the worst or the regret over scenarios, it is NaN.
         """
         aep, objective = np.array(self.rows["aep"]), self.rows["objective"]
         if campaign is None or campaign.objective is None:
             return aep
-        if campaign.objective.is_of_costs:
+        if not campaign.objective.is_of_energy:
             return np.where(np.isnan(aep), aep, campaign.objective.sign * objective)
-        if campaign.scenarios and campaign.over == "regret":
-            return self._regrets(sum(one.samples or 1 for one in campaign.scenarios))
         unknown = np.isnan(objective) & ~np.isnan(aep)
         worths = np.where(np.isnan(aep) | unknown, aep, objective)
         chosen = {(cell.farm_idx, cell.type_idx): cell for cell in campaign.cells() if cell.is_chosen}
@@ -138,18 +130,6 @@ class ResultColumns:
                     counts = {campaign.turbines[type_idx].name: count}
                     worths[row] = campaign.objective.worth(float(aep[row]), counts)
         return worths
-
-    def _regrets(self, scenarios: int) -> FloatArray:
-        """Less the largest regret of each valid result over so many scenarios; NaN where it cannot be known."""
-        found = np.full((len(self.rows), 2, scenarios), np.nan)
-        for row, key in enumerate(self.rows["key"].tolist()):
-            energies = self._by_scenario.get(key)
-            if energies is not None and energies.shape == found.shape[1:] and self.rows["aep"][row] > 0.0:
-                found[row] = energies
-        _, cell = np.unique(self.rows[["farm_idx", "type_idx"]], return_inverse=True)
-        best = np.full((len(self.rows), scenarios), -np.inf)
-        np.fmax.at(best, cell.ravel(), np.fmax(found[:, 0], found[:, 1]))
-        return np.asarray((found[:, 0] - best[cell.ravel()]).min(axis=1))
 
     @property
     def foreign(self) -> bool:
@@ -208,15 +188,6 @@ def _columns(segments: Sequence[Segment]) -> NDArray[Any]:
     without = [attribute_field("returns") in mine and array_field("aep") not in mine for mine in names]
     found["aep"][np.repeat(without, list(map(len, segments)))] = 0.0
     return found
-
-
-def _energies(segment: Segment) -> dict[bytes, FloatArray]:
-    """By key, the energies of a result in each scenario and of the best layout found for it, (2, scenarios)."""
-    names = segment.rows.dtype.names or ()
-    arrays = [np.array(segment.rows[name], np.float64) for name in _BY_SCENARIO if name in names]
-    if len(arrays) < 2 or arrays[0].shape != arrays[1].shape:
-        return {}
-    return dict(zip(segment.rows["key"].tolist(), np.stack(arrays, axis=1), strict=True))
 
 
 def _without(rows: NDArray[Any], invalid: frozenset[bytes]) -> NDArray[Any]:

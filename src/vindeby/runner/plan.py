@@ -68,6 +68,8 @@ class Policy:
     grace_s: float = 60.0
     batch_s: float = 0.5
     most_in_batch: int = 1000
+    together: int = 1
+    """How many tasks of a group a worker computes at the same time, at most."""
 
 
 @dataclass
@@ -81,6 +83,7 @@ class _WorkerState:
     delicate: bool = False
     """It holds a suspect, and gets nothing beside it."""
     alone: bool = False
+    together: int = 1
     node: str = ""
     """The machine that it runs on."""
     killed_for: Failure | None = None
@@ -213,6 +216,9 @@ class Plan:
             self._fruitless = 0
             if event.by_itself:  # it failed in a process that had run others
                 self._doubted.append((event.suspect, group))
+            elif hand.together > 1:  # any of them may have done it, so each is tried by itself
+                self._suspects.extend([(event.suspect, group), *held.items()])
+                held = {}
             else:
                 self._blame(event.suspect, group, _cause(hand, event))
         elif not event.by_itself or (held and not hand.fruitful):
@@ -269,7 +275,8 @@ class Plan:
                 Kind.MEMORY,
                 f"used {event.memory / 1e6:,.0f} MB, more than the limit of {limit / 1e6:,.0f} MB",
             )
-        if event.task is not None and policy.time_limit_s is not None and event.seconds > policy.time_limit_s:
+        seconds = event.seconds / hand.together
+        if event.task is not None and policy.time_limit_s is not None and seconds > policy.time_limit_s:
             return Failure(Kind.TIME, f"ran longer than the limit of {policy.time_limit_s:g} s")
         if event.silent_s > policy.silent_limit_s:
             return Failure(Kind.STUCK, f"the worker gave no sign of life for {event.silent_s:.0f} s")
@@ -344,6 +351,7 @@ class Plan:
     def _give(self, worker: int, hand: _WorkerState, suspect: tuple[int, int], *, alone: bool) -> None:
         task, group = suspect
         hand.tasks[task], hand.delicate, hand.alone, hand.group = group, True, alone, group
+        hand.together = 1
         if alone:
             self._reserved.add(hand.node)
         self._out.append(Assign(worker, (task,), careful=True, alone=alone))
@@ -375,12 +383,17 @@ class Plan:
                 tasks.append(task)
             if not waiting:
                 del self._pending[group]
+            if self.policy.together > 1:
+                hand.together = len(tasks)
+                break
         return tuple(tasks)
 
     def _batch_size(self, hand: _WorkerState) -> int:
+        fair = -(-self.open // (2 * max(1, len(self._hands))))
+        if self.policy.together > 1:
+            return max(1, min(self.policy.together, fair))
         if hand.seconds_per_task is None:
             return 1
-        fair = -(-self.open // (2 * max(1, len(self._hands))))
         crowd = max(1.0, len(self._hands) / CROWD)
         wanted = int(crowd * self.policy.batch_s / max(hand.seconds_per_task, 1e-9))
         return max(1, min(wanted, fair, int(crowd * self.policy.most_in_batch)))

@@ -10,7 +10,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
+from vindeby.assembly.device import TOGETHER, chosen_device
 from vindeby.assembly.done import Judge
 from vindeby.assembly.merging import prepared_directory, refuse_another_campaign
 from vindeby.campaign import Campaign
@@ -19,6 +21,7 @@ from vindeby.campaign.sections.run_options import RunOptions
 from vindeby.errors import ArgumentError, InputError, StoppedError, StorageError, TaskError
 from vindeby.runner.local.local_pool import LocalPool
 from vindeby.runner.methods.call import warning
+from vindeby.runner.notify import notifying
 from vindeby.runner.out_of_time import STARTS, record_time_up
 from vindeby.runner.periodic_merge import PeriodicMerger
 from vindeby.runner.plan import Plan, Policy
@@ -42,6 +45,7 @@ from vindeby.store.disk.files import storage_error
 from vindeby.store.disk.lock import Lock
 from vindeby.store.disk.run_directory import RunDirectory, write_verdicts
 from vindeby.store.validate import Check
+from vindeby.text import plural
 
 _BATCH_ELSEWHERE_S = 2.0
 """How long the tasks that are assigned at once should take where assigning is slower than on this machine."""
@@ -57,6 +61,7 @@ def run(
     output: str | Path = "layouts.h5",
     *,
     workers: int | None = None,
+    device: str | None = None,
     part: str | None = None,
     retry_failed: bool = False,
     replace_stale: bool = False,
@@ -72,26 +77,48 @@ def run(
 ) -> Summary:
     """Run what is missing of a campaign, merge and validate; call it again to go on after any crash.
 
-    ``campaign`` is a ``Campaign``, the path of a campaign file, or the name of a preset.
-    ``workers``, ``max_failures`` and ``merge_every_s`` go before what the campaign says. ``part`` such as ``"3/32"``
-    takes a fixed share and leaves the merge to ``vindeby merge``. Raises StoppedError when a signal stopped it,
-    StorageError when the disk refused, BusyError when another process runs this campaign; tasks that failed are in the
-    summary. Results that are not possible are computed again, unless ``keep_invalid``. A campaign that shares nothing
-    with what ``output`` holds is refused (InputError). ``take_over`` takes the campaign away from a process that runs
-    it, on a machine that is gone or cannot be reached.
-    ``pool`` is where the work is done, if not by processes of this machine: a ``distributed.Client``, the address of a
-    Dask scheduler, the path of a scheduler file, or ``"local"`` for a Dask cluster that is started here.
-    ``checks`` say what is wrong with a record; if not given, that is whether it is physically possible.
-    ``on_progress`` is called with a ``Progress`` whenever something has changed, ``on_message`` with each message.
+    Args:
+        campaign: A ``Campaign``, the path of a campaign file, or the name of a preset.
+        output: The database to make or complete. A campaign that shares nothing with what it holds is refused.
+        workers: Worker processes, instead of what the campaign says.
+        device: What computes gradients, instead of what the campaign says: ``"cpu"``, ``"cuda"`` or ``"auto"``.
+        part: A fixed share of the tasks such as ``"3/32"``; leaves the merge to ``vindeby merge``.
+        retry_failed: Try again what failed in an earlier run.
+        replace_stale: Compute again what answers an older version of the campaign.
+        keep_invalid: Keep results that are not possible; otherwise they are computed again.
+        on_bad: When a file with results is bad: ``"abort"``, ``"skip"`` or ``"rerun"``.
+        max_failures: Stop after so many failed tasks, or such a share of them (``"5%"``), instead of what the campaign
+            says.
+        take_over: Take the campaign away from a process that runs it, on a machine that is gone or cannot be reached.
+        merge_every_s: Merge at this interval while the campaign runs, instead of what the campaign says.
+        pool: Where the work is done, if not by processes of this machine: a ``distributed.Client``, the address of a
+            Dask scheduler, the path of a scheduler file, or ``"local"`` for a Dask cluster that is started here.
+        checks: They say what is wrong with a record; if not given, that is whether it is physically possible.
+        on_progress: Called with a ``Progress`` whenever something has changed.
+        on_message: Called with each message.
+
+    Returns:
+        How the run went, with the tasks that failed.
+
+    Raises:
+        InputError: The campaign or an argument is wrong.
+        StoppedError: A signal stopped it.
+        StorageError: The disk refused.
+        BusyError: Another process runs this campaign.
     """
     campaign = _loaded(campaign)
-    options = _overridden(campaign.run, workers, max_failures, merge_every_s)
+    given = {"workers": workers, "device": device, "max_failures": max_failures}
+    options = _overridden(campaign.run, **given, merge_every_s=merge_every_s)
     share = Part.parse(part) if part is not None else None
     if on_bad not in ON_BAD:
         raise ArgumentError(f"--on-bad: {on_bad!r} is not known; use {', '.join(ON_BAD)}")
     directory = prepared_directory(Path(output), campaign)
     began = time.monotonic()
-    with _storage_errors(directory), hold(directory, share, take_over=take_over, say=on_message) as lock:
+    with (
+        notifying(options.notify, campaign.name, Path(output), on_message) as ending,
+        _storage_errors(directory),
+        hold(directory, share, take_over=take_over, say=on_message) as lock,
+    ):
         refuse_another_campaign(directory, campaign)  # it may have come while this one waited
         space = TaskSpace(campaign)
         judge = Judge(campaign, checks=checks)
@@ -106,7 +133,7 @@ def run(
         _report_resume_state(resume_state, on_message, again)
         for message in other_engines(campaign, resume_state.engines):
             on_message(message)
-        summary = Summary(Path(output), len(space), resume_state, part=share)
+        summary = ending.summary = Summary(Path(output), len(space), resume_state, part=share)
         if resume_state.todo:
             work = _Work(space, directory, options, lock, on_message, check_physics=judge.usual)
             work.supervise(resume_state, summary, on_progress, pool, workers)
@@ -120,8 +147,8 @@ def _loaded(campaign: Campaign | str | Path) -> Campaign:
     if isinstance(campaign, str | Path):
         campaign = Campaign.load(campaign)
     if isinstance(campaign, Campaign):
-        if campaign.wake.named_code is not None:
-            campaign.wake.named_code.refuse_other_code()
+        for code in campaign.named_code:
+            code.refuse_other_code()
         return campaign.with_code()
     raise ArgumentError(
         f"run: campaign must be a Campaign, the path of a campaign file or the name of a preset, not "
@@ -138,18 +165,16 @@ def _storage_errors(directory: RunDirectory) -> Iterator[None]:
         raise storage_error(error, directory.campaign_file, 0, 1) from error
 
 
-def _overridden(
-    options: RunOptions, workers: int | None, max_failures: int | str | None, merge_every_s: float | None
-) -> RunOptions:
+def _overridden(options: RunOptions, **given: float | str | None) -> RunOptions:
     """What the caller says goes before what the campaign says."""
-    given = {"workers": workers, "max_failures": max_failures, "merge_every_s": merge_every_s}
     changed = options.model_dump() | {name: value for name, value in given.items() if value is not None}
     try:
         return RunOptions.model_validate(changed)
     except ValueError:
+        shown = ", ".join(f"{name}={value!r}" for name, value in given.items())
         raise ArgumentError(
-            f"run: workers={workers!r}, max_failures={max_failures!r}, merge_every_s={merge_every_s!r}: give a number "
-            "of workers of at least 1, a number of tasks or a percentage such as 5%, and seconds above 0"
+            f"run: {shown}: give a number of workers of at least 1, cpu, auto or cuda as device, a number of tasks or "
+            "a percentage such as 5%, and seconds above 0"
         ) from None
 
 
@@ -157,7 +182,9 @@ def _report_resume_state(resume_state: ResumeState, say: Callable[[str], None], 
     for path, [why] in resume_state.odd.items():
         say(f"{path}: {why}")
     if resume_state.done:
-        say(f"{resume_state.done:,} results are there already")
+        say(
+            f"{plural(resume_state.done, 'result')} {'is' if resume_state.done == 1 else 'are'} there already"
+        )
     if resume_state.invalid:
         key, why = next(iter(resume_state.invalid.items()))
         done = (
@@ -211,12 +238,13 @@ class _Work:
         path = search_path()
         if message := warning(space.campaign, path):
             self.say(message)
-        slots = 1 if elsewhere is not None else min(_workers(options), len(resume_state.todo))
+        slots = 1 if elsewhere is not None else min(workers_of(options), len(resume_state.todo))
         limit, alone = memory_limits(options, slots)
         if (
             elsewhere is not None
         ):  # there only a limit of the user's is known here; the agents know their share
             limit, alone = None if options.memory_limit_mb is None else limit, None
+        device = self._device() if elsewhere is None else "cpu"
         policy = Policy(
             workers=slots,
             retries=retries(options),
@@ -227,11 +255,12 @@ class _Work:
             memory_limit_alone=alone,
             grace_s=options.grace_s,
             batch_s=0.5 if elsewhere is None else _BATCH_ELSEWHERE_S,
+            together=TOGETHER if device == "cuda" else 1,
         )
         log = EventLog(directory)
         setup = Setup(
             space.campaign, str(directory.output), tuple(path), log.name, limit, str(self.lock.path), self.lock.token,
-            self.check_physics,
+            self.check_physics, device=device, together=policy.together,
         )  # fmt: skip
         with ExitStack() as stack:
             stack.callback(log.close)
@@ -264,12 +293,24 @@ class _Work:
             began = time.monotonic()
             supervisor = Supervisor(plan, space, pool, log, watch, resume_state, self.lock, merging)
             finish = supervisor.run()
+            if lost := supervisor.lost_cards:
+                self.say(f"warning: in {plural(len(lost), 'worker')} {lost[0]}")
             if finish.outcome is Outcome.STOPPED and supervisor.time_is_up:
                 finish = self._time_is_up(log, supervisor, finish, time.monotonic() - began, plan.settled)
             summary.done, summary.failed = plan.done, supervisor.failed
             log.write("run ended", outcome=finish.outcome.value, reason=finish.reason, done=summary.done)
         self.lock.confirm()
         _raise_for(finish, summary, directory)
+
+    def _device(self) -> Literal["cpu", "cuda"]:
+        """What computes gradients on this machine."""
+        asked = self.options.device
+        device, why = chosen_device(self.space.campaign, asked)
+        if device == "cuda":
+            self.say(f"gradients are computed on {why}")
+        elif asked == "cuda":
+            self.say(f"device cuda cannot be used, everything is computed on processors: {why}")
+        return device
 
     def _time_is_up(
         self, log: EventLog, supervisor: Supervisor, finish: Finish, seconds: float, settled: int
@@ -297,7 +338,8 @@ def _raise_for(finish: Finish, summary: Summary, directory: RunDirectory) -> Non
         raise TaskError(f"{finish.reason}; {safe}; the logs are in {directory.logs}")
 
 
-def _workers(options: RunOptions) -> int:
+def workers_of(options: RunOptions) -> int:
+    """How many workers a run on this machine has, unless it has fewer tasks."""
     return usable_cores() if options.workers == "auto" else int(options.workers)
 
 

@@ -91,6 +91,7 @@ class Supervisor:
         """Whether SIGUSR1 came, which SLURM sends before the end of a job."""
         self.cut_short: dict[int, float] = {}
         """Tasks that were killed because the time was up, and how long each had run."""
+        self.lost_cards: list[str] = []
         self._on_task: dict[int, tuple[int | None, float]] = {}
         self._looked = self._shown = self._speed = 0.0
 
@@ -184,6 +185,8 @@ class Supervisor:
                     self._log.write("disk trouble", reason=reason)
             case protocol.PoolNote(name, details):
                 self._log.write(name, **details)
+                if name == "card lost":
+                    self.lost_cards.append(str(details["reason"]))
             case _:
                 pass
         self._happened(event)

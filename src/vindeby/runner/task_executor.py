@@ -10,20 +10,22 @@ It knows nothing of processes, sockets or slots, so a worker process, a worker o
 Tasks are executed from one thread; ``report`` is called from this one and from the publisher's.
 """
 
+import contextlib
 import errno
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import Literal
 
 from vindeby.assembly.physics import ENGINE_AEP, CampaignCheck, check_returned
 from vindeby.campaign import Campaign, Task
 from vindeby.campaign.tasks import Cell
 from vindeby.errors import TaskError, VindebyError
 from vindeby.runner.methods.call import method_for
-from vindeby.runner.methods.method_protocol import InvalidResultError, Solve, checked_record
+from vindeby.runner.methods.method_protocol import InvalidResultError, Result, Solve, checked_record
 from vindeby.runner.protocol import Failed, Failure, Kind
 from vindeby.runner.publisher import Publisher, Report
 from vindeby.store.disk.files import bounded, shortened
@@ -59,6 +61,9 @@ class Setup:
     """Whether results that are not possible are refused; not where the caller has checks of its own."""
     coordinator_limit_s: float = 60.0
     """On a cluster: how long processes go on without any sign of their coordinator."""
+    device: Literal["cpu", "cuda"] = "cpu"
+    together: int = 1
+    """How many tasks of a farm and type are computed at the same time, at most, with their gradients on ``device``."""
 
 
 @dataclass(frozen=True)
@@ -101,6 +106,13 @@ class TaskExecutor:
         self._check: Check = _check_of(campaign) if setup.check_physics else lambda _: ()
         self._cells = {(cell.farm_idx, cell.type_idx): cell for cell in campaign.cells()}
         self._prepared: tuple[Cell | None, Solve | BaseException | None] = (None, None)
+        self._device, self.together = setup.device, setup.together
+        if setup.device == "cuda":  # on this machine, which may be another one of a cluster
+            from vindeby.wake.gpu.devices import found_device
+
+            self.together = setup.together if found_device().usable else 1
+        self.lost = ""
+        """Why this process should not compute on its device any more; empty as long as it can."""
         self._shards = shard_writer(setup)
         waits = campaign.run.on_full_disk == "wait"
         self.publisher = Publisher(
@@ -123,9 +135,33 @@ class TaskExecutor:
 
     def attempt(self, task: Task) -> Attempt:
         """Solve and check a task, and report nothing; whatever it raises becomes a failure."""
+        return self._attempted(partial(self._solve, task))
+
+    def attempts(self, tasks: Sequence[Task]) -> Iterator[tuple[int, Attempt]]:
+        """Attempt tasks of one farm and type at the same time; gives the place of each in the list as it ends."""
+        solve = None
+        if self.together > 1:
+            with contextlib.suppress(Exception):  # each of the tasks raises it again
+                solve = self._prepare(self._cells[tasks[0].farm_idx, tasks[0].type_idx])
+        if solve is None:
+            yield from enumerate(map(self.attempt, tasks))
+            return
+        from vindeby.wake.gathering import Gathering
+
+        self._progress(COMPUTING)
+        began, gathering = time.perf_counter(), Gathering(self._device)
+        for place, found in gathering.run([partial(solve, task) for task in tasks]):
+            self.lost = gathering.lost
+            seconds = (time.perf_counter() - began) / len(tasks)
+            if isinstance(found, Result):
+                device = "+".join(sorted(gathering.used)) or "cpu"
+                found = replace(found, attributes={**found.attributes, "device": device})
+            yield place, self._attempted(partial(self._record, tasks[place], found, seconds))
+
+    def _attempted(self, solve: Callable[[], tuple[Record, float]]) -> Attempt:
         began = time.perf_counter()
         try:
-            return Attempt(*self._solve(task))
+            return Attempt(*solve())
         except BaseException as error:  # noqa: BLE001 - a task may raise anything, SystemExit too
             in_doubt = not isinstance(error, VindebyError)
             return Attempt(failure_of(error), time.perf_counter() - began, in_doubt)
@@ -147,6 +183,13 @@ class TaskExecutor:
             self._solved(error)
             raise
         self._solved(None)
+        return self._record(task, result, seconds)
+
+    def _record(self, task: Task, result: Result | BaseException, seconds: float) -> tuple[Record, float]:
+        """The record of a result, with the seconds; what was raised instead of one is raised again."""
+        if isinstance(result, BaseException):
+            raise result
+        cell = self._cells[task.farm_idx, task.type_idx]
         record = checked_record(self._campaign, cell, task, result, seconds, self._check)
         if isinstance(self._check, CampaignCheck) and self._check.compares:
             engine_gwh = self._check.energy_gwh(record)

@@ -21,6 +21,7 @@ from vindeby.arrays import FloatArray, IntArray
 from vindeby.errors import ArgumentError
 from vindeby.text import plural
 from vindeby.units import mean_power_to_aep_gwh
+from vindeby.wake.gathering import gathering_of_thread
 from vindeby.wake.gpu.devices import Batch, Device, chosen_device
 from vindeby.wake.loops.choice import Call, Loops
 from vindeby.wake.loops.frame import NOTHING_KEPT, Kept
@@ -44,7 +45,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Neighbours:
-    """Turbines that stand already: they cast wakes and stand in them, but are neither counted nor moved."""
+    """Turbines that stand already: they cast wakes and stand in them, but are neither counted nor moved.
+
+    Args:
+        x: Metres east of each, shape (neighbours,).
+        y: Metres north, the same shape.
+        types: Index into the turbine types of the farm, one for all or shape (neighbours,).
+    """
 
     x: npt.ArrayLike
     y: npt.ArrayLike
@@ -56,7 +63,16 @@ class Neighbours:
 
 @dataclass(frozen=True, eq=False)
 class FlowMap:
-    """Wind speed (m/s) at every point of a grid: ``wind_speed[row, column]`` at ``y[row]``, ``x[column]``."""
+    """Wind speed at every point of a grid, as ``WindFarm.flow_map`` returns it.
+
+    Args:
+        x: Metres east of the columns, shape (columns,).
+        y: Metres north of the rows, shape (rows,).
+        wind_speed: In m/s, shape (rows, columns).
+        direction: Where the wind comes from, in degrees.
+        speed: Free wind speed in m/s.
+        height_m: Height of the map.
+    """
 
     x: FloatArray
     y: FloatArray
@@ -86,13 +102,18 @@ def _computed(given: Any) -> Any:
 class WindFarm:
     """What layouts are worth on a site.
 
-    ``turbine`` is one type or several; with several, ``types`` in the calls tells which stands where (an
-    index a turbine, or one for all). ``wake`` is a model, its name, or ``{name: parameters}``.
-    ``directions`` (degrees) and ``speeds`` (m/s) choose the wind states; by default they are the site's. ``threads``
-    share out the directions of one evaluation; the result does not depend on their number. ``tabulate=False`` evaluates
-    the model itself for every pair and wind speed, where something faster would be used (``pair_tables`` and
-    ``by_width`` say when, and how exact they are). ``device`` is where batches of layouts are evaluated
-    (``aep_batch``): on the threads (``"cpu"``), on a CUDA card (``"cuda"``), or there if one can be used (``"auto"``).
+    Args:
+        site: The wind: one of the sites of ``vindeby``, or the ``site`` of a campaign.
+        turbine: One type or several. With several, ``types`` in the calls says which type each turbine has.
+        wake: A model, its name, or ``{name: parameters}``.
+        directions: Wind directions in degrees, shape (directions,); by default the site's.
+        speeds: Wind speeds in m/s, shape (speeds,); by default the site's.
+        neighbours: Turbines that stand already.
+        threads: These share out the directions of one evaluation; the result does not depend on their number.
+        tabulate: False evaluates the model itself for every pair and wind speed, where something faster would be used
+            (``pair_tables`` and ``by_width`` say when, and how exact they are).
+        device: Where batches of layouts are evaluated (``aep_batch``): on the threads (``"cpu"``), on a CUDA card
+            (``"cuda"``), or there if one can be used (``"auto"``).
     """
 
     def __init__(
@@ -142,6 +163,12 @@ class WindFarm:
         farm._neighbours = self._checked_layout(*own, "neighbour")  # noqa: SLF001  a copy of this one
         return farm
 
+    def on(self, device: Device) -> Self:
+        """The same farm with another device for batches of layouts."""
+        farm = copy(self)
+        farm.device = self._device_for(device)
+        return farm
+
     @property
     def parts(self) -> tuple[WindFarm, ...]:
         """The farm in each of its scenarios: itself, unless it is a ``ScenarioFarm``."""
@@ -163,7 +190,13 @@ class WindFarm:
         return f"<WindFarm: {turbines}; {self.site!r}; wake {self.model.name!r}{beside}>"
 
     def aep(self, x: npt.ArrayLike, y: npt.ArrayLike, types: npt.ArrayLike = 0) -> float:
-        """Annual energy production of the layout in GWh; ArgumentError for places that cannot be."""
+        """Annual energy production of the layout in GWh; ArgumentError for places that cannot be.
+
+        Args:
+            x: Metres east of each turbine, shape (turbines,).
+            y: Metres north, the same shape.
+            types: Index into the turbine types, one for all turbines or shape (turbines,).
+        """
         each = self.turbine_aep(x, y, types)
         self._refuse_impossible_places(x, y)
         return float(each.sum())
@@ -176,8 +209,19 @@ class WindFarm:
     def aep_and_gradient(
         self, x: npt.ArrayLike, y: npt.ArrayLike, types: npt.ArrayLike = 0
     ) -> tuple[float, FloatArray, FloatArray]:
-        """AEP in GWh, and its derivatives with every x and every y in GWh per metre."""
+        """AEP and its derivatives.
+
+        Args:
+            x: Metres east of each turbine, shape (turbines,).
+            y: Metres north, the same shape.
+            types: Index into the turbine types, one for all turbines or shape (turbines,).
+
+        Returns:
+            AEP in GWh, and its derivatives with every x and every y in GWh per metre, each of shape (turbines,).
+        """
         self._refuse_missing_gradient()
+        if (gathering := gathering_of_thread()) is not None:
+            return gathering.aep_and_gradient(self, x, y, types)
         layout, counted = self._layout(x, y, types)
         everyone = len(layout[0])
         each, slope_x, slope_y = self._run(
@@ -199,10 +243,15 @@ class WindFarm:
             )
 
     def aep_batch(self, x: npt.ArrayLike, y: npt.ArrayLike, types: npt.ArrayLike = 0) -> FloatArray:
-        """AEP in GWh of many layouts: ``x`` and ``y`` are (layouts, turbines), ``types`` one index or as many.
+        """AEP in GWh of many layouts, shape (layouts,).
 
         Layouts are shared out among the threads, or evaluated together on the card. A layout's AEP does not depend on
         the others of its batch.
+
+        Args:
+            x: Metres east, shape (layouts, turbines).
+            y: Metres north, the same shape.
+            types: Index into the turbine types: one for all, shape (turbines,), or the shape of ``x``.
         """
         return self._batch(x, y, types, gradient=False).aep
 
@@ -277,7 +326,16 @@ class WindFarm:
         return "cpu" if reason else chosen_device(device)
 
     def power(self, x: npt.ArrayLike, y: npt.ArrayLike, types: npt.ArrayLike = 0) -> FloatArray:
-        """Power in W of every turbine in every state: (turbines, directions, speeds) or (turbines, steps)."""
+        """Power in W of every turbine in every wind state.
+
+        Args:
+            x: Metres east of each turbine, shape (turbines,).
+            y: Metres north, the same shape.
+            types: Index into the turbine types, one for all turbines or shape (turbines,).
+
+        Returns:
+            Shape (turbines, directions, speeds), or (turbines, steps) for a time series.
+        """
         return self._of_chunk(*self._layout(x, y, types), self.states)
 
     def power_steps(
@@ -352,10 +410,18 @@ class WindFarm:
         height_m: float | None = None,
         turbulence: float | None = None,
     ) -> FlowMap:
-        """Wind speed on a grid for one direction (degrees) and free wind speed (m/s), for pictures.
+        """Wind speed on a grid for one wind direction and free wind speed, for pictures.
 
-        ``height_m`` is that of the map, by default the hub height of the first turbine type; ``turbulence`` is
-        the intensity of the free wind, by default the site's mean.
+        Args:
+            x: Metres east of each turbine, shape (turbines,).
+            y: Metres north, the same shape.
+            types: Index into the turbine types, one for all turbines or shape (turbines,).
+            direction: Where the wind comes from, in degrees.
+            speed: Free wind speed in m/s.
+            grid_x: Metres east of the columns, shape (columns,).
+            grid_y: Metres north of the rows, shape (rows,).
+            height_m: Height of the map; by default the hub height of the first turbine type.
+            turbulence: Intensity of the free wind as a fraction; by default the site's mean.
         """
         if turbulence is None:
             turbulence = float(np.average(self.states.turbulence, weights=self.states.probability + 1e-300))

@@ -14,13 +14,13 @@ T log(number of scenarios). Everything else, and so every comparison of layouts 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from vindeby.arrays import FloatArray, IntArray
+from vindeby.arrays import FloatArray
 from vindeby.errors import ArgumentError
 from vindeby.wake.farm import Neighbours, WindFarm
 
@@ -78,10 +78,6 @@ class ScenarioFarm(WindFarm):
     def scenario_aep(self, x: npt.ArrayLike, y: npt.ArrayLike, types: npt.ArrayLike = 0) -> FloatArray:
         """Annual energy production of the layout in each scenario, in GWh."""
         return np.array([part.turbine_aep(x, y, types).sum() for part in self.parts])
-
-    def each_aep(self, layouts: Iterable[tuple[FloatArray, FloatArray, IntArray]]) -> FloatArray:
-        """Annual energy production of a layout of its own (x, y, types) in each scenario, in GWh."""
-        return np.array([part.turbine_aep(*one).sum() for part, one in zip(self.parts, layouts, strict=True)])
 
     def value(self, gwh: FloatArray) -> float:
         """What energies by scenario make together."""

@@ -8,8 +8,10 @@ import sys
 import sysconfig
 import traceback
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import cache
 from importlib.machinery import PathFinder
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
@@ -35,21 +37,54 @@ def file_of(module: str, path: Sequence[str]) -> Path | None:
     return file
 
 
-def own_code(module: str, path: Sequence[str]) -> str | None:
+def own_code(module: str, path: Sequence[str], package: str = "") -> str | None:
     """A digest of the code outside of installed packages that importing a module executes; None where there is none.
 
-    That is the module, the packages above it, and what these import by a statement, as far as it is the user's own.
+    That is the module, the packages above it, and what these import by a statement, as far as it is the user's own or
+    belongs to ``package``.
     """
     found: dict[str, bytes] = {}
     left = [module]
     while left:
         for name, file in _places(left.pop(), path):
-            if name in found or is_installed(file):
+            belongs = name.partition(".")[0] == package
+            if name in found or (is_installed(file) and not belongs):
                 continue
             found[name] = file.read_bytes() if file.is_file() else b""
             left += _imported(found[name], name if file.name == "__init__.py" else name.rpartition(".")[0])
     parts = (f"{name} {hashlib.sha256(code).hexdigest()}" for name, code in sorted(found.items()))
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16] if found else None
+
+
+@dataclass(frozen=True)
+class Offer:
+    """A wake model or a search method that an installed package offers under a name (an entry point)."""
+
+    code: str
+    """What it is, as ``package.module:name``."""
+    package: str
+    """The name and the version of the package."""
+    trouble: str = ""
+    """Why it cannot be used, where that is clear without importing it."""
+
+
+def offers(group: str) -> dict[str, Offer]:
+    """What installed packages offer in a group of entry points, by name; nothing is imported."""
+    found: dict[str, Offer] = {}
+    for point in sorted(entry_points(group=group), key=lambda one: one.name):
+        by, trouble = (
+            "an unknown package" if point.dist is None else f"{point.dist.name} {point.dist.version}",
+            "",
+        )
+        module, _, attribute = point.value.partition(":")
+        if not attribute:
+            trouble = f"{point.value} is not of the form package.module:name"
+        elif module not in dict(_places(module, search_path())):
+            trouble = f"there is no module {module}"
+        elif point.name in found:
+            trouble = f"{found[point.name].package} offers it too; uninstall one of them"
+        found[point.name] = Offer(point.value, by, trouble)
+    return found
 
 
 def imported(field: str, name: str, kind: str, *, may_be: type | tuple[()] = ()) -> Any:

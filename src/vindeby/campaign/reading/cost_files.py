@@ -1,4 +1,4 @@
-"""Water depths and tables by depth in files of their own: read once and put into the campaign.
+"""Water depths, tables by depth and prices in files of their own: read once and put into the campaign.
 
 Depths come as a grid: netCDF-4, GeoTIFF, or a table with the columns x, y and depth. Only the part around the farms is
 kept, so that a map of a whole sea can be named. Whether numbers are depths or heights is decided by the name of the
@@ -17,62 +17,74 @@ from vindeby.arrays import FloatArray
 from vindeby.campaign.reading.columns import Column
 from vindeby.campaign.reading.files import NamedFile, suffix_of
 from vindeby.campaign.reading.readers import readers
-from vindeby.campaign.reading.tables import TableReader
+from vindeby.campaign.reading.tables import NumberTable, TableReader
 from vindeby.campaign.reading.yaml_text import Document, Origin, not_used
-from vindeby.campaign.sections.costs import Grid, cropped, near_points
+from vindeby.campaign.sections.costs import cropped
 from vindeby.campaign.sections.farm import Farm
 from vindeby.errors import VindebyError
 from vindeby.text import plural
 
-_DEPTHS = ("depth", "water_depth", "waterdepth", "bathymetry", "depth_m")
 _HEIGHTS = ("elevation", "altitude", "topo", "height", "z")
+_VARIABLES = ("depth", "water_depth", "waterdepth", "bathymetry", "depth_m", *_HEIGHTS)
 _AXES = {"x": "x", "easting": "x", "y": "y", "northing": "y"}
 _DEGREES = ("lon", "lat", "longitude", "latitude")
 _MOST_POINTS = 500_000
+_NO_DEPTH = -9999.0
+"""Where a file has no depth: as far above the water as no limit allows."""
 _METRES = "project it to the metres of the campaign first, e.g. with gdalwarp -t_srs EPSG:32631"
-_DEPTH = Column("m", "depth", "depthm", "waterdepth", "waterdepthm", "bathymetry")
-_GRID = {
+_COLUMNS = {
     "x": Column("m", "x", "xm", "easting", "utmx", "xcoord"),
     "y": Column("m", "y", "ym", "northing", "utmy", "ycoord"),
-    "depth": _DEPTH,
+    "depth": Column("m", "depth", "depthm", "waterdepth", "waterdepthm", "bathymetry"),
     "elevation": Column("m", "elevation", "elevationm", "altitude", "z", "topo"),
-}
-_VALUES = {
     "mass": Column("kg", "mass", "masskg", "monopilemass", "monopilemasskg", also={"t": 1e-3}),
     "cost": Column("eur", "cost", "costeur", "eur", also={"meur": 1e-6}),
+    "price": Column("eur/mwh", "price", "priceeurpermwh", "spotprice", "dayaheadprice"),
 }
 
 
 def with_cost_files(document: Document, folder: Path) -> Document:
-    """Put the depths, and the tables by depth, that stand in files of their own into the document."""
-    costs = document.data.get("costs")
-    foundation = costs.get("foundation") if isinstance(costs, dict) else None
-    if not isinstance(foundation, dict):
-        return document
-    for key in ("depth", "mass", "cost"):
-        given = foundation.get(key)
+    """Put the depths, the tables by depth and the prices that stand in files of their own into the document."""
+    costs, objective = (document.data.get(key) for key in ("costs", "objective"))
+    foundation: Any = costs.get("foundation") if isinstance(costs, dict) else None
+    for key in ("depth", "mass", "cost") if isinstance(foundation, dict) else ():
+        given, at = foundation.get(key), ("costs", "foundation", key)
         if isinstance(given, str):
-            at = ("costs", "foundation", key)
             document.origins[(*at, "file")] = document.origin(at)
             foundation[key] = given = {"file": given}
         if isinstance(given, dict) and "file" in given:
-            named = NamedFile(document, given, ("costs", "foundation", key), folder)
+            named = NamedFile(document, given, at, folder)
             _take_depths(named) if key == "depth" else _take_curve(named, key)
+    within = ("objective", "npv") if isinstance(objective, dict) and "npv" in objective else ("objective",)
+    priced = objective["npv"] if len(within) > 1 else objective
+    if isinstance(priced, dict) and isinstance(priced.get("price"), str):
+        named = NamedFile(document, priced, within, folder, "price")
+        table, origin = _table(named, ("price",))
+        named.put({"price": table.columns["price"]}, origin)
     return document
+
+
+def _table(
+    named: NamedFile, required: tuple[str, ...], other: tuple[str, ...] = ()
+) -> tuple[NumberTable, Origin]:
+    """The columns of a table, and where it begins."""
+    reader = TableReader(str(named.path), named.field)
+    wanted = {name: _COLUMNS[name] for name in (*required, *other)}
+    table = reader.read(named.text(latin=True), wanted, required)
+    _note(named, reader.notes + not_used(reader.unused))
+    return table, Origin(str(named.path), table.header_line)
+
+
+def _note(named: NamedFile, notes: list[str]) -> None:
+    named.document.notes += [f"{named.path.name}: {note}" for note in notes]
 
 
 def _take_curve(named: NamedFile, key: str) -> None:
     """A table of depth and mass, or cost, in the order of depths."""
     named.refuse_beside("file", ("table", "polynomial"))
-    reader = TableReader(str(named.path), named.field)
-    table = reader.read(named.text(latin=True), {"depth": _DEPTH, key: _VALUES[key]}, ("depth", key))
-    _note(named, reader.notes + not_used(reader.unused))
+    table, origin = _table(named, ("depth", key))
     pairs = sorted(zip(table.columns["depth"], table.columns[key], strict=True))
-    named.put({"table": [list(pair) for pair in pairs]}, Origin(str(named.path), table.header_line))
-
-
-def _note(named: NamedFile, notes: list[str]) -> None:
-    named.document.notes += [f"{named.path.name}: {note}" for note in notes]
+    named.put({"table": [list(pair) for pair in pairs]}, origin)
 
 
 def _take_depths(named: NamedFile) -> None:
@@ -80,20 +92,19 @@ def _take_depths(named: NamedFile) -> None:
     named.refuse_beside("file", ("x", "y", "values", "source"))
     if (positive := named.data.get("positive")) not in (None, "up", "down"):
         named.refuse_key("positive", "is neither up nor down", "write up for heights, down for depths")
-    reader = _READERS.get(suffix_of(named.path), _of_netcdf)
-    if reader is not _of_netcdf and "variable" in named.data:
-        named.refuse_key("variable", "is only for netCDF files", "remove it")
-    x, y, values, is_up = reader(named)
-    is_up = is_up if positive is None else positive == "up"
-    area = _area(named.document.data)
-    x, y, values = _around(x, y, -values if is_up else values, area)
+    x, y, values, is_up = _READERS.get(suffix_of(named.path), _of_netcdf)(named)
+    if (area := _area(named.document.data)) is not None:
+        x, y, values = cropped(x, y, values, area)
     if values.size > _MOST_POINTS:
         message = f"has {values.size:,} points in and around the farms, more than {_MOST_POINTS:,}"
         named.refuse_key("file", message, "make the grid coarser, e.g. with gdalwarp -tr 100 100")
-    values = _filled(named, x, y, values, area)
-    for option in ("positive", "variable"):
-        named.data.pop(option, None)
-    named.put({"x": x.tolist(), "y": y.tolist(), "values": values.ravel().tolist()})
+    upward = is_up if positive is None else positive == "up"
+    depths, gaps = -values if upward else values, ~np.isfinite(values)
+    if gaps.any():
+        _note(named, [f"{plural(int(gaps.sum()), 'point')} without a depth, taken as land"])
+    depths = np.where(gaps, _NO_DEPTH, depths)
+    named.data.pop("positive", None)
+    named.put({"x": x.tolist(), "y": y.tolist(), "values": depths.ravel().tolist()})
     named.data["source"] = named.path.name
 
 
@@ -102,24 +113,19 @@ _Read = tuple[FloatArray, FloatArray, FloatArray, bool]
 
 
 def _of_table(named: NamedFile) -> _Read:
-    reader = TableReader(str(named.path), named.field)
-    table = reader.read(named.text(latin=True), _GRID, ("x", "y"))
+    table, origin = _table(named, ("x", "y"), ("depth", "elevation"))
     found = [name for name in ("depth", "elevation") if name in table.columns]
     if len(found) != 1:
         wrong = "names a column of depth and one of elevation" if found else "names no column of depth"
-        reader.refuse(table.header_line, wrong, "name one of the columns depth, or elevation")
-    _note(named, reader.notes + not_used(reader.unused))
+        named.refuse(wrong, "name one of the columns depth, or elevation", line=origin.line)
     (x, i), (y, j) = (np.unique(np.array(table.columns[axis]), return_inverse=True) for axis in ("x", "y"))
-    if len(x) < 2 or len(y) < 2:
-        named.refuse("is not a grid: it has one x or one y", "give two or more of each")
     if 2 * len(i) < len(x) * len(y):
         message = f"is not a grid: {len(i):,} points have {len(x):,} different x and {len(y):,} different y"
         named.refuse(message, "interpolate scattered soundings to a grid first, e.g. with gdal_grid")
-    values, seen = np.full((len(x), len(y)), np.nan), set[tuple[int, int]]()
-    for line, place in zip(table.lines, zip(i.tolist(), j.tolist(), strict=True), strict=True):
-        if place in seen:
-            reader.refuse(line, "has the x and y of a line above it", "keep one of them")
-        seen.add(place)
+    for again in np.setdiff1d(np.arange(len(i)), np.unique(i * len(y) + j, return_index=True)[1])[:1]:
+        message = "has the x and y of a line above it"
+        named.refuse(message, "keep one of them", line=table.lines[again])
+    values = np.full((len(x), len(y)), np.nan)
     values[i, j] = table.columns[found[0]]
     return x, y, values, found[0] == "elevation"
 
@@ -133,8 +139,8 @@ def _of_raster(named: NamedFile) -> _Read:
 
 
 def _of_netcdf(named: NamedFile) -> _Read:
-    variable = named.data.get("variable")
-    wanted = (*_DEPTHS, *_HEIGHTS) if variable is None else (str(variable).lower(),)
+    variable = named.data.pop("variable", None)
+    wanted = _VARIABLES if variable is None else (str(variable).lower(),)
     try:
         found = readers().gridded_file(named.path, wanted)
     except VindebyError as error:
@@ -142,16 +148,14 @@ def _of_netcdf(named: NamedFile) -> _Read:
     names = [name for name in found.arrays if name.lower() in wanted]
     if len(names) != 1:
         several = f"has {' and '.join(names)}" if names else "has no variable of depth"
-        others = ", ".join(found.others[:8])
-        named.refuse_key(
-            "file", several, f"name it with variable:{' one of ' + others if others else ' NAME'}"
-        )
+        others = ", ".join(found.others[:8]) or "NAME"
+        named.refuse_key("file", several, f"name it with variable: {others}")
     axes, values = found.arrays[names[0]]
     known = [_AXES.get(axis.lower(), "") for axis in axes]
     if sorted(known) != ["x", "y"]:
-        degrees = [axis for axis in axes if axis.lower() in _DEGREES]
-        wrong = "in degrees" if degrees else "not x and y"
-        message = f"has {names[0]} over {' and '.join(axes) or 'no axis'}, which is {wrong}"
+        degrees = any(axis.lower() in _DEGREES for axis in axes)
+        over = f"has {names[0]} over {' and '.join(axes) or 'no axis'}, which is"
+        message = f"{over} {'in degrees' if degrees else 'not x and y'}"
         named.refuse_key("file", message, _METRES if degrees else "give a grid over x and y")
     for one in (names[0], *axes):
         unit = found.attributes.get(one, {}).get("units", "m").strip()
@@ -159,15 +163,10 @@ def _of_netcdf(named: NamedFile) -> _Read:
             named.refuse_key("file", f"has {one} in {unit}", "convert it to metres first")
     x, y = (np.asarray(found.arrays[axes[known.index(axis)]][1], np.float64) for axis in ("x", "y"))
     values = values if known == ["x", "y"] else values.T
-    for axis, points in (("x", x), ("y", y)):
-        rising = len(points) > 1 and (np.isfinite(points).all() and len(set(np.sign(np.diff(points)))) == 1)
-        if not rising or points[0] == points[1]:
-            message = f"has an axis {axis} that neither rises nor falls all along"
-            named.refuse_key("file", message, "sort it, with two or more points")
     _note(named, not_used(found.others) if variable is None else [])
     by_name = "up" if names[0].lower() in _HEIGHTS else "down"
     is_up = found.attributes.get(names[0], {}).get("positive", by_name).strip().lower() == "up"
-    return x[np.argsort(x)], y[np.argsort(y)], values[np.ix_(np.argsort(x), np.argsort(y))], is_up
+    return np.sort(x), np.sort(y), values[np.ix_(np.argsort(x), np.argsort(y))], is_up
 
 
 _READERS = {
@@ -179,35 +178,8 @@ _READERS = {
 
 def _area(data: dict[str, Any]) -> BaseGeometry | None:
     """Where turbines may stand; None where the farms are wrong, which is then reported."""
-    farms = data.get("farms")
     try:
-        shapes = [Farm.model_validate(farm).boundary.shape() for farm in farms or ()]
+        shapes = [Farm.model_validate(farm).boundary.shape() for farm in data.get("farms") or ()]
     except (ValidationError, TypeError):
         return None
     return shapely.union_all(shapes) if shapes else None
-
-
-def _around(x: FloatArray, y: FloatArray, values: FloatArray, area: BaseGeometry | None) -> Grid:
-    """The part of a grid in whose cells the farms lie; only its ends where they reach beyond, which is then refused."""
-    if area is None:
-        return x, y, values
-    west, south, east, north = area.bounds
-    if not (x[0] <= west and east <= x[-1] and y[0] <= south and north <= y[-1]):
-        return x[[0, -1]], y[[0, -1]], np.zeros((2, 2))
-    return cropped(x, y, values, area)
-
-
-def _filled(
-    named: NamedFile, x: FloatArray, y: FloatArray, values: FloatArray, area: BaseGeometry | None
-) -> FloatArray:
-    """The depths, with 0 where the grid has none and no farm is near; refuses a gap that a farm needs."""
-    gaps = ~np.isfinite(values)
-    if not gaps.any():
-        return values
-    needed = np.argwhere(gaps if area is None else gaps & near_points(area, x, y))
-    if len(needed):
-        i, j = needed[0]
-        message = f"has no depth at ({x[i]:.10g}, {y[j]:.10g}), in or beside a farm"
-        named.refuse_key("file", message, "fill the gaps, e.g. with gdal_fillnodata")
-    _note(named, [f"{plural(int(gaps.sum()), 'point')} without a depth, away from the farms, taken as 0 m"])
-    return np.where(gaps, 0.0, values)

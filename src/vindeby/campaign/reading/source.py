@@ -8,6 +8,7 @@ from typing import Any
 
 from vindeby.campaign import presets
 from vindeby.campaign.reading.cost_files import with_cost_files
+from vindeby.campaign.reading.extending import extended
 from vindeby.campaign.reading.farm_files import (
     names_geographic_files,
     sites,
@@ -39,7 +40,7 @@ def load(path: str | Path) -> Document:
     if is_windio(text):
         system: Document = readers().windio_document(Path(path))
         return system
-    return with_files(from_text(text, name), Path(path).parent)
+    return with_files(extended(from_text(text, name), Path(path)), Path(path).parent)
 
 
 def load_study(path: Path) -> Document:

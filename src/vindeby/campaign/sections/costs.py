@@ -7,26 +7,28 @@ here and in the stored campaign there are only numbers.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Self
 
 import numpy as np
-import shapely
 from pydantic import Field, Tag, WithJsonSchema, model_validator
 from shapely.geometry.base import BaseGeometry
 
-from vindeby.arrays import BoolArray, FloatArray
+from vindeby.arrays import FloatArray
 from vindeby.campaign.reading.packed_lists import digest_of_numbers
 from vindeby.campaign.sections.cables import Cables
+from vindeby.campaign.sections.time_series import TurbulenceTable
 from vindeby.campaign.sections.values import (
     Coordinates,
+    Depths,
     Name,
     NotNegative,
     Number,
-    Numbers,
     OneOf,
     Positive,
     Section,
     Text,
+    Weights,
     either,
     require,
 )
@@ -40,7 +42,10 @@ ByType = Annotated[
     either("number", "table"),
 ]
 """One number for all turbine types, or one for each, by name."""
-DEEPEST_M = 12_000.0
+PositiveByType = Annotated[
+    Annotated[Positive, Tag("number")] | Annotated[dict[Name, Positive], Field(min_length=1), Tag("table")],
+    either("number", "table"),
+]
 Grid = tuple[FloatArray, FloatArray, FloatArray]
 """x, y, and numbers over (x, y)."""
 
@@ -63,17 +68,10 @@ def _steps_around(axis: FloatArray, low: float, high: float) -> slice:
     return slice(first, max(first + 1, int(axis.searchsorted(high))) + 1)
 
 
-def near_points(area: BaseGeometry, x: FloatArray, y: FloatArray) -> BoolArray:
-    """Which points of a grid, over (x, y), belong to a cell that the area touches."""
-    shapely.prepare(area)
-    touched = np.pad(shapely.intersects(area, shapely.box(x[:-1, None], y[:-1], x[1:, None], y[1:])), 1)
-    return np.asarray(touched[1:, 1:] | touched[:-1, 1:] | touched[1:, :-1] | touched[:-1, :-1])
-
-
 class TurbineCost(Section):
     """What each turbine costs: EUR once (capex) and EUR per year (opex), without its foundation."""
 
-    capex: ByType
+    capex: PositiveByType
     """EUR for each turbine: one number, or one for each type."""
     opex: ByType = 0.0
     """EUR per year for each turbine: one number, or one for each type."""
@@ -89,7 +87,7 @@ class Depth(Section):
     """Eastings of the grid in metres."""
     y: Coordinates
     """Northings of the grid in metres."""
-    values: Annotated[Numbers, WithJsonSchema({"type": ["array", "string"]})]
+    values: Annotated[Depths, WithJsonSchema({"type": ["array", "string"]})]
     """Depths in metres, positive below the water line: for each x those of every y, as one list or nested lists."""
     least: NotNegative | None = None
     """No turbine stands where the water is shallower than this, in metres."""
@@ -104,20 +102,19 @@ class Depth(Section):
         return self.x[0], self.y[0], self.x[-1], self.y[-1]
 
     @property
-    def has_limits(self) -> bool:
-        """Whether turbines may stand only at some of the depths."""
-        return self.least is not None or self.most is not None
-
-    @property
-    def limits(self) -> tuple[float, float]:
-        """The least and the most depth at which turbines may stand; infinite where there is no limit."""
-        low = -np.inf if self.least is None else self.least
-        return low, np.inf if self.most is None else self.most
+    def limits(self) -> tuple[float, float] | None:
+        """The least and the most depth at which turbines may stand, infinite where only one is limited, if any is."""
+        if self.least is None and self.most is None:
+            return None
+        return -np.inf if self.least is None else self.least, np.inf if self.most is None else self.most
 
     @property
     def in_words(self) -> str:
-        """For example ``12 to 48 m deep``."""
-        return f"{min(self.values):.3g} to {max(self.values):.3g} m deep"
+        """For example ``the grid given, 12 to 48 m deep; turbines stand from 14 m to 40 m``."""
+        depths = f"{min(self.values):.3g} to {max(self.values):.3g} m deep"
+        to = "on" if self.most is None else f"to {self.most:g} m"
+        limits = f"; turbines stand from {self.least or 0.0:g} m {to}" if self.limits else ""
+        return f"{self.source or 'the grid given'}, {depths}{limits}"
 
     def array(self) -> FloatArray:
         """Depths over (x, y)."""
@@ -135,27 +132,22 @@ class Depth(Section):
     @model_validator(mode="before")
     @classmethod
     def _nested_lists(cls, data: Any) -> Any:
-        given = data.get("values") if isinstance(data, dict) else None
-        if not isinstance(given, list | tuple) or not given or not isinstance(given[0], list | tuple):
+        rows = data.get("values") if isinstance(data, dict) else None
+        if not isinstance(rows, list | tuple) or not all(isinstance(row, list | tuple) for row in rows):
             return data
-        for index, row in enumerate(given):
-            even = isinstance(row, list | tuple) and len(row) == len(given[0])
-            wrong = f"row {index} does not have {len(given[0])} numbers, as the first has"
-            require(even, wrong, "give for each x the depths of every y", "values", index)
-        return {**data, "values": [number for row in given for number in row]}
+        remedy = "give for each x the depths of every y"
+        require(len({len(row) for row in rows}) == 1, "has rows of different lengths", remedy, "values")
+        return {**data, "values": [number for row in rows for number in row]}
 
     @model_validator(mode="after")
     def _complete(self) -> Self:
         points, count = len(self.x) * len(self.y), len(self.values)
         wrong = f"has {count} numbers, but the grid has {len(self.x)} x {len(self.y)} = {points} points"
         require(points == count, wrong, "give one for each point", "values")
-        deepest = max(map(abs, self.values))
-        wrong = f"holds a depth of {deepest:g} m, which no sea has"
-        require(deepest <= DEEPEST_M, wrong, "give metres; fill what is missing", "values")
         upward = max(self.values) <= 0.0 > min(self.values)
         wrong, remedy = "are all negative: they seem to be heights", "give depths as positive numbers"
         require(not upward, wrong, f"{remedy}; for a file, write positive: up", "values")
-        least, most = self.limits
+        least, most = self.limits or (0.0, 1.0)
         wrong = f"most is {most:g} m and least is {least:g} m"
         require(least < most, wrong, "give the shallower limit as least", "most")
         return self
@@ -165,7 +157,8 @@ class DepthCurve(OneOf):
     """Something that depends on depth: a table of ``[depth, value]``, or a polynomial of the depth in metres."""
 
     may_be_in_a_file = True
-    short_form = {"type": ["array", "number", "string"]}  # noqa: RUF012
+    bare = ("table", (list, tuple))
+    short_form = {"type": ["array", "string"]}  # noqa: RUF012
 
     table: (
         Annotated[tuple[tuple[NotNegative, NotNegative], ...], Field(min_length=2, max_length=10_000)] | None
@@ -174,21 +167,11 @@ class DepthCurve(OneOf):
     polynomial: Annotated[tuple[Number, ...], Field(min_length=1, max_length=8)] | None = None
     """The coefficients c0, c1, c2, ... of c0 + c1 d + c2 d^2 + ..."""
 
-    @model_validator(mode="before")
-    @classmethod
-    def _short(cls, data: Any) -> Any:
-        if isinstance(data, list | tuple):
-            return {"table": data}
-        is_number = isinstance(data, int | float) and not isinstance(data, bool)
-        return {"polynomial": [data]} if is_number else data
-
     @model_validator(mode="after")
     def _deeper_and_deeper(self) -> Self:
-        depths = [depth for depth, _ in self.table or ()]
-        for index in range(1, len(depths)):
-            wrong = f"depths must increase, but {depths[index]:g} follows {depths[index - 1]:g}"
-            remedy = "sort the table by depth, each once"
-            require(depths[index] > depths[index - 1], wrong, remedy, "table", index)
+        for index, ((before, _), (depth, _)) in enumerate(pairwise(self.table or ()), 1):
+            wrong = f"depths must increase, but {depth:g} follows {before:g}"
+            require(before < depth, wrong, "sort the table by depth, each once", "table", index)
         return self
 
     @property
@@ -197,13 +180,6 @@ class DepthCurve(OneOf):
         if self.table is None:
             return "a polynomial of the depth"
         return f"a table from {self.table[0][0]:g} to {self.table[-1][0]:g} m"
-
-    def at(self, depths: FloatArray) -> FloatArray:
-        """The values at depths that a table, if it is one, holds."""
-        if self.table is not None:
-            known, values = np.array(self.table).T
-            return np.asarray(np.interp(depths, known, values))
-        return np.asarray(np.polynomial.polynomial.polyval(depths, np.array(self.polynomial)))
 
 
 class Foundation(Section):
@@ -221,20 +197,16 @@ class Foundation(Section):
     """EUR for each foundation, whatever the depth."""
 
     @property
-    def curve(self) -> tuple[str, DepthCurve] | None:
-        """The key and the curve that the cost follows, if it depends on the depth."""
-        given = [(name, one) for name in ("cost", "mass") if (one := getattr(self, name)) is not None]
-        return given[0] if given else None
+    def curve(self) -> DepthCurve | None:
+        """What the cost follows, if it depends on the depth; of a mass, to be multiplied by the price per kg."""
+        return self.cost or self.mass
 
     @model_validator(mode="after")
     def _complete(self) -> Self:
         twice = "cost and mass exclude each other"
         require(self.cost is None or self.mass is None, twice, "give one of them", "mass")
-        unpriced = "a mass needs a price"
-        require(self.mass is None or self.price_per_kg is not None, unpriced, "add price_per_kg", "mass")
-        idle = "there is no mass that it would be the price of"
-        given = self.mass is not None or self.price_per_kg is None
-        require(given, idle, "add mass, or remove it", "price_per_kg")
+        together = (self.mass is None) == (self.price_per_kg is None)
+        require(together, "mass and price_per_kg belong together", "give both, or cost", "price_per_kg")
         return self
 
 
@@ -259,16 +231,6 @@ class Costs(Section):
         """The water depth, where it is known."""
         return None if self.foundation is None else self.foundation.depth
 
-    def is_free(self, turbine: str) -> bool:
-        """Whether turbines of this type cost nothing at all, wherever they stand."""
-        numbers = [for_type(rate, turbine) for rate in (self.turbine.capex, self.turbine.opex)]
-        numbers += [self.fixed] + [eur for _, eur in (() if self.cables is None else self.cables.types)]
-        if (given := self.foundation) is not None:
-            numbers.append(given.fixed)
-            if given.curve is not None and given.price_per_kg != 0.0:
-                numbers += given.curve[1].at(np.arange(DEEPEST_M)).tolist()
-        return not any(numbers)
-
     def identity_for(self, farm: Farm, turbines: Sequence[str]) -> dict[str, Any]:
         """What decides a result of this farm with these turbine types; their names do not."""
         rates = [
@@ -289,14 +251,10 @@ class Costs(Section):
             figures = ", ".join(f"{name} {value:,.0f}".strip() for name, value in each.items())
             lines.append(f"{what} of each turbine: {figures} EUR")
         if self.foundation is not None:
-            parts = [] if self.foundation.curve is None else [self.foundation.curve[1].in_words]
+            parts = [] if self.foundation.curve is None else [self.foundation.curve.in_words]
             parts += [f"{self.foundation.fixed:,.0f} EUR each"] if self.foundation.fixed else []
             lines.append(f"foundations: {' and '.join(parts) or 'without cost'}")
-            depth = self.foundation.depth
-            low, high = depth.least or 0.0, depth.most
-            limits = f"; turbines stand from {low:g} m" + (" on" if high is None else f" to {high:g} m")
-            where = depth.source or "the grid given"
-            lines.append(f"depth: {where}, {depth.in_words}" + (limits if depth.has_limits else ""))
+            lines.append(f"depth: {self.foundation.depth.in_words}")
         lines += [] if self.cables is None else [f"cables: {self.cables.in_words}"]
         return [*lines, f"fixed: {self.fixed:,.0f} EUR"]
 
@@ -310,10 +268,32 @@ _WORDS = {
     "lcoe": "the lowest levelised cost of energy (LCOE)",
     "npv": "the largest net present value (NPV)",
 }
+_Prices = Annotated[tuple[NotNegative, ...], Field(min_length=1)]
+
+
+class PriceTable(TurbulenceTable):
+    """EUR per MWh by wind direction, wind speed or both; linear between its points, the same beyond its wind speeds."""
+
+    values: Annotated[
+        Annotated[_Prices, Tag("list")] | Annotated[tuple[_Prices, ...], Tag("rows")], either("list", "rows")
+    ]
+    """One price for each point; with both axes, one row for each direction."""
+
+
+Price = Annotated[
+    Annotated[Positive, Tag("number")]
+    | Annotated[Weights, Tag("list")]
+    | Annotated[PriceTable, Tag("table")],
+    either("number", "list", "table"),
+]
+"""EUR per MWh: one number, one for each step of a time series or each state, or a table for a wind rose."""
 Aim = Literal["aep", "aep-per-turbine", "lcoe", "npv"]
 _OTHER_FORMS = [
     {"enum": ["aep", "aep-per-turbine", "lcoe"]},
-    {"type": "array", "prefixItems": [{"const": "aep"}, {"enum": ["cable_length", "turbines", "lcoe"]}]},
+    {
+        "type": "array",
+        "prefixItems": [{"const": "aep"}, {"enum": ["cable_length", "turbines", "lcoe", "area"]}],
+    },
     {"type": "object", "required": ["npv"], "description": "The net present value: {npv: {price: 80}}."},
     {"type": "object", "required": ["maximise"], "description": "The key of older versions for `of`."},
 ]
@@ -326,11 +306,17 @@ class Against(NamedTuple):
     title: str
     unit: str = ""
 
+    @property
+    def label(self) -> str:
+        """With the unit, if it has one."""
+        return ", ".join(filter(None, [self.title, self.unit]))
+
 
 AGAINST = {
     "cable_length": Against("cable_length_m", "cable length", "m"),
     "turbines": Against("n_turbines", "number of turbines"),
     "lcoe": Against("lcoe_eur_per_mwh", "LCOE", "EUR per MWh"),
+    "area": Against("area_km2", "area", "km2"),
 }
 """By the name that a campaign file has for it."""
 _PAIRS = ", ".join(f"[aep, {name}]" for name in AGAINST)
@@ -357,9 +343,9 @@ class Objective(Section):
     """The most AEP of the farm, AEP per turbine or NPV; or the lowest LCOE."""
     turbine_cost_gwh: ByType | None = None
     """What is taken off AEP for each turbine, in GWh per year: one number, or one for each type."""
-    price: Positive | None = None
-    """What energy is sold for, in EUR per MWh; for npv."""
-    against: Literal["cable_length", "turbines", "lcoe"] | None = None
+    price: Price | None = None
+    """What energy is sold for, in EUR per MWh; for npv. One number, a list, a table, or the name of a CSV file."""
+    against: Literal["cable_length", "turbines", "lcoe", "area"] | None = None
     """The second of two objectives, beside AEP."""
     over: Over | None = None
     """Over scenarios: their mean (by default), the worst of them, or the largest regret."""
@@ -389,14 +375,37 @@ class Objective(Section):
         require(priced, "the net present value needs the price of energy", remedy)
         idle = f"the objective {self.of} needs no price"
         require(self.of == "npv" or self.price is None, idle, "remove it, or write npv", "price")
+        sold = self.price is None or self.mean_price > 0.0
+        require(sold, "all prices are 0", "give some above 0", "price")
         alone = self.against is None or (self.of == "aep" and self.turbine_cost_gwh is None)
         require(alone, "is for AEP alone", f"write one of {_PAIRS}", "against")
         return self
 
     @property
+    def prices(self) -> FloatArray:
+        """All prices that are given, in EUR per MWh."""
+        given = self.price.values if isinstance(self.price, PriceTable) else self.price
+        return np.array(0.0 if given is None else given, np.float64)
+
+    @property
+    def mean_price(self) -> float:
+        """The mean of all prices that are given; 0 without any."""
+        return float(self.prices.mean())
+
+    @property
+    def is_priced_by_state(self) -> bool:
+        """Whether the price depends on the wind state."""
+        return self.prices.ndim > 0
+
+    @property
     def is_of_costs(self) -> bool:
         """Whether results are compared by what they cost, too."""
         return self.of in ("lcoe", "npv")
+
+    @property
+    def is_of_energy(self) -> bool:
+        """Whether what a result is worth follows from its energy and turbines."""
+        return not self.is_of_costs and self.over in (None, "mean")
 
     @property
     def needs_costs(self) -> bool:
@@ -429,7 +438,9 @@ class Objective(Section):
             return f"AEP less {cost:g} GWh per year for each turbine"
         if self.against is not None:
             return f"the most AEP against the least {AGAINST[self.against].title}, by a weight for each seed"
-        return _WORDS[self.of] + ("" if self.price is None else f" at {self.price:g} EUR per MWh")
+        low, high = (f"{price:g}" for price in (self.prices.min(), self.prices.max()))
+        at = f" at {low if low == high else f'{low} to {high}'} EUR per MWh"
+        return _WORDS[self.of] + ("" if self.price is None else at)
 
     def cost_gwh(self, turbine_name: str) -> float:
         """What a turbine of this type costs, in GWh per year."""

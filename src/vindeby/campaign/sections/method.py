@@ -17,6 +17,7 @@ from vindeby.campaign.sections.values import (
     one_is_a_list,
     require,
 )
+from vindeby.campaign.sections.wake_model import NamedCode
 
 
 @dataclass(frozen=True)
@@ -85,12 +86,21 @@ class Call(Section):
         return self.energy is None and self.returns is None and not self.function.startswith("vindeby.")
 
 
-STARTS = ("smart-start", "random-start", "lattice", "boundary-grid", "auto", "call")
+class PythonSearch(NamedCode):
+    """A search method of the user's own: a subclass of ``vindeby.layout.Method`` that takes the ``options``."""
+
+    key = "python"
+    section = "method"
+
+
+STARTS = ("smart-start", "random-start", "lattice", "boundary-grid", "auto", "python", "call")
 """The steps that need no layout to start from."""
 
 
 class Step(NamedOneOf):
     """One search step under its name; a bare name takes the defaults."""
+
+    group = "vindeby.search_methods"
 
     smart_start: SmartStart | None = Field(None, alias="smart-start")
     random_start: parameters.RandomStart | None = Field(None, alias="random-start")
@@ -100,7 +110,13 @@ class Step(NamedOneOf):
     random_search: parameters.RandomSearch | None = Field(None, alias="random-search")
     annealing: parameters.Annealing | None = None
     auto: Annotated[parameters.Auto, BeforeValidator(_one_budget)] | None = None
+    python: PythonSearch | None = None
     call: Call | None = None
+
+    @property
+    def title(self) -> str:
+        """The name of the step; of a method of the user's own, where it is."""
+        return self.chosen[0] if self.python is None else self.python.title
 
     def identity(self) -> dict[str, Any]:
         """What decides the results of all seeds."""

@@ -1,8 +1,9 @@
-"""How a campaign is run, also on a SLURM cluster. Nothing here changes a result or a fingerprint."""
+"""How a campaign is run, also on a SLURM cluster. Nothing here changes a fingerprint, and only the device a result."""
 
 from __future__ import annotations
 
 import re
+import shlex
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, Strict
@@ -78,11 +79,28 @@ def _failures(value: Any) -> Any:
     return value
 
 
+def _command(value: Any) -> Any:
+    """Text that can be split into arguments, or a list of texts; the first is the program."""
+    wrong, words = "is not a command", value
+    if isinstance(value, str):
+        try:
+            words = shlex.split(value)
+        except ValueError:
+            wrong, words = "has a quotation mark that is not closed", []
+    right = (
+        isinstance(words, list | tuple) and words and all(isinstance(one, str) for one in words) and words[0]
+    )
+    require(right, wrong, "write it as text, or as a list of texts")
+    return value
+
+
 class RunOptions(Section):
     """Workers, limits and retries; docs/running.md says what each is for."""
 
     workers: Annotated[int | str, BeforeValidator(_workers, Literal["auto"] | Count)] = "auto"
     """Worker processes; auto is one for each core."""
+    device: Literal["cpu", "auto", "cuda"] = "cpu"
+    """What computes gradients: cpu, a CUDA card (cuda), or a card where there is one and the method gains (auto)."""
     time_limit_s: Positive | None = None
     """A task that takes longer is stopped, in seconds."""
     memory_limit_mb: Positive | None = None
@@ -111,5 +129,7 @@ class RunOptions(Section):
     """Stop, or wait until there is room again."""
     wait_for_workers_s: Positive = 300.0
     """How long a run on a cluster goes on without any worker, or without its scheduler, before it stops."""
+    notify: Annotated[str | tuple[str, ...], BeforeValidator(_command, str | list[str])] | None = None
+    """A command that is run when a run has ended, with environment variables that say how."""
     slurm: SlurmOptions = SlurmOptions()
     """What jobs of a SLURM cluster ask for."""

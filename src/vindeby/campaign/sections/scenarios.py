@@ -15,36 +15,23 @@ from vindeby.campaign.sections.wake_model import WakeModel
 
 MOST_SAMPLES = 1000
 OF_WAKES = "wake."
-VARIED = (*WindChanges.model_fields, "direction_offset_deg")
-"""What of the wind may vary; of the wakes, every parameter, as ``wake.NAME``."""
 
 
 class Distribution(OneOf):
-    """How likely each value is: ``{normal: [mean, deviation]}``, ``{uniform: [low, high]}`` or ``{values: [...]}``."""
+    """How likely each value is: ``{normal: [mean, deviation]}`` or ``{uniform: [low, high]}``."""
 
     normal: tuple[Number, Positive] | None = None
     """The mean and the standard deviation of a normal distribution."""
     uniform: tuple[Number, Number] | None = None
-    """The lowest and the highest value, all between them as likely."""
-    values: Annotated[tuple[Number, ...], Field(min_length=1)] | None = None
-    """A list of values, each as likely."""
-
-    @model_validator(mode="after")
-    def _low_is_below_high(self) -> Self:
-        if self.uniform is not None:
-            low, high = self.uniform
-            require(low < high, f"from {low:g} to {high:g} is not a range", "begin with the lower", "uniform")
-        return self
+    """Two values, all between them as likely."""
 
     def at(self, share: float) -> float:
         """The value that so large a share of all lies below, to 12 digits: the same on every machine."""
         if self.normal is not None:
             value = NormalDist(*self.normal).inv_cdf(share)
-        elif self.uniform is not None:
-            value = self.uniform[0] + share * (self.uniform[1] - self.uniform[0])
         else:
-            given = self.values or ()
-            value = given[int(share * len(given))]
+            low, high = self.uniform or (0.0, 0.0)
+            value = low + share * (high - low)
         return float(f"{value:.12g}")
 
 
@@ -76,10 +63,10 @@ class Scenario(WindChanges):
         require(1e-6 <= self.weight <= 1e6, "is not from 1e-6 to 1e6", "give relative weights", "weight")
         remedy = "give both, e.g. vary: {wind_speed_factor: {normal: [1, 0.03]}}, samples: 8"
         require((self.vary is None) == (self.samples is None), "needs the other of vary and samples", remedy)
-        known = ", ".join((*VARIED, f"{OF_WAKES}PARAMETER"))
+        known = ", ".join((*WindChanges.model_fields, f"{OF_WAKES}PARAMETER"))
         for key in self.vary or ():
-            at = ("vary", key)
-            require(key in VARIED or key.startswith(OF_WAKES), "cannot vary", f"name one of: {known}", *at)
+            can = key in WindChanges.model_fields or key.startswith(OF_WAKES)
+            require(can, "cannot vary", f"name one of: {known}", "vary", key)
         engine = None if self.wake is None else self.wake.engine
         wrong = "a scenario has one of vindeby's own wake models"
         require(engine is None, wrong, "name one, or make a campaign of its own for this engine", "wake")

@@ -164,16 +164,11 @@ class ProbabilityTable(Section):
         return self
 
 
-_Factor = Annotated[Number, Field(gt=0.0, le=10.0)]
-
-
 class WindChanges(Section):
     """Changes of the wind, whichever way it is described."""
 
-    wind_speed_factor: _Factor | None = None
+    wind_speed_factor: Annotated[Number, Field(gt=0.0, le=10.0)] | None = None
     """All wind speeds are multiplied by it."""
-    turbulence_factor: _Factor | None = None
-    """All turbulence intensities are multiplied by it."""
     direction_std_deg: Annotated[Number, Field(gt=0.0, le=45.0)] | None = None
     """The standard deviation of the true wind direction around the given one, in degrees."""
 

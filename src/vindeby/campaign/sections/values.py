@@ -4,6 +4,8 @@ import itertools
 import json
 import re
 import unicodedata
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import is_dataclass
 from datetime import datetime
 from functools import partial
@@ -21,11 +23,13 @@ from pydantic import (
     PlainSerializer,
     SerializationInfo,
     Strict,
+    ValidationError,
     WithJsonSchema,
     model_validator,
 )
 from pydantic_core import PydanticCustomError
 
+from vindeby.campaign.reading.code_files import offers
 from vindeby.campaign.reading.packed_lists import LONGEST_PLAIN, PackedListError, is_packed, pack, unpack
 from vindeby.campaign.reading.yaml_text import Path
 from vindeby.parameters import PLUS_ZERO as PLUS_ZERO
@@ -58,6 +62,12 @@ class Section(BaseModel):
     def identity(self) -> dict[str, Any]:
         """What of this section decides a result, as plain data for fingerprints."""
         return self.model_dump(by_alias=True, exclude_none=True)
+
+    def with_values(self, values: Mapping[str, Any]) -> Self:
+        """The same section with other values, by their keys in a file, checked like those of one."""
+        keys = {name: field.alias or name for name, field in type(self).model_fields.items()}
+        given = {keys[name]: value for name, value in self if value is not None}
+        return self.model_validate({**given, **values})
 
     def __str__(self) -> str:
         return repr(self)
@@ -93,7 +103,12 @@ class OneOf(Section):
 
 
 class NamedOneOf(OneOf):
-    """A part whose alternatives may be given by their bare name, which takes the defaults."""
+    """A part whose alternatives may be given by their bare name, which takes the defaults.
+
+    Others may be those that installed packages offer in a group of entry points; they become ``python``.
+    """
+
+    group: ClassVar[str]
 
     @classmethod
     def bare_names(cls) -> list[str]:
@@ -110,6 +125,22 @@ class NamedOneOf(OneOf):
             return data
         named = [key for key in data if key not in cls.beside]
         return {**data, named[0]: {}} if len(named) == 1 and data[named[0]] is None else data
+
+    @model_validator(mode="before")
+    @classmethod
+    def _offered(cls, data: Any) -> Any:
+        """Read a name that a package offers as the code that it stands for."""
+        known = {*cls.alternative_keys().values(), *cls.model_fields, *cls.beside, "options"}
+        given = {data: {}} if isinstance(data, str) else data
+        others = [key for key in given if key not in known] if isinstance(given, dict) else []
+        offer = offers(cls.group).get(others[0]) if len(others) == 1 else None
+        if offer is None:
+            return data
+        [name] = others
+        remedy = f"repair or uninstall {offer.package}, which offers it"
+        require(not offer.trouble, f"cannot be used: {offer.trouble}", remedy, name)
+        code = {"model": offer.code, "options": given[name] or {}, "entry_point": name}
+        return {**{key: value for key, value in given.items() if key != name}, "python": code}
 
 
 def section_of(part: type[Section], name: str) -> Any:
@@ -136,6 +167,24 @@ def require(holds: object, message: str, remedy: str, *at: str | int) -> None:
     """Refuse what is at the path ``at``, from the validated value on, unless a condition holds."""
     if not holds:
         raise refusal(message, remedy=remedy, at=at)
+
+
+@contextmanager
+def under(*at: str | int) -> Iterator[None]:
+    """Refuse what is refused inside at this path, for values that were not written there as they are."""
+    try:
+        yield
+    except (ValidationError, PydanticCustomError) as error:
+        if isinstance(error, ValidationError):
+            first: Any = error.errors()[0]
+        else:
+            first = {"type": "refused", "ctx": error.context}
+        given: Any = first.get("ctx")
+        if first["type"] != "refused":
+            what = f"{'.'.join(map(str, first['loc']))} = {first['input']!r}: {first['msg']}"
+            given = {"message": what, "remedy": "correct it", "at": (), "shown": None}
+        where = (*at, *given["at"])
+        raise refusal(given["message"], remedy=given["remedy"], at=where, value=given["shown"]) from None
 
 
 def _date(text: str) -> str:
@@ -362,6 +411,8 @@ Directions = Annotated[tuple[Annotated[float, Strict(), Field(ge=0.0, le=360.0)]
 """Wind directions in degrees; 360 is north, as 0 is."""
 Speeds = Annotated[tuple[Annotated[float, Strict(), Field(ge=0.0, le=100.0)], ...], *_LIST]
 """Wind speeds in m/s."""
+Depths = Annotated[tuple[Annotated[float, Strict(), Field(ge=-12_000.0, le=12_000.0)], ...], *_LIST]
+"""Water depths in metres; no sea is deeper."""
 Weights = Annotated[tuple[Annotated[float, Strict(), Field(ge=0.0)], ...], *_LIST]
 Probabilities = Annotated[tuple[Annotated[float, Strict(), Field(ge=0.0, le=1.0)], ...], *_LIST]
 Intensities = Annotated[tuple[Annotated[float, Strict(), Field(gt=0.0, lt=1.0)], ...], *_LIST]

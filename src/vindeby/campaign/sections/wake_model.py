@@ -35,6 +35,7 @@ class NamedCode(Section):
     """A wake model by the name of Python code, and the keyword ``options`` that this is called with."""
 
     key: ClassVar[str]
+    section: ClassVar[str] = "wake"
     bare = ("model", (str,))
     model: ImportedName
     """A class or function as package.module:name."""
@@ -43,10 +44,19 @@ class NamedCode(Section):
     code: Annotated[str, Strict()] | None = None
     """A digest of the code where it is your own; put in when the file is read, so that an edit makes results stale."""
 
+    entry_point: Annotated[str, Strict()] | None = None
+    """The name under which an installed package offers it, if that was given."""
+
     @property
     def title(self) -> str:
         """For tables and messages."""
-        return f"{self.key} {self.model}"
+        return self.entry_point or f"{self.key} {self.model}"
+
+    @property
+    def _code_now(self) -> str | None:
+        """A digest of the code as it is now: the user's own, or that of the package that offers it."""
+        package = self.module.partition(".")[0] if self.entry_point else ""
+        return own_code(self.module, search_path(), package)
 
     @property
     def module(self) -> str:
@@ -55,15 +65,16 @@ class NamedCode(Section):
 
     def with_code(self) -> Self:
         """This model with a digest of the user's own code, as it is now, unless it has one."""
-        return self if self.code else self.model_copy(update={"code": own_code(self.module, search_path())})
+        return self if self.code else self.model_copy(update={"code": self._code_now})
 
     def refuse_other_code(self) -> None:
         """InputError where the code that is found is not that of the campaign."""
-        now = own_code(self.module, search_path())
+        now = self._code_now
         if self.code and now and now != self.code:
             raise InputError(
-                f"wake.{self.key}: {self.model}: its code is not that of the campaign ({now} instead of {self.code}): "
-                "it was edited since the campaign was read; restore it, or run the campaign file with --replace-stale"
+                f"{self.section}.{self.key}: {self.model}: its code is not that of the campaign ({now} instead of "
+                f"{self.code}): it was edited since the campaign was read; restore it, or run the campaign file with "
+                "--replace-stale"
             )
 
 
@@ -207,6 +218,7 @@ class WakeModel(NamedOneOf):
     """
 
     beside = ("blockage",)
+    group = "vindeby.wake_models"
 
     nygaard_2022: parameters.Nygaard2022 | None = Field(None, alias="nygaard-2022")
     bastankhah_2014: parameters.Bastankhah2014 | None = Field(None, alias="bastankhah-2014")

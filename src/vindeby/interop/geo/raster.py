@@ -50,10 +50,8 @@ def _refuse_unusable(path: Path, raster: Any, crs: Any) -> None:
         raise InputError(f"{path}: its numbers are in {raster.units[0]}; convert them to metres first")
     if raster.crs is None:
         return
-    if raster.crs.is_geographic:
-        raise InputError(f"{path}: is in degrees; project it to metres first, with gdalwarp -t_srs")
-    unit, metres = raster.crs.linear_units_factor
-    if metres != 1.0:
+    unit = "degrees" if raster.crs.is_geographic else raster.crs.linear_units
+    if unit.lower() not in ("metre", "meter", "m"):
         raise InputError(f"{path}: its coordinates are in {unit}; project it to metres, with gdalwarp -t_srs")
     stated = crs_from_text(crs) if isinstance(crs, str) else None
     own = crs_from_text(raster.crs.to_wkt().replace("\n", " "))

@@ -144,7 +144,7 @@ def _rose(site: Site) -> tuple[xr.Dataset, str]:
         return _over_sectors({"P": [1.0]}), "nearest"
     if isinstance(site, ChangedSite) and not site.is_only_turned:
         raise ArgumentError(
-            "wind_speed_factor, turbulence_factor and direction_std_deg of a site have no form in PyWake; convert the "
+            "wind_speed_factor and direction_std_deg of a site have no form in PyWake; convert the "
             "campaign without them"
         )
     if isinstance(site, ChangedSite):

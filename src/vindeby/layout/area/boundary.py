@@ -40,8 +40,11 @@ BORDER_M = 1e-3
 class Boundary:
     """Polygons or one circle, less holes; all in metres, in one frame.
 
-    ``polygons`` are rings of vertices (open or closed, any sense of rotation) whose union counts; ``circle``
-    is ((x, y), radius). ``holes`` are rings and ``round_holes`` circles in which no turbine may stand.
+    Args:
+        polygons: Rings of vertices (x, y), open or closed, in any sense of rotation; their union counts.
+        circle: ((x, y), radius), instead of polygons.
+        holes: Rings in which no turbine may stand.
+        round_holes: Circles in which no turbine may stand.
     """
 
     def __init__(
@@ -93,10 +96,11 @@ class Boundary:
 
     @property
     def area_m2(self) -> float:
-        """Its area; of a circle and round holes, as if there were no holes."""
-        if self.circle is not None:
-            return float(np.pi * self.circle[1] ** 2)
-        return float(sum(piece.area for piece in self.pieces))
+        """Its area; as if there were no round holes."""
+        if self.circle is None:
+            return float(sum(piece.area for piece in self.pieces))
+        disc = shapely.Point(0.0, 0.0).buffer(self.circle[1], quad_segs=64)  # its middle is the origin
+        return float(np.pi * self.circle[1] ** 2 - disc.intersection(shapely.union_all(self.pieces)).area)
 
     def inset(self, by_m: float) -> Boundary:
         """The same area without what is nearer to its edge than so far; its corners stay corners."""

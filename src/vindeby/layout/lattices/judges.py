@@ -26,7 +26,6 @@ of rows are removed, so that no row has a gap that the area does not have.
 """
 
 from collections.abc import Callable
-from copy import copy
 from math import acos, atan2, ceil, cos, degrees, floor, hypot, pi, sin, sqrt
 from typing import NamedTuple
 
@@ -449,42 +448,10 @@ class ExactJudge:
         return self.parts[0].farm.turbine_aep(whole.x, whole.y, whole.types)
 
 
-class CostedJudge:
-    """Another judge's energies, less what turbines cost where they stand; cables are left out."""
-
-    def __init__(self, judge: QuickJudge | ExactJudge, problem: LayoutProblem, origin: FloatArray) -> None:
-        self._judge, self._problem, self._origin = judge, problem, origin
-        self.shape_energies = judge.shape_energies
-
-    @property
-    def evaluations(self) -> float:
-        """The work so far."""
-        return self._judge.evaluations
-
-    def energy(self, points: Points, least: float = 0.0) -> float:
-        """The energy of turbines on all points, less their cost."""
-        loss = self._problem.loss_of_places(on_points(self._problem, points, self._origin))
-        return self._judge.energy(points, least + loss) - loss
-
-    def losses(self, points: Points) -> FloatArray:
-        """What all would lose without each turbine, less what it costs."""
-        value, losses = self._problem.by_place, self._judge.losses(points)
-        assert value is not None
-        kinds = np.full(len(points.x), np.bincount(self._problem.types_in_order()).argmax())
-        costs = value.loss_at(points.x + self._origin[0], points.y + self._origin[1], kinds)
-        return losses[: len(kinds)] - costs
+Judge = QuickJudge | ExactJudge
 
 
-Judge = QuickJudge | ExactJudge | CostedJudge
-
-
-def costed(judge: QuickJudge | ExactJudge, problem: LayoutProblem, origin: FloatArray) -> Judge:
-    """A judge that also counts what places cost, if they do; each search has its own, which counts its looks."""
-    own = copy(judge)
-    return own if problem.by_place is None else CostedJudge(own, problem, origin)
-
-
-def judge_for(problem: LayoutProblem, origin: FloatArray) -> QuickJudge | ExactJudge:
+def judge_for(problem: LayoutProblem, origin: FloatArray) -> Judge:
     """The quickest judge there is."""
     return QuickJudge(problem) if can_judge_quickly(problem) else ExactJudge(problem, origin)
 

@@ -7,6 +7,7 @@ second objective, 0 to 1, and from the farm alone:
 - of a metre of cable: ``w / (1 - w)`` times a tenth of what the farm gives without wakes, divided by the square root of
   the area times the number of turbines. A tenth is what wakes may take, and the length of a tree through so many points
   grows like that root (J. Beardwood, J. H. Halton and J. M. Hammersley, 1959), so equal weights count both alike.
+- of a square metre that the farm uses: the same, divided by the area.
 - of the yearly cost: ``w`` divided by the LCOE. That makes ``AEP^(1 - w) / LCOE^w`` large, and for 1 the LCOE small.
 
 The sum of two weighted objectives finds the points of a front where it is convex; between them there are none, however
@@ -24,25 +25,14 @@ from vindeby.errors import ArgumentError
 from vindeby.layout.method import Method, Result, Search
 from vindeby.layout.problem import Layout, LayoutProblem
 from vindeby.layout.valuation import Router, Valuation
+from vindeby.parameters import weight_of
 from vindeby.units import MWH_PER_GWH
 
-Second = Literal["cable_length", "turbines", "lcoe"]
+Second = Literal["cable_length", "turbines", "lcoe", "area"]
 LEAST_WEIGHT = 1e-9
 """Of the number of turbines: without a price, their numbers cannot be compared."""
 LOST_TO_WAKES = 0.1
-"""The share of the energy without wakes that equals, with equal weights, the length of all cables."""
-
-
-def weight_of(seed: int) -> float:
-    """The weight of the second objective: 0, 1/2, 1/4, 3/4, 1/8, 5/8 ..., the binary digits of the seed mirrored.
-
-    By this sequence (J. G. van der Corput, 1935) the first seeds spread evenly over 0 to 1, however many there are, and
-    further seeds refine a front without changing the weights of those before.
-    """
-    weight, digit = 0.0, 0.5
-    while seed:
-        weight, digit, seed = weight + digit * (seed % 2), digit / 2, seed // 2
-    return weight
+"""The share of the energy without wakes that equals, with equal weights, the length of all cables, or the area."""
 
 
 @dataclass(frozen=True)
@@ -68,23 +58,28 @@ class Front(Method):
 
     def _weighted(self, problem: LayoutProblem, weight: float) -> LayoutProblem:
         """The problem with the objective of this weight."""
-        given = problem.valuation
+        given, free_gwh = problem.valuation, problem.free_aep_gwh
         if self.against == "turbines":
             if problem.choice is None:
                 return problem
-            each = max(weight, LEAST_WEIGHT) * problem.free_aep_gwh / problem.n_turbines
+            each = max(weight, LEAST_WEIGHT) * free_gwh / problem.n_turbines
             return replace(problem, valuation=Valuation.turbine_cost(each))
-        if given is None or (self.against == "cable_length" and given.router is None):
-            raise ArgumentError(f"farm {problem.name}: {self.against} needs a valuation with costs or cables")
         if weight == 0.0:
             return replace(problem, valuation=None)
-        if self.against == "lcoe" or given.router is None:
-            return replace(problem, valuation=replace(given, objective="lcoe", weight=weight))
         area_m2 = sum(zone.boundary.area_m2 for zone in problem.zones)
-        alike = LOST_TO_WAKES * problem.free_aep_gwh / np.sqrt(area_m2 * problem.n_turbines)
-        price = (1.0 - weight) / (weight * MWH_PER_GWH * alike)  # of energy, where a metre is the money
-        metres = Valuation("aep", price=float(price), router=_lengths(given.router))
-        return replace(problem, valuation=metres)
+        unit = area_m2 if self.against == "area" else np.sqrt(area_m2 * problem.n_turbines)
+        alike = LOST_TO_WAKES * free_gwh / unit
+        # Of energy, where a metre or a square metre is the money.
+        price = float((1.0 - weight) / (weight * MWH_PER_GWH * alike))
+        if self.against == "area":
+            value = Valuation("aep", price=price, eur_per_m2=1.0)
+        elif self.against == "lcoe" and given is not None:
+            value = replace(given, objective="lcoe", weight=weight)
+        elif given is not None and given.router is not None:
+            value = Valuation("aep", price=price, router=_lengths(given.router))
+        else:
+            raise ArgumentError(f"farm {problem.name}: {self.against} needs a valuation with costs or cables")
+        return replace(problem, valuation=value)
 
 
 def _lengths(router: Router) -> Router:

@@ -29,6 +29,7 @@ the rings are drawn, each with some lattices; the better ones get more.
 """
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from math import ceil
 
@@ -39,7 +40,7 @@ from vindeby.arrays import FloatArray, IntArray
 from vindeby.errors import TaskError
 from vindeby.layout.area.limits import Limits
 from vindeby.layout.lattices.border import BorderRings, together
-from vindeby.layout.lattices.judges import ExactJudge, Judge, costed, drop_surplus, judge_for, on_points
+from vindeby.layout.lattices.judges import ExactJudge, Judge, drop_surplus, judge_for, on_points
 from vindeby.layout.lattices.points import Ground, Points
 from vindeby.layout.lattices.searching import Search as LatticeSearch
 from vindeby.layout.lattices.searching import a_lattice_fits, pushed_apart
@@ -49,10 +50,9 @@ from vindeby.layout.placing.construction import (
     JudgesPoints,
     foreign_construction,
     own_construction,
-    scenario_construction,
 )
 from vindeby.layout.problem import Layout, LayoutProblem
-from vindeby.wake import ScenarioFarm, WindFarm
+from vindeby.wake import Neighbours, ScenarioFarm, WindFarm
 
 DRAWS, ATTEMPTS, ROUNDS = 50, 20, 300
 """Points drawn for each turbine; then, how often all are drawn anew, and how long they are pushed each time."""
@@ -140,8 +140,8 @@ class Lattice(parameters.Lattice, Method):
         judge = judge_for(problem, ground.origin)
 
         def run(seed: int, start: Layout | None = None) -> Result:  # noqa: ARG001  it is a start itself
-            own = costed(judge, problem, ground.origin)
-            return _best_of(problem, ground, own, self, np.random.default_rng(seed))
+            # Each search counts its own looks.
+            return _best_of(problem, ground, copy(judge), self, np.random.default_rng(seed))
 
         return run
 
@@ -196,8 +196,7 @@ class BoundaryGrid(parameters.BoundaryGrid, Method):
         rings, judge = BorderRings(problem, ground, self.rings), ExactJudge(problem, ground.origin)
 
         def run(seed: int, start: Layout | None = None) -> Result:  # noqa: ARG001  it is a start itself
-            own = costed(judge, problem, ground.origin)
-            return self._best_of(problem, rings, own, np.random.default_rng(seed))
+            return self._best_of(problem, rings, copy(judge), np.random.default_rng(seed))
 
         return run
 
@@ -215,7 +214,7 @@ class BoundaryGrid(parameters.BoundaryGrid, Method):
         return LatticeSearch(rings.left(border), judged, rng, exact=True)
 
     def _best_of(
-        self, problem: LayoutProblem, rings: BorderRings, judge: Judge, rng: np.random.Generator
+        self, problem: LayoutProblem, rings: BorderRings, judge: ExactJudge, rng: np.random.Generator
     ) -> Result:
         searches = [self._arranged(rings, judge, rng) for _ in range(min(ARRANGEMENTS, self.trials))]
         first = max(1, self.trials // (2 * len(searches)))
@@ -242,7 +241,8 @@ class SmartStart(parameters.SmartStart, Method):
     """Greedy construction on a grid.
 
     ``wind_speeds`` (m/s) and ``wind_directions`` (degrees) are those in which points are judged; by default 6,
-    8, 10, 12, 14 m/s and every whole degree. A site that is a time series is taken as it is.
+    8, 10, 12, 14 m/s and every whole degree. A site that is a time series is taken as it is. Of several
+    scenarios, points are judged in the wind and the wakes of the first, among the neighbours of all.
     """
 
     wind_speeds: Sequence[float] | None = None
@@ -269,8 +269,8 @@ class SmartStart(parameters.SmartStart, Method):
     def construction(self, problem: LayoutProblem) -> Construction:
         """What all seeds share, with vindeby's wakes or those of another tool."""
         if isinstance(problem.farm, ScenarioFarm):
-            parts = [self.construction(replace(problem, farm=part)) for part in problem.farm.parts]
-            return scenario_construction(problem, parts)
+            beside = problem.farm.neighbours or Neighbours((), ())
+            problem = replace(problem, farm=problem.farm.parts[0].beside(beside))
         if isinstance(problem.farm, JudgesPoints):
             return foreign_construction(
                 problem, self.grid_size, self.random_pct, self._directions, self._speeds

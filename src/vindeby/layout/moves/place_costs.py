@@ -1,4 +1,4 @@
-"""What foundations and kept cables cost, compiled: for a layout with the gradient, and for the move of one turbine.
+"""What foundations, kept cables and area cost, compiled: for a layout with the gradient, and for a move of one turbine.
 
 The same bilinear depths, tables and polynomials as in ``economy``, for one place at a time: in a small farm, arrays
 would take as long as the energy.
@@ -21,43 +21,47 @@ class PlaceCosts(NamedTuple):
     ``x``, ``y`` and ``depth`` are the grid of depths, empty without foundations; ``depths`` and ``numbers`` as in
     ``Foundation``. Cables at turbine ``i`` are those from ``first[i]`` to ``first[i + 1]``: their ``other`` end (``i``:
     a turbine, ``-1 - s``: a substation) and what a metre costs (``eur_per_m``); without cables ``first`` is empty.
-    ``detours`` is what the detours of all cables cost (EUR).
+    ``detours`` is what the detours of all cables cost (EUR). The convex hull of the first ``turbines`` costs
+    ``eur_per_m2``.
     """
 
-    factor: float
-    x: FloatArray
-    y: FloatArray
-    depth: FloatArray
-    depths: FloatArray
-    numbers: FloatArray
-    first: IntArray
-    other: IntArray
-    eur_per_m: FloatArray
-    substations: FloatArray
-    detours: float
+    factor: float = 0.0
+    x: FloatArray = np.empty(0)
+    y: FloatArray = np.empty(0)
+    depth: FloatArray = np.empty((0, 0))
+    depths: FloatArray = np.empty(0)
+    numbers: FloatArray = np.empty(0)
+    first: IntArray = np.empty(0, np.int64)
+    other: IntArray = np.empty(0, np.int64)
+    eur_per_m: FloatArray = np.empty(0)
+    substations: FloatArray = np.empty((0, 0))
+    detours: float = 0.0
+    turbines: int = 0
+    eur_per_m2: float = 0.0
 
 
 def place_costs(valuation: Valuation | None, turbines: int, origin: FloatArray, unit: float) -> PlaceCosts:
     """The costs of a farm of so many turbines for its moves, whose energies are GWh times ``unit``."""
-    nothing, none = np.empty(0), np.empty(0, np.int64)
     if valuation is None:
-        flat = np.empty((0, 0))
-        return PlaceCosts(0.0, nothing, nothing, flat, nothing, nothing, none, none, nothing, flat, 0.0)
-    foundation, tree = valuation.costs.foundation, valuation.tree
-    ground = (nothing, nothing, np.empty((0, 0)), nothing, nothing)
-    if foundation is not None:
-        grid = foundation.grid
-        ground = (grid.x - origin[0], grid.y - origin[1], grid.depth, foundation.depths, foundation.numbers)
-    cables = (none, none, nothing, np.empty((0, 0)), 0.0)
-    if tree is not None:
-        here, there = np.concatenate([tree.ends, tree.ends[:, ::-1]]).T
-        order = np.argsort(here, kind="stable")
-        order = order[here[order] >= 0]
-        first = np.searchsorted(here[order], np.arange(turbines + 1))
-        rates = np.tile(tree.eur_per_m, 2)[order]
-        ends = np.ascontiguousarray(tree.substations - origin)
-        cables = (first, there[order], rates, ends, float(tree.eur_per_m @ tree.detour_m))
-    return PlaceCosts(unit * valuation.gwh_per_eur * valuation.costs.recovery, *ground, *cables)
+        return PlaceCosts()
+    factor = unit * valuation.gwh_per_eur * valuation.costs.recovery
+    costs = PlaceCosts(factor, turbines=turbines, eur_per_m2=valuation.eur_per_m2)
+    if (foundation := valuation.costs.foundation) is not None:
+        x, y = foundation.grid.x - origin[0], foundation.grid.y - origin[1]
+        costs = costs._replace(x=x, y=y, depth=foundation.grid.depth)
+        costs = costs._replace(depths=foundation.depths, numbers=foundation.numbers)
+    if (tree := valuation.tree) is None:
+        return costs
+    here, there = np.concatenate([tree.ends, tree.ends[:, ::-1]]).T
+    order = np.argsort(here, kind="stable")
+    order = order[here[order] >= 0]
+    return costs._replace(
+        first=np.searchsorted(here[order], np.arange(turbines + 1)),
+        other=there[order],
+        eur_per_m=np.tile(tree.eur_per_m, 2)[order],
+        substations=np.ascontiguousarray(tree.substations - origin),
+        detours=float(tree.eur_per_m @ tree.detour_m),
+    )
 
 
 @scalar
@@ -92,6 +96,37 @@ def _other_end(costs, x, y, e):
     return costs.substations[-1 - j, 0], costs.substations[-1 - j, 1]
 
 
+@kernel(counts_references=False)
+def _hull_area(x, y, count, slope, gradient):
+    """The area (m2) around the first turbines; adds ``slope`` times its gradient to ``gradient`` unless that is 0.
+
+    Its corners are found one after the other, counter-clockwise (R. A. Jarvis, Information Processing Letters 2 (1973)
+    18).
+    """
+    first = 0
+    for i in range(1, count):
+        if x[i] < x[first] or (x[i] == x[first] and y[i] < y[first]):
+            first = i
+    twice, a = 0.0, first
+    for _ in range(count):
+        b = first
+        for i in range(count):
+            east, north, right, up = x[b] - x[a], y[b] - y[a], x[i] - x[a], y[i] - y[a]
+            turn = east * up - north * right
+            if turn < 0.0 or (turn == 0.0 and right * right + up * up > east * east + north * north):
+                b = i
+        twice += (x[a] - x[first]) * (y[b] - y[first]) - (x[b] - x[first]) * (y[a] - y[first])
+        if slope > 0.0:
+            gradient[0, a] += 0.5 * slope * y[b]
+            gradient[1, a] -= 0.5 * slope * x[b]
+            gradient[0, b] -= 0.5 * slope * y[a]
+            gradient[1, b] += 0.5 * slope * x[a]
+        a = b
+        if a == first:
+            break
+    return 0.5 * twice
+
+
 @kernel(counts_references=False, inline=True)
 def no_change(costs, x, y, i, px, py):
     """Where nothing costs anything."""
@@ -109,13 +144,21 @@ def change_of_cost(costs, x, y, i, px, py):
             end_x, end_y = _other_end(costs, x, y, e)
             longer = hypot(px - end_x, py - end_y) - hypot(x[i] - end_x, y[i] - end_y)
             change += costs.eur_per_m[e] * longer
+    if costs.eur_per_m2 > 0.0:
+        before, was_x, was_y = _hull_area(x, y, costs.turbines, 0.0, costs.depth), x[i], y[i]
+        x[i], y[i] = px, py
+        change += costs.eur_per_m2 * (_hull_area(x, y, costs.turbines, 0.0, costs.depth) - before)
+        x[i], y[i] = was_x, was_y
     return costs.factor * change
 
 
 @kernel(counts_references=False)
 def cost_and_gradient(costs, x, y, gradient):
-    """The cost of foundations and cables of a layout; adds to ``gradient`` (2, turbines) how it changes per metre."""
+    """The cost of foundations, cables and area; adds to ``gradient`` (2, turbines) how it changes per metre."""
     total = costs.detours
+    if costs.eur_per_m2 > 0.0:
+        slope = costs.factor * costs.eur_per_m2
+        total += costs.eur_per_m2 * _hull_area(x, y, costs.turbines, slope, gradient)
     for i in range(x.size):
         if costs.x.size > 0:
             eur, east, north = _foundation(costs, x[i], y[i])

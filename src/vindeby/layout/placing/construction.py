@@ -6,7 +6,7 @@ What points are worth is worked out by ``grid_wakes`` and ``steps``, or by anoth
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from typing import Protocol, runtime_checkable
 
@@ -20,7 +20,7 @@ from vindeby.layout.placing.choosing import Choosing
 from vindeby.layout.placing.grid_wakes import can_be_tabulated, grid_wakes
 from vindeby.layout.placing.steps import new_free, new_state, placing_kernels, set_free_wind
 from vindeby.layout.problem import Layout, LayoutProblem, Remaining
-from vindeby.wake import ScenarioFarm, WindFarm
+from vindeby.wake import WindFarm
 
 
 def grid_inside(problem: LayoutProblem, size: int) -> tuple[FloatArray, FloatArray]:
@@ -98,7 +98,7 @@ class Construction:
         problem: LayoutProblem,
         size: int,
         random_pct: float,
-        begin: Callable[[int], GridEnergies | ForeignEnergies | ScenarioEnergies],
+        begin: Callable[[int], GridEnergies | ForeignEnergies],
         at_once: bool = False,
     ) -> None:
         self.problem, self.size, self.random_pct = problem, size, random_pct
@@ -112,7 +112,6 @@ class Construction:
         beside = problem.neighbours
         many = len(beside.x)
         energies = self.begin(many + problem.n_turbines)
-        cost = self._costs(energies)
         allowed = np.ones((len(self.x), len(spacing)), np.bool_)
         for a in range(many):
             self._clear(allowed, beside.x[a], beside.y[a], 0.5 * (spacing + spacing[beside.types[a]]))
@@ -128,7 +127,7 @@ class Construction:
         for i in range(problem.n_turbines):
             candidates = left.types() if choose_type else types[i : i + 1]
             open_here = self._open(left, allowed)
-            point, types[i] = self._choose(draw, energies, cost, open_here[:, candidates], candidates, i)
+            point, types[i] = self._choose(draw, energies, open_here[:, candidates], candidates, i)
             chosen[i], zone_of[i] = point, self._zone(left, point, types[i])
             left.take(zone_of[i], types[i])
             x0, y0 = self.x[point], self.y[point]
@@ -154,16 +153,6 @@ class Construction:
             raise TaskError(no_room_on_grid(problem, self.size, placed))
         return Layout(self.x[chosen], self.y[chosen], problem.types_in_order())
 
-    def _costs(self, energies: GridEnergies | ForeignEnergies | ScenarioEnergies) -> FloatArray | None:
-        """What each type costs at each point, as energy in the wind in which points are judged; None: all alike."""
-        value, kinds = self.problem.by_place, len(self.problem.spacing_by_type)
-        if value is None:
-            return None
-        points = len(self.x)
-        each = [value.loss_at(self.x, self.y, np.full(points, kind)) for kind in range(kinds)]
-        free = self.problem.farm.free_aep_at(self.x, self.y, np.zeros(points, np.int64))
-        return np.stack(each, axis=1) * float(energies.energy[:, 0].sum()) / free
-
     def _open(self, left: Remaining, allowed: BoolArray) -> BoolArray:
         """Which types may still come to each point: those that its zone and the mix have room for."""
         if len(self.problem.zones) == 1 and self.problem.mix is None:
@@ -177,8 +166,7 @@ class Construction:
     def _choose(
         self,
         draw: np.random.RandomState,
-        energies: GridEnergies | ForeignEnergies | ScenarioEnergies,
-        cost: FloatArray | None,
+        energies: GridEnergies | ForeignEnergies,
         allowed: BoolArray,
         types: IntArray,
         i: int,
@@ -191,8 +179,6 @@ class Construction:
         worth = (
             np.zeros(len(points)) if drawn_from_all else energies.energy[points, types[columns]].sum(axis=1)
         )
-        if cost is not None:
-            worth -= cost[points, types[columns]]
         # The percentage is of all types at every point where one of them may stand.
         considered = len(types) * (len(points) if len(types) == 1 else len(np.unique(points)))
         choices = best_worth(worth, max(1, int(np.round(self.random_pct / 100 * considered))))
@@ -290,47 +276,11 @@ class ForeignEnergies:
         self.standing.append((x, y, type_index))
 
 
-class ScenarioEnergies:
-    """Points that are judged in several scenarios, among the neighbours of each; their mean counts."""
-
-    def __init__(self, parts: Sequence[Construction], weights: FloatArray, beside: int, most: int) -> None:
-        self.weights, self.beside = weights, beside
-        self.parts = [(part.begin(most), len(part.problem.neighbours.x)) for part in parts]
-        for part, (energies, _) in zip(parts, self.parts, strict=True):
-            others = part.problem.neighbours
-            for a, (x, y, kind) in enumerate(zip(others.x, others.y, others.types, strict=True)):
-                energies.stand(a, x, y, int(kind), None)
-
-    @property
-    def energy(self) -> FloatArray:
-        """By point, type and direction, of which there is one."""
-        each = np.stack([energies.energy.sum(axis=2, keepdims=True) for energies, _ in self.parts])
-        return np.asarray(np.tensordot(self.weights, each, 1))
-
-    def close(self, closed: IntArray) -> None:
-        """Gather no wakes there from now on."""
-        for energies, _ in self.parts:
-            energies.close(closed)
-
-    def stand(self, a: int, x: float, y: float, type_index: int, point: int | None) -> None:
-        """It stands in every scenario from now on; neighbours do so already, each in its own."""
-        for energies, many in self.parts if a >= self.beside else ():
-            energies.stand(a - self.beside + many, x, y, type_index, point)
-
-
-def scenario_construction(problem: LayoutProblem, parts: Sequence[Construction]) -> Construction:
-    """In several scenarios; ``parts`` are the constructions in each of them."""
-    farm, beside, first = problem.farm, len(problem.neighbours.x), parts[0]
-    assert isinstance(farm, ScenarioFarm), "others have a single one"
-    begin = partial(ScenarioEnergies, parts, farm.weights, beside)
-    return Construction(problem, first.size, first.random_pct, begin)
-
-
 def own_construction(problem: LayoutProblem, farm: WindFarm, size: int, random_pct: float) -> Construction:
     """With vindeby's wakes; ``farm`` has the wind in which points are judged."""
     grid = GridWind(problem, farm, size)
     one_kind = len(problem.spacing_by_type) == len(problem.zones) == 1 and problem.mix is None
-    at_once = one_kind and farm.locality == "uniform" and random_pct < 100.0 and problem.by_place is None
+    at_once = one_kind and farm.locality == "uniform" and random_pct < 100.0
     return Construction(problem, size, random_pct, partial(GridEnergies, grid), at_once)
 
 

@@ -201,7 +201,7 @@ def placing_kernels(  # noqa: C901  a step and the loop around it
     @kernel()
     def place_all(data, turbines, wind, wakes, state, off_grid, choosing, chosen):
         """Choose a point for each turbine in turn, and put all but the last into the wind; how many found one."""
-        used = 0
+        used = np.int64(0)  # a literal would have ``choose`` compiled for it as well
         for i in range(chosen.size):
             point, used = choose(state.energy, choosing, used)
             if point < 0:

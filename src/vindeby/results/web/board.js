@@ -148,7 +148,8 @@
     const farm = { ...(areas.farms[entry.farm] || { name: "", rings: [] }), frame: entry.frame };
     const type = typeIn(entry.farm, entry.type) || { name: "" };
     const node = make("figure", { "data-key": entry.key });
-    node.append(layout(farm, positions(entry.layout, entry.frame), type.diameter, null, `layout ${entry.key}`));
+    const cables = entry.cables.map((line) => positions(line, entry.frame));
+    node.append(layout(farm, positions(entry.layout, entry.frame), type.diameter, null, `layout ${entry.key}`, cables));
     const words = [entry.key, farm.name, type.name, `${entry.n} turbines`];
     if (entry.aep !== null) words.push(`${number(entry.aep, 1)} GWh`);
     if (entry.lcoe !== null) words.push(`${number(entry.lcoe, 2)} EUR/MWh`);

@@ -37,7 +37,7 @@ const vindeby = (() => {
   }
 
   // A layout in its area; all lengths in metres. North is up.
-  function layout(farm, places, diameter, spacing, label) {
+  function layout(farm, places, diameter, spacing, label, cables = []) {
     const [left, bottom, width, height] = farm.frame;
     const margin = 0.04 * Math.max(width, height, 1);
     const svg = shape("svg", {
@@ -53,6 +53,9 @@ const vindeby = (() => {
       mark.append(title("neighbour: stands already"));
       svg.append(mark);
     });
+    for (const line of cables) {
+      svg.append(shape("path", { class: "cable", d: "M" + line.map(([x, y]) => `${x} ${-y}`).join("L") }));
+    }
     places.forEach(([x, y], number) => {
       if (spacing) svg.append(shape("circle", { class: "spacing", cx: x, cy: -y, r: spacing / 2 }));
       const dot = shape("circle", { class: "turbine", cx: x, cy: -y, r: radius });

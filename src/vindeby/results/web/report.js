@@ -5,6 +5,7 @@
   const rows = data.results;
   const columns = [
     ["key", "result", (r) => r.key],
+    ...(rows.some((r) => r.objective !== null) ? [["objective", "objective", (r) => r.objective]] : []),
     ["aep", "AEP, GWh", (r) => r.aep],
     ["loss", "wake loss, %", (r) => r.loss],
     ...(rows.some((r) => r.lcoe !== null) ? [["lcoe", "LCOE, EUR/MWh", (r) => r.lcoe]] : []),
@@ -13,8 +14,8 @@
     ["farm", "farm", (r) => data.farms[r.farm].name],
     ["type", "type", (r) => data.types[r.type].name],
   ];
-  const digits = { aep: 3, loss: 2, lcoe: 2, seconds: 2 };
-  const kind = (name) => [["key", "farm", "type"].includes(name) && "name", !["key", "aep", "loss", "lcoe"].includes(name) && "minor"].filter(Boolean).join(" ");
+  const digits = { objective: 3, aep: 3, loss: 2, lcoe: 2, seconds: 2 };
+  const kind = (name) => [["key", "farm", "type"].includes(name) && "name", !["key", "objective", "aep", "loss", "lcoe"].includes(name) && "minor"].filter(Boolean).join(" ");
   const body = document.getElementById("rows");
   const filter = document.getElementById("filter");
   const place = document.getElementById("place");
@@ -31,7 +32,7 @@
   }
 
   function sortBy(name) {
-    sorted = [name, sorted[0] === name ? -sorted[1] : name === "aep" ? -1 : 1];
+    sorted = [name, sorted[0] === name ? -sorted[1] : name === "objective" ? -data.sign : name === "aep" ? -1 : 1];
     const value = columns.find(([id]) => id === name)[2];
     const compare = new Intl.Collator("en", { numeric: true }).compare;
     order.sort((a, b) => {
@@ -116,7 +117,7 @@
   document.getElementById("before").addEventListener("click", () => { page -= 1; draw(); });
   document.getElementById("after").addEventListener("click", () => { page += 1; draw(); });
   if (rows.length) {
-    sortBy("aep");
+    sortBy(columns[1][0]);
     choose(shown[0]);
     follow();
   }

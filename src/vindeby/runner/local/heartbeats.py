@@ -86,6 +86,10 @@ class Slot:
         self._row["log"] = log_offset
         self._row["task"] = task
 
+    def turn_to(self, task: int) -> None:
+        """The worker is on this task, of several that it began at the same time."""
+        self._row["task"] = task
+
     def start_clock(self) -> None:
         """What the task shares with others is set up: from now on its time counts."""
         self._row["started"] = time.monotonic_ns()

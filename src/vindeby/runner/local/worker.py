@@ -22,6 +22,7 @@ import sys
 import threading
 import time
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import replace
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -41,6 +42,7 @@ from vindeby.runner.protocol import (
     Failed,
     MethodUnusable,
     PoolEvent,
+    PoolNote,
     WantsWork,
     Work,
     WorkerReady,
@@ -278,14 +280,14 @@ class Worker:
                 os._exit(0)
 
     def _work(self) -> None:
-        while (item := self._next()) is not None:
-            number, task, message = item
+        while batch := self._next():
+            _, task, message = batch[0]
             if message.careful and self._begun:
                 self._worn = f"{task.key} is tried in a fresh process"
                 break
             if message.alone:
                 limit_data(message.memory_limit)
-            self._do(number, task, trusted=message.trusted)
+            self._do([(number, task) for number, task, _ in batch], trusted=message.trusted)
             if message.careful:
                 self.publisher.flush(timeout_s=0.0)
             if message.alone:
@@ -296,8 +298,8 @@ class Worker:
         if self._worn:
             self._report(WorkerRetiring(self.number, self._worn, self._pid))
 
-    def _next(self) -> tuple[int, Task, Work] | None:
-        """The next task; None when there will be none."""
+    def _next(self) -> list[tuple[int, Task, Work]]:
+        """The next task, or those of its farm and type that are computed with it; empty when there will be none."""
         with self.change:
             idle = not self.queue and not self.ending
         if idle:
@@ -306,14 +308,16 @@ class Worker:
             while not self.change.wait_for(lambda: self.queue or self.ending, _STARVED_S):
                 if self.publisher.blocked:
                     self._worn = self.publisher.blocked
-                    return None
+                    return []
             if self.ending:
-                return None
-            item = self.queue.popleft()
+                return []
+            batch = [self.queue.popleft()]
+            while len(batch) < self.executor.together and self.queue and self.queue[0][2] is batch[0][2]:
+                batch.append(self.queue.popleft())
             ask = len(self.queue) <= self._low and self._seconds is not None and self._seconds < _SHORT_S
         if ask:
             self._ask()
-        return item
+        return batch
 
     def _ask(self) -> None:
         """Want more tasks, once for each time that some came."""
@@ -321,32 +325,42 @@ class Worker:
             self._asked = True
             self._report(WantsWork(self.number, self._seconds))
 
-    def _do(self, number: int, task: Task, *, trusted: bool) -> None:
-        """One task, whatever comes of it."""
-        first, self._begun = not self._begun, True
-        size = self.output.begin(task.key)
-        self.slot.begin(number, size)
+    def _do(self, batch: Sequence[tuple[int, Task]], *, trusted: bool) -> None:
+        """One task, or several at the same time, whatever comes of them; the slot names one that is not over."""
+        trusted |= not self._begun and len(batch) == 1
+        self._begun = True
+        left, doubted = dict(batch), None
+        size = self.output.begin(batch[0][1].key)
+        self.slot.begin(batch[0][0], size)
         self._stage = ""
         self.progress("set-up")
-        attempt = self.executor.attempt(task)
-        outcome, spent = attempt.outcome, attempt.seconds
-        self._seconds = spent if self._seconds is None else 0.8 * self._seconds + 0.2 * spent
-        self.output.end(size)
-        if isinstance(outcome, Record):
-            self.slot.end()
-            self.publisher.add(number, outcome, spent)
-            return
-        self.output.key = task.key
-        if attempt.in_doubt and not first and not trusted:
+        for place, attempt in self.executor.attempts([task for _, task in batch]):
+            number, task = batch[place]
+            outcome, spent = attempt.outcome, attempt.seconds
+            self._seconds = spent if self._seconds is None else 0.8 * self._seconds + 0.2 * spent
+            del left[number]
+            if left:
+                self.slot.turn_to(next(iter(left)))
+                self.progress("tasks at the same time", len(batch) - len(left), len(batch), None, None)
+            else:
+                self.output.end(size)
+            if isinstance(outcome, Record):
+                if not left:
+                    self.slot.end()
+                self.publisher.add(number, outcome, spent)
+            elif attempt.in_doubt and not trusted:
+                doubted = number, task.key, outcome
+            else:
+                self.output.line(f"{task.key} failed: {outcome}")
+                self._report(Failed(self.number, number, outcome))
+        self.slot.end()
+        if doubted is not None:
             # Its slot still names the task, by which the coordinator knows what to try in a fresh process.
+            number, key, outcome = doubted
             self.slot.stop_clock()
-            self._worn = f"{task.key} failed after others had run in this process: {outcome}"
-            self.output.line(f"handed back, to be tried in a fresh process: {outcome}")
-        else:
-            self.output.line(f"failed: {outcome}")
-            self._report(Failed(self.number, number, outcome))
-            self.slot.end()
-        self.output.key = "-"
+            self.slot.turn_to(number)
+            self._worn = f"{key} failed after others had run in this process: {outcome}"
+            self.output.line(f"{key} handed back, to be tried in a fresh process: {outcome}")
 
     def progress(self, stage: str, *how_far: float | None) -> None:
         """Note it, not more often than anybody looks; the rest takes as long for its share as what is over."""
@@ -372,6 +386,10 @@ class Worker:
 
     def _wear(self) -> str:
         """Why a fresh process should take over; empty while this one is as good as new."""
+        if self.executor.lost:
+            reason = f"the card failed, its tasks were finished on the processor: {self.executor.lost}"
+            self._report(PoolNote("card lost", {"worker": self.number, "reason": reason}))
+            return reason
         if self.publisher.blocked:
             self.publisher.flush(_STARVED_S)
             return self.publisher.blocked

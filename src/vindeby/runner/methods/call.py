@@ -185,6 +185,7 @@ def method_for(campaign: Campaign, progress: Callable[..., None]) -> Method:
 def warning(campaign: Campaign, search_path: Sequence[str]) -> str:
     """What to say before code of a campaign's is imported; empty where there is nothing to say."""
     for step in campaign.method:
-        if step.call and (text := code_warning("method.call", step.call.function, search_path)):
+        named = step.call.function if step.call else step.python.model if step.python else ""
+        if named and (text := code_warning(f"method.{step.chosen[0]}", named, search_path)):
             return text
     return engine_warning(campaign, search_path)

@@ -16,7 +16,7 @@ from vindeby._version import __version__
 from vindeby.assembly.cables import CABLE_LENGTH, with_cables
 from vindeby.assembly.physics import RETURNS
 from vindeby.assembly.stored_turbines import largest_diameter_m, zone_array
-from vindeby.assembly.value import values_of
+from vindeby.assembly.value import values_of, with_revenue
 from vindeby.campaign import Campaign, Task
 from vindeby.campaign.tasks import Cell
 from vindeby.economy.cables import Routes
@@ -80,7 +80,7 @@ def checked_record(
     else:
         _check_layout(arrays, cell)
         _check_aep(arrays)
-        arrays = with_cables(campaign, cell, arrays)
+        arrays = with_revenue(campaign, cell, with_cables(campaign, cell, arrays))
         if (routes := Routes.stored(arrays)) is not None:
             attributes[CABLE_LENGTH] = routes.length_m
         attributes |= {

@@ -11,16 +11,20 @@ from numpy.typing import NDArray
 from vindeby.arrays import IntArray
 from vindeby.assembly.energy import engine_name
 from vindeby.assembly.search import method_of, pipeline_of, problem_of
-from vindeby.assembly.value import SCENARIO_AEP, SCENARIO_BEST
+from vindeby.assembly.value import SCENARIO_AEP
 from vindeby.assembly.wind import load_engine
 from vindeby.campaign import Campaign
 from vindeby.campaign.tasks import Cell
 from vindeby.errors import TaskError
-from vindeby.layout import Layout, LayoutProblem, Pipeline, Search
+from vindeby.layout import Layout, LayoutProblem, Method, Pipeline, Search
 from vindeby.layout import Result as Found
 from vindeby.layout.problem import Report
 from vindeby.runner.methods.method_protocol import Result, Solve
 from vindeby.wake import ScenarioFarm
+from vindeby.wake.compiling import compiled
+
+COMPILING = "compiling the wake model, once for this machine"
+"""The stage of a task while machine code is made that is kept on disk."""
 
 
 class SearchMethod:
@@ -32,7 +36,7 @@ class SearchMethod:
             campaign
         )  # now, as PyWake replaces functions of NumPy when it is imported, and no task may
         self._pipeline = pipeline_of(campaign)
-        self._words = " -> ".join(step.chosen[0] for step in campaign.method)
+        self._words = " -> ".join(step.title for step in campaign.method)
         self._engine = engine_name(campaign)
         foreign = campaign.wake.pywake or campaign.wake.floris
         self._warm = foreign is not None  # there is nothing to compile that takes long
@@ -43,23 +47,43 @@ class SearchMethod:
         The first time, one search is made and forgotten: compiling the kernels, or loading them, can take a
         minute, and no task's time limit shall pay for that.
         """
-        method = method_of(self._campaign, cell, self._pipeline)
-        problem = problem_of(self._campaign, cell)
-        report = Report(names=[step.chosen[0] for step in self._campaign.method], farm=problem.farm)
-        problem = replace(problem, report=report)
-        search = _stated(problem, method.prepare(problem))
-        if not self._warm:
-            self._progress("compiling")
-            brief = method.brief()
-            with contextlib.suppress(TaskError):  # this seed may be the one that finds no layout
-                compiled = search if brief == method else _stated(problem, brief.prepare(problem))
-                compiled(self._campaign.seeds[0], None)
-            self._warm = True
+        with compiled.watched(self._on_compiling):
+            method = method_of(self._campaign, cell, self._pipeline)
+            problem = problem_of(self._campaign, cell)
+            report = Report(names=[step.title for step in self._campaign.method], farm=problem.farm)
+            problem = replace(problem, report=report)
+            search = _stated(problem, method.prepare(problem))
+            if not self._warm:
+                self._warm_up(problem, method, search)
+                self._warm = True
         report.tell = self._progress
         if not isinstance(method, Pipeline):  # it repeats its steps, nobody knows how often
             report.tell = lambda *how_far: self._progress(*how_far[:-1], None)
         type_indices = np.array(cell.type_indices) if cell.mix else None
         return lambda task: result_of(search(task.seed, None), self._words, self._engine, type_indices)
+
+    def _warm_up(self, problem: LayoutProblem, method: Method, search: Search) -> None:
+        """Compile what a search needs, or load it: first an energy, unless another worker is compiling that already."""
+        with (
+            contextlib.suppress(compiled.CompiledElsewhereError),
+            compiled.watched(self._on_compiling, waits=False),
+        ):
+            problem.aep(_along_a_line(problem))
+        brief = method.brief()
+        with contextlib.suppress(TaskError):  # this seed may be the one that finds no layout
+            short = search if brief == method else _stated(problem, brief.prepare(problem))
+            short(self._campaign.seeds[0], None)
+
+    def _on_compiling(self, what: str) -> None:
+        by = "" if what == "compiling" else " in another worker"
+        self._progress(f"{COMPILING}{by}")
+
+
+def _along_a_line(problem: LayoutProblem) -> Layout:
+    """As many turbines as are searched for, from one corner of the area to the other."""
+    west, south, east, north = problem.boundary.bounds
+    types = problem.types_in_order()
+    return Layout(np.linspace(west, east, len(types)), np.linspace(south, north, len(types)), types)
 
 
 def _stated(problem: LayoutProblem, search: Search) -> Search:
@@ -70,22 +94,12 @@ def _stated(problem: LayoutProblem, search: Search) -> Search:
     def run(seed: int, start: Layout | None = None) -> Found:
         found = search(seed, start)
         stated_gwh = problem.stated_aep(found.layout)
-        notes = {**found.notes, "aep_searched": found.aep_gwh}
-        return replace(found, aep_gwh=stated_gwh, notes=notes, arrays=_by_scenario(problem, found))
+        notes, arrays = {**found.notes, "aep_searched": found.aep_gwh}, dict(found.arrays)
+        if isinstance(problem.stated, ScenarioFarm):
+            arrays[SCENARIO_AEP] = problem.stated.scenario_aep(found.x, found.y, found.types)
+        return replace(found, aep_gwh=stated_gwh, notes=notes, arrays=arrays)
 
     return run
-
-
-def _by_scenario(problem: LayoutProblem, found: Found) -> dict[str, NDArray[Any]]:
-    """The arrays of a result, with its energies in each scenario and the best that were found there."""
-    farm, best = problem.stated, found.arrays.get("scenario_best_layout")
-    if not isinstance(farm, ScenarioFarm):
-        return dict(found.arrays)
-    arrays = {**found.arrays, SCENARIO_AEP: farm.scenario_aep(found.x, found.y, found.types)}
-    if best is not None:
-        types = found.arrays["scenario_best_types"]
-        arrays[SCENARIO_BEST] = farm.each_aep((*at, own) for at, own in zip(best, types, strict=True))
-    return arrays
 
 
 def result_of(found: Found, search: str, engine: str, type_indices: IntArray | None) -> Result:

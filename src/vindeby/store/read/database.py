@@ -169,9 +169,12 @@ def _bytes_of(segments: list[Segment]) -> int:
 
 
 class Database(Mapping[str, Record]):
-    """The records of an OUT.h5 and of the shards beside it, by key; with ``folder``, those of the files in a folder.
+    """The records of an OUT.h5 and of the shards beside it, by key: a mapping that ``open_database`` makes.
 
-    A ``guard`` that is given is used for files that may be bad, instead of one of its own each time.
+    Args:
+        path: The OUT.h5, its run directory, or with ``folder`` a folder of files.
+        guard: Used for files that may be bad, instead of one of its own each time.
+        folder: Read the files of a folder instead.
     """
 
     def __init__(
@@ -454,8 +457,9 @@ class Database(Mapping[str, Record]):
     def to_xarray(self, by: Literal["task", "key"] = "task") -> Any:
         """The results as an ``xarray.Dataset`` (needs xarray) over farm, type, seed and turbine.
 
-        Every farm, type and seed of the campaign is there, with NaN where a result is missing or a layout has fewer
-        turbines than the largest. ``by="key"`` gives all records as they are, over ``key``.
+        Args:
+            by: ``"task"``: every farm, type and seed of the campaign is there, with NaN where a result is missing or a
+                layout has fewer turbines than the largest. ``"key"``: all records as they are, over ``key``.
         """
         if by not in ("task", "key"):
             raise ArgumentError(f"to_xarray: by must be 'task' or 'key', not {by!r}")
@@ -499,5 +503,12 @@ class Database(Mapping[str, Record]):
 
 
 def open_database(path: Path | str | RunDirectory) -> Database:
-    """Open a database, finished or still being made."""
+    """Open a database, finished or still being made.
+
+    Args:
+        path: An OUT.h5, which need not exist yet while its run directory OUT.h5.run does.
+
+    Returns:
+        A mapping from key to ``Record``; damaged records are left out and noted in its ``findings``.
+    """
     return Database(path)

@@ -14,6 +14,11 @@ function compiled for a loop that does not count has never taken hold of it: mem
 other way round, arrays are never freed. So a function has a form for each kind of loop, and a call takes the form of
 its caller. What Python needs to call a function is often longer than the function: with it for each of its small
 functions, a loop took up to twice as long to compile. So loops have forms without it, and Python has its own.
+
+**Time.** Numba makes machine code of every function that it compiles, also of those that only loops call and that are
+compiled again as parts of these; the forms for loops leave that out (``_Part``). And it compares all options of the
+compiler, one property at a time, whenever it looks up a function of NumPy (``_quick_comparison``). Neither changes what
+is compiled.
 """
 
 import fcntl
@@ -26,16 +31,19 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from functools import cache
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 from uuid import uuid4
 
 import numba
 from numba.core import config, types
 from numba.core.caching import CompileResultCacheImpl
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import Compiler
 from numba.core.compiler_lock import global_compiler_lock
-from numba.core.targetconfig import ConfigStack
+from numba.core.targetconfig import ConfigStack, TargetConfig
 
 from vindeby.wake.compiling.code_digest import Walk, digest_of
 
@@ -53,6 +61,29 @@ _OPTIONS: dict[str, Any] = {
 
 LONGEST_WAIT_S = 120.0
 """The largest loop takes less than a minute on a free processor; its holder may be stopped for as long as it likes."""
+
+
+Watcher: TypeAlias = Callable[[str], None]
+
+
+class CompiledElsewhereError(Exception):
+    """Another process is compiling the loop that is needed, and the caller does not want to wait for it."""
+
+
+_watching: ContextVar[tuple[Watcher, bool]] = ContextVar("watching", default=(lambda _: None, True))
+
+
+@contextmanager
+def watched(watcher: Watcher, *, waits: bool = True) -> Iterator[None]:
+    """Have ``watcher`` called when a loop is compiled (with "compiling") or waited for ("waiting").
+
+    Unless it ``waits``, what another process is compiling raises CompiledElsewhereError.
+    """
+    token = _watching.set((watcher, waits))
+    try:
+        yield
+    finally:
+        _watching.reset(token)
 
 
 def scalar(function: Function) -> Function:
@@ -114,7 +145,11 @@ def _in_forms(function: Function, options: dict[str, Any], *, follows_caller: bo
     """Compile a function for Python and for loops; those that do not count references have a form of their own."""
     _named(function)
     # A call by Python of a form for loops would crash.
-    for_loops = options | {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+    for_loops = options | {
+        "no_cpython_wrapper": True,
+        "no_cfunc_wrapper": True,
+        "pipeline_class": _PartCompiler,
+    }
     from_python: Any = numba.jit(**options)(function)
     counting = numba.jit(**for_loops)(function)
     uncounting = numba.jit(**for_loops | {"_nrt": False})(function) if follows_caller else counting
@@ -130,6 +165,58 @@ def _in_forms(function: Function, options: dict[str, Any], *, follows_caller: bo
     from_python.get_overload = lambda args: form(args).get_overload(args)
     compiled: Function = from_python
     return compiled
+
+
+class _Part(JITCodeLibrary):  # type: ignore[misc]
+    """A function that is linked into loops as intermediate code: it is optimised, but no machine code is made of it."""
+
+    def get_pointer_to_function(self, name: str) -> int:  # noqa: ARG002
+        """Finish it; Python cannot call it."""
+        self._ensure_finalized()
+        return 0
+
+    @property
+    def codegen(self) -> "_Part":
+        """What is asked to ``set_env``; everything else uses ``_codegen``."""
+        return self
+
+    def set_env(self, name: str, env: object) -> None:
+        """Leave out what only a call from Python needs, as a loop that is loaded from disk does."""
+
+    def _finalize_final_module(self) -> None:
+        self._finalize_dynamic_globals()
+        self._verify_declare_only_symbols()
+        self._finalized = True
+
+
+class _PartCompiler(Compiler):  # type: ignore[misc]
+    """Numba's compiler for functions that only loops call."""
+
+    def compile_extra(self, func: Callable[..., Any]) -> Any:
+        """Compile into a ``_Part``."""
+        self.state.library = _Part(self.state.targetctx.codegen(), func.__qualname__)
+        return super().compile_extra(func)
+
+
+def _same_options(one: Any, other: Any) -> Any:
+    """Whether the compiler's options are the same: those that neither has set are at their defaults."""
+    if type(one) is not type(other):
+        return NotImplemented
+    of_one, of_other = one._values, other._values  # noqa: SLF001 - what was set, by name
+    names = of_one.keys() | of_other.keys()
+    return of_one == of_other or all(getattr(one, name) == getattr(other, name) for name in names)
+
+
+@contextmanager
+def _quick_comparison() -> Iterator[None]:
+    """Compare options of the compiler by those that were set."""
+    with global_compiler_lock:
+        before = TargetConfig.__eq__
+        TargetConfig.__eq__ = _same_options
+        try:
+            yield
+        finally:
+            TargetConfig.__eq__ = before
 
 
 def _named(function: Function) -> Function:
@@ -168,16 +255,19 @@ def compiling_alone(path: Path) -> Iterator[None]:
     is replaced as a whole. So where there can be no lock, or it is held for very long, a process compiles without it.
     """
     lock, end = path.with_suffix(".compiling"), time.monotonic() + LONGEST_WAIT_S
-    descriptor, is_ours = -1, False
-    with suppress(OSError):
-        descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
-        while not is_ours and time.monotonic() < end:
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                is_ours = True
-            except BlockingIOError:
-                time.sleep(0.05)
+    descriptor, is_ours, (watcher, waits) = -1, False, _watching.get()
     try:
+        with suppress(OSError):
+            descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+            while not is_ours and time.monotonic() < end:
+                try:
+                    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    is_ours = True
+                except BlockingIOError:
+                    if not waits:
+                        raise CompiledElsewhereError from None
+                    watcher("waiting")
+                    time.sleep(0.05)
         yield
     finally:
         with suppress(OSError):
@@ -196,7 +286,9 @@ def _keep_on_disk(dispatcher: Any) -> None:
         if path is not None and not _load(dispatcher, signature, path):
             with compiling_alone(path):
                 if not _load(dispatcher, signature, path):  # nobody else has compiled it meanwhile
-                    compile_now(signature)
+                    _watching.get()[0]("compiling")
+                    with _quick_comparison():
+                        compile_now(signature)
                     _save(dispatcher.overloads[signature], path)
         return compile_now(signature)  # what there is already, if there is
 

@@ -56,7 +56,7 @@ _wind_speed, _wind_speed_back = _TOGETHER.wind_speed, _TOGETHER.wind_speed_back
 
 
 class WidthRoom(NamedTuple):
-    """What blocks work with, by block.
+    """What blocks work with, by block; or that of one block, with its layout ``turned``.
 
     ``height`` and ``radius``: of rotors in the order downwind. ``reached`` and ``other``: how many rotors the wake of
     each turbine reaches, and which. ``summed``: sums of squares by turbine and wind state and, on the way back, the
@@ -65,7 +65,7 @@ class WidthRoom(NamedTuple):
     turbines and wind state; the pairs of a turbine come after as many as ``before`` holds.
     """
 
-    turned: TurnedRoom
+    turned: TurnedRoom | Turned
     height: FloatArray
     radius: FloatArray
     reached: IntArray
@@ -75,33 +75,21 @@ class WidthRoom(NamedTuple):
     of_source: FloatArray
     before: IntArray
     kept: FloatArray
-
-
-class Job(NamedTuple):
-    """The room of one block, with its layout ``turned``; ``numbers`` and ``thrusts`` are in shared memory."""
-
-    turned: Turned
-    height: FloatArray
-    radius: FloatArray
-    reached: IntArray
-    other: npt.NDArray[np.uint16]
-    summed: FloatArray
-    of_target: FloatArray
-    of_source: FloatArray
-    before: IntArray
-    kept: FloatArray
-    numbers: FloatArray
-    thrusts: FloatArray
 
 
 class Lane(NamedTuple):
-    """A thread: ``state`` and ``slot`` are its first wind state and rotor, ``across`` and ``slots`` its steps."""
+    """A thread: ``state`` and ``slot`` are its first wind state and rotor, ``across`` and ``slots`` its steps.
+
+    ``numbers`` of a source and ``thrusts``, slopes with them, are in shared memory.
+    """
 
     thread: int
     state: int
     across: int
     slot: int
     slots: int
+    numbers: FloatArray
+    thrusts: FloatArray
 
 
 class Sources(NamedTuple):
@@ -197,7 +185,7 @@ def _make_add_wake(model: WakeModel, *, gradient: bool, near: bool) -> Callable[
 
         For a gradient, the slopes are kept as those of pair ``at``.
         """
-        turned, height, radius, numbers, left = job.turned, job.height, job.radius, job.numbers, False
+        turned, height, radius, numbers, left = job.turned, job.height, job.radius, lane.numbers, False
         far, aside = turned.along[b] - turned.along[a], turned.across[b] - turned.across[a]
         rise, heights, rotor = height[b] - height[a], height[b] + height[a], radius[b]
         per_thrust = 0.5 * radius[a] * radius[a]
@@ -225,7 +213,7 @@ def _make_add_near(model: WakeModel, *, gradient: bool) -> Callable[..., None]:
     @scalar
     def add_near(data, turbines, job, a, b, at, turbulence, lane):
         """The same by the model itself in the wind states that ``add_wake`` has left."""
-        turned, numbers, radius = job.turned, job.numbers, job.radius[b]
+        turned, numbers, radius = job.turned, lane.numbers, job.radius[b]
         far, aside = turned.along[b] - turned.along[a], turned.across[b] - turned.across[a]
         for k in range(lane.state, turbulence.size, lane.across):
             sigma = width(numbers[0, k], numbers[1, k], numbers[2, k], numbers[3, k], far)
@@ -306,7 +294,7 @@ def _make_walk(model: WakeModel, *, gradient: bool, near: bool) -> Callable[...,
                     power += wind.weight[s] * made
                 if last > first:
                     diameter = 2.0 * job.radius[a]
-                    put_source(data, diameter, thrust, wind.turbulence[s], lane.thread, job.numbers)
+                    put_source(data, diameter, thrust, wind.turbulence[s], lane.thread, lane.numbers)
             if last > first:
                 cuda.syncthreads()
                 left = False
@@ -328,7 +316,7 @@ def _walk_upwind(turbines, wind, job, lane, start, stop, end, counted):
     turned, s = job.turned, start + lane.thread
     # With fewer lanes for wind states than MOST_ACROSS, there are no more wind states than these lanes.
     wide = LANES if lane.across >= MOST_ACROSS else lane.across
-    of_thrusts = job.thrusts[lane.slot * wide : (lane.slot + 1) * wide]
+    of_thrusts = lane.thrusts[lane.slot * wide : (lane.slot + 1) * wide]
     n, weight, slope_power, slope_thrust = turned.order.size, 0.0, 0.0, 0.0
     for step in range(end):
         a = end - 1 - step
@@ -346,8 +334,8 @@ def _walk_upwind(turbines, wind, job, lane, start, stop, end, counted):
             cuda.syncthreads()
             if s < stop:
                 for slot in range(lane.slots):
-                    of_thrust += job.thrusts[slot * wide + lane.thread]
-                    job.thrusts[slot * wide + lane.thread] = 0.0
+                    of_thrust += lane.thrusts[slot * wide + lane.thread]
+                    lane.thrusts[slot * wide + lane.thread] = 0.0
         if s < stop:
             speed, summed = wind.speed[s], job.summed[a, lane.thread]
             weight = wind.weight[s] if i < counted else 0.0
@@ -410,7 +398,7 @@ def by_width_kernel(  # noqa: C901  barriers keep the steps of a kernel together
         thrusts = cuda.shared.array(_THRUSTS, float64)
         powers = cuda.shared.array(LANES, float64)
         index, block = cuda.threadIdx.x, cuda.blockIdx.x
-        lane = Lane(index, index % across, across, index // across, LANES // across)
+        lane = Lane(index, index % across, across, index // across, LANES // across, numbers, thrusts)
         key, order = room.turned.key[block], room.turned.order[block]
         directions, counted = wind.cosine.size, layouts.counted
         for p in range(index, _THRUSTS, LANES):
@@ -419,10 +407,10 @@ def by_width_kernel(  # noqa: C901  barriers keep the steps of a kernel together
             layout, d = at // directions, at % directions
             x, y, cosine, sine = layouts.x[layout], layouts.y[layout], wind.cosine[d], wind.sine[d]
             turned = Turned(layouts.types[layout], order, room.turned.along[block], room.turned.across[block])
-            job = Job(
+            job = WidthRoom(
                 turned, room.height[block], room.radius[block], room.reached[block], room.other[block],
                 room.summed[block], room.of_target[block], room.of_source[block], room.before[block],
-                room.kept[block], numbers, thrusts,
+                room.kept[block],
             )  # fmt: skip
             find_keys(x, y, cosine, sine, index, LANES, key)
             cuda.syncthreads()

@@ -7,6 +7,7 @@ which runs the same kernels in Python threads: for tests of small farms only.
 from __future__ import annotations
 
 import importlib.util
+import logging
 import warnings
 from functools import cache
 from typing import Any, Literal, NamedTuple
@@ -46,6 +47,8 @@ def cuda_module() -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)
         from numba import cuda
+    # It logs every allocation, and the log of a worker would keep them all.
+    logging.getLogger("numba.cuda.cudadrv.driver").setLevel(logging.WARNING)
     return cuda
 
 

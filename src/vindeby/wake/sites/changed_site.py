@@ -27,13 +27,12 @@ class ChangedSite:
     rose: Site
     turned_deg: float = 0.0
     speed_factor: float = 1.0
-    turbulence_factor: float = 1.0
     direction_std_deg: float = 0.0
 
     @property
     def is_only_turned(self) -> bool:
         """Whether nothing but the directions is changed, all by the same angle."""
-        return (self.speed_factor, self.turbulence_factor, self.direction_std_deg) == (1.0, 1.0, 0.0)
+        return (self.speed_factor, self.direction_std_deg) == (1.0, 0.0)
 
     def changed(self) -> Site:
         """The site itself where nothing is changed; a time series stays one, with five steps for one by uncertainty."""
@@ -43,32 +42,27 @@ class ChangedSite:
             return self
         site = self.rose
         samples, shares = (_SAMPLES, _SHARES) if self.direction_std_deg else (np.zeros(1), np.ones(1))
-        steps = np.shape(site.wind_speed)
-        direction = np.add.outer(self.direction_std_deg * samples, np.asarray(site.wind_direction))
-        weight = np.ones(steps) if site.weight is None else np.asarray(site.weight, np.float64)
-        turbulence = np.broadcast_to(np.asarray(site.turbulence_intensity), steps)
+        speed, direction = (np.asarray(one, np.float64) for one in (site.wind_speed, site.wind_direction))
+        weight = np.ones(speed.shape) if site.weight is None else np.asarray(site.weight, np.float64)
+        turbulence = np.broadcast_to(np.asarray(site.turbulence_intensity), speed.shape)
         return TimeSeriesSite(
-            wind_speed=np.tile(np.asarray(site.wind_speed) * self.speed_factor, len(samples)),
-            wind_direction=self._turned(direction.ravel()),
-            turbulence_intensity=np.tile(turbulence * self.turbulence_factor, len(samples)),
+            wind_speed=np.tile(speed * self.speed_factor, len(samples)),
+            wind_direction=self._turned(np.add.outer(self.direction_std_deg * samples, direction).ravel()),
+            turbulence_intensity=np.tile(turbulence, len(samples)),
             weight=np.outer(shares, weight).ravel(),
             relative=site.relative or site.weight is None,
         )
 
-    def _turned(self, direction: npt.ArrayLike) -> FloatArray:
-        return np.mod(np.asarray(direction, np.float64) + self.turned_deg, 360.0)
+    def _turned(self, direction: FloatArray) -> FloatArray:
+        return np.mod(direction + self.turned_deg, 360.0)
 
     def states(
         self, directions: npt.ArrayLike | None = None, speeds: npt.ArrayLike | None = None
     ) -> WindStates:
         """The changed wind states; directions and speeds are chosen as they are without the change."""
         states = self.rose.states(directions, speeds)
-        changed = replace(
-            states,
-            direction=self._turned(states.direction) if self.turned_deg else states.direction,
-            speed=states.speed * self.speed_factor,
-            turbulence=states.turbulence * self.turbulence_factor,
-        )
+        direction = self._turned(states.direction) if self.turned_deg else states.direction
+        changed = replace(states, direction=direction, speed=states.speed * self.speed_factor)
         return _spread(changed, self.direction_std_deg) if self.direction_std_deg else changed
 
 
@@ -76,23 +70,18 @@ def _spread(states: WindStates, std_deg: float) -> WindStates:
     """The states of a rose with each direction spread over those around it."""
     every = np.mod(np.add.outer(std_deg * _SAMPLES, states.direction), 360.0)
     direction, place = np.unique(np.round(every, 9) % 360.0, return_inverse=True)
-    probability, turbulence = (
-        array.reshape(states.shape) for array in (states.probability, states.turbulence)
-    )
+    probability, turbulence = (one.reshape(states.shape) for one in (states.probability, states.turbulence))
     shape = (len(direction), states.shape[1])
-    summed, weighted, plain, hits = (np.zeros(shape) for _ in range(4))
+    summed, weighted = np.zeros(shape), np.zeros(shape)
     for share, at in zip(_SHARES, place.reshape(every.shape), strict=True):
-        np.add.at(summed, at, share * probability)
-        np.add.at(weighted, at, share * probability * turbulence)
-        np.add.at(plain, at, turbulence)
-        np.add.at(hits, at, 1.0)
-    blows = summed > 0.0
-    mean = np.where(blows, weighted / np.where(blows, summed, 1.0), plain / hits)
+        often = share * probability + 1e-300  # wind that never blows has a turbulence, too
+        np.add.at(summed, at, often)
+        np.add.at(weighted, at, often * turbulence)
     return WindStates(
         direction=direction,
         first=np.arange(shape[0] + 1, dtype=np.int64) * shape[1],
         speed=np.tile(states.speed[: shape[1]], shape[0]),
         probability=summed.ravel(),
-        turbulence=np.asarray(np.round(mean, 12), np.float64).ravel(),
+        turbulence=np.round(weighted / summed, 12).ravel(),
         shape=shape,
     )

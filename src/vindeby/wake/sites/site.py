@@ -250,8 +250,14 @@ def around(directions: FloatArray, sectors: int, how: Interpolation) -> tuple[In
 class WeibullSite:
     """Weibull-distributed wind speed in equal direction sectors, the first centred on north.
 
-    Scale ``weibull_a`` in m/s; frequencies are fractions of the year; turbulence intensity is one number,
-    one per sector, or a ``TurbulenceTable``.
+    Args:
+        frequency: The share of the year with wind from each sector, shape (sectors,).
+        weibull_a: Scale in m/s, shape (sectors,).
+        weibull_k: Shape parameter, shape (sectors,).
+        turbulence_intensity: A fraction: one number, one per sector, or a ``TurbulenceTable``.
+        interpolation: ``"linear"`` between the sectors, or ``"nearest"``.
+        default_directions: The directions of the wind states in degrees; every whole degree if not given.
+        default_speeds: The wind speeds of the wind states in m/s; 3, 4, ... 25 if not given.
     """
 
     frequency: npt.ArrayLike
@@ -289,7 +295,14 @@ class WeibullSite:
 
 @dataclass(frozen=True, eq=False)
 class TableSite:
-    """A table of probabilities: one row per direction sector (the first centred on north), one column per speed."""
+    """A table of probabilities.
+
+    Args:
+        probability: Shape (sectors, speeds); the first sector is centred on north.
+        wind_speed: In m/s, shape (speeds,).
+        turbulence_intensity: A fraction: one number, one per sector, or a ``TurbulenceTable``.
+        interpolation: ``"linear"`` between the sectors, or ``"nearest"``.
+    """
 
     probability: npt.ArrayLike
     wind_speed: npt.ArrayLike
@@ -325,7 +338,14 @@ class TableSite:
 
 @dataclass(frozen=True, eq=False)
 class UniformSite:
-    """One wind speed, with one frequency per direction sector (the first centred on north)."""
+    """One wind speed, with one frequency per direction sector.
+
+    Args:
+        frequency: The share of the year with wind from each sector, shape (sectors,); the first is centred on north.
+        wind_speed: In m/s.
+        turbulence_intensity: A fraction: one number, one per sector, or a ``TurbulenceTable``.
+        interpolation: ``"linear"`` between the sectors, or ``"nearest"``.
+    """
 
     frequency: npt.ArrayLike = (1.0,)
     wind_speed: float = 12.0
@@ -352,8 +372,12 @@ class UniformSite:
 class TimeSeriesSite:
     """Measured or modelled wind, step by step.
 
-    ``weight`` says how much each step counts: a step's probability is its weight over the sum of all weights, or,
-    with ``relative=False``, the weight itself. Without weights every step counts the same.
+    Args:
+        wind_speed: In m/s, shape (steps,).
+        wind_direction: Where the wind comes from in degrees, shape (steps,).
+        turbulence_intensity: A fraction, one number or shape (steps,).
+        weight: How much each step counts, shape (steps,); without it, every step counts the same.
+        relative: A step's probability is its weight over the sum of all weights, or, if False, the weight itself.
     """
 
     wind_speed: npt.ArrayLike

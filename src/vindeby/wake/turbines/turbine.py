@@ -115,10 +115,18 @@ class Turbine:
         thrust_wind_speed: npt.ArrayLike | None = None,
         outside: Outside = "hold",
     ) -> Turbine:
-        """Make a turbine from a table (wind speed in m/s, power in W, thrust coefficient), linear between.
+        """Make a turbine from a table, linear between its points.
 
-        ``thrust_wind_speed`` are the wind speeds of the thrust coefficient where they are not those of the power.
-        Outside the wind speeds of each, power and thrust ``hold`` their first and last values or are ``zero``.
+        Args:
+            name: The name of the type.
+            rotor_diameter_m: Rotor diameter.
+            hub_height_m: Hub height.
+            wind_speed: In m/s, increasing, shape (points,).
+            power_w: Power in W, shape (points,).
+            thrust_coefficient: Shape (points,), or that of ``thrust_wind_speed``.
+            thrust_wind_speed: The wind speeds of the thrust coefficient, where they are not those of the power.
+            outside: Outside the wind speeds of each, power and thrust ``"hold"`` their first and last values or are
+                ``"zero"``.
         """
         _refuse_unknown(name, outside)
         speed, watts, thrust = (np.array(v, np.float64) for v in (wind_speed, power_w, thrust_coefficient))
@@ -135,7 +143,14 @@ class Turbine:
 
     @staticmethod
     def generic(name: str, rated_power_mw: float, rotor_diameter_m: float, hub_height_m: float) -> Turbine:
-        """Make a turbine from its rating alone, with the curves of PyWake's ``GenericWindTurbine``."""
+        """Make a turbine from its rating alone, with the curves of PyWake's ``GenericWindTurbine``.
+
+        Args:
+            name: The name of the type.
+            rated_power_mw: Rated power.
+            rotor_diameter_m: Rotor diameter.
+            hub_height_m: Hub height.
+        """
         if not (np.isfinite(rated_power_mw) and rated_power_mw > 0 and rotor_diameter_m > 0):
             raise ArgumentError(
                 f"turbine {name}: rated power and rotor diameter must be positive, "
@@ -162,8 +177,17 @@ class Turbine:
     ) -> Turbine:
         """Make a turbine whose power grows with the cube of the speed above cut-in.
 
-        ``thrust_coefficient`` is one number for all wind speeds, or a list for those of ``thrust_wind_speed`` (m/s),
-        outside of which the thrust ``hold``s its first and last value or is ``zero``.
+        Args:
+            name: The name of the type.
+            rated_power_mw: Rated power.
+            rotor_diameter_m: Rotor diameter.
+            hub_height_m: Hub height.
+            cut_in: In m/s.
+            rated_speed: The wind speed from which power is rated, in m/s.
+            cut_out: In m/s.
+            thrust_coefficient: One number for all wind speeds, or one for each of ``thrust_wind_speed``.
+            thrust_wind_speed: In m/s, shape (points,).
+            outside: Outside these wind speeds the thrust is ``"hold"``, its first and last value, or ``"zero"``.
         """
         rated = rated_power_mw * MW
         steepness = rated / (rated_speed - cut_in) ** 3

@@ -1,0 +1,37 @@
+"""Whether a campaign's gradients are computed on a CUDA card, for many tasks at the same time, and why."""
+
+import importlib.util
+import os
+from typing import Literal
+
+from vindeby.campaign import Campaign
+
+TOGETHER = 64
+"""Tasks that a worker computes at the same time if gradients are computed on a card, at most."""
+
+
+def chosen_device(campaign: Campaign, asked: str) -> tuple[Literal["cpu", "cuda"], str]:
+    """What computes a campaign's gradients here, and why: the name of the card, or what is in the way of one."""
+    if asked == "cpu":
+        return "cpu", "a card is used with --device cuda or auto, or run.device"
+    if reason := _reason_against(campaign):
+        return "cpu", reason
+    simulated = os.environ.get("NUMBA_ENABLE_CUDASIM") == "1"
+    if not simulated and importlib.util.find_spec("numba_cuda") is None:  # found out without loading Numba
+        return "cpu", "numba-cuda is not installed: pip install 'vindeby[gpu]'"
+    from vindeby.wake.gpu.devices import found_device
+
+    usable, why, _ = found_device()
+    return "cuda" if usable and (asked == "cuda" or not simulated) else "cpu", why
+
+
+def _reason_against(campaign: Campaign) -> str:
+    """Why the tasks of a campaign would not gain from a card; empty where they would."""
+    steps, wake = [step.chosen[0] for step in campaign.method], campaign.wake
+    if "gradient" not in steps or "auto" in steps:
+        return f"methods with the step gradient and without auto gain from a card, not {' -> '.join(steps)}"
+    if wake.engine is not None and wake.python is None:
+        return f"wakes are computed by {wake.title}"
+    if wake.is_limited or wake.blockage is not None or campaign.site.local is not None:
+        return "cumulative-curl, blockage and wind that differs from place to place are computed on processors only"
+    return ""

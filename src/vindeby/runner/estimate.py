@@ -1,0 +1,144 @@
+"""What a campaign would take: CPU hours, wall time and disk, from a few of its tasks, timed in a scratch folder.
+
+The tasks are computed in this process, exactly as a worker would, and published and merged in a folder that is removed
+afterwards: nothing of them is kept, and a run computes them again.
+"""
+
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from vindeby.assembly.merging import merge_options
+from vindeby.campaign import Campaign
+from vindeby.campaign.reading.code_files import search_path
+from vindeby.campaign.tasks import Cell
+from vindeby.errors import TaskError
+from vindeby.runner.methods.call import warning
+from vindeby.runner.running import workers_of
+from vindeby.runner.task_executor import Attempt, Setup, TaskExecutor
+from vindeby.store.disk.run_directory import RunDirectory
+from vindeby.store.format.record import Record
+from vindeby.store.merge.merge import merge
+
+_CELLS = 3
+_SHORT_S = 2.0
+"""Tasks below this are timed twice, with two seeds."""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What a campaign would take; times in seconds, sizes in bytes."""
+
+    tasks: int
+    timed: tuple[str, ...]
+    """The keys of the tasks that were timed."""
+    task_s: tuple[float, float]
+    """CPU seconds of the shortest and of the longest kind of task, without set-up."""
+    cpu_s: float
+    """Of all tasks, with the set-up of each farm and type."""
+    compile_s: float
+    """What the first task took longer than its like: compiling, or loading what was compiled before."""
+    workers: int
+    wall_s: float
+    """With so many workers on this machine, if it has nothing else to do."""
+    database: float
+    """Bytes of OUT.h5; while it is merged, its folder needs about twice as much."""
+
+
+def estimate(campaign: Campaign, say: Callable[[str], None] = lambda _: None) -> Estimate:
+    """Time a few tasks of a campaign; TaskError if one fails. ``say`` is called with what is computed now."""
+    if text := warning(campaign, search_path()):
+        say(text)
+    cells = _chosen(campaign.cells())
+    with tempfile.TemporaryDirectory(prefix="vindeby-estimate-") as scratch:
+        timing = _Timing(campaign, Path(scratch) / "estimate.h5", say)
+        cold_s = timing.time(cells[0])
+        for cell in cells[1:]:
+            timing.time(cell)
+        timing.time(cells[0])  # what was compiled for the first is there by now
+        return timing.estimate(max(0.0, cold_s - sum(timing.spent[cells[0].n_turbines])))
+
+
+def _chosen(cells: Sequence[Cell]) -> list[Cell]:
+    """The cells with the fewest turbines, the most, and some in between; each number once."""
+    by_size = sorted({cell.n_turbines: cell for cell in cells}.items())
+    places = np.unique(np.linspace(0, len(by_size) - 1, _CELLS).round().astype(int))
+    return [by_size[place][1] for place in places]
+
+
+class _Timing:
+    """The tasks that were timed, and their results in the scratch folder."""
+
+    def __init__(self, campaign: Campaign, output: Path, say: Callable[[str], None]) -> None:
+        self._campaign, self._output, self._say = campaign, output, say
+        RunDirectory(output).create()
+        self._executor = TaskExecutor(Setup(campaign, str(output)), lambda _: None)
+        self.spent: dict[int, tuple[float, float]] = {}
+        """CPU seconds by number of turbines: of the set-up, and of one task."""
+        self._records: dict[str, Record] = {}
+
+    def time(self, cell: Cell) -> float:
+        """Time a task of a cell, two if they are short; the CPU seconds of the first with its set-up."""
+        seeds = self._campaign.seeds
+        first_s, task_s = self._attempt(cell, seeds[0])
+        set_up_s = first_s - task_s
+        if first_s < _SHORT_S and len(seeds) > 1:
+            task_s = 0.5 * (task_s + self._attempt(cell, seeds[1])[1])
+        self.spent[cell.n_turbines] = set_up_s, task_s
+        return first_s
+
+    def _attempt(self, cell: Cell, seed: int) -> tuple[float, float]:
+        """CPU seconds of a task: all of them, and those of the search alone."""
+        (task,) = cell.tasks([seed])
+        self._say(f"timing {task.key}")
+        began_cpu, began = time.process_time(), time.perf_counter()
+        attempt: Attempt = self._executor.attempt(task)
+        cpu_s, seconds = time.process_time() - began_cpu, time.perf_counter() - began
+        if not isinstance(attempt.outcome, Record):
+            raise TaskError(f"{task.key} failed, so nothing can be estimated: {attempt.outcome}")
+        self._records[task.key] = attempt.outcome
+        return cpu_s, cpu_s * min(1.0, attempt.seconds / seconds)
+
+    def estimate(self, compile_s: float) -> Estimate:
+        """The whole campaign, with times in between where a cell has another number of turbines."""
+        campaign, sizes = self._campaign, sorted(self.spent)
+        counts = [cell.n_turbines for cell in campaign.cells()]
+        set_ups, tasks = (
+            np.interp(counts, sizes, [self.spent[size][part] for size in sizes]) for part in (0, 1)
+        )
+        cpu_s = float(set_ups.sum() + len(campaign.seeds) * tasks.sum())
+        workers = min(workers_of(campaign.run), campaign.total_configs)
+        # The last task of each worker has nobody to share it with.
+        wall_s = max(cpu_s / workers, float((set_ups + tasks).max())) + compile_s
+        return Estimate(
+            tasks=campaign.total_configs,
+            timed=tuple(self._records),
+            task_s=(float(tasks.min()), float(tasks.max())),
+            cpu_s=cpu_s,
+            compile_s=compile_s,
+            workers=workers,
+            wall_s=wall_s,
+            database=self._database_size(),
+        )
+
+    def _database_size(self) -> float:
+        """Bytes of the database of all tasks, from those of the first result and of all that there are."""
+        sizes = []
+        for number, record in enumerate(self._records.values()):
+            self._executor.publisher.add(number, record, 0.0)
+            if number == 0:
+                self._executor.publisher.flush()
+                sizes.append(self._merged())
+        self._executor.close()
+        sizes.append(self._merged())
+        timed = len(self._records)
+        each = (sizes[1] - sizes[0]) / (timed - 1) if timed > 1 else float(sizes[0])
+        return sizes[0] + each * (self._campaign.total_configs - 1)
+
+    def _merged(self) -> int:
+        merge(self._output, merge_options(self._campaign))
+        return self._output.stat().st_size

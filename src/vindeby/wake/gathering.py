@@ -1,0 +1,137 @@
+"""Searches that run at the same time and have their layouts evaluated together, in batches.
+
+Each search runs in a thread, as it would alone. Where it asks a farm for the AEP with its gradient, it waits until the
+batch that its layout is in has been evaluated, by the thread that called ``Gathering.run``. A layout's result does not
+depend on the others of its batch, so a search finds the same alone and among any others.
+
+A card that fails ends no search. A batch that does not fit into its memory is evaluated in halves; after any other
+failure this batch and all that follow are evaluated on the processor, and ``lost`` says why.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from vindeby.arrays import FloatArray
+from vindeby.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from vindeby.wake.farm import WindFarm
+    from vindeby.wake.gpu.devices import Device
+
+_of_thread = threading.local()
+
+
+def gathering_of_thread() -> Gathering | None:
+    """The gathering that this thread's search belongs to; None for a search by itself."""
+    return getattr(_of_thread, "gathering", None)
+
+
+@dataclass(eq=False)
+class _Request:
+    """A layout that a search waits for."""
+
+    farm: WindFarm
+    layout: tuple[npt.NDArray[Any], ...]
+    answer: Future[tuple[float, FloatArray, FloatArray]] = field(default_factory=Future)
+
+
+class Gathering:
+    """Evaluates layouts that several threads ask for in batches, on a device."""
+
+    def __init__(self, device: Device = "cpu") -> None:
+        self._device = device
+        self._farms: dict[WindFarm, WindFarm] = {}  # on the device
+        self._change = threading.Condition()
+        self._waiting: list[_Request] = []
+        self._live = 0
+        self.lost = ""
+        """Why the device is not used any more; empty as long as it is."""
+        self.used: set[str] = set()
+        """The devices that layouts were evaluated on so far."""
+
+    def run(self, searches: Sequence[Callable[[], Any]]) -> Iterator[tuple[int, Any]]:
+        """Run all searches at the same time; gives the number of each, with what it returned or raised, as it ends."""
+        self._live, here = len(searches), (_of_thread, "gathering", self)
+        with ThreadPoolExecutor(len(searches), initializer=setattr, initargs=here) as pool:
+            running = {pool.submit(search): number for number, search in enumerate(searches)}
+            for future in running:
+                future.add_done_callback(self._ended)
+            while running:
+                with self._change:
+                    self._change.wait_for(lambda: any(map(Future.done, running)) or self._is_due())
+                    over = [future for future in running if future.done()]
+                    batch = [] if over else self._fullest()
+                for future in over:
+                    yield running.pop(future), future.exception() or future.result()
+                if batch:
+                    self._answer(batch)
+
+    def _ended(self, _search: Future[Any]) -> None:
+        with self._change:
+            self._live -= 1
+            self._change.notify()
+
+    def aep_and_gradient(
+        self, farm: WindFarm, x: npt.ArrayLike, y: npt.ArrayLike, types: npt.ArrayLike
+    ) -> tuple[float, FloatArray, FloatArray]:
+        """What ``farm.aep_and_gradient`` gives; called by a search, which waits."""
+        px, py = np.array(x, np.float64, ndmin=1), np.array(y, np.float64, ndmin=1)
+        request = _Request(farm, (px, py, np.broadcast_to(types, px.shape)))
+        with self._change:
+            self._waiting.append(request)
+            if self._is_due():
+                self._change.notify()
+        return request.answer.result()
+
+    def _is_due(self) -> bool:
+        """Whether all searches wait; with fewer, batches were too small to fill a card."""
+        return len(self._waiting) >= self._live > 0
+
+    def _fullest(self) -> list[_Request]:
+        """Take the requests for the farm, and number of turbines, that most of them are for; the others wait on."""
+        groups: dict[tuple[WindFarm, int], list[_Request]] = {}
+        for request in self._waiting:
+            groups.setdefault((request.farm, len(request.layout[0])), []).append(request)
+        fullest = max(groups.values(), key=len)
+        self._waiting = [request for request in self._waiting if request not in fullest]
+        return fullest
+
+    def _answer(self, batch: list[_Request]) -> None:
+        try:
+            for request, *found in zip(batch, *self._evaluated(batch), strict=True):
+                request.answer.set_result((float(found[0]), found[1], found[2]))
+        except Exception as error:  # noqa: BLE001 - a driver can fail in any way
+            if not isinstance(error, ArgumentError):
+                self.lost = f"{type(error).__name__}: {error}"
+            self.used.add("cpu")
+            for request in batch:
+                try:
+                    request.answer.set_result(request.farm.aep_and_gradient(*request.layout))
+                except Exception as wrong:  # noqa: BLE001 - raised by the search that asked
+                    request.answer.set_exception(wrong)
+
+    def _evaluated(self, batch: list[_Request]) -> tuple[FloatArray, FloatArray, FloatArray]:
+        farm = batch[0].farm
+        if not self.lost:
+            if farm not in self._farms:
+                self._farms[farm] = farm.on(self._device)
+            farm = self._farms[farm]
+        x, y, types = (np.stack(rows) for rows in zip(*(one.layout for one in batch), strict=True))
+        try:
+            found = farm.aep_and_gradient_batch(x, y, types)
+        except Exception as error:
+            if len(batch) == 1 or "OUT_OF_MEMORY" not in str(error):
+                raise
+            halves = batch[: len(batch) // 2], batch[len(batch) // 2 :]
+            aep, slope_x, slope_y = map(np.concatenate, zip(*map(self._evaluated, halves), strict=True))
+            return aep, slope_x, slope_y
+        self.used.add(farm.device)
+        return found

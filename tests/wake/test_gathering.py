@@ -1,0 +1,133 @@
+"""Searches whose layouts are evaluated together find what they find alone, also when a card fails."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+
+from vindeby.errors import ArgumentError
+from vindeby.layout import Boundary, Gradient, LayoutProblem, Pipeline, RandomStart, Result, Search
+from vindeby.wake import Turbine, UniformSite, WindFarm
+from vindeby.wake.gathering import Gathering
+
+SEEDS = 50
+FARM = WindFarm(
+    UniformSite((0.3, 0.2, 0.4, 0.1), 9.5, 0.07),
+    Turbine.generic("10 MW", 10, 198, 119),
+    "jensen",
+    directions=np.arange(0.0, 360.0, 45.0),
+    speeds=[8.0, 10.0],
+)
+
+
+@pytest.fixture(scope="module")
+def search() -> Search:
+    area = Boundary([[(0.0, 0.0), (3000.0, 0.0), (3000.0, 3000.0), (0.0, 3000.0)]])
+    problem = LayoutProblem(FARM, area, 5, 400.0)
+    return Pipeline([RandomStart(), Gradient(max_iterations=12)]).prepare(problem)
+
+
+@pytest.fixture(scope="module")
+def alone(search: Search) -> list[Result]:
+    return [search(seed, None) for seed in range(SEEDS)]
+
+
+def gathered(search: Search, gathering: Gathering, seeds: range) -> dict[int, Any]:
+    calls = [partial(search, seed, None) for seed in seeds]
+    return {seeds[number]: found for number, found in gathering.run(calls)}
+
+
+def assert_same(found: dict[int, Any], alone: list[Result]) -> None:
+    for seed, result in found.items():
+        assert isinstance(result, Result), result
+        assert np.array_equal(result.x, alone[seed].x)
+        assert np.array_equal(result.y, alone[seed].y)
+        assert (result.aep_gwh, result.evaluations) == (alone[seed].aep_gwh, alone[seed].evaluations)
+
+
+@pytest.mark.parametrize("together", [1, 7, 50])
+def test_searches_find_the_same_alone_and_in_batches_of_any_size(
+    search: Search, alone: list[Result], together: int
+) -> None:
+    found: dict[int, Any] = {}
+    for first in range(0, SEEDS, together):
+        gathering = Gathering("cpu")
+        found |= gathered(search, gathering, range(first, min(first + together, SEEDS)))
+        assert gathering.used == {"cpu"}
+        assert not gathering.lost
+    assert len(found) == SEEDS
+    assert_same(found, alone)
+
+
+def test_layouts_of_many_searches_are_evaluated_in_one_call(
+    search: Search, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sizes: list[int] = []
+    batch = WindFarm.aep_and_gradient_batch
+
+    def counted(farm: WindFarm, x: Any, y: Any, types: Any) -> Any:
+        sizes.append(len(x))
+        return batch(farm, x, y, types)
+
+    monkeypatch.setattr(WindFarm, "aep_and_gradient_batch", counted)
+    gathered(search, Gathering("cpu"), range(20))
+    assert max(sizes) >= 10
+    assert sum(sizes) > 4 * len(sizes)
+
+
+def test_a_layout_that_is_refused_fails_its_own_search_only(search: Search, alone: list[Result]) -> None:
+    def bad() -> Any:
+        return FARM.aep_and_gradient([0.0, np.nan], [0.0, 500.0])
+
+    calls = [bad, *(partial(search, seed, None) for seed in range(3))]
+    found = dict(Gathering("cpu").run(calls))
+    assert isinstance(found[0], ArgumentError)
+    assert "x[1] is nan" in str(found[0])
+    assert_same({number - 1: found[number] for number in (1, 2, 3)}, alone)
+
+
+class Card:
+    """Stands in for a CUDA card: evaluates batches on the processor, until it fails."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, most: int = 1000, calls: int = 1000) -> None:
+        self.calls, self.sizes = 0, []
+        batch, self.sizes = WindFarm.aep_and_gradient_batch, []
+
+        def evaluate(farm: WindFarm, x: Any, y: Any, types: Any) -> Any:
+            if farm.device != "cuda":
+                return batch(farm, x, y, types)
+            self.calls += 1
+            if len(x) > most:
+                raise RuntimeError("[2] Call to cuMemAlloc results in CUDA_ERROR_OUT_OF_MEMORY")
+            if self.calls > calls:
+                raise RuntimeError("[700] CUDA_ERROR_ILLEGAL_ADDRESS\nthe driver was reset")
+            self.sizes.append(len(x))
+            return batch(farm.on("cpu"), x, y, types)
+
+        monkeypatch.setattr(WindFarm, "aep_and_gradient_batch", evaluate)
+        monkeypatch.setattr("vindeby.wake.farm.chosen_device", lambda device: device)
+
+
+def test_a_batch_that_does_not_fit_the_memory_of_the_card_is_evaluated_in_parts(
+    search: Search, alone: list[Result], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    card, gathering = Card(monkeypatch, most=3), Gathering("cuda")
+    assert_same(gathered(search, gathering, range(12)), alone)
+    assert (gathering.used, gathering.lost) == ({"cuda"}, "")
+    assert max(card.sizes) <= 3 < card.calls
+
+
+@pytest.mark.parametrize("failing", [{"calls": 5}, {"most": 0}])
+def test_searches_go_on_where_they_are_when_the_card_fails(
+    search: Search, alone: list[Result], monkeypatch: pytest.MonkeyPatch, failing: dict[str, int]
+) -> None:
+    card, gathering = Card(monkeypatch, **failing), Gathering("cuda")
+    assert_same(gathered(search, gathering, range(12)), alone)
+    assert "CUDA_ERROR" in gathering.lost
+    assert gathering.used == ({"cpu", "cuda"} if card.sizes else {"cpu"})
+    before = card.calls
+    assert_same(gathered(search, gathering, range(12, 15)), alone)
+    assert card.calls == before
