@@ -315,21 +315,31 @@ def test_when_a_long_annealing_gains_nothing_further_starts_take_part(
     assert parts[first : first + 4] == ["race", "RandomSearch", "Annealing", "race"]
 
 
-def test_a_long_budget_is_spent_in_rounds_with_starts_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rounds_move_layouts_that_no_round_before_has_moved(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(contest, "ROUND", 300)
-    bests: list[list[Candidate]] = []
-    race = Race.run
+    walked: list[float] = []
+    ended: list[float] = []
+    walk = Contest._walk
 
-    def raced(self: Race, until: float) -> None:
-        bests.append(list(self.found.best))
-        race(self, until)
+    def walks(self: Contest, until: float) -> None:
+        walked.append(self.found.best[0].worth)
+        walk(self, until)
+        ended.append(self.found.best[0].worth)
 
-    monkeypatch.setattr(Race, "run", raced)
+    monkeypatch.setattr(Contest, "_walk", walks)
     problem = round_farm()
-    found, again = (Auto(evaluations=4000).run(problem, 1) for _ in range(2))
-    assert np.array_equal(found.x, again.x)
+    found = Auto(evaluations=4000).run(problem, 1)
     refuse_bad_curve(found)
-    assert sum(not best for best in bests) >= 4
+    first = len(walked)
+    again = Auto(evaluations=4000).run(problem, 1)
+    assert np.array_equal(found.x, again.x)
+    assert walked[first:] == walked[:first]
+    rounds = np.array(walked[: first - 1])  # the last goes on with the best of all
+    assert len(rounds) >= 3
+    assert np.all(
+        np.abs(np.subtract.outer(rounds, rounds))[np.triu_indices(len(rounds), 1)] > 2e-6 * rounds.max()
+    )
+    assert found.aep_gwh >= max(ended[:first])
 
 
 def test_layouts_are_compared_with_those_of_the_race_and_not_with_refined_ones() -> None:
@@ -344,15 +354,16 @@ def test_layouts_are_compared_with_those_of_the_race_and_not_with_refined_ones()
     assert race.goes_on()
 
 
-def test_a_round_forgets_the_layouts_before_but_not_the_best_of_all() -> None:
+def test_what_was_moved_makes_room_but_the_best_of_all_is_kept() -> None:
     problem = round_farm()
     found = Candidates(problem, Budget(evaluations=1))
     layout = RandomStart().run(problem, 1).layout
     best = Candidate(2.0, 2.0, layout, "lattice", 0)
     found.take(best)
-    found.begin_round(anew=True)
-    found.take(Candidate(1.0, 1.0, layout, "lattice", 1))
-    assert [one.number for one in found.best] == [1]
+    found.take(Candidate(2.0 - 2e-6, 2.0, layout, "lattice", 1))
+    found.take(Candidate(1.0, 1.0, layout, "lattice", 2))
+    found.leave_out([2.0])
+    assert [one.number for one in found.best] == [2]
     assert found.curve()["curve_aep_gwh"][-1] == 2.0
-    found.begin_round(anew=False)
+    assert found.go_on_with_first() == best
     assert found.best == [best]

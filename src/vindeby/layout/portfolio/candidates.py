@@ -9,7 +9,7 @@ what it took before, or, the first time, from how long one evaluation took.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import NamedTuple
 
@@ -20,8 +20,10 @@ from vindeby.layout.climbing.simplified_farm import thinned
 from vindeby.layout.method import Method, Search
 from vindeby.layout.problem import Layout, LayoutProblem
 
-BEST = 3
-"""So many are kept."""
+KEPT, BEST = 12, 3
+"""So many are kept, and so many of them refined."""
+SAME = 2e-6
+"""Layouts that are worth as much, but for this share, are taken to be the same."""
 NEAR = 0.001
 """Layouts no further below the best than this are climbed from again."""
 DIRECTIONS, SPEEDS = 60, 5
@@ -67,14 +69,22 @@ class Candidates:
             if not self.problem.is_feasible(candidate.layout):
                 return
             others = [one for one in self.best if one is not former]
-            self.best = sorted([*others, candidate], key=lambda one: -one.worth)[:BEST]
+            self.best = sorted([*others, candidate], key=lambda one: -one.worth)[:KEPT]
         if self.first is None or self.best[0].worth > self.first.worth:
             self.first = self.best[0]
         self.note()
 
-    def begin_round(self, *, anew: bool) -> None:
-        """Go on with the best of all, or anew, with none."""
-        self.best = [] if anew or self.first is None else [self.first]
+    def leave_out(self, moved: Sequence[float]) -> None:
+        """Go on without what is worth as much as one of these, and therefore the same layout."""
+        self.best = [
+            one for one in self.best if all(abs(one.worth - worth) > SAME * abs(worth) for worth in moved)
+        ]
+
+    def go_on_with_first(self) -> Candidate:
+        """Go on with the best of all rounds."""
+        assert self.first is not None
+        self.best = [self.first]
+        return self.first
 
     def note(self) -> None:
         """Add what is known now to the curve."""
@@ -97,7 +107,7 @@ class Candidates:
     def near_best(self) -> list[Candidate]:
         """The best few, but for those that are not near the best of all."""
         most = self.best[0].worth  # which may be negative
-        return [one for one in self.best if one.worth >= most - NEAR * abs(most)]
+        return [one for one in self.best[:BEST] if one.worth >= most - NEAR * abs(most)]
 
 
 class Tools:

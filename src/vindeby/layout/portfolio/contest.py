@@ -4,9 +4,9 @@
 2. The best few are climbed from for longer, with the true wakes.
 3. From the best, single turbines are moved: by annealing where enough trials can be afforded, else by random search;
    each time a climb takes what is left.
-4. A long budget is spent in rounds of all this, each with starts of its own: where layouts are many local optima that
-   moves do not leave, other starts find better ones. After a round in which annealing has gained much the next is
-   twice as long, as there a slower cooling gains more. What is left for no round goes to the best of all.
+4. A long budget is spent in rounds of all this, each with starts of its own. What a layout gains by moves varies more
+   than what it is worth before them, so that a round moves the best layout of all rounds that was not moved yet.
+   What is left for no round goes to the best of all.
 
 Every part asks the budget how much of its work fits, so that it is kept to within one part. The best layout of all is
 returned; what a part finds counts only if it keeps to the rules.
@@ -56,10 +56,8 @@ ENOUGH = 300
 """Trials for each turbine from which on annealing does better than random search."""
 GAINED = 1e-6
 """Annealing that gains less than this share of the energy is not repeated before other starts were tried."""
-ROUND = 40_000
-"""Trials for each turbine that a round would be enough for, if it were spent on moves alone ..."""
-GAINED_MUCH = 1e-4
-"""... twice as many after one in which annealing has gained this share of the energy."""
+ROUND = 5_000
+"""Trials for each turbine that a round would be enough for, if it were spent on moves alone."""
 _STREAM = 0x6175746F
 """Tells the draws of this search from those of its parts with the same seed."""
 
@@ -75,7 +73,8 @@ class Contest:
         self._race = Race(starts, Climbs(tools, self.found, quick=True), self._seed)
         self._trial = trial_work(self.problem)
         self._shares = MANY_MOVES
-        self._round = ROUND * self.problem.n_turbines
+        self._moved: list[float] = []
+        """What the layouts were worth whose turbines were moved in earlier rounds."""
 
     def run(self, given: Layout | None) -> Result:
         """Search until the budget is spent; from a layout that is given, and from starts."""
@@ -86,15 +85,14 @@ class Contest:
         self._race.make_one()
         if self.found.best:
             self._share_out()
-        self._pass_on()
+        self._rounds()
         before = 0.0
         while self.budget.used < SPENT and before < self.budget.evaluations:  # until nothing fits
             before = self.budget.evaluations
-            is_room = 2.0 * (1.0 - self.budget.used) >= self._round_share()
-            self.found.begin_round(anew=is_room and self._race.goes_on())
-            self._pass_on()
-        self.found.begin_round(anew=False)
-        first = self.found.best[0]
+            self._moved.clear()
+            self.found.go_on_with_first()
+            self._pass_on(1.0)
+        first = self.found.go_on_with_first()
         layout = strictly_kept(self.problem, first.layout)
         worth, aep_gwh = self.found.judged(layout)
         first = first._replace(layout=layout, worth=worth, aep_gwh=aep_gwh)
@@ -104,20 +102,34 @@ class Contest:
         notes = {"best_start": first.start}
         return Result(first.layout, first.aep_gwh, "budget", spent, self.found.curve(), notes)
 
-    def _pass_on(self) -> None:
-        """Race, refine and move, within the shares of a round, or of what is left where that is not much more."""
-        begun, length = self.budget.used, self._round_share()
-        if begun + 1.5 * length > 1.0:
-            length = 1.0 - begun
-        race, refined, walked = (begun + share * length for share in self._shares)
+    def _rounds(self) -> None:
+        """Rounds with starts of their own, as many as fit; what was moved before is not moved again."""
+        self._pass_on(self._until_round())
+        while self._race.goes_on() and self.budget.used + self._round_share() <= 1.0:
+            self.found.leave_out(self._moved)
+            self._pass_on(self._until_round())
+
+    def _until_round(self) -> float:
+        """The share of the budget that is spent after a round; all of it, if less than another would be left."""
+        used, length = self.budget.used, self._round_share()
+        return used + length if used + 2.0 * length <= 1.0 else 1.0
+
+    def _pass_on(self, until: float) -> None:
+        """Race, refine and move, each up to its share of what is spent until then."""
+        begun = self.budget.used
+        race, refined, walked = (begun + share * (until - begun) for share in self._shares)
         self._race.run(race)
         self._refine(refined)
-        self._walk(walked)
-        self._climbs.climb_on()
+        self.found.leave_out(self._moved)
+        if self.found.best:
+            self._moved.append(self.found.best[0].worth)
+            self._walk(walked)
+            self._climbs.climb_on()
+            self._moved.append(self.found.best[0].worth)
 
     def _round_share(self) -> float:
         """The share of the budget that a round takes."""
-        return self._round * self.budget.share("trial", self._trial)
+        return ROUND * self.problem.n_turbines * self.budget.share("trial", self._trial)
 
     def _share_out(self) -> None:
         """Divide the budget by how many trials would fit into it if most of it went to moves."""
@@ -141,7 +153,7 @@ class Contest:
 
     def _walk(self, until: float) -> None:
         """Move single turbines of the best layout, until a long annealing of it gains nothing."""
-        part, begun_with = 0, self.found.best[0].worth
+        part = 0
         while (trials := self.budget.pieces("trial", self._trial, until)) >= 1:
             method: Method
             if trials < ENOUGH * self.problem.n_turbines:
@@ -154,10 +166,6 @@ class Contest:
                 break
             if part > 1 and self.found.best[0].worth <= before + GAINED * abs(before):
                 break
-            if part == 1:
-                begun_with = self.found.best[0].worth
-        if part > 1 and self.found.best[0].worth > begun_with + GAINED_MUCH * abs(begun_with):
-            self._round *= 2
 
     def _moves(self, method: Method) -> bool:
         """Move single turbines of the best layout, then climb a little; whether there was room for any trial."""
