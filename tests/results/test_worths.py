@@ -127,7 +127,7 @@ def test_a_report_begins_with_the_best_by_the_objective(tmp_path: Path) -> None:
         tmp_path, found("farm0_t0_s0", 4, 40.0, objective=60.0), found("farm0_t0_s1", 4, 36.0, objective=50.0)
     )
     (tmp_path / "costed.yaml").write_text(COSTED)
-    data = results_data(ResultSet(run.output, campaign=tmp_path / "costed.yaml"))
+    data = results_data(ResultSet(run.output, campaign=str(tmp_path / "costed.yaml")))
     assert (data["sign"], [row["objective"] for row in data["results"]]) == (-1.0, [60.0, 50.0])
     script = asset("report.js")
     assert script.index('["objective", "objective"') < script.index('["aep", "AEP, GWh"')

@@ -84,6 +84,7 @@ def without_device(record: Record) -> dict[str, Any]:
     return content(replace(record, attributes=kept))
 
 
+@pytest.mark.slow
 def test_tasks_at_the_same_time_give_what_they_give_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -101,6 +102,7 @@ def test_tasks_at_the_same_time_give_what_they_give_alone(
     assert max(entry["tasks"] for entry in tail) > 1
 
 
+@pytest.mark.slow
 def test_workers_that_find_no_card_compute_task_after_task(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -110,6 +112,7 @@ def test_workers_that_find_no_card_compute_task_after_task(
     assert not any("device" in one.attributes for one in results(tmp_path / "out.h5").values())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("poison", ["exit", "unprintable", "hang"])
 def test_a_task_that_fails_takes_none_of_its_batch_with_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, poison: str

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -82,7 +83,7 @@ def test_a_layout_that_is_refused_fails_its_own_search_only(search: Search, alon
     def bad() -> Any:
         return FARM.aep_and_gradient([0.0, np.nan], [0.0, 500.0])
 
-    calls = [bad, *(partial(search, seed, None) for seed in range(3))]
+    calls: list[Callable[[], Any]] = [bad, *(partial(search, seed, None) for seed in range(3))]
     found = dict(Gathering("cpu").run(calls))
     assert isinstance(found[0], ArgumentError)
     assert "x[1] is nan" in str(found[0])
@@ -93,8 +94,9 @@ class Card:
     """Stands in for a CUDA card: evaluates batches on the processor, until it fails."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, most: int = 1000, calls: int = 1000) -> None:
-        self.calls, self.sizes = 0, []
-        batch, self.sizes = WindFarm.aep_and_gradient_batch, []
+        self.calls = 0
+        self.sizes: list[int] = []
+        batch = WindFarm.aep_and_gradient_batch
 
         def evaluate(farm: WindFarm, x: Any, y: Any, types: Any) -> Any:
             if farm.device != "cuda":
