@@ -60,12 +60,13 @@ test-gpu: .venv/stamp
 	VINDEBY_TEST_GPU=1 $(BIN)/pytest -W ignore tests/wake/gpu $(PYTEST_ARGS)
 
 # The lower bounds of pyproject.toml hold: what they install is used from check to report.
-test-oldest: .venv/stamp
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
+test-oldest:
 	rm -rf build/oldest
-	$(BIN)/uv venv --quiet --python $(BIN)/python build/oldest
-	$(BIN)/uv pip install --quiet --python build/oldest/bin/python --resolution lowest-direct -r pyproject.toml
-	$(BIN)/uv pip install --quiet --python build/oldest/bin/python --no-deps .
+	$(PYTHON) -m venv build/oldest
+	build/oldest/bin/python -c 'import tomllib; project = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
+	  print("\n".join(project["dependencies"]).replace(">=", "=="))' > build/oldest/requirements.txt
+	build/oldest/bin/python -m pip install --quiet --disable-pip-version-check -r build/oldest/requirements.txt
+	build/oldest/bin/python -m pip install --quiet --disable-pip-version-check --no-deps .
 	build/oldest/bin/python scripts/smoke_test.py
 
 release-check: .venv/stamp
