@@ -63,8 +63,11 @@ def test_what_a_campaign_says_of_gradient_reaches_it_and_defaults_are_the_same()
     assert given.steps[1:] == [Gradient(7, 2.0, "all", 3), Gradient()]
 
 
-def test_every_step_of_the_campaign_file_but_a_call_is_known_to_the_search() -> None:
-    names = {info.alias or name for name, info in Step.model_fields.items()} - {"call"}
+def test_every_step_of_the_campaign_file_but_those_of_a_user_is_known_to_the_search() -> None:
+    names = {info.alias or name for name, info in Step.model_fields.items()} - {
+        "call",
+        "python",
+    }  # functions of a user
     data = Campaign.load("iea37-cs1-16").to_data()
     for name in names:
         assert pipeline_of(Campaign.from_data(data | {"method": ["random-start", name]})).steps
@@ -109,7 +112,7 @@ def test_a_round_boundary_stays_round() -> None:
     assert boundary.distances([110.0, 10.0], [20.0, 20.0]).tolist() == pytest.approx([0.0, 100.0], abs=1e-9)
 
 
-@pytest.mark.parametrize("name", [name for name in Step.alternative_keys() if name != "call"])
+@pytest.mark.parametrize("name", [name for name in Step.alternative_keys() if name not in ("call", "python")])
 def test_a_search_method_takes_the_parameters_of_the_campaign_file(name: str) -> None:
     section = section_of(Step, name)
     method = inspect.signature(getattr(layout, section.__name__)).parameters
