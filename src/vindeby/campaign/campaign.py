@@ -10,6 +10,7 @@ from vindeby.campaign.cells import cells_of
 from vindeby.campaign.fields import ABOUT_WIND, CampaignFields
 from vindeby.campaign.neighbours import neighbours_in_words
 from vindeby.campaign.reading import source
+from vindeby.campaign.reading.extending import KEY
 from vindeby.campaign.reading.problems import checked
 from vindeby.campaign.reading.readers import readers
 from vindeby.campaign.reading.yaml_text import Document, Origin, write
@@ -76,6 +77,9 @@ class Campaign(CampaignFields):
     @classmethod
     def _checked(cls, document: Document, overrides: Sequence[str]) -> Self:
         source.override(document, overrides)
+        if KEY in document.data:
+            remedy = "write it in a campaign file, and load that by its path"
+            document.refuse((KEY,), "is for files only", remedy, document.data[KEY])
         return checked(cls, document)
 
     @classmethod
