@@ -146,7 +146,8 @@ def _in_forms(function: Function, options: dict[str, Any], *, follows_caller: bo
     _named(function)
     # A call by Python of a form for loops would crash.
     for_loops = options | {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-    if str(function.__module__).partition(".")[0] == "vindeby":  # others may print, or raise what they compute
+    # Functions of users may print, or raise what they computed: for that a loop needs all that Numba makes.
+    if str(function.__module__).partition(".")[0] == "vindeby":
         for_loops["pipeline_class"] = _PartCompiler
     from_python: Any = numba.jit(**options)(function)
     counting = numba.jit(**for_loops)(function)
