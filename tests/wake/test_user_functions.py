@@ -42,7 +42,7 @@ def test_a_function_can_raise_what_it_computed() -> None:
 def test_a_function_can_print(capfd: pytest.CaptureFixture[str]) -> None:
     @scalar
     def shown(x: float) -> float:
-        print("value", x)
+        print("value", x)  # noqa: T201
         return x
 
     assert summed(shown)(np.array([1.0, 2.0])) == 3.0
