@@ -116,11 +116,16 @@ class Campaign(CampaignFields):
         """The campaign as YAML text that ``loads`` turns into an equal campaign."""
         return write(self.to_data(packed=True))
 
+    def published_text(self) -> str:
+        """The same without ``run.notify``, which may contain a password: for databases, exports and reports."""
+        run = self.run.model_copy(update={"notify": None})
+        return self.model_copy(update={"run": run}).dumps()
+
     def root_attributes(self) -> dict[str, str | int | float | bool]:
         """What a database says in its root attributes about the campaign it holds."""
         root: dict[str, str | int | float | bool] = {
             "total_configs": self.total_configs,
-            "campaign": self.dumps(),
+            "campaign": self.published_text(),
         }
         for step in self.method:
             if step.smart_start is not None:
