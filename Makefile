@@ -1,5 +1,6 @@
 # Everything here sets up .venv by itself; `make` alone says what there is.
 PYTHON ?= python3
+OLDEST_PYTHON ?= $(PYTHON)
 BIN := .venv/bin
 JOBS ?= $(shell getconf _NPROCESSORS_ONLN)
 PYTEST_ARGS ?=
@@ -49,10 +50,10 @@ demo: .venv/base
 test test-all: .venv/stamp
 	@$(MAKE) --no-print-directory -j 2 lint py$@
 
-pytest:
+pytest: .venv/stamp
 	$(BIN)/pytest -n $(JOBS) -q -m "core or not (oracle or cluster or crash or browser or docs or slow)" $(PYTEST_ARGS)
 
-pytest-all:
+pytest-all: .venv/stamp
 	$(BIN)/pytest -n $(JOBS) $(PYTEST_ARGS)
 
 test-gpu: .venv/stamp
@@ -61,11 +62,14 @@ test-gpu: .venv/stamp
 
 # The lower bounds of pyproject.toml hold: what they install is used from check to report.
 test-oldest:
+	@$(OLDEST_PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 12))' || \
+	  { echo "make test-oldest needs Python 3.11 or 3.12 for the oldest wheels; $(OLDEST_PYTHON) is `$(OLDEST_PYTHON) --version`." \
+	    "Try: make test-oldest OLDEST_PYTHON=python3.12" >&2; exit 2; }
 	rm -rf build/oldest
-	$(PYTHON) -m venv build/oldest
+	$(OLDEST_PYTHON) -m venv build/oldest
 	build/oldest/bin/python -c 'import tomllib; project = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
 	  print("\n".join(project["dependencies"]).replace(">=", "=="))' > build/oldest/requirements.txt
-	build/oldest/bin/python -m pip install --quiet --disable-pip-version-check -r build/oldest/requirements.txt
+	build/oldest/bin/python -m pip install --quiet --disable-pip-version-check --only-binary :all: -r build/oldest/requirements.txt
 	build/oldest/bin/python -m pip install --quiet --disable-pip-version-check --no-deps .
 	build/oldest/bin/python scripts/smoke_test.py
 

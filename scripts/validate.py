@@ -1,4 +1,4 @@
-"""Compute every figure of docs/validation.md again, compare them with the page, and write them into it.
+"""Compute the figures of docs/validation.md again, and write them into the page if all are within their limits.
 
     python scripts/validate.py
 
@@ -53,15 +53,20 @@ class Row(NamedTuple):
 
 
 def difference(judge: str, compared: str, values: list[float], limit: float, unit: str = "") -> Row:
-    """A row with the largest of these differences, as the power of ten above it: rounding differs by machine."""
+    """A row with the largest of these differences, as the power of ten above it: rounding differs by machine.
+
+    A limit that is between the two is written instead.
+    """
     largest = max(abs(value) for value in values)
-    shown = "none" if largest == 0 else f"below 1e{int(np.ceil(np.log10(largest)))}{unit}"
     limit_shown = f"{limit:.0e}".replace("e-0", "e-") + unit
+    power = int(np.ceil(np.log10(largest))) if largest else 0
+    above = limit_shown if largest <= limit < 10.0**power else f"1e{power}{unit}"
+    shown = "none" if largest == 0 else f"below {above}"
     return Row(judge, compared, shown, limit_shown, largest <= limit)
 
 
 def count(judge: str, compared: str, equal: int, of: int) -> Row:
-    return Row(judge, compared, f"{equal} of {of}", "all", equal == of)
+    return Row(judge, compared, f"{equal} of {of}", "all", 0 < equal == of)
 
 
 def pywake() -> Iterator[Row]:
@@ -176,7 +181,8 @@ def main() -> int:
             print(f"{row.oracle}: {row.compared}: {row.figure} ({same}{limit})", flush=True)
             table += f"| {' | '.join(row[:4])} |\n"
     between = r"(?<=<!-- figures -->\n).*(?=<!-- end -->)"
-    PAGE.write_text(re.sub(between, lambda _: f"\n{table}\n", text, flags=re.DOTALL))
+    if not beyond:
+        PAGE.write_text(re.sub(between, lambda _: f"\n{table}\n", text, flags=re.DOTALL))
     print(f"{changed} not as on the page, {beyond} beyond their limits, in {time.monotonic() - began:.0f} s")
     return 1 if beyond else 0
 

@@ -35,7 +35,7 @@ def test_the_conda_recipe_is_of_this_version_and_has_the_same_requirements() -> 
     recipe = yaml.safe_load((ROOT / "packaging" / "recipe.yaml").read_text())
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     assert recipe["context"]["version"] == vindeby.__version__
-    asked = {f"python {project['requires-python']}"}
+    asked = {"__unix", f"python {project['requires-python']}"}
     for requirement in project["dependencies"]:
         name, _, version = requirement.partition(">=")
         asked.add(f"{'matplotlib-base' if name == 'matplotlib' else name} >={version}")
@@ -43,6 +43,16 @@ def test_the_conda_recipe_is_of_this_version_and_has_the_same_requirements() -> 
     [entry_point] = recipe["build"]["python"]["entry_points"]
     assert entry_point == f"vindeby = {project['scripts']['vindeby']}"
     assert recipe["about"]["summary"] == project["description"]
+
+
+def test_the_oldest_versions_are_refused_on_a_python_without_their_wheels(tmp_path: Path) -> None:
+    python = tmp_path / "python"
+    python.write_text('#!/bin/sh\n[ "$1" = --version ] && echo Python 3.13.1\n')
+    python.chmod(0o755)
+    words = ["make", "--silent", "test-oldest", f"OLDEST_PYTHON={python}"]
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 2
+    assert f"needs Python 3.11 or 3.12 for the oldest wheels; {python} is Python 3.13.1" in done.stderr
 
 
 def release_check() -> Any:

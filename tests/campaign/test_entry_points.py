@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import importlib
+import importlib.util
 import subprocess
 import sys
 import zipfile
@@ -15,6 +16,8 @@ import pytest
 
 from tests.campaign.examples import small
 from vindeby.campaign import Campaign
+from vindeby.campaign.json_schema import json_schema
+from vindeby.campaign.reading import code_files
 from vindeby.cli import doctor
 from vindeby.errors import CampaignError, InputError
 
@@ -47,6 +50,7 @@ POINTS = """
 quick-wake = offering.wakes:quick
 broken-wake = offering.nowhere:quick
 jensen = offering.wakes:quick
+extra-wake = offering.wakes:quick [fast]
 
 [vindeby.search_methods]
 tried = offering.searches:Tried
@@ -129,6 +133,68 @@ def test_a_broken_one_is_named_and_does_not_stop_others() -> None:
     assert "search method tried (offering 1.5)" in found.summary
     assert "wake model broken-wake of offering 1.5 cannot be used: there is no module" in found.trouble
     assert "wake model jensen of offering 1.5 cannot be used: vindeby has one of this name" in found.trouble
+
+
+@pytest.mark.usefixtures("package")
+def test_extras_behind_the_code_are_not_part_of_its_name() -> None:
+    offer = code_files.offers("vindeby.wake_models")["extra-wake"]
+    assert (offer.code, offer.trouble) == ("offering.wakes:quick", "")
+
+
+def also_offered(folder: Path, module: str) -> None:
+    """Another package that offers quick-wake, as a module that need not be there."""
+    information = folder / "also-2.0.dist-info"
+    information.mkdir(parents=True)
+    (information / "METADATA").write_text("Metadata-Version: 2.1\nName: also\nVersion: 2.0\n")
+    (information / "entry_points.txt").write_text(f"[vindeby.wake_models]\nquick-wake = {module}:quick\n")
+    importlib.invalidate_caches()
+
+
+def test_only_offers_that_can_be_used_compete_for_a_name(package: Path) -> None:
+    also_offered(package, "also_nowhere")
+    offer = code_files.offers("vindeby.wake_models")["quick-wake"]
+    assert (offer.package, offer.trouble) == ("offering 1.5", "")
+    (package / "also_nowhere.py").write_text(WAKES)
+    importlib.invalidate_caches()
+    trouble = code_files.offers("vindeby.wake_models")["quick-wake"].trouble
+    assert trouble.endswith("offers it too; uninstall one of them")
+
+
+def test_a_package_that_a_finder_of_its_own_finds_is_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As pip installs some packages with --editable."""
+    (tmp_path / "sources").mkdir()
+    (tmp_path / "sources" / "edited_wakes.py").write_text(WAKES)
+
+    class Finder:
+        @staticmethod
+        def find_spec(name: str, path: object = None, target: object = None) -> Any:
+            file = tmp_path / "sources" / "edited_wakes.py"
+            return importlib.util.spec_from_file_location(name, file) if name == "edited_wakes" else None
+
+    also_offered(tmp_path / "site-packages", "edited_wakes")
+    monkeypatch.syspath_prepend(tmp_path / "site-packages")
+    assert code_files.offers("vindeby.wake_models")["quick-wake"].trouble == "there is no module edited_wakes"
+    monkeypatch.setattr(sys, "meta_path", [*sys.meta_path, Finder])
+    given = campaign(wake="quick-wake")
+    assert given.wake.python is not None
+    assert given.wake.python.model == "edited_wakes:quick"
+    edited = code_files.own_code("edited_wakes", code_files.search_path())
+    assert edited is not None
+
+
+@pytest.mark.usefixtures("package")
+def test_the_schema_has_what_packages_offer_beside_what_vindeby_has() -> None:
+    forms = json_schema()["$defs"]["WakeModel"]["anyOf"]
+    plain = json_schema(offered=False)["$defs"]["WakeModel"]["anyOf"]
+    assert forms[0]["properties"]["jensen"] == plain[0]["properties"]["jensen"]
+    new = forms[0]["properties"].keys() - plain[0]["properties"].keys()
+    assert new == {"quick-wake", "extra-wake"}  # not those that cannot be used
+    [names] = [form["enum"] for form in forms if "enum" in form]
+    assert len(set(names)) == len(names)
+    assert new <= set(names)
+    assert {one["required"][0] for one in forms[0]["oneOf"]} >= new
 
 
 def test_a_name_that_nobody_offers_is_refused() -> None:

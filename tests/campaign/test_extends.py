@@ -59,13 +59,47 @@ def test_an_alternative_is_replaced_by_removing_that_of_the_base(tmp_path: Path)
     assert Campaign.load(own).wake.title.startswith("bastankhah-2014")
 
 
-def test_names_of_files_are_relative_to_the_file_in_which_they_are_written(tmp_path: Path) -> None:
+def test_both_files_are_in_one_folder_and_no_name_in_them_is_changed(tmp_path: Path) -> None:
     written(tmp_path / "common" / "area.csv", "x,y\n0,0\n9000,0\n9000,9000\n0,9000\n")
     data = Campaign.loads(SMALL).to_data()
     data["farms"] = [{"name": "north", "boundary": {"file": "area.csv"}}]
-    written(tmp_path / "common" / "base.yaml", write(data))
-    own = written(tmp_path / "own" / "c.yaml", "extends: ../common/base.yaml\nname: own\n")
-    assert Campaign.load(own).farms[0].boundary.area_km2 == 81.0
+    data["wake"] = {"python": {"model": "a.b:c", "options": {"file": "lut.csv", "site": "offshore"}}}
+    base = written(tmp_path / "common" / "base.yaml", write(data))
+    beside = Campaign.load(written(tmp_path / "common" / "own.yaml", "extends: ./base.yaml\n"))
+    assert beside.farms[0].boundary.area_km2 == 81.0
+    assert beside.wake.python is not None
+    assert beside.wake.python.options == {"file": "lut.csv", "site": "offshore"}
+    for name in ("../common/base.yaml", str(base)):
+        own = written(tmp_path / "own" / "c.yaml", f"extends: {name}\nname: own\n")
+        assert f"{own}:1: extends: is in another folder (got {name!r}); put both files into" in problem(own)
+
+
+def test_null_where_the_base_has_nothing_is_refused(tmp_path: Path) -> None:
+    """``wake: {gaussian: }`` would otherwise keep the wake model of the base."""
+    data = {**Campaign.loads(SMALL).to_data(), "wake": {"jensen": {"k": 0.05}}}
+    written(tmp_path / "base.yaml", write(data))
+    own = written(tmp_path / "own.yaml", "extends: base.yaml\nwake:\n  gaussian:\n")
+    assert f"{own}:3: wake.gaussian: removes nothing: the extended file does not have it" in problem(own)
+    assert "or write gaussian: {} for one" in problem(own)
+    both = written(tmp_path / "both.yaml", "extends: base.yaml\nwake: {jensen: null, gaussian: {}}\n")
+    assert Campaign.load(both).wake.title.startswith("gaussian")
+
+
+def test_a_name_that_cannot_be_opened_is_an_error_of_the_file(tmp_path: Path) -> None:
+    (tmp_path / "loop.yaml").symlink_to("loop.yaml")
+    own = written(tmp_path / "own.yaml", "extends: loop.yaml\n")
+    assert f"{own}:1: extends: cannot be read: " in problem(own)
+    assert "extends: cannot be read: " in problem(written(tmp_path / "own.yaml", 'extends: "a\\0b"\n'))
+    misspelled = problem(written(tmp_path / "own.yaml", "extends: energy-iland\n"))
+    assert "did you mean 'energy-island'? the presets are: energy-island, " in misspelled
+
+
+def test_values_of_unknown_keys_are_not_quoted(tmp_path: Path) -> None:
+    """A base may be any file of the folder, such as one that holds a password."""
+    written(tmp_path / "secrets.yaml", "password: swordfish\n")
+    text = problem(written(tmp_path / "own.yaml", "extends: secrets.yaml\n"))
+    assert "secrets.yaml:1: password: is not a known key" in text
+    assert "swordfish" not in text
 
 
 def test_a_mistake_is_reported_with_the_file_in_which_it_was_made(tmp_path: Path) -> None:
@@ -85,18 +119,18 @@ def test_a_preset_can_be_extended(tmp_path: Path) -> None:
 def test_circles_missing_files_and_long_chains_are_refused_with_the_chain(tmp_path: Path) -> None:
     a = written(tmp_path / "a.yaml", "extends: b.yaml\n")
     b = written(tmp_path / "b.yaml", "extends: a.yaml\n")
-    assert f"{b}:1: extends: goes round in a circle: {a} -> {b} -> {tmp_path}/a.yaml" in problem(a)
+    assert f"{b}:1: extends: is circular: {a} -> {b} -> {tmp_path}/a.yaml" in problem(a)
     missing = written(tmp_path / "c.yaml", "extends: nowhere.yaml\n")
     text = problem(missing)
     assert f"{missing}:1: extends: no such file: {missing} -> {tmp_path}/nowhere.yaml" in text
     for number in range(12):
         written(tmp_path / f"{number}.yaml", f"extends: {number + 1}.yaml\n")
     assert "is a chain of more than 10 files" in problem(tmp_path / "0.yaml")
-    assert "must be the path of a campaign file" in problem(written(tmp_path / "d.yaml", "extends: [a]\n"))
+    assert "must be the name of a campaign file" in problem(written(tmp_path / "d.yaml", "extends: [a]\n"))
     written(tmp_path / "list.yaml", "- 1\n")
     assert "must be a mapping" in problem(written(tmp_path / "e.yaml", "extends: list.yaml\n"))
 
 
 def test_text_without_a_file_extends_nothing() -> None:
-    with pytest.raises(CampaignError, match="extends: is not a known key"):
+    with pytest.raises(CampaignError, match=r"campaign:1: extends: is for files only .*; write it in"):
         Campaign.loads("extends: base.yaml\n" + SMALL)

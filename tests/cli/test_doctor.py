@@ -34,6 +34,18 @@ def test_a_folder_that_cannot_be_written_to_is_trouble(tmp_path: Path) -> None:
     assert "! cannot be written to: No such file or directory; choose another folder" in found.stdout
 
 
+def test_speed_is_measured_with_a_large_file_or_not_at_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "MB/s for a large one: writing 1 GB takes" in doctor.disk(tmp_path).summary
+    usage = shutil.disk_usage(tmp_path)._replace(free=200_000_000)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage)
+    found = doctor.disk(tmp_path)
+    assert "MB/s" not in found.summary
+    assert found.data["write_bytes_per_s"] is None
+    assert found.trouble == "only 200 MB are free"
+
+
 def test_little_memory_per_worker_is_trouble(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("vindeby.runner.processes.usable_cores", lambda: 16)
     monkeypatch.setattr("vindeby.runner.processes.total_memory", lambda: int(4e9))

@@ -3,22 +3,37 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.interop.exports import campaign, database
-from vindeby import __version__
+from tests.interop import exports
+from tests.interop.exports import campaign, record
 from vindeby.campaign import Campaign
 from vindeby.interop.export.chosen import Selection
 from vindeby.interop.export.exporting import Options, export
 from vindeby.results.result_set import ResultSet
+from vindeby.store.format.record import Record
+
+TOKEN = "swordfish"
 
 
 @pytest.fixture(scope="module")
 def stored(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return database(tmp_path_factory.mktemp("crate") / "layouts.h5", campaign())
+    """Of a campaign with a command that holds a token, computed by another version than this one."""
+    asked = Campaign.from_data(
+        {**campaign().to_data(), "run": {"notify": f"curl https://{TOKEN}@example.org"}}
+    )
+
+    def versioned(*given: Any) -> Record:
+        one = record(*given)
+        return replace(one, attributes={**one.attributes, "version": "0.0.7"})
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(exports, "record", versioned)
+        return exports.database(tmp_path_factory.mktemp("crate") / "layouts.h5", asked)
 
 
 def exported(stored: Path, to: Path, *keys: str) -> dict[str, dict[str, Any]]:
@@ -53,12 +68,19 @@ def test_the_computation_leads_from_the_campaign_to_the_results(stored: Path, tm
     assert {"@id": "database.h5"} in action["result"]
     assert {"@id": "campaign.yaml"} not in action["result"]
     versions = {entities[one]["softwareVersion"] for one in links(action["instrument"])}
-    assert __version__ in versions
+    assert versions == {"0.0.7", "vindeby"}  # of vindeby, and of the engine that the results name
     assert "agent" not in action
     assert not {"Person", "Organization"} & {str(entity["@type"]) for entity in entities.values()}
     kept = Campaign.loads((tmp_path / "c" / "campaign.yaml").read_text())
     assert kept.fingerprints() == campaign().fingerprints()
     assert (tmp_path / "c" / "database.h5").read_bytes() == stored.read_bytes()
+
+
+def test_a_command_of_the_run_is_in_no_file(stored: Path, tmp_path: Path) -> None:
+    exported(stored, tmp_path / "c")
+    assert [path.name for path in (tmp_path / "c").iterdir() if TOKEN.encode() in path.read_bytes()] == []
+    (frozen,) = Path(f"{stored}.run").glob("campaign.yaml*")
+    assert TOKEN in frozen.read_text()  # a resumed run still notifies
 
 
 def test_a_selection_leaves_the_database_out(stored: Path, tmp_path: Path) -> None:

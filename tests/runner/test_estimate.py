@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import signal
 import tempfile
 from pathlib import Path
 
 import pytest
 
 from vindeby.campaign import Campaign
+from vindeby.cli import check
 from vindeby.errors import TaskError
 from vindeby.runner.estimate import estimate
 
@@ -62,4 +64,18 @@ def test_cpu_time_and_disk_grow_with_the_number_of_tasks_and_nothing_is_left(scr
 def test_a_task_that_fails_is_named_and_nothing_is_left(scratch: Path) -> None:
     with pytest.raises(TaskError, match=r"farm0_t0_s0 failed, so nothing can be estimated: .*no luck"):
         estimate(campaign(10, fails=True))
+    assert not list(scratch.iterdir())
+
+
+def test_a_request_to_stop_removes_the_folder(scratch: Path) -> None:
+    code = "import os, signal\n\ndef work(task):\n    os.kill(os.getpid(), signal.SIGTERM)\n"
+    (scratch.parent / "stops_itself.py").write_text(code)
+    asked = Campaign.loads(CAMPAIGN.replace("spends_time", "stops_itself").format(seeds=2, fails="false"))
+    former = signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            check._estimated(asked, in_words=True)
+        assert signal.getsignal(signal.SIGTERM) == signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGTERM, former)
     assert not list(scratch.iterdir())

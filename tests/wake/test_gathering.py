@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -88,6 +89,47 @@ def test_a_layout_that_is_refused_fails_its_own_search_only(search: Search, alon
     assert isinstance(found[0], ArgumentError)
     assert "x[1] is nan" in str(found[0])
     assert_same({number - 1: found[number] for number in (1, 2, 3)}, alone)
+
+
+def test_a_layout_that_is_refused_leaves_the_others_on_the_card(
+    search: Search, alone: list[Result], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def bad() -> Any:
+        return FARM.aep_and_gradient([0.0, np.nan, 1.0, 2.0, 3.0], [0.0, 500.0, 0.0, 0.0, 0.0])
+
+    Card(monkeypatch)
+    gathering = Gathering("cuda")
+    calls: list[Callable[[], Any]] = [bad, *(partial(search, seed, None) for seed in range(3))]
+    found = dict(gathering.run(calls))
+    assert isinstance(found[0], ArgumentError)
+    assert_same({number - 1: found[number] for number in (1, 2, 3)}, alone)
+    assert (gathering.used, gathering.lost) == ({"cuda"}, "")
+
+
+def test_without_enough_threads_searches_run_one_by_one(
+    search: Search, alone: list[Result], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start, begun = threading.Thread.start, []
+
+    def limited(thread: threading.Thread) -> None:
+        if len(begun) == 3:
+            raise RuntimeError("can't start new thread")
+        begun.append(thread)
+        start(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", limited)
+    gathering = Gathering("cpu")
+    found = gathered(search, gathering, range(6))
+    assert len(found) == 6
+    assert_same(found, alone)
+    assert gathering.used == {"cpu"}
+
+
+def test_searches_end_when_nobody_waits_for_them_any_longer(search: Search) -> None:
+    running = Gathering("cpu").run([lambda: "over", *(partial(search, seed, None) for seed in range(3))])
+    assert next(running) == (0, "over")
+    running.close()  # type: ignore[attr-defined]
+    assert not [thread for thread in threading.enumerate() if thread.name.startswith("ThreadPoolExecutor")]
 
 
 class Card:

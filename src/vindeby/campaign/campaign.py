@@ -10,6 +10,7 @@ from vindeby.campaign.cells import cells_of
 from vindeby.campaign.fields import ABOUT_WIND, CampaignFields
 from vindeby.campaign.neighbours import neighbours_in_words
 from vindeby.campaign.reading import source
+from vindeby.campaign.reading.extending import KEY
 from vindeby.campaign.reading.problems import checked
 from vindeby.campaign.reading.readers import readers
 from vindeby.campaign.reading.yaml_text import Document, Origin, write
@@ -76,6 +77,9 @@ class Campaign(CampaignFields):
     @classmethod
     def _checked(cls, document: Document, overrides: Sequence[str]) -> Self:
         source.override(document, overrides)
+        if KEY in document.data:
+            remedy = "write it in a campaign file, and load that by its path"
+            document.refuse((KEY,), "is for files only", remedy, document.data[KEY])
         return checked(cls, document)
 
     @classmethod
@@ -112,11 +116,16 @@ class Campaign(CampaignFields):
         """The campaign as YAML text that ``loads`` turns into an equal campaign."""
         return write(self.to_data(packed=True))
 
+    def published_text(self) -> str:
+        """The same without ``run.notify``, which may contain a password: for databases, exports and reports."""
+        run = self.run.model_copy(update={"notify": None})
+        return self.model_copy(update={"run": run}).dumps()
+
     def root_attributes(self) -> dict[str, str | int | float | bool]:
         """What a database says in its root attributes about the campaign it holds."""
         root: dict[str, str | int | float | bool] = {
             "total_configs": self.total_configs,
-            "campaign": self.dumps(),
+            "campaign": self.published_text(),
         }
         for step in self.method:
             if step.smart_start is not None:

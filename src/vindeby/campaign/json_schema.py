@@ -22,7 +22,9 @@ from vindeby.campaign.campaign import Campaign
 from vindeby.campaign.fields import ABOUT_WIND
 from vindeby.campaign.reading.code_files import offers
 from vindeby.campaign.reading.extending import KEY
+from vindeby.campaign.sections.method import Step
 from vindeby.campaign.sections.values import NamedOneOf, OneOf, Section, section_of
+from vindeby.campaign.sections.wake_model import WakeModel
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _FROM_FILE = {
@@ -47,11 +49,13 @@ _CALLS_A_FUNCTION = {
 }
 
 
-def json_schema() -> dict[str, Any]:
-    """The schema of a campaign file, as plain data."""
+def json_schema(*, offered: bool = True) -> dict[str, Any]:
+    """The schema of a campaign file, as plain data; with what packages offer on this machine, or without it."""
     schema = Campaign.model_json_schema(by_alias=True, schema_generator=_OfSections)
     wake = schema["$defs"]["WakeModel"]["anyOf"][0]["properties"]
     wake["options"] = {"type": "object", "description": "Options of pywake, floris or python, beside it."}
+    for section in (WakeModel, Step) if offered else ():
+        _add_offers(section.group, schema["$defs"][section.__name__]["anyOf"])
     schema["anyOf"] = [{"required": schema.pop("required")}, _CALLS_A_FUNCTION, {"required": [KEY]}]
     base = "A campaign file, or a preset, with everything that this file leaves out."
     schema["properties"][KEY] = {"type": "string", "description": base}
@@ -61,9 +65,20 @@ def json_schema() -> dict[str, Any]:
     return {"$schema": _DIALECT, **schema, "title": "vindeby campaign"}
 
 
-def schema_text() -> str:
+def schema_text(*, offered: bool = True) -> str:
     """The schema as the text of a file."""
-    return json.dumps(json_schema(), indent=1) + "\n"
+    return json.dumps(json_schema(offered=offered), indent=1) + "\n"
+
+
+def _add_offers(group: str, forms: list[JsonSchemaValue]) -> None:
+    """Add what packages offer to the mapping, which is the first form, and to the bare names; built-in names stay."""
+    mapping, names = forms[0], next(form["enum"] for form in forms if "enum" in form)
+    for name, offer in offers(group).items():
+        if name not in mapping["properties"] and not offer.trouble:
+            about = f"Offered by {offer.package}, on the machine where this schema was written."
+            mapping["properties"][name] = {"type": ["object", "null"], "description": about}
+            mapping["oneOf"].append({"required": [name]})
+            names.append(name)
 
 
 class _OfSections(GenerateJsonSchema):
@@ -75,10 +90,6 @@ class _OfSections(GenerateJsonSchema):
             inner = section_of(section, name)
             written = full["properties"][field.alias or name]
             written["description"] = written["description"] or (_first_sentence(inner) if inner else "")
-        if issubclass(section, NamedOneOf):
-            for name, offer in offers(section.group).items():
-                about = f"Offered by {offer.package}, on the machine where this schema was written."
-                full["properties"][name] = {"type": ["object", "null"], "description": about}
         if issubclass(section, OneOf):
             keys = full["properties"].keys() - {*section.beside}
             full["oneOf"] = [{"required": [key]} for key in full["properties"] if key in keys]
@@ -103,7 +114,7 @@ def _described(section: type[Any], schema: JsonSchemaValue) -> JsonSchemaValue:
 def _short_forms(section: type[Section], full: JsonSchemaValue) -> Iterator[JsonSchemaValue]:
     """What may be written instead of the mapping: a bare name, the value of one key, or a form of its own."""
     if issubclass(section, NamedOneOf):
-        yield {"enum": [*section.bare_names(), *offers(section.group)]}
+        yield {"enum": section.bare_names()}
     if key := section.bare[0]:
         written = full["properties"][key]
         yield written.get("anyOf", [written])[0]

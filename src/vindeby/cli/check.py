@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import signal
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
@@ -55,13 +56,20 @@ def _estimated(campaign: Campaign, *, in_words: bool) -> dict[str, object]:
     from vindeby.results.humanize import duration, size
     from vindeby.runner.estimate import estimate
 
-    found = estimate(campaign, say)
+    former = signal.signal(
+        signal.SIGTERM, signal.default_int_handler
+    )  # so that the temporary folder is removed
+    try:
+        found = estimate(campaign, say)
+    finally:
+        signal.signal(signal.SIGTERM, former)
     if in_words:
         low, high = map(duration, found.task_s)
         each = low if low == high else f"{low} to {high}"
         echo("")
         echo(
-            f"estimate from {plural(len(found.timed), 'task')}, timed on this machine; a run computes them again"
+            f"estimate from {plural(len(found.timed), 'task')}, timed on the processor of this machine without limits "
+            "of time and memory; a run computes them again"
         )
         echo(f"CPU: {found.cpu_s / 3600.0:.3g} h for {plural(found.tasks, 'task')} of {each}")
         compiling = (

@@ -185,18 +185,16 @@ def disk(folder: Path) -> MachineFact:
     """Room and speed where results would be written, and whether other machines may see it."""
     try:
         free, seconds = shutil.disk_usage(folder).free, _durable_write_s(folder, 4096)
-        size = _PROBE if free > 10 * _PROBE else 4096
-        speed = size / _durable_write_s(folder, size)
+        speed = _PROBE / _durable_write_s(folder, _PROBE) if free > 10 * _PROBE else None
     except OSError as error:
         return MachineFact(
             f"{folder.absolute()}", f"cannot be written to: {error.strerror}; choose another folder"
         )
     kind = (_answer("df", "--output=fstype", str(folder)) or "").rpartition("\n")[2]
     summary = f"{folder.absolute()}: {free / 1e9:,.1f} GB free, {kind or 'unknown file system'}, "
-    summary += (
-        f"{1e3 * seconds:.1f} ms to write a small file durably, {speed / 1e6:,.0f} MB/s for a large one: "
-    )
-    summary += f"a result is safe {1e3 * seconds:.1f} ms after it is found, and merging 1 GB takes {1e9 / speed:,.0f} s"
+    summary += f"{1e3 * seconds:.1f} ms to write a small file durably"
+    if speed is not None:
+        summary += f", {speed / 1e6:,.0f} MB/s for a large one: writing 1 GB takes {1e9 / speed:,.0f} s"
     trouble = f"only {free / 1e6:,.0f} MB are free" if free < _LEAST_FREE else ""
     if seconds > _SLOW_S:
         trouble = trouble or (

@@ -396,6 +396,6 @@ def _provenance(result_set: ResultSet) -> str:
                 head = tag("summary", f"merge {when}: {outcome}, {records} records")
                 parts.append(f"<details>{head}{tag('pre', text)}</details>")
     if result_set.campaign is not None:
-        text = abridged(result_set.campaign.dumps())
+        text = abridged(result_set.campaign.published_text())
         parts.append(f"<details>{tag('summary', 'the campaign file')}{tag('pre', text)}</details>")
     return "".join(parts)

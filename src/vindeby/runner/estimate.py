@@ -1,7 +1,7 @@
 """What a campaign would take: CPU hours, wall time and disk, from a few of its tasks, timed in a scratch folder.
 
-The tasks are computed in this process, exactly as a worker would, and published and merged in a folder that is removed
-afterwards: nothing of them is kept, and a run computes them again.
+The tasks are computed in this process, on the processor and without limits of time and memory, and published and merged
+in a folder that is removed afterwards: nothing of them is kept, and a run computes them again.
 """
 
 import tempfile
@@ -41,7 +41,7 @@ class Estimate:
     cpu_s: float
     """Of all tasks, with the set-up of each farm and type."""
     compile_s: float
-    """What the first task took longer than its like: compiling, or loading what was compiled before."""
+    """What the first task took longer than later tasks of the same size: compiling, or loading what was compiled."""
     workers: int
     wall_s: float
     """With so many workers on this machine, if it has nothing else to do."""
@@ -76,7 +76,10 @@ class _Timing:
     def __init__(self, campaign: Campaign, output: Path, say: Callable[[str], None]) -> None:
         self._campaign, self._output, self._say = campaign, output, say
         RunDirectory(output).create()
-        self._executor = TaskExecutor(Setup(campaign, str(output)), lambda _: None)
+        self._raised: list[BaseException | None] = []
+        self._executor = TaskExecutor(
+            Setup(campaign, str(output)), lambda _: None, solved=self._raised.append
+        )
         self.spent: dict[int, tuple[float, float]] = {}
         """CPU seconds by number of turbines: of the set-up, and of one task."""
         self._records: dict[str, Record] = {}
@@ -98,6 +101,8 @@ class _Timing:
         began_cpu, began = time.process_time(), time.perf_counter()
         attempt: Attempt = self._executor.attempt(task)
         cpu_s, seconds = time.process_time() - began_cpu, time.perf_counter() - began
+        if isinstance(self._raised[-1], KeyboardInterrupt):
+            raise self._raised[-1]
         if not isinstance(attempt.outcome, Record):
             raise TaskError(f"{task.key} failed, so nothing can be estimated: {attempt.outcome}")
         self._records[task.key] = attempt.outcome

@@ -4,15 +4,17 @@ Each search runs in a thread, as it would alone. Where it asks a farm for the AE
 batch that its layout is in has been evaluated, by the thread that called ``Gathering.run``. A layout's result does not
 depend on the others of its batch, so a search finds the same alone and among any others.
 
-A card that fails ends no search. A batch that does not fit into its memory is evaluated in halves; after any other
-failure this batch and all that follow are evaluated on the processor, and ``lost`` says why.
+A card that fails ends no search. A batch that does not fit into its memory, or has a layout that is refused, is
+evaluated in halves; after any other failure this batch and all that follow are evaluated on the processor, and ``lost``
+says why. Where there cannot be so many threads, the searches run one by one.
 """
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -51,7 +53,7 @@ class Gathering:
         self._farms: dict[WindFarm, WindFarm] = {}  # on the device
         self._change = threading.Condition()
         self._waiting: list[_Request] = []
-        self._live = 0
+        self._live, self._closed = 0, False
         self.lost = ""
         """Why the device is not used any more; empty as long as it is."""
         self.used: set[str] = set()
@@ -59,20 +61,41 @@ class Gathering:
 
     def run(self, searches: Sequence[Callable[[], Any]]) -> Iterator[tuple[int, Any]]:
         """Run all searches at the same time; gives the number of each, with what it returned or raised, as it ends."""
-        self._live, here = len(searches), (_of_thread, "gathering", self)
+        self._live, self._closed, here = len(searches), False, (_of_thread, "gathering", self)
+        running: dict[Future[Any], int] = {}
         with ThreadPoolExecutor(len(searches), initializer=setattr, initargs=here) as pool:
-            running = {pool.submit(search): number for number, search in enumerate(searches)}
-            for future in running:
-                future.add_done_callback(self._ended)
-            while running:
-                with self._change:
-                    self._change.wait_for(lambda: any(map(Future.done, running)) or self._is_due())
-                    over = [future for future in running if future.done()]
-                    batch = [] if over else self._fullest()
-                for future in over:
-                    yield running.pop(future), future.exception() or future.result()
-                if batch:
-                    self._answer(batch)
+            try:
+                with suppress(RuntimeError, MemoryError):  # not so many threads may be had
+                    running = {pool.submit(search): number for number, search in enumerate(searches)}
+                one_by_one = [] if running else searches
+                for future in running:
+                    future.add_done_callback(self._ended)
+                while running:
+                    with self._change:
+                        self._change.wait_for(lambda: any(map(Future.done, running)) or self._is_due())
+                        over = [future for future in running if future.done()]
+                        batch = [] if over else self._fullest()
+                    for future in over:
+                        yield running.pop(future), future.exception() or future.result()
+                    if batch:
+                        self._answer(batch)
+            finally:
+                self._close()
+                pool.shutdown(wait=False, cancel_futures=True)
+        for number, search in enumerate(one_by_one):
+            self.used.add("cpu")
+            try:
+                found = search()
+            except BaseException as error:  # noqa: BLE001 - as what a thread raises
+                found = error
+            yield number, found
+
+    def _close(self) -> None:
+        """Let no search wait any longer, when nobody evaluates its layouts."""
+        with self._change:
+            self._closed = True
+            while self._waiting:
+                self._waiting.pop().answer.set_exception(CancelledError())
 
     def _ended(self, _search: Future[Any]) -> None:
         with self._change:
@@ -86,6 +109,8 @@ class Gathering:
         px, py = np.array(x, np.float64, ndmin=1), np.array(y, np.float64, ndmin=1)
         request = _Request(farm, (px, py, np.broadcast_to(types, px.shape)))
         with self._change:
+            if self._closed:
+                raise CancelledError
             self._waiting.append(request)
             if self._is_due():
                 self._change.notify()
@@ -109,12 +134,17 @@ class Gathering:
             for request, *found in zip(batch, *self._evaluated(batch), strict=True):
                 request.answer.set_result((float(found[0]), found[1], found[2]))
         except Exception as error:  # noqa: BLE001 - a driver can fail in any way
-            if not isinstance(error, ArgumentError):
+            is_refused = isinstance(error, ArgumentError)
+            if len(batch) > 1 and (is_refused or "OUT_OF_MEMORY" in str(error)):
+                self._answer(batch[: len(batch) // 2])
+                self._answer(batch[len(batch) // 2 :])
+                return
+            if not is_refused:
                 self.lost = f"{type(error).__name__}: {error}"
-            self.used.add("cpu")
             for request in batch:
                 try:
                     request.answer.set_result(request.farm.aep_and_gradient(*request.layout))
+                    self.used.add("cpu")
                 except Exception as wrong:  # noqa: BLE001 - raised by the search that asked
                     request.answer.set_exception(wrong)
 
@@ -125,13 +155,6 @@ class Gathering:
                 self._farms[farm] = farm.on(self._device)
             farm = self._farms[farm]
         x, y, types = (np.stack(rows) for rows in zip(*(one.layout for one in batch), strict=True))
-        try:
-            found = farm.aep_and_gradient_batch(x, y, types)
-        except Exception as error:
-            if len(batch) == 1 or "OUT_OF_MEMORY" not in str(error):
-                raise
-            halves = batch[: len(batch) // 2], batch[len(batch) // 2 :]
-            aep, slope_x, slope_y = map(np.concatenate, zip(*map(self._evaluated, halves), strict=True))
-            return aep, slope_x, slope_y
+        found = farm.aep_and_gradient_batch(x, y, types)
         self.used.add(farm.device)
         return found

@@ -3,15 +3,17 @@
 import ast
 import hashlib
 import importlib
+import importlib.util
 import site
 import sys
 import sysconfig
 import traceback
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from functools import cache
-from importlib.machinery import PathFinder
-from importlib.metadata import entry_points
+from importlib.machinery import ModuleSpec, PathFinder
+from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Any
 
@@ -70,21 +72,27 @@ class Offer:
 
 def offers(group: str) -> dict[str, Offer]:
     """What installed packages offer in a group of entry points, by name; nothing is imported."""
-    found: dict[str, Offer] = {}
+    found: dict[str, list[Offer]] = {}
     for point in sorted(entry_points(group=group), key=lambda one: one.name):
-        by, trouble = (
-            "an unknown package" if point.dist is None else f"{point.dist.name} {point.dist.version}",
-            "",
-        )
-        module, _, attribute = point.value.partition(":")
-        if not attribute:
-            trouble = f"{point.value} is not of the form package.module:name"
-        elif module not in dict(_places(module, search_path())):
-            trouble = f"there is no module {module}"
-        elif point.name in found:
-            trouble = f"{found[point.name].package} offers it too; uninstall one of them"
-        found[point.name] = Offer(point.value, by, trouble)
-    return found
+        found.setdefault(point.name, []).append(_offer(point))
+    return {name: _chosen(of_this_name) for name, of_this_name in found.items()}
+
+
+def _offer(point: EntryPoint) -> Offer:
+    by = "an unknown package" if point.dist is None else f"{point.dist.name} {point.dist.version}"
+    parts = point.pattern.match(point.value)
+    if parts is None or not parts["attr"]:
+        return Offer(point.value, by, f"{point.value} is not of the form package.module:name")
+    is_there = point.module in dict(_places(point.module, search_path()))
+    return Offer(f"{point.module}:{point.attr}", by, "" if is_there else f"there is no module {point.module}")
+
+
+def _chosen(of_one_name: Sequence[Offer]) -> Offer:
+    """The one that can be used; if there are several, none of them can."""
+    usable = [offer for offer in of_one_name if not offer.trouble] or of_one_name
+    if len(usable) == 1 or usable[0].trouble:
+        return usable[0]
+    return replace(usable[0], trouble=f"{usable[1].package} offers it too; uninstall one of them")
 
 
 def imported(field: str, name: str, kind: str, *, may_be: type | tuple[()] = ()) -> Any:
@@ -135,12 +143,21 @@ def _places(module: str, path: Sequence[str]) -> Iterator[tuple[str, Path]]:
     for length, name in enumerate(names, 1):
         # By its last part: of a folder without an __init__.py Python would ask for the imported package above it.
         spec = PathFinder.find_spec(name, list(places)) if places is not None else None
+        if spec is None and length == 1:
+            spec = _found_otherwise(name)
         if spec is None:
             return
         places = spec.submodule_search_locations
         file = spec.origin if spec.has_location else next(iter(places or ()), None)
         if file is not None:  # a package without a file of its own is its folder
             yield ".".join(names[:length]), Path(file)
+
+
+def _found_otherwise(name: str) -> ModuleSpec | None:
+    """A module that is not on Python's path, such as one of a package that pip installed with ``--editable``."""
+    with suppress(ValueError, ImportError):  # a name that no module can have, or one without a place
+        return importlib.util.find_spec(name)
+    return None
 
 
 def is_installed(file: Path) -> bool:

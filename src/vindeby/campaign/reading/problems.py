@@ -76,6 +76,8 @@ def _problem(model: type[BaseModel], detail: dict[str, Any], document: Document)
     shown = context.get("shown") if detail["type"] == "refused" else detail["input"]
     if shown is None or detail["type"] in ("missing", *_UNKNOWN):
         shown = value_at(document.data, path)
+    if detail["type"] in _UNKNOWN and origin.line and origin.source != document.origin(()).source:
+        shown = None  # what another file has under it is not for messages: it may be any file
     return Problem(origin.source, field_name(path), message, show(shown), remedy, origin.line)
 
 

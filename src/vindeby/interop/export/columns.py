@@ -173,6 +173,6 @@ def write_parquet(path: Path, columns: Mapping[str, NDArray[Any]], chosen: Chose
         arrays.append(values)
     metadata = {"vindeby": __version__, "database": chosen.database.name}
     if chosen.campaign is not None:
-        metadata["campaign"] = chosen.campaign.dumps()
+        metadata["campaign"] = chosen.campaign.published_text()
     schema = pyarrow.schema(fields, metadata=metadata)
     parquet.write_table(pyarrow.Table.from_arrays(arrays, schema=schema), str(path))

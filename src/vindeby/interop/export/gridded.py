@@ -51,7 +51,7 @@ def dataset(chosen: Chosen, crs: str | None) -> Any:
         "missing_results": len(chosen.missing),
     }
     if chosen.campaign is not None:
-        data.attrs["campaign"] = chosen.campaign.dumps()
+        data.attrs["campaign"] = chosen.campaign.published_text()
     return data
 
 

@@ -11,7 +11,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from vindeby._version import __version__
 from vindeby.interop.export.chosen import Chosen
 from vindeby.interop.export.columns import result_columns, turbine_columns, write_csv
 from vindeby.interop.export.exporting import NAME, Options, write_mark
@@ -33,7 +32,7 @@ def write(path: Path, file_format: str, chosen: Chosen, _: Options) -> None:
         "@id": "#computation",
         "@type": "CreateAction",
         "name": "Computation of the results",
-        "instrument": _links(software),
+        **({"instrument": _links(software)} if software else {}),
         "result": _links(made),
         "object": _links([one for one in files if one not in made]),
         "endTime": _time(chosen.database),
@@ -72,7 +71,7 @@ def _write_files(path: Path, chosen: Chosen) -> list[_Entity]:
     """Write the campaign and the results; what each file is."""
     files = []
     if chosen.campaign is not None:
-        (path / "campaign.yaml").write_text(chosen.campaign.dumps(), encoding="utf-8")
+        (path / "campaign.yaml").write_text(chosen.campaign.published_text(), encoding="utf-8")
         files.append(
             _file(
                 path / "campaign.yaml",
@@ -116,9 +115,9 @@ def _file(path: Path, kind: str, about: str) -> _Entity:
 
 
 def _software(chosen: Chosen) -> list[_Entity]:
-    """The versions of vindeby that computed and exported the results, and the engines that they name."""
+    """The versions of vindeby that computed the results, and the engines, as far as the results name them."""
     columns = result_columns(chosen)
-    versions = {__version__, *map(str, columns.get("version", ()))} - {""}
+    versions = {str(one) for one in columns.get("version", ())} - {""}
     engines = {str(one) for one in columns.get("engine", ())} - {""}
     own = [
         {

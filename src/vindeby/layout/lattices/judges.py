@@ -318,8 +318,6 @@ class QuickJudge:
         farm = problem.farm
         self.turbine = farm.turbines[int(np.bincount(problem.types_in_order()).argmax())]
         self.data, self.wind = farm.data, quick_wind(farm, self.turbine)
-        directions = len(self.wind.direction)
-        self._felt = Felt(np.empty(directions, np.int64), np.empty(directions))
         self._kernel = quick_energy(farm.model)
         self._shape_kernel = shape_power(farm.model)
         many = problem.n_turbines
@@ -344,16 +342,21 @@ class QuickJudge:
         size = self.turbine.rotor_diameter_m, self.turbine.hub_height_m
         numbers = np.stack([shapes[0], np.exp(shapes[1]), shapes[2]])
         radius = self._radius * side
-        self._shape_kernel(self.data, *size, self.wind, side, radius, numbers, self._felt, summed, out)
+        self._shape_kernel(self.data, *size, self.wind, side, radius, numbers, self._new_felt(), summed, out)
         self.evaluations += self._shape * len(out)
         return out * mean_power_to_aep_gwh(1.0)
+
+    def _new_felt(self) -> Felt:
+        """Room for one call: searches in other threads use the same judge's wind."""
+        directions = len(self.wind.direction)
+        return Felt(np.empty(directions, np.int64), np.empty(directions))
 
     def _by_turbine(self, points: Points, *, losses: bool) -> FloatArray:
         self.evaluations += self._look * (3 if losses else 1)
         out = np.empty(len(points.x))
         size = self.turbine.rotor_diameter_m, self.turbine.hub_height_m
         grid = lattice_grid(points.row, points.column, len(self.wind.direction))
-        self._kernel(self.data, *size, self.wind, points.vectors, grid, self._felt, losses, out)
+        self._kernel(self.data, *size, self.wind, points.vectors, grid, self._new_felt(), losses, out)
         return out * mean_power_to_aep_gwh(1.0)
 
 

@@ -145,11 +145,10 @@ def _in_forms(function: Function, options: dict[str, Any], *, follows_caller: bo
     """Compile a function for Python and for loops; those that do not count references have a form of their own."""
     _named(function)
     # A call by Python of a form for loops would crash.
-    for_loops = options | {
-        "no_cpython_wrapper": True,
-        "no_cfunc_wrapper": True,
-        "pipeline_class": _PartCompiler,
-    }
+    for_loops = options | {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+    # Functions of users may print, or raise what they computed: for that a loop needs all that Numba makes.
+    if str(function.__module__).partition(".")[0] == "vindeby":
+        for_loops["pipeline_class"] = _PartCompiler
     from_python: Any = numba.jit(**options)(function)
     counting = numba.jit(**for_loops)(function)
     uncounting = numba.jit(**for_loops | {"_nrt": False})(function) if follows_caller else counting
