@@ -93,6 +93,16 @@ def test_gaps_away_from_the_farms_are_no_obstacle(tmp_path: Path) -> None:
     assert campaign.costs.depth.array()[8, 7] == -9999.0
 
 
+def test_a_farm_beside_the_depths_of_a_file_is_refused_by_the_part_of_it_that_is_kept(tmp_path: Path) -> None:
+    write_table(tmp_path / "d.csv")
+    third = "  - {name: third, boundary: [[3000, 5000], [99500, 5000], [99500, 9500]]}\n"
+    (tmp_path / "c.yaml").write_text(
+        COSTED.replace("turbines:\n", third + "turbines:\n", 1).replace(DEPTH, "d.csv")
+    )
+    with pytest.raises(CampaignError, match=r"outside the grid of depths around the farms in d\.csv, which"):
+        Campaign.load(tmp_path / "c.yaml")
+
+
 def test_depths_around_another_farm_change_no_fingerprint(tmp_path: Path) -> None:
     write_table(tmp_path / "d.csv")
     before = _with_file(tmp_path, "d.csv")

@@ -113,8 +113,8 @@ def test_an_objective_without_its_costs_is_refused() -> None:
         Front(RandomStart(), "cable_length").run(_problem(valuation=None), 1)
 
 
-def _turned(x: FloatArray, y: FloatArray, degrees: float) -> tuple[FloatArray, FloatArray]:
-    angle = np.deg2rad(degrees)
+def _turned(points: FloatArray, degrees: float) -> tuple[FloatArray, FloatArray]:
+    (x, y), angle = points, np.deg2rad(degrees)
     return x * np.cos(angle) - y * np.sin(angle), x * np.sin(angle) + y * np.cos(angle)
 
 
@@ -137,12 +137,13 @@ def test_the_hull_of_turbines_almost_in_a_line_has_all_its_corners(degrees: floa
     row = np.stack([np.arange(7.0) * 500.0 - 1500.0, np.zeros(7)])
     for points in (lattice, edges, np.concatenate([edges, lattice, lattice], axis=1)):
         for _ in range(20):
-            x, y = map(np.ascontiguousarray, _turned(*rng.permutation(points, axis=1), degrees))
-            whole = cost_and_gradient(_cost_of_area(len(x)), x, y, np.zeros((2, len(x))))
+            x, y = map(np.ascontiguousarray, _turned(rng.permutation(points, axis=1), degrees))
+            whole = cost_and_gradient(_cost_of_area(len(x)), x, y, np.zeros((2, len(x))))  # type: ignore[no-untyped-call]
             assert whole == pytest.approx(_area(x, y), rel=1e-9)
             assert hull_area_m2(x, y) == pytest.approx(_area(x, y), rel=1e-9)
-    x, y = map(np.ascontiguousarray, _turned(*row, degrees))
-    assert cost_and_gradient(_cost_of_area(7), x, y, np.zeros((2, 7))) == pytest.approx(0.0, abs=1e-6)
+    x, y = map(np.ascontiguousarray, _turned(row, degrees))
+    whole = cost_and_gradient(_cost_of_area(7), x, y, np.zeros((2, 7)))  # type: ignore[no-untyped-call]
+    assert whole == pytest.approx(0.0, abs=1e-6)
     assert hull_area_m2(x, y) == pytest.approx(0.0, abs=1e-6)
 
 
@@ -151,12 +152,12 @@ def test_a_move_in_a_turned_lattice_changes_the_area_by_what_the_hulls_differ() 
     lattice = np.indices((5, 5)).reshape(2, -1) * 1000.0 - 2000.0
     costs = _cost_of_area(25)
     for _ in range(10):
-        x, y = map(np.ascontiguousarray, _turned(*rng.permutation(lattice, axis=1), 30.0))
+        x, y = map(np.ascontiguousarray, _turned(rng.permutation(lattice, axis=1), 30.0))
         for turbine in range(25):
             after = x.copy(), y.copy()
             after[0][turbine] += rng.uniform(-300.0, 300.0)
             after[1][turbine] += rng.uniform(-300.0, 300.0)
-            change = change_of_cost(costs, x, y, turbine, after[0][turbine], after[1][turbine])
+            change = change_of_cost(costs, x, y, turbine, after[0][turbine], after[1][turbine])  # type: ignore[no-untyped-call]
             assert change == pytest.approx(_area(*after) - _area(x, y), abs=1e-3)
 
 

@@ -68,8 +68,9 @@ def _above(x: FloatArray, y: FloatArray, values: FloatArray, limit: float) -> li
     around = np.pad(twist, 1, constant_values=-1.0)
     most = np.maximum.reduce([around[1:, 1:], around[:-1, 1:], around[1:, :-1], around[:-1, :-1]])
     seen = np.ma.array(fine + most / 16.0, mask=most < 0.0).T
-    options = {"corner_mask": False, "quad_as_tri": True, "fill_type": FillType.OuterOffset}
-    lines = contour_generator(fine_x, fine_y, seen, **options)
+    lines = contour_generator(
+        fine_x, fine_y, seen, corner_mask=False, quad_as_tri=True, fill_type=FillType.OuterOffset
+    )
     found: list[shapely.Geometry] = []
     for corners, offsets in zip(*lines.filled(limit, float(seen.max()) + 1.0), strict=True):
         outer, *holes = np.split(corners, offsets[1:-1])
