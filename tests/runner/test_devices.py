@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import threading
+from collections import deque
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -19,7 +22,19 @@ from vindeby.assembly.device import chosen_device
 from vindeby.campaign import Campaign
 from vindeby.errors import ArgumentError
 from vindeby.runner import run, running
-from vindeby.runner.protocol import Assign, KillWorker, Kind, Seen, TasksDurable, WantsWork, WorkerGone
+from vindeby.runner.local.worker import Worker
+from vindeby.runner.protocol import (
+    Assign,
+    KillWorker,
+    Kind,
+    PoolNote,
+    Seen,
+    TasksDurable,
+    WantsWork,
+    Work,
+    WorkerGone,
+)
+from vindeby.runner.supervisor import Supervisor
 from vindeby.runner.task_executor import Setup, TaskExecutor
 from vindeby.store.disk.events import EventTail
 from vindeby.store.disk.run_directory import RunDirectory
@@ -38,6 +53,10 @@ def searched(**changes: Any) -> Campaign:
         ({"method": "smart-start"}, "not smart-start"),
         ({"method": "auto"}, "not auto"),
         ({"method": {"call": {"function": "mine:rows", "energy": "own"}}}, "not call"),
+        (
+            {"method": [{"python": {"model": "mine:Mine"}}, "gradient"]},
+            r"code of your own (python mine:Mine) is computed on processors",
+        ),
         ({"wake": {"jensen": {}, "blockage": "self-similar-2020"}}, "blockage"),
         ({"wake": {"pywake": "py_wake.literature:Nygaard_2022"}}, "wakes are computed by pywake"),
     ],
@@ -127,32 +146,87 @@ def test_a_task_that_fails_takes_none_of_its_batch_with_it(
 
 
 def test_a_worker_is_given_a_batch_of_one_group() -> None:
-    it = plan([[*range(10)], [*range(10, 15)]], together=6)
+    it = plan([[*range(10)], [*range(10, 15)]], workers=2)
     it.begin()
-    assert sent(it.handle(WantsWork(0), 1.0)) == {0: (0, 1, 2, 3)}  # no more than a fair share
-    assert sent(it.handle(WantsWork(1), 1.0)) == {1: (10, 11, 12, 13)}
+    assert sent(it.handle(WantsWork(0, together=6), 1.0)) == {0: (0, 1, 2, 3)}  # no more than a fair share
+    assert sent(it.handle(WantsWork(1, together=6), 1.0)) == {1: (10, 11, 12, 13)}
 
 
 def test_tasks_at_the_same_time_share_their_time_limit() -> None:
-    it = plan([[*range(16)]], together=4, time_limit_s=10.0)
+    it = plan([[*range(16)]], time_limit_s=10.0)
     it.begin()
-    it.handle(WantsWork(0), 1.0)
+    it.handle(WantsWork(0, together=4), 1.0)
     assert not it.handle(Seen(0, 2, 39.0, 0.0, 0), 40.0)
     assert of_kind(it.handle(Seen(0, 2, 41.0, 0.0, 0), 42.0), KillWorker)
 
 
 def test_of_tasks_at_the_same_time_none_is_blamed_for_the_death_of_their_worker() -> None:
-    it = plan([[*range(4)]], together=4, workers=1, retries={})
+    it = plan([[*range(4)]], workers=1, retries={})
     it.begin()
-    assert sent(it.handle(WantsWork(0), 1.0)) == {0: (0, 1)}
+    assert sent(it.handle(WantsWork(0, together=4), 1.0)) == {0: (0, 1)}
     it.handle(WorkerGone(0, 1, KILLED), 2.0)
     assert (it.open, it.set_aside) == (4, 0)
-    assert sent(it.handle(WantsWork(0), 3.0)) == {0: (2, 3)}
+    assert sent(it.handle(WantsWork(0, together=4), 3.0)) == {0: (2, 3)}
     it.handle(TasksDurable(0, (2, 3)), 4.0)
-    (careful,) = of_kind(it.handle(WantsWork(0), 5.0), Assign)
+    (careful,) = of_kind(it.handle(WantsWork(0, together=4), 5.0), Assign)
     assert (careful.tasks, careful.careful) == ((1,), True)
     it.handle(WorkerGone(0, 1, KILLED), 6.0)
     assert (it.open, it.set_aside) == (1, 1)  # it was by itself
+
+
+@pytest.mark.parametrize(("together", "batch", "asks"), [(1, 1, True), (4, 4, False)])
+def test_a_worker_asks_for_a_batch_when_the_last_is_over(together: int, batch: int, asks: bool) -> None:
+    worker, asked, work = Worker.__new__(Worker), [], Work(())
+    worker.queue = deque((number, None, work) for number in range(4))  # type: ignore[misc]
+    worker.change, worker.ending, worker.number = threading.Condition(), False, 0
+    worker._low, worker._asked, worker._seconds = 4, False, 0.01
+    worker._report = asked.append  # type: ignore[method-assign]
+    worker.executor = SimpleNamespace(together=together)  # type: ignore[assignment]
+    assert len(worker._next()) == batch
+    assert asked == ([WantsWork(0, 0.01, together)] if asks else [])
+
+
+def test_tasks_that_a_worker_computes_one_by_one_have_the_time_limit_each() -> None:
+    it = plan([[*range(16)]], time_limit_s=10.0)
+    it.begin()
+    it.handle(WantsWork(0, 0.01, together=1), 1.0)
+    assert it.together(0) == 1
+    assert of_kind(it.handle(Seen(0, 0, 11.0, 0.0, 0), 12.0), KillWorker)
+
+
+@pytest.mark.parametrize(("together", "cut"), [(1, {2: 7.0}), (4, {})])
+def test_no_task_of_a_batch_is_cut_short_by_the_time_of_the_job(together: int, cut: dict[int, float]) -> None:
+    it: Any = SimpleNamespace(together=lambda _: together)
+    space, lock = SimpleNamespace(key=str), SimpleNamespace()
+    log = SimpleNamespace(write=lambda *_, **__: None)
+    supervisor = Supervisor(it, space, None, log, print, None, lock)  # type: ignore[arg-type]
+    supervisor.time_is_up, supervisor._on_task[0] = True, (2, 7.0)
+    supervisor._worker_gone(WorkerGone(0, 2, KILLED))
+    assert supervisor.cut_short == cut
+
+
+def test_a_card_that_is_lost_is_reported_at_once_and_once() -> None:
+    it: Any = SimpleNamespace(handle=lambda *_: [])
+    said: list[str] = []
+    log = SimpleNamespace(write=lambda *_, **__: None)
+    supervisor = Supervisor(it, None, None, log, print, None, None, say=said.append)  # type: ignore[arg-type]
+    for worker in (3, 4):
+        supervisor._received(PoolNote("card lost", {"worker": worker, "reason": "the card failed"}))
+    assert said == ["warning: worker 3: the card failed"]
+
+
+@pytest.mark.slow
+def test_every_exception_of_a_batch_is_in_the_log_with_its_task(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    poisons = {"2": "unprintable", "3": "unprintable"}
+    asked = one_cell(calling("poisonous", seeds=10, parameters={"poisons": poisons}))
+    at_the_same_time(monkeypatch)
+    assert len(run(asked, tmp_path / "out.h5", workers=1).failed) == 2
+    log = "".join(path.read_text() for path in RunDirectory(tmp_path / "out.h5").logs.iterdir())
+    for seed in poisons:
+        assert f" farm0_t0_s{seed} handed back, to be tried in a fresh process: exception" in log
+        assert f" farm0_t0_s{seed} failed: exception" in log
 
 
 def test_the_executor_says_why_its_card_failed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -30,6 +30,8 @@ def _reason_against(campaign: Campaign) -> str:
     steps, wake = [step.chosen[0] for step in campaign.method], campaign.wake
     if "gradient" not in steps or "auto" in steps:
         return f"methods with the step gradient and without auto gain from a card, not {' -> '.join(steps)}"
+    if own := [step.title for step in campaign.method if step.python or step.call]:
+        return f"code of your own ({own[0]}) is computed on processors"
     if wake.engine is not None and wake.python is None:
         return f"wakes are computed by {wake.title}"
     if wake.is_limited or wake.blockage is not None or campaign.site.local is not None:

@@ -68,8 +68,6 @@ class Policy:
     grace_s: float = 60.0
     batch_s: float = 0.5
     most_in_batch: int = 1000
-    together: int = 1
-    """How many tasks of a group a worker computes at the same time, at most."""
 
 
 @dataclass
@@ -83,6 +81,8 @@ class _WorkerState:
     delicate: bool = False
     """It holds a suspect, and gets nothing beside it."""
     alone: bool = False
+    most_together: int = 1
+    """How many tasks of a group it computes at the same time, at most."""
     together: int = 1
     node: str = ""
     """The machine that it runs on."""
@@ -139,8 +139,8 @@ class Plan:
         """What to do about an event; ``now`` is a time in seconds that only grows."""
         self._now, self._out = now, []
         match event:
-            case WantsWork(worker, seconds):
-                self._wants_work(worker, seconds)
+            case WantsWork(worker, seconds, together):
+                self._wants_work(worker, seconds, together)
             case TasksDurable(worker, tasks):
                 self._done(worker, tasks)
             case Failed(worker, task, failure):
@@ -175,9 +175,9 @@ class Plan:
                 self._slots = slot + 1
                 self._out.append(StartWorker(slot))
 
-    def _wants_work(self, worker: int, seconds: float | None) -> None:
+    def _wants_work(self, worker: int, seconds: float | None, together: int) -> None:
         if hand := self._hands.get(worker):
-            self._asking[worker] = None
+            self._asking[worker], hand.most_together = None, together
             hand.seconds_per_task = seconds if seconds is not None else hand.seconds_per_task
 
     def _done(self, worker: int, tasks: Sequence[int]) -> None:
@@ -383,15 +383,15 @@ class Plan:
                 tasks.append(task)
             if not waiting:
                 del self._pending[group]
-            if self.policy.together > 1:
+            if hand.most_together > 1:
                 hand.together = len(tasks)
                 break
         return tuple(tasks)
 
     def _batch_size(self, hand: _WorkerState) -> int:
         fair = -(-self.open // (2 * max(1, len(self._hands))))
-        if self.policy.together > 1:
-            return max(1, min(self.policy.together, fair))
+        if hand.most_together > 1:
+            return max(1, min(hand.most_together, fair))
         if hand.seconds_per_task is None:
             return 1
         crowd = max(1.0, len(self._hands) / CROWD)
@@ -407,6 +407,10 @@ class Plan:
             if group not in taken:
                 return group
         return max(self._pending, key=lambda group: len(self._pending[group]))
+
+    def together(self, worker: int) -> int:
+        """How many tasks a worker computes at the same time now."""
+        return self._hands[worker].together if worker in self._hands else 1
 
     @property
     def settled(self) -> int:

@@ -103,10 +103,11 @@ class Outcome(Enum):
 
 @dataclass(frozen=True)
 class WantsWork:
-    """A worker wants tasks; how long one takes it, where it knows."""
+    """A worker wants tasks; how long one takes it, where it knows, and how many it computes at the same time."""
 
     worker: int
     seconds_per_task: float | None = None
+    together: int = 1
 
 
 @dataclass(frozen=True)

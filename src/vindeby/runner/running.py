@@ -255,12 +255,11 @@ class _Work:
             memory_limit_alone=alone,
             grace_s=options.grace_s,
             batch_s=0.5 if elsewhere is None else _BATCH_ELSEWHERE_S,
-            together=TOGETHER if device == "cuda" else 1,
         )
         log = EventLog(directory)
         setup = Setup(
             space.campaign, str(directory.output), tuple(path), log.name, limit, str(self.lock.path), self.lock.token,
-            self.check_physics, device=device, together=policy.together,
+            self.check_physics, device=device, together=TOGETHER if device == "cuda" else 1,
         )  # fmt: skip
         with ExitStack() as stack:
             stack.callback(log.close)
@@ -291,10 +290,8 @@ class _Work:
                 merging = merger.look
             plan = Plan(space.groups(iter(resume_state.todo)), policy)
             began = time.monotonic()
-            supervisor = Supervisor(plan, space, pool, log, watch, resume_state, self.lock, merging)
+            supervisor = Supervisor(plan, space, pool, log, watch, resume_state, self.lock, merging, self.say)
             finish = supervisor.run()
-            if lost := supervisor.lost_cards:
-                self.say(f"warning: in {plural(len(lost), 'worker')} {lost[0]}")
             if finish.outcome is Outcome.STOPPED and supervisor.time_is_up:
                 finish = self._time_is_up(log, supervisor, finish, time.monotonic() - began, plan.settled)
             summary.done, summary.failed = plan.done, supervisor.failed

@@ -73,11 +73,12 @@ class Supervisor:
         standing: ResumeState,
         lock: Lock,
         meanwhile: Callable[[int], None] = lambda _: None,
+        say: Callable[[str], None] = lambda _: None,
     ) -> None:
         self._lock = lock
         self._plan, self._space, self._pool, self._log, self._watch = the_plan, space, pool, log, watch
         self._standing = standing
-        self._meanwhile = meanwhile
+        self._meanwhile, self._say = meanwhile, say
         self._timers = sched.scheduler(time.monotonic)
         self._points = deque([(time.monotonic(), 0)])
         """When how many tasks were settled, over the last minute."""
@@ -91,7 +92,7 @@ class Supervisor:
         """Whether SIGUSR1 came, which SLURM sends before the end of a job."""
         self.cut_short: dict[int, float] = {}
         """Tasks that were killed because the time was up, and how long each had run."""
-        self.lost_cards: list[str] = []
+        self._card_lost = False
         self._on_task: dict[int, tuple[int | None, float]] = {}
         self._looked = self._shown = self._speed = 0.0
 
@@ -185,8 +186,9 @@ class Supervisor:
                     self._log.write("disk trouble", reason=reason)
             case protocol.PoolNote(name, details):
                 self._log.write(name, **details)
-                if name == "card lost":
-                    self.lost_cards.append(str(details["reason"]))
+                if name == "card lost" and not self._card_lost:
+                    self._card_lost = True
+                    self._say(f"warning: worker {details['worker']}: {details['reason']}")
             case _:
                 pass
         self._happened(event)
@@ -197,7 +199,8 @@ class Supervisor:
             self._log.write("worker died", worker=slot, pid=event.pid, reason=failure.reason)
         if event.suspect is not None and event.suspect not in event.published:  # it is tried again
             self._log.write(CUT_SHORT, task=self._space.key(event.suspect), reason=failure.reason)
-        if self.time_is_up and event.suspect is not None and not event.published and not event.by_itself:
+        to_blame = event.suspect is not None and not event.published and self._plan.together(slot) == 1
+        if self.time_is_up and to_blame and not event.by_itself:
             task, seconds = self._on_task.get(slot, (None, 0.0))
             self.cut_short[event.suspect] = seconds if task == event.suspect else 0.0
 

@@ -111,11 +111,11 @@ class Output:
         for number in (1, 2):
             os.dup2(self._descriptor, number)
 
-    def line(self, text: str) -> None:
-        """Write a line of our own; a full disk does not fail a task."""
+    def line(self, text: str, key: str = "") -> None:
+        """Write a line of our own about a task, the one at work if not given; a full disk does not fail it."""
         stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
         with contextlib.suppress(OSError):
-            os.write(self._descriptor, f"{stamp} {self.key} {text}\n".encode(errors="replace"))
+            os.write(self._descriptor, f"{stamp} {key or self.key} {text}\n".encode(errors="replace"))
 
 
 class _Tagged(io.TextIOBase):
@@ -314,7 +314,8 @@ class Worker:
             batch = [self.queue.popleft()]
             while len(batch) < self.executor.together and self.queue and self.queue[0][2] is batch[0][2]:
                 batch.append(self.queue.popleft())
-            ask = len(self.queue) <= self._low and self._seconds is not None and self._seconds < _SHORT_S
+            is_short = self._seconds is not None and self._seconds < _SHORT_S
+            ask = len(self.queue) <= self._low and is_short and self.executor.together == 1
         if ask:
             self._ask()
         return batch
@@ -323,7 +324,7 @@ class Worker:
         """Want more tasks, once for each time that some came."""
         if not self._asked:
             self._asked = True
-            self._report(WantsWork(self.number, self._seconds))
+            self._report(WantsWork(self.number, self._seconds, self.executor.together))
 
     def _do(self, batch: Sequence[tuple[int, Task]], *, trusted: bool) -> None:
         """One task, or several at the same time, whatever comes of them; the slot names one that is not over."""
@@ -350,8 +351,9 @@ class Worker:
                 self.publisher.add(number, outcome, spent)
             elif attempt.in_doubt and not trusted:
                 doubted = number, task.key, outcome
+                self.output.line(f"handed back, to be tried in a fresh process: {outcome}", task.key)
             else:
-                self.output.line(f"{task.key} failed: {outcome}")
+                self.output.line(f"failed: {outcome}", task.key)
                 self._report(Failed(self.number, number, outcome))
         self.slot.end()
         if doubted is not None:
@@ -360,7 +362,6 @@ class Worker:
             self.slot.stop_clock()
             self.slot.turn_to(number)
             self._worn = f"{key} failed after others had run in this process: {outcome}"
-            self.output.line(f"{key} handed back, to be tried in a fresh process: {outcome}")
 
     def progress(self, stage: str, *how_far: float | None) -> None:
         """Note it, not more often than anybody looks; the rest takes as long for its share as what is over."""
