@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 from tests.assembly.test_search_by_value import STEEP, found
+from tests.command import vindeby
+from tests.runner.campaigns import results
 from vindeby.arrays import FloatArray
 from vindeby.assembly.physics import CampaignCheck
 from vindeby.assembly.search import problem_of
@@ -17,6 +19,7 @@ from vindeby.assembly.wind import wind_farm
 from vindeby.campaign import Campaign
 from vindeby.campaign.tasks import Cell
 from vindeby.errors import CampaignError
+from vindeby.runner import run
 from vindeby.store.format.record import Record
 
 X, Y = (
@@ -73,6 +76,17 @@ def test_the_revenue_of_a_rose_is_the_sum_over_directions_and_speeds() -> None:
     assert _revenue(campaign) == pytest.approx(expected, rel=1e-12)
 
 
+def test_a_table_of_prices_is_read_at_the_wind_speeds_that_blow() -> None:
+    text = ROSE.replace("site:\n", "site:\n  wind_speed_factor: 1.5\n")
+    campaign = _priced(text, "{wind_speeds: [9, 12], values: [0, 100]}")
+    farm = wind_farm(campaign, 0, 0)
+    states, power_w = farm.states, farm.power(X, Y).sum(axis=0).ravel()
+    speeds = np.broadcast_to(states.speed[: states.shape[1]], states.shape).ravel()
+    price = np.interp(speeds, [9, 12], [0, 100])
+    expected = float((states.probability * price * power_w).sum() * 8760e-6)
+    assert _revenue(campaign) == pytest.approx(expected, rel=1e-12)
+
+
 @pytest.mark.parametrize("text", [STEPS, ROSE], ids=["steps", "rose"])
 def test_one_price_for_every_state_is_that_price(text: str) -> None:
     several = [60.0] * 5 if text is STEPS else "{wind_speeds: [8, 9], values: [60, 60]}"
@@ -104,6 +118,22 @@ def test_the_slope_of_what_is_searched_by_is_that_of_the_revenue() -> None:
         assert slopes == pytest.approx((east[turbine], north[turbine]), rel=1e-4, abs=1e-9)
 
 
+def test_a_run_by_prices_stores_the_true_aep_and_its_revenue_and_can_be_validated(tmp_path: Path) -> None:
+    campaign = _priced(STEPS.replace("gradient", "{random-search: {max_evaluations: 3}}"), PRICES)
+    campaign = campaign.model_copy(update={"seeds": (0,)})
+    assert run(campaign, tmp_path / "o.h5", workers=1).complete
+    ((_, record),) = results(tmp_path / "o.h5").items()
+    x, y = record.arrays["layout"]
+    assert float(record.aep) == pytest.approx(wind_farm(campaign, 0, 0).aep(x, y), rel=1e-12)
+    by_step = wind_farm(campaign, 0, 0).power(x, y).sum(axis=0)
+    euros = float((by_step * 1e-6 * 876.0 * np.array([1, 2, 2, 1, 4]) * PRICES).sum())
+    assert float(record.arrays["revenue_eur"]) == pytest.approx(euros, rel=1e-12)
+    assert "npv_eur" in record.attributes
+    assert "aep_searched" not in record.attributes, "what was searched by is not an energy"
+    done = vindeby(tmp_path, "validate", "o.h5", "--deep")
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
 def _record(campaign: Campaign, cell: Cell, seed: int, record: Record) -> Record:
     arrays = with_revenue(campaign, cell, record.arrays)
     return replace(
@@ -112,7 +142,7 @@ def _record(campaign: Campaign, cell: Cell, seed: int, record: Record) -> Record
 
 
 @pytest.mark.slow
-def test_a_search_by_prices_has_more_npv_and_its_aep_is_the_true_one() -> None:
+def test_a_search_by_prices_has_more_npv_than_one_by_their_mean() -> None:
     """Energy from the west is worth nothing here, and the search spends no room on it."""
     prices = [100.0, 100.0, 0.0, 0.0, 1.0]
     flat = STEPS.replace("objective: lcoe", "objective: {npv: {price: 40.2}}")
@@ -165,6 +195,12 @@ def test_prices_may_stand_in_a_file(tmp_path: Path) -> None:
         assert Campaign.load(path) == _priced(STEPS, PRICES)
 
 
+_ONE_AREA = "boundary: [[0, 0], [6000, 0], [6000, 5000], [0, 5000]]\n"
+_PLAIN = STEPS[: STEPS.index("zones:")] + _ONE_AREA + STEPS[STEPS.index("\nturbines:") + 1 :]
+_COUNTED = f"{_PLAIN}n_turbines: {{from: 3, to: 5}}\n"
+_MIXED = f"{_PLAIN}n_turbines: 5\nmix: {{five: {{from: 3, to: 5}}}}\n"
+
+
 @pytest.mark.parametrize(
     ("text", "price", "words"),
     [
@@ -175,6 +211,10 @@ def test_prices_may_stand_in_a_file(tmp_path: Path) -> None:
         (STEPS, "[1, 2, -3, 4, 5]", "at least 0"),
         (ROSE, "{wind_speeds: [5, 9], values: [50]}", "has 1 entries, but wind_speeds has 2"),
         (ROSE, "{values: [50]}", "has no points"),
+        (f"{STEPS}scenarios: [{{name: a}}]\n", str(PRICES), "cannot have scenarios; give one price"),
+        (f"{ROSE}scenarios: [{{name: a}}]\n", TABLE, "cannot have scenarios; give one price"),
+        (_COUNTED, str(PRICES), "chooses numbers or types of turbines; give one price, or fixed numbers"),
+        (_MIXED, str(PRICES), "chooses numbers or types of turbines; give one price, or fixed numbers"),
         (STEPS, "lost.csv", "no such file"),
         (STEPS, "cheap", "no such file"),
     ],

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import inspect
+from copy import deepcopy
 from dataclasses import fields
 from typing import Any
 
@@ -17,7 +18,7 @@ from vindeby.campaign.sections.boundary import Boundary
 from vindeby.campaign.sections.method import Step
 from vindeby.campaign.sections.values import section_of
 from vindeby.campaign.sections.wake_model import WakeModel
-from vindeby.layout import Gradient
+from vindeby.layout import Gradient, SmartStart
 from vindeby.store.format.record import Record
 
 pytestmark = pytest.mark.slow
@@ -71,6 +72,16 @@ def test_every_step_of_the_campaign_file_but_those_of_a_user_is_known_to_the_sea
     data = Campaign.load("iea37-cs1-16").to_data()
     for name in names:
         assert pipeline_of(Campaign.from_data(data | {"method": ["random-start", name]})).steps
+
+
+def test_smart_start_takes_its_speeds_from_the_scenario_that_it_judges_in() -> None:
+    data = Campaign.load("iea37-cs1-16").to_data() | {"method": [{"smart-start": {"grid_size": 8}}]}
+    site = deepcopy(data["site"])
+    site["table"]["wind_speeds"] = [9.0]
+    asked = Campaign.from_data(data | {"scenarios": [{"name": "calm", "site": site}, {"name": "as it is"}]})
+    (step,) = pipeline_of(asked).steps
+    assert isinstance(step, SmartStart)
+    assert step.wind_speeds == (9.0,)
 
 
 @pytest.mark.parametrize("preset", ["iea37-cs1-16", "iea37-cs1-36"])

@@ -9,6 +9,7 @@ import pytest
 from scipy.interpolate import RegularGridInterpolator
 
 from tests.campaign.costed import COSTED
+from tests.campaign.examples import SMALL
 from vindeby.assembly.physics import CampaignCheck
 from vindeby.assembly.value import AREA, VALUES, values_of
 from vindeby.campaign import Campaign
@@ -79,6 +80,19 @@ def test_a_changed_figure_is_found_and_a_lost_one_too(name: str) -> None:
     assert [what for what in check(wrong) if f"{name} is" in what]
     lost = {key: one for key, one in record.attributes.items() if key != name}
     assert f"does not say {name}" in list(check(replace(record, attributes=lost)))
+
+
+def test_a_lost_area_is_found_without_costs_and_that_of_a_row_may_be_rounded() -> None:
+    campaign = Campaign.loads(SMALL + "objective: [aep, area]\n")
+    record, check = _record(campaign), CampaignCheck(campaign)
+    lost = {key: one for key, one in record.attributes.items() if key != AREA}
+    assert f"does not say {AREA}" in list(check(replace(record, attributes=lost)))
+    row = np.stack([X[0] + 600.0 * np.arange(len(X)), np.full(len(X), Y[0])])
+    for area, wrong in ((1e-16, False), (1e-9, True)):
+        other = replace(
+            record, arrays={**record.arrays, "layout": row}, attributes={**record.attributes, AREA: area}
+        )
+        assert any(f"{AREA} is" in what for what in check(other)) == wrong
 
 
 def test_a_turbine_in_water_that_is_too_deep_is_found() -> None:

@@ -78,6 +78,10 @@ BROKEN_COSTS: dict[str, BrokenCosts] = {
     "the opex of an unknown type": _with(
         "tabulated: 1.0e+6", "tabulatd: 1.0e+6", "costs.turbine.opex", "does not say what a turbine of type 'tabulated'"
     ),
+    "the capex of a type that there is not": _with(
+        "8.9e+7", "{five: 5, tabulated: 1, sixx: 2}", "costs.turbine.capex", "no turbine type has the name 'sixx'",
+        "name one of five, tabulated",
+    ),
     "no type at all": _with("{five: 2.0e+6, tabulated: 1.0e+6}", "{}", "costs.turbine.opex", "at least 1 entries"),
     # foundations
     "cost and mass": _with(

@@ -139,6 +139,15 @@ BROKEN_SCENARIOS: dict[str, Broken] = {
         old="capacity_mw: 30",
         new="n_turbines: {from: 4, to: 6}",
     ),
+    "regret of a method with a clock": _scenarios(
+        " [{name: a}]",
+        ":38: objective.over",
+        "auto with seconds",
+        "give auto evaluations instead",
+        more="objective: {of: aep, over: regret}\n",
+        old="method:\n  - smart-start: {grid_size: 18, random_pct: 30}\n  - gradient\n",
+        new="method: {auto: {seconds: 5}}\n",
+    ),
     "two objectives over the worst": _scenarios(
         " [{name: a}]",
         "objective.over",

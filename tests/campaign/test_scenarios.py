@@ -13,7 +13,7 @@ from tests.campaign.broken_scenarios import BROKEN_SCENARIOS, NEAR
 from tests.campaign.examples import SMALL, changed, small
 from vindeby.campaign import Campaign
 from vindeby.campaign.neighbours import neighbours_of
-from vindeby.campaign.worlds import worlds
+from vindeby.campaign.worlds import identity_of_scenarios, worlds
 from vindeby.errors import CampaignError
 
 
@@ -92,6 +92,12 @@ def test_what_differs_between_scenarios_decides_the_result(scenarios: Any, objec
     more = {} if objective is None else {"objective": objective}
     before, after = of(*BASE).fingerprints(), of(*scenarios, **more).fingerprints()
     assert not before.keys() & {key for key, one in after.items() if before[key] == one}
+
+
+def test_a_distribution_that_is_not_given_decides_nothing() -> None:
+    given = {"name": "a", "vary": {"wake.a": {"normal": [0.04, 0.001]}}, "samples": 2, "seed": 3}
+    (identity,) = identity_of_scenarios(of(given), 0)
+    assert identity["vary"] == {"wake.a": {"normal": (0.04, 0.001)}}
 
 
 def test_names_decide_nothing_and_neither_does_the_mean_that_is_the_default() -> None:

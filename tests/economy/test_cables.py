@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 import shapely
 
-from vindeby.arrays import FloatArray
+from vindeby.arrays import FloatArray, IntArray
 from vindeby.economy.cables import CableRouter, Routes
-from vindeby.errors import InputError, TaskError
+from vindeby.errors import DataError, InputError, TaskError
 
 pytest.importorskip("optiwindnet")
 pytestmark = pytest.mark.slow  # OptiWindNet compiles for some seconds when it is first used
@@ -156,6 +156,14 @@ def test_cables_upon_each_other_and_through_turbines_are_found(one: list, other:
         assert bool(routes.crossings()) == cross
 
 
+def test_a_turbine_at_a_substation_is_connected_like_any_other() -> None:
+    x, y = places(8)
+    x, y = np.append(x, HUB[0, 0] + 5e-4), np.append(y, HUB[0, 1])
+    routes = CableRouter(HUB, TYPES).route(x, y)
+    assert routes.crossings() == []
+    assert len(routes.carried()) == 9
+
+
 def test_one_turbine_has_a_straight_cable_or_a_clear_refusal() -> None:
     x, y = np.array([1000.0]), np.array([5000.0])
     assert CableRouter(HUB, TYPES, border=SQUARE).route(x, y).length_m == pytest.approx(4000.0)
@@ -261,3 +269,24 @@ def test_turbines_at_one_place_are_refused_before_they_are_routed() -> None:
     router = CableRouter(np.array([[0.0, 0.0]]), [(5, 300.0)])
     with pytest.raises(TaskError, match="at one place"):
         router.route([500.0, 500.0, 900.0], [100.0, 100.0, 400.0])
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"cable_ends": np.array([[0, -1], [-1, -1]])},
+        {"cable_ends": np.array([[0, -1], [0, -1]])},
+        {"substations": np.array([[np.nan], [np.nan]])},
+    ],
+    ids=["a turbine without a cable", "a turbine with two", "a substation nowhere"],
+)
+def test_stored_cables_that_cannot_be_are_refused(wrong: dict[str, IntArray]) -> None:
+    arrays = {
+        "cable_ends": np.array([[0, -1], [1, -1]]),
+        "cable_types": np.array([0, 0]),
+        "cable_points": np.array([[0.0, 0.0, 1.0, 1.0], [0.0, 5.0, 9.0, 5.0], [0.0, 5.0, 0.0, 5.0]]),
+        "substations": np.array([[5.0], [5.0]]),
+    }
+    assert Routes.stored(arrays, TYPES) is not None
+    with pytest.raises(DataError, match="its cables cannot be followed"):
+        Routes.stored(arrays | wrong, TYPES)

@@ -152,6 +152,17 @@ def test_an_evaluated_farm_has_its_own_substations_of_those_by_name(tmp_path: Pa
     assert made.costs.cables.substations_of("farm b") == ((2100.0, 50.0),)
 
 
+def test_prices_by_wind_state_are_left_out_where_other_wind_and_neighbours_would_sell_otherwise(
+    tmp_path: Path,
+) -> None:
+    costs = {"discount": 0.06, "years": 25, "turbine": {"capex": 1e6}}
+    for price, kept in ((80.0, True), ([80.0], False)):
+        asked = campaign(2, seeds=1, costs=costs, objective={"npv": {"price": price}})
+        stored = compute(asked, tmp_path / f"{kept}.h5")
+        study = {"name": "study", "layouts": {"farms": "farm b", "types": "small", "seeds": 0}}
+        assert (study_campaign(stored, study).objective is not None) == kept
+
+
 def test_a_list_of_combinations_that_grows_keeps_what_was_computed(source: Path) -> None:
     rows = [{"combination": name, **NEXT, "farm": name} for name in ("farm b", "farm c", "farm d")]
 

@@ -88,3 +88,16 @@ def test_a_move_of_the_frame_moves_the_distances_with_it(east: float, north: flo
 def test_what_is_no_area_is_refused(arguments: dict[str, object], words: str) -> None:
     with pytest.raises(ArgumentError, match=words):
         Boundary(**arguments)  # type: ignore[arg-type]
+
+
+def test_the_area_is_without_round_holes_as_far_as_they_are_in_it() -> None:
+    square = Boundary(
+        [[(0, 0), (100, 0), (100, 100), (0, 100)]], round_holes=[((100, 50), 20), ((50, 50), 10)]
+    )
+    assert square.area_m2 == pytest.approx(1e4 - np.pi * (200.0 + 100.0), rel=1e-4)
+    disc = Boundary(
+        circle=((5, 5), 100),
+        holes=[[(0, 0), (10, 0), (10, 10), (0, 10)]],
+        round_holes=[((55, 5), 10), ((55, 5), 5)],
+    )
+    assert disc.area_m2 == pytest.approx(np.pi * (1e4 - 100.0) - 100.0, rel=1e-4)

@@ -111,3 +111,27 @@ def test_a_grid_that_is_too_fine_is_refused_instead_of_taking_hours() -> None:
 def test_limits_that_all_depths_keep_change_nothing() -> None:
     area = AREAS["polygons"]
     assert within_depths(area, GRID, 1.0, 99.0) is area
+
+
+@pytest.mark.parametrize(
+    ("around", "inside", "most"),
+    [(20.0, -9999.0, inf), (10.0, 9.0, inf), (10.0, 60.0, 40.0)],
+    ids=["land", "the limit itself", "too deep beside the limit itself"],
+)
+def test_one_point_outside_the_limits_takes_no_more_than_the_cells_around_it(
+    around: float, inside: float, most: float
+) -> None:
+    axis, depth = np.arange(0.0, 2100.0, 100.0), np.full((21, 21), around)
+    depth[10, 10] = inside
+    square = Boundary([[(0, 0), (2000, 0), (2000, 2000), (0, 2000)]])
+    kept = within_depths(square, DepthGrid(axis, axis, depth), 10.0, most)
+    assert square.area_m2 - kept.area_m2 < 1.05 * 200.0**2
+    assert not kept.inside(np.array([1000.0]), np.array([1000.0])).any()
+
+
+def test_the_water_along_a_coast_is_left() -> None:
+    axis, depth = np.arange(0.0, 2100.0, 100.0), np.full((21, 21), 20.0)
+    depth[:, 20] = -9999.0
+    square = Boundary([[(0, 0), (2000, 0), (2000, 2000), (0, 2000)]])
+    kept = within_depths(square, DepthGrid(axis, axis, depth), 10.0)
+    assert square.area_m2 - kept.area_m2 == pytest.approx(2000.0 * 100.0, rel=0.02)

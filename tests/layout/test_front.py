@@ -24,7 +24,7 @@ from vindeby.layout import (
     RandomStart,
     Valuation,
 )
-from vindeby.layout.moves.place_costs import change_of_cost, cost_and_gradient, place_costs
+from vindeby.layout.moves.place_costs import PlaceCosts, change_of_cost, cost_and_gradient, place_costs
 from vindeby.parameters import weight_of
 from vindeby.wake import UniformSite, WindFarm, iea37_335mw
 
@@ -111,6 +111,53 @@ def test_energy_against_lcoe_goes_from_the_most_energy_to_the_lowest_lcoe() -> N
 def test_an_objective_without_its_costs_is_refused() -> None:
     with pytest.raises(ArgumentError, match="cable_length needs a valuation with costs or cables"):
         Front(RandomStart(), "cable_length").run(_problem(valuation=None), 1)
+
+
+def _turned(x: FloatArray, y: FloatArray, degrees: float) -> tuple[FloatArray, FloatArray]:
+    angle = np.deg2rad(degrees)
+    return x * np.cos(angle) - y * np.sin(angle), x * np.sin(angle) + y * np.cos(angle)
+
+
+def _area(x: FloatArray, y: FloatArray) -> float:
+    """By Qhull; the hull of GEOS 3.14 lacks corners here."""
+    return float(ConvexHull(np.stack([x, y], axis=1)).volume)
+
+
+def _cost_of_area(turbines: int) -> PlaceCosts:
+    return place_costs(Valuation("aep", price=1.0, eur_per_m2=1000.0), turbines, np.zeros(2), 1.0)
+
+
+@pytest.mark.parametrize("degrees", [0.0, 15.0, 30.0, 45.0, 60.0, 71.3, 90.0, 123.4])
+def test_the_hull_of_turbines_almost_in_a_line_has_all_its_corners(degrees: float) -> None:
+    rng = np.random.default_rng(int(degrees))
+    lattice = np.indices((6, 4)).reshape(2, -1) * np.array([[730.0], [910.0]]) - 1500.0
+    ring = np.array([(0.0, 0.0), (5000.0, 1200.0), (6100.0, 5200.0), (900.0, 4100.0), (0.0, 0.0)])
+    share = np.repeat(rng.uniform(0.0, 1.0, (1, 12)), 4, axis=0)[:, :, None]
+    edges = (ring[:-1, None] + share * np.diff(ring, axis=0)[:, None]).reshape(-1, 2).T - 3000.0
+    row = np.stack([np.arange(7.0) * 500.0 - 1500.0, np.zeros(7)])
+    for points in (lattice, edges, np.concatenate([edges, lattice, lattice], axis=1)):
+        for _ in range(20):
+            x, y = map(np.ascontiguousarray, _turned(*rng.permutation(points, axis=1), degrees))
+            whole = cost_and_gradient(_cost_of_area(len(x)), x, y, np.zeros((2, len(x))))
+            assert whole == pytest.approx(_area(x, y), rel=1e-9)
+            assert hull_area_m2(x, y) == pytest.approx(_area(x, y), rel=1e-9)
+    x, y = map(np.ascontiguousarray, _turned(*row, degrees))
+    assert cost_and_gradient(_cost_of_area(7), x, y, np.zeros((2, 7))) == pytest.approx(0.0, abs=1e-6)
+    assert hull_area_m2(x, y) == pytest.approx(0.0, abs=1e-6)
+
+
+def test_a_move_in_a_turned_lattice_changes_the_area_by_what_the_hulls_differ() -> None:
+    rng = np.random.default_rng(3)
+    lattice = np.indices((5, 5)).reshape(2, -1) * 1000.0 - 2000.0
+    costs = _cost_of_area(25)
+    for _ in range(10):
+        x, y = map(np.ascontiguousarray, _turned(*rng.permutation(lattice, axis=1), 30.0))
+        for turbine in range(25):
+            after = x.copy(), y.copy()
+            after[0][turbine] += rng.uniform(-300.0, 300.0)
+            after[1][turbine] += rng.uniform(-300.0, 300.0)
+            change = change_of_cost(costs, x, y, turbine, after[0][turbine], after[1][turbine])
+            assert change == pytest.approx(_area(*after) - _area(x, y), abs=1e-3)
 
 
 def test_area_is_that_of_the_hull_and_follows_moves_and_gradients() -> None:

@@ -88,7 +88,7 @@ def check_cables(campaign: Campaign, cell: Cell, record: Record) -> Iterator[str
     ends = np.vstack([layout, routes.substations[::-1]])[routes.ends]  # -1 - s counts from the end
     drawn = np.array([[line[0], line[-1]] for line in routes.lines()])
     off = np.hypot(*(drawn - ends).transpose(2, 0, 1)).max(axis=1)
-    for number in np.flatnonzero(off > 10 * TOLERANCE_M)[:1]:
+    for number in np.flatnonzero(~(off <= 10 * TOLERANCE_M))[:1]:
         yield f"cable {number} ends {off[number]:.3g} m beside its turbine or substation"
     for one, other in routes.crossings()[:1]:
         yield f"cables {one} and {other} cross"

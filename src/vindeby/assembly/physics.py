@@ -35,6 +35,7 @@ from vindeby.assembly.stored_turbines import (
     zone_array,
 )
 from vindeby.assembly.value import (
+    AREA,
     NPV,
     OBJECTIVE,
     REVENUE,
@@ -298,12 +299,13 @@ class CampaignCheck:
         costs, objective = self._costs(cell), self._campaign.objective
         values = values_of(self._campaign, cell, record.arrays, costs)
         for name, value in values.items():
-            said, scale = record.attributes.get(name), abs(value)
+            said, scale = record.attributes.get(name), max(abs(value), 1e-6 if name == AREA else 0.0)
             if name in (NPV, OBJECTIVE) and NPV in values:  # differences of larger numbers
                 scale = values["capex_eur"]
             elif name == OBJECTIVE and objective is not None and not objective.is_of_costs:
                 scale = max(scale, stored_gwh)
-            if said is None and record.fingerprint and (costs is not None or self._campaign.scenarios):
+            needed = costs is not None or self._campaign.scenarios or name == AREA
+            if said is None and record.fingerprint and needed:
                 yield f"does not say {name}"
             elif isinstance(said, float) and not abs(said - value) <= TOLERANCE_AEP * scale:
                 yield f"{name} is {said:.9g}, but its energy and turbines make {value:.9g}"

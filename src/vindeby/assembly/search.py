@@ -174,9 +174,10 @@ def _named_method(given: PythonSearch) -> layout.Method:
 
 def _smart_start(campaign: Campaign, step: SmartStart) -> layout.Method:
     speeds, directions = step.wind_speeds, step.wind_directions
-    if (table := campaign.site.table) is not None:  # a table has no speeds but its own
+    site = worlds(campaign)[0].campaign.site if campaign.scenarios else campaign.site
+    if (table := site.table) is not None:  # a table has no speeds but its own
         speeds = table.wind_speeds if speeds is None else speeds
         directions = table.wind_directions if directions is None else directions
-    elif speeds is None and (known := turbulence_speeds(campaign.site)) is not None:
+    elif speeds is None and (known := turbulence_speeds(site)) is not None:
         speeds = tuple(speed for speed in DEFAULT_SPEEDS if known[0] <= speed <= known[-1]) or known
     return layout.SmartStart(step.grid_size, step.random_pct, speeds, directions)

@@ -112,12 +112,8 @@ REVENUE = "revenue_eur"
 
 def revenue_of(arrays: Arrays) -> float | None:
     """The revenue of a result (EUR per year); None where it is not known."""
-    stored = arrays.get(REVENUE)
-    return (
-        float(stored.ravel()[0])
-        if stored is not None and stored.size == 1 and stored.dtype.kind == "f"
-        else None
-    )
+    stored = np.asarray(arrays.get(REVENUE, np.empty(0)))
+    return float(stored.ravel()[0]) if stored.size == 1 and stored.dtype.kind == "f" else None
 
 
 def with_revenue(campaign: Campaign, cell: Cell, arrays: Arrays) -> dict[str, npt.NDArray[Any]]:

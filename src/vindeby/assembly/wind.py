@@ -85,6 +85,7 @@ class _SoldSite:
     rose: wake.Site
     price: PriceTable
     mean: float
+    speed_factor: float
 
     def states(
         self, directions: npt.ArrayLike | None = None, speeds: npt.ArrayLike | None = None
@@ -96,15 +97,16 @@ class _SoldSite:
         table = wake.TurbulenceTable(
             np.array(self.price.values) / most, self.price.wind_directions, self.price.wind_speeds
         )
-        share = table.at(states.direction, np.clip(states.speed[: states.shape[1]], known[0], known[-1]))
+        speeds = self.speed_factor * states.speed[: states.shape[1]]
+        share = table.at(states.direction, np.clip(speeds, known[0], known[-1]))
         factor = most / self.mean * np.broadcast_to(share, states.shape)
         return replace(states, probability=states.probability * factor.ravel())
 
 
-def _as_sold(site: wake.Site, objective: Objective) -> wake.Site:
+def _as_sold(site: wake.Site, objective: Objective, speed_factor: float) -> wake.Site:
     """A site with each state counted by its price."""
     if isinstance(objective.price, PriceTable):
-        return _SoldSite(site, objective.price, objective.mean_price)
+        return _SoldSite(site, objective.price, objective.mean_price, speed_factor)
     assert isinstance(site, wake.TimeSeriesSite), "the campaign's check lets no other list of prices through"
     shares = np.ones(len(objective.prices)) if site.weight is None else np.asarray(site.weight, np.float64)
     if site.relative or site.weight is None:
@@ -114,13 +116,13 @@ def _as_sold(site: wake.Site, objective: Objective) -> wake.Site:
 
 def _same_everywhere(site: Site, objective: Objective | None) -> wake.Site:
     """The site with its changes; its directions are relative to grid north, which is so far clockwise of true north."""
-    described = _as_described(site)
+    described, speed_factor = _as_described(site), site.wind_speed_factor or 1.0
     if objective is not None and objective.is_priced_by_state:
-        described = _as_sold(described, objective)
+        described = _as_sold(described, objective, speed_factor)
     return wake.ChangedSite(
         described,
         turned_deg=-(site.grid_convergence_deg or 0.0),
-        speed_factor=site.wind_speed_factor or 1.0,
+        speed_factor=speed_factor,
         direction_std_deg=site.direction_std_deg or 0.0,
     ).changed()
 

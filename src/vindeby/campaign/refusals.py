@@ -73,10 +73,7 @@ def refuse_cases(campaign: CampaignFields) -> None:
 def _require_types(campaign: CampaignFields, names: Iterable[str], at: Path) -> None:
     known = [turbine.name for turbine in campaign.turbines]
     for name in names:
-        wrong, remedy = (
-            f"no turbine type has the name {name!r}",
-            f"name types of this campaign: {', '.join(known)}",
-        )
+        wrong, remedy = f"no turbine type has the name {name!r}", f"name one of {', '.join(known)}"
         require(name in known, wrong, remedy, *at, name)
 
 
@@ -107,16 +104,16 @@ def _refuse_objective(campaign: CampaignFields) -> None:
     if objective is not None and objective.against == "turbines":
         needs = "the number of turbines is fixed, and cannot be an objective"
         require(chosen is not None, needs, "give n_turbines as a range, e.g. {from: 60, to: 66}", "objective")
-    if objective is not None and isinstance(objective.turbine_cost_gwh, dict):
-        _require_types(campaign, objective.turbine_cost_gwh, ("objective", "turbine_cost_gwh"))
+    if objective is not None:
         _require_each_type(campaign, objective.turbine_cost_gwh, ("objective", "turbine_cost_gwh"))
 
 
 def _require_each_type(campaign: CampaignFields, given: Any, at: Path) -> None:
-    """Refuse a cost by type that leaves out a type."""
+    """Refuse a cost by type that leaves out a type, or that names another."""
     for turbine in campaign.turbines if isinstance(given, dict) else ():
         wrong = f"does not say what a turbine of type {turbine.name!r} costs"
         require(turbine.name in given, wrong, "give every type its cost, or one number for all", *at)
+    _require_types(campaign, given if isinstance(given, dict) else (), at)
 
 
 def refuse_costs(campaign: CampaignFields) -> None:
@@ -142,8 +139,9 @@ def refuse_costs(campaign: CampaignFields) -> None:
         return
     for index, farm in enumerate(campaign.farms):
         for what, x, y in _corners(farm.boundary):
-            of_farm, bounds = f"{what} of farm {farm.name!r}", costs.foundation.depth.bounds
-            _refuse_place(bounds, "depths", of_farm, x, y, ("farms", index, "boundary"))
+            of_farm, depth = f"{what} of farm {farm.name!r}", costs.foundation.depth
+            grid = "depths" if depth.source is None else f"depths around the farms in {depth.source}"
+            _refuse_place(depth.bounds, grid, of_farm, x, y, ("farms", index, "boundary"))
         _refuse_depths(costs.foundation, f"farm {farm.name!r}", farm.boundary)
         for zone in farm.zones or ():
             _refuse_depths(costs.foundation, f"zone {zone.name!r}", zone.boundary)
@@ -161,9 +159,12 @@ def _refuse_prices(campaign: CampaignFields, objective: Objective) -> None:
         )
         remedy = "give one for each step or state, or for a wind rose {wind_speeds: [...], values: [...]}"
         require(steps == len(objective.prices), wrong, remedy, *at)
-    alike = not campaign.scenarios and (campaign.site.local is None or not campaign.site.local.has_weibull)
-    wrong = "prices that differ are not possible with scenarios, or with frequencies that differ from place to place"
+    alike = campaign.site.local is None or not campaign.site.local.has_weibull
+    wrong = "prices that differ are not possible with frequencies that differ from place to place"
     require(alike, wrong, "give one price", *at)
+    chosen = any(campaign.level_of(one).count_range or campaign.mix_ranges_of(one) for one in campaign.farms)
+    wrong = "prices that differ are not possible where the search chooses numbers or types of turbines"
+    require(not chosen, wrong, "give one price, or fixed numbers", *at)
 
 
 def _refuse_cables(campaign: CampaignFields, cables: Cables) -> None:

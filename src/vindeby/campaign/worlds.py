@@ -70,7 +70,8 @@ def identity_of_scenarios(campaign: CampaignFields, farm_idx: int) -> list[dict[
     found = []
     for scenario in campaign.scenarios or ():
         world = in_scenario(campaign, scenario)
-        drawn = scenario.model_dump(include={"vary", "samples", "seed"}) if scenario.vary else {}
+        kept = {"vary", "samples", "seed"} if scenario.vary else set[str]()
+        drawn = scenario.model_dump(include=kept, exclude_none=True)
         around = identity_around(world, farm_idx)
         wind, wakes = world.site.identity(), world.wake.identity()
         found.append({"weight": scenario.weight, "site": wind, "wake": wakes, "around": around, **drawn})
@@ -97,14 +98,17 @@ def refuse_bad_scenarios(campaign: CampaignFields) -> None:
     for index, farm in enumerate(campaign.farms):
         own, wrong = farm.maximise == "own", "is not for a campaign with scenarios"
         require(not own, wrong, "write all, or leave it out", "farms", index, "maximise")
+    priced, wrong = objective and objective.is_priced_by_state, "prices that differ cannot have scenarios"
+    require(not priced, wrong, "give one price", "objective", "price")
     single = over in (None, "mean") or against is None
     require(single, "is for a single objective", "write mean, or one objective", *at)
     if over == "regret":
         wrong = "is of AEP alone: what a layout costs does not depend on the scenario"
+        timed = any(step.auto is not None and step.auto.evaluations is None for step in campaign.method)
+        inexact = "needs the same best layouts in every worker, which auto with seconds does not find"
+        require(not timed, inexact, "give auto evaluations instead, e.g. {auto: {evaluations: 5000}}", *at)
         of_energy = objective is not None and objective.of == "aep"
         require(of_energy, wrong, "write mean or worst, or of: aep", *at)
-        counts = [
-            campaign.level_of(farm).count_range or campaign.mix_ranges_of(farm) for farm in campaign.farms
-        ]
+        counts = [campaign.level_of(one).count_range or campaign.mix_ranges_of(one) for one in campaign.farms]
         wrong = "compares layouts of as many turbines, but the search chooses how many there are"
         require(not any(counts), wrong, "give fixed numbers, or write mean or worst", *at)

@@ -110,8 +110,9 @@ class Routes:
             raise DataError(f"{wrong}cable_points does not have two points or more of each cable, in order")
         prices = np.array([eur for _, eur in types] or [0.0] * (1 + int(kinds.max(initial=0))), np.float64)
         known = (ends >= -stations.shape[1]).all() and (ends < len(ends)).all() and (kinds >= 0).all()
-        if not known or (kinds >= len(prices)).any() or len(np.unique(ends[:, 0])) < len(ends):
-            raise DataError(f"{wrong}a cable has an end or a type that there is not, or a turbine has two")
+        each = np.array_equal(np.sort(ends[:, 0]), np.arange(len(ends))) and np.isfinite(stations).all()
+        if not known or not each or (kinds >= len(prices)).any():
+            raise DataError(f"{wrong}a cable has an end or type that there is not, or a turbine none or two")
         return cls(ends, kinds, drawn[1:].T, first, stations.T, prices)
 
     def carried(self) -> IntArray:
@@ -133,6 +134,8 @@ class Routes:
         """
         segments = np.concatenate([np.stack([line[:-1], line[1:]], axis=1) for line in self.lines()])
         owner = np.repeat(np.arange(len(self.ends)), np.diff(self.first) - 1)
+        long = np.hypot(*(segments[:, 1] - segments[:, 0]).T) > _TOUCH_M
+        segments, owner = segments[long], owner[long]
         drawn, ends = np.asarray(shapely.linestrings(segments)), np.asarray(shapely.points(segments))
         one, other = shapely.STRtree(drawn).query(drawn, predicate="dwithin", distance=_TOUCH_M)
         apart = shapely.distance(ends[one][:, :, None], ends[other][:, None, :])

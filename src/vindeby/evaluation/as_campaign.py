@@ -44,8 +44,8 @@ def campaign_of(study: Study, document: Document, stored: StoredLayouts, chosen:
         turn = source.site.grid_convergence_deg
         data["site"] |= {} if turn is None else {"grid_convergence_deg": turn} | data["site"]
     data.pop("scenarios", None)
-    if source.objective is None or not source.objective.is_of_costs:
-        data.pop("objective", None)  # stored layouts have their counts and types
+    if (compared := source.objective) is None or not compared.is_of_costs or compared.is_priced_by_state:
+        data.pop("objective", None)  # stored layouts have their counts and types, other wind other states
     else:
         data["objective"].pop("over", None)
     if study.output == "power" and data["site"].get("direction_std_deg"):

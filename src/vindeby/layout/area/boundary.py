@@ -96,11 +96,13 @@ class Boundary:
 
     @property
     def area_m2(self) -> float:
-        """Its area; as if there were no round holes."""
+        """Its area; round holes count as polygons of 256 sides."""
+        discs = [shapely.Point(x, y).buffer(radius, quad_segs=64) for x, y, radius, _ in self.discs]
         if self.circle is None:
-            return float(sum(piece.area for piece in self.pieces))
-        disc = shapely.Point(0.0, 0.0).buffer(self.circle[1], quad_segs=64)  # its middle is the origin
-        return float(np.pi * self.circle[1] ** 2 - disc.intersection(shapely.union_all(self.pieces)).area)
+            holes = shapely.union_all(discs)
+            return float(sum(piece.area - piece.intersection(holes).area for piece in self.pieces))
+        missing = discs[0].intersection(shapely.union_all([*self.pieces, *discs[1:]]))
+        return float(np.pi * self.circle[1] ** 2 - missing.area)
 
     def inset(self, by_m: float) -> Boundary:
         """The same area without what is nearer to its edge than so far; its corners stay corners."""

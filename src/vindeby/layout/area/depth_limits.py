@@ -20,7 +20,7 @@ from vindeby.layout.area.boundary import Boundary
 DIVIDED = 4
 """Into so many parts each side of a cell is divided."""
 MOST_CROSSED = 20_000
-"""So many cells may be crossed by a limit: each takes about a millisecond."""
+"""So many cells may be crossed by a limit: each adds corners to the area, and every search pays for them."""
 MARGIN = 0.01
 """Of the smallest step of the grid: by about so much, and at most twice that, limits are kept too well."""
 
@@ -61,13 +61,17 @@ def _above(x: FloatArray, y: FloatArray, values: FloatArray, limit: float) -> li
         raise ArgumentError(f"{cells}: make the grid of depths coarser")
     fine_x, fine_y = _divided(x), _divided(y)
     fine = DepthGrid(x, y, values).at(fine_x[:, None], fine_y)
-    # In four triangles of a cell, linear and bilinear differ by a sixteenth of its twist at most.
-    twist = np.abs(fine[1:, 1:] - fine[1:, :-1] - fine[:-1, 1:] + fine[:-1, :-1])
-    around = np.pad(twist, 1)
-    fine += np.maximum.reduce([around[1:, 1:], around[:-1, 1:], around[1:, :-1], around[:-1, :-1]]) / 16.0
-    lines = contour_generator(fine_x, fine_y, fine.T, quad_as_tri=True, fill_type=FillType.OuterOffset)
+    four = np.stack([fine[:-1, :-1], fine[1:, :-1], fine[:-1, 1:], fine[1:, 1:]])
+    # In four triangles of a cell, linear and bilinear differ by a sixteenth of its twist at most. Cells that have no
+    # corner above the limit are left out.
+    twist = np.where(four.max(axis=0) > limit, np.abs(four[3] - four[2] - four[1] + four[0]), -1.0)
+    around = np.pad(twist, 1, constant_values=-1.0)
+    most = np.maximum.reduce([around[1:, 1:], around[:-1, 1:], around[1:, :-1], around[:-1, :-1]])
+    seen = np.ma.array(fine + most / 16.0, mask=most < 0.0).T
+    options = {"corner_mask": False, "quad_as_tri": True, "fill_type": FillType.OuterOffset}
+    lines = contour_generator(fine_x, fine_y, seen, **options)
     found: list[shapely.Geometry] = []
-    for corners, offsets in zip(*lines.filled(limit, float(fine.max()) + 1.0), strict=True):
+    for corners, offsets in zip(*lines.filled(limit, float(seen.max()) + 1.0), strict=True):
         outer, *holes = np.split(corners, offsets[1:-1])
         found.append(shapely.make_valid(shapely.Polygon(outer, holes)))
     return found

@@ -101,29 +101,31 @@ def _hull_area(x, y, count, slope, gradient):
     """The area (m2) around the first turbines; adds ``slope`` times its gradient to ``gradient`` unless that is 0.
 
     Its corners are found one after the other, counter-clockwise (R. A. Jarvis, Information Processing Letters 2 (1973)
-    18).
+    18), first eastwards and then westwards: where turbines stand almost in a line, rounding cannot end that too early.
     """
     first = 0
     for i in range(1, count):
         if x[i] < x[first] or (x[i] == x[first] and y[i] < y[first]):
             first = i
     twice, a = 0.0, first
-    for _ in range(count):
-        b = first
-        for i in range(count):
-            east, north, right, up = x[b] - x[a], y[b] - y[a], x[i] - x[a], y[i] - y[a]
-            turn = east * up - north * right
-            if turn < 0.0 or (turn == 0.0 and right * right + up * up > east * east + north * north):
-                b = i
-        twice += (x[a] - x[first]) * (y[b] - y[first]) - (x[b] - x[first]) * (y[a] - y[first])
-        if slope > 0.0:
-            gradient[0, a] += 0.5 * slope * y[b]
-            gradient[1, a] -= 0.5 * slope * x[b]
-            gradient[0, b] -= 0.5 * slope * y[a]
-            gradient[1, b] += 0.5 * slope * x[a]
-        a = b
-        if a == first:
-            break
+    for onward in (1.0, -1.0):
+        for _ in range(count):
+            b, east, north = a, 0.0, 0.0
+            for i in range(count):
+                right, up = onward * (x[i] - x[a]), onward * (y[i] - y[a])
+                turn = east * up - north * right
+                outside = turn < 0.0 or (turn == 0.0 and right + abs(up) > east + abs(north))
+                if outside and (right > 0.0 or (right == 0.0 and up > 0.0)):
+                    b, east, north = i, right, up
+            if b == a:
+                break
+            twice += (x[a] - x[first]) * (y[b] - y[first]) - (x[b] - x[first]) * (y[a] - y[first])
+            if slope > 0.0:
+                gradient[0, a] += 0.5 * slope * y[b]
+                gradient[1, a] -= 0.5 * slope * x[b]
+                gradient[0, b] -= 0.5 * slope * y[a]
+                gradient[1, b] += 0.5 * slope * x[a]
+            a = b
     return 0.5 * twice
 
 

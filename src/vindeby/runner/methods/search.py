@@ -32,12 +32,12 @@ class SearchMethod:
 
     def __init__(self, campaign: Campaign, progress: Callable[..., None] = lambda *_: None) -> None:
         self._campaign, self._progress = campaign, progress
-        load_engine(
-            campaign
-        )  # now, as PyWake replaces functions of NumPy when it is imported, and no task may
+        # Now, as PyWake replaces functions of NumPy when it is imported, and no task may.
+        load_engine(campaign)
         self._pipeline = pipeline_of(campaign)
         self._words = " -> ".join(step.title for step in campaign.method)
         self._engine = engine_name(campaign)
+        self._by_price = campaign.objective is not None and campaign.objective.is_priced_by_state
         foreign = campaign.wake.pywake or campaign.wake.floris
         self._warm = foreign is not None  # there is nothing to compile that takes long
 
@@ -52,7 +52,7 @@ class SearchMethod:
             problem = problem_of(self._campaign, cell)
             report = Report(names=[step.title for step in self._campaign.method], farm=problem.farm)
             problem = replace(problem, report=report)
-            search = _stated(problem, method.prepare(problem))
+            search = _stated(problem, method.prepare(problem), self._by_price)
             if not self._warm:
                 self._warm_up(problem, method, search)
                 self._warm = True
@@ -71,7 +71,7 @@ class SearchMethod:
             problem.aep(_along_a_line(problem))
         brief = method.brief()
         with contextlib.suppress(TaskError):  # this seed may be the one that finds no layout
-            short = search if brief == method else _stated(problem, brief.prepare(problem))
+            short = search if brief == method else _stated(problem, brief.prepare(problem), self._by_price)
             short(self._campaign.seeds[0], None)
 
     def _on_compiling(self, what: str) -> None:
@@ -86,15 +86,16 @@ def _along_a_line(problem: LayoutProblem) -> Layout:
     return Layout(np.linspace(west, east, len(types)), np.linspace(south, north, len(types)), types)
 
 
-def _stated(problem: LayoutProblem, search: Search) -> Search:
-    """The search with its energy as it is stated; the one that it searched by beside it, where the two differ."""
+def _stated(problem: LayoutProblem, search: Search, by_price: bool) -> Search:
+    """The search with its energy as it is stated; the one that it searched by, if not ``by_price``, beside it."""
     if problem.stated is None:
         return search
 
     def run(seed: int, start: Layout | None = None) -> Found:
         found = search(seed, start)
         stated_gwh = problem.stated_aep(found.layout)
-        notes, arrays = {**found.notes, "aep_searched": found.aep_gwh}, dict(found.arrays)
+        searched = {} if by_price else {"aep_searched": found.aep_gwh}  # by price, it is not an energy
+        notes, arrays = {**found.notes, **searched}, dict(found.arrays)
         if isinstance(problem.stated, ScenarioFarm):
             arrays[SCENARIO_AEP] = problem.stated.scenario_aep(found.x, found.y, found.types)
         return replace(found, aep_gwh=stated_gwh, notes=notes, arrays=arrays)

@@ -1,4 +1,4 @@
-"""A site whose wind is changed: turned, with other speeds or turbulence, or from directions that are not known well.
+"""A site whose wind is changed: turned, with other speeds, or from directions that are not known well.
 
 **Directions that are not known well** (``direction_std_deg``): the wind of each state comes from directions at -2, -1,
 0, 1 and 2 standard deviations around its own, weighted by the normal density, as in FLORIS' ``UncertainFlorisModel``
