@@ -75,6 +75,15 @@ def test_a_card_is_used_only_where_it_is_asked_for() -> None:
         run(searched(), "never.h5", device="gpu")
 
 
+def test_on_a_cluster_a_card_that_was_asked_for_is_refused_in_words() -> None:
+    said: list[str] = []
+    options = searched().run.model_copy(update={"device": "cuda"})
+    work: Any = SimpleNamespace(options=options, space=SimpleNamespace(campaign=searched()), say=said.append)
+    assert running._Work._device(work, is_here=False) == "cpu"
+    (message,) = said
+    assert message.endswith("everything is computed on processors: workers of a Dask cluster use no cards")
+
+
 @pytest.fixture
 def no_cuda(monkeypatch: pytest.MonkeyPatch) -> None:
     find = importlib.util.find_spec
@@ -94,7 +103,7 @@ def test_without_numba_cuda_the_reason_is_named() -> None:
 
 def at_the_same_time(monkeypatch: pytest.MonkeyPatch, device: str = "cpu") -> None:
     """Let runs compute tasks at the same time as with a card, which workers find or do not find."""
-    monkeypatch.setattr(running._Work, "_device", lambda _: "cuda")
+    monkeypatch.setattr(running._Work, "_device", lambda *_, **__: "cuda")
     monkeypatch.setattr(running, "Setup", lambda *given, **more: Setup(*given, **{**more, "device": device}))
 
 
@@ -176,11 +185,12 @@ def test_of_tasks_at_the_same_time_none_is_blamed_for_the_death_of_their_worker(
 
 @pytest.mark.parametrize(("together", "batch", "asks"), [(1, 1, True), (4, 4, False)])
 def test_a_worker_asks_for_a_batch_when_the_last_is_over(together: int, batch: int, asks: bool) -> None:
-    worker, asked, work = Worker.__new__(Worker), [], Work(())
+    worker, work = Worker.__new__(Worker), Work(())
+    asked: list[object] = []
     worker.queue = deque((number, None, work) for number in range(4))  # type: ignore[misc]
     worker.change, worker.ending, worker.number = threading.Condition(), False, 0
     worker._low, worker._asked, worker._seconds = 4, False, 0.01
-    worker._report = asked.append  # type: ignore[method-assign]
+    worker._report = asked.append  # type: ignore[assignment,method-assign]
     worker.executor = SimpleNamespace(together=together)  # type: ignore[assignment]
     assert len(worker._next()) == batch
     assert asked == ([WantsWork(0, 0.01, together)] if asks else [])

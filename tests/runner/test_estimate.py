@@ -61,6 +61,17 @@ def test_cpu_time_and_disk_grow_with_the_number_of_tasks_and_nothing_is_left(scr
     assert said[1] == "timing farm0_t0_s0"
 
 
+def test_what_tasks_print_goes_to_standard_error(scratch: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    code = "import os\n\nprint('imported')\n\ndef work(task):\n    print('from Python')\n"
+    code += "    os.write(1, b'from C')\n    return {'numbers': [1.0]}\n"
+    (scratch.parent / "prints_much.py").write_text(code)
+    estimate(Campaign.loads(CAMPAIGN.replace("spends_time", "prints_much").format(seeds=2, fails="false")))
+    print("after")  # noqa: T201
+    out, err = capfd.readouterr()
+    assert out == "after\n"
+    assert all(text in err for text in ("imported", "from Python", "from C"))
+
+
 def test_a_task_that_fails_is_named_and_nothing_is_left(scratch: Path) -> None:
     with pytest.raises(TaskError, match=r"farm0_t0_s0 failed, so nothing can be estimated: .*no luck"):
         estimate(campaign(10, fails=True))

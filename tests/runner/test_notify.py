@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 from contextlib import nullcontext
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Any
 import pytest
 
 from vindeby.campaign import Campaign
-from vindeby.errors import CampaignError, StoppedError
+from vindeby.errors import BusyError, CampaignError, StoppedError
 from vindeby.runner import notify, run
 from vindeby.runner.notify import Ending, notifying
 
@@ -70,6 +71,42 @@ def test_a_command_that_fails_is_a_warning_and_what_was_raised_stays(monkeypatch
     assert "cannot be started" in ended("/no/such/program 'of mine'", stopped)[-1]
     assert "was ended after 0.5 s" in ended("sleep 1000")[-1]
     assert len(ended("true")) == 1
+
+
+def test_ctrl_c_ends_the_command_and_not_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    wait, waits = subprocess.Popen.wait, []
+
+    def interrupted(process: Any, timeout: float | None = None) -> int:
+        waits.append(process)
+        if len(waits) == 1:
+            raise KeyboardInterrupt
+        return wait(process, timeout)
+
+    monkeypatch.setattr(subprocess.Popen, "wait", interrupted)
+    assert "sleep 1000 was ended" in ended("sleep 1000")[-1]
+    assert waits[0].returncode == -9
+
+
+class UnprintableError(Exception):
+    def __str__(self) -> str:
+        raise ValueError("no text")
+
+
+def test_any_error_makes_a_reason_of_a_bounded_size() -> None:
+    def reason(error: BaseException) -> str:
+        return Ending().variables("name", Path("out.h5"), error)["VINDEBY_REASON"]
+
+    assert reason(StoppedError("stopped; 2 are safe")) == "stopped; 2 are safe"
+    assert "UnprintableError" in reason(UnprintableError())
+    assert 1000 < len(reason(ValueError("x" * 200_000))) <= 4096
+
+
+def test_a_campaign_that_another_process_runs_notifies_when_that_ends(tmp_path: Path) -> None:
+    command = ["touch", str(tmp_path / "notified")]
+    ended(command, BusyError("another process runs it"))
+    assert not (tmp_path / "notified").exists()
+    ended(command, StoppedError("stopped"))
+    assert (tmp_path / "notified").exists()
 
 
 def test_the_state_follows_from_what_was_raised() -> None:

@@ -109,7 +109,8 @@ def test_a_layout_that_is_refused_leaves_the_others_on_the_card(
 def test_without_enough_threads_searches_run_one_by_one(
     search: Search, alone: list[Result], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    start, begun = threading.Thread.start, []
+    start = threading.Thread.start
+    begun: list[threading.Thread] = []
 
     def limited(thread: threading.Thread) -> None:
         if len(begun) == 3:

@@ -4,9 +4,13 @@ The tasks are computed in this process, on the processor and without limits of t
 in a folder that is removed afterwards: nothing of them is kept, and a run computes them again.
 """
 
+import ctypes
+import os
+import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -54,13 +58,28 @@ def estimate(campaign: Campaign, say: Callable[[str], None] = lambda _: None) ->
     if text := warning(campaign, search_path()):
         say(text)
     cells = _chosen(campaign.cells())
-    with tempfile.TemporaryDirectory(prefix="vindeby-estimate-") as scratch:
+    with _printing_to_stderr(), tempfile.TemporaryDirectory(prefix="vindeby-estimate-") as scratch:
         timing = _Timing(campaign, Path(scratch) / "estimate.h5", say)
         cold_s = timing.time(cells[0])
         for cell in cells[1:]:
             timing.time(cell)
         timing.time(cells[0])  # what was compiled for the first is there by now
         return timing.estimate(max(0.0, cold_s - sum(timing.spent[cells[0].n_turbines])))
+
+
+@contextmanager
+def _printing_to_stderr() -> Iterator[None]:
+    """Keep what tasks print, from Python or C, apart from what the command prints."""
+    sys.stdout.flush()
+    kept = os.dup(1)
+    os.dup2(2, 1)
+    try:
+        with redirect_stdout(sys.stderr):
+            yield
+    finally:
+        ctypes.CDLL(None).fflush(None)
+        os.dup2(kept, 1)
+        os.close(kept)
 
 
 def _chosen(cells: Sequence[Cell]) -> list[Cell]:

@@ -12,11 +12,13 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from vindeby.errors import StoppedError
+from vindeby.errors import BusyError, StoppedError
 from vindeby.runner.summary import Summary
+from vindeby.runner.task_executor import one_line as text_of
 from vindeby.text import one_line
 
 LONGEST_S = 60.0
+_LONGEST_REASON = 4000
 _TRUST = "will be executed when this run ends, and may do whatever you may do; run only campaign files that you trust"
 
 
@@ -39,7 +41,7 @@ class Ending:
             "VINDEBY_TOTAL": "" if summary is None else str(summary.total),
             "VINDEBY_DONE": "" if summary is None else str(summary.safe),
             "VINDEBY_FAILED": "" if summary is None else str(len(summary.all_failed)),
-            "VINDEBY_REASON": "" if error is None else one_line(str(error) or type(error).__name__),
+            "VINDEBY_REASON": "" if error is None else one_line(text_of(error))[:_LONGEST_REASON],
         }
 
 
@@ -58,7 +60,8 @@ def notifying(
         raised = error
         raise
     finally:
-        if arguments:
+        is_another = isinstance(raised, BusyError) and ending.summary is None  # which notifies when it ends
+        if arguments and not is_another:
             problem = _run(arguments, ending.variables(name, output, raised))
             if problem:
                 say(f"warning: run.notify: {shlex.join(arguments)} {problem}")
@@ -80,5 +83,7 @@ def _run(arguments: list[str], variables: dict[str, str]) -> str:
         process.wait()
         if isinstance(error, subprocess.TimeoutExpired):
             return f"was ended after {LONGEST_S:g} s"
+        if isinstance(error, KeyboardInterrupt):
+            return "was ended, as the user asked for"
         raise
     return f"ended with status {status}" if status else ""

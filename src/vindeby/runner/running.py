@@ -244,7 +244,7 @@ class _Work:
             elsewhere is not None
         ):  # there only a limit of the user's is known here; the agents know their share
             limit, alone = None if options.memory_limit_mb is None else limit, None
-        device = self._device() if elsewhere is None else "cpu"
+        device = self._device(is_here=elsewhere is None)
         policy = Policy(
             workers=slots,
             retries=retries(options),
@@ -299,10 +299,11 @@ class _Work:
         self.lock.confirm()
         _raise_for(finish, summary, directory)
 
-    def _device(self) -> Literal["cpu", "cuda"]:
-        """What computes gradients on this machine."""
+    def _device(self, *, is_here: bool) -> Literal["cpu", "cuda"]:
+        """What computes gradients."""
         asked = self.options.device
-        device, why = chosen_device(self.space.campaign, asked)
+        device, why = chosen_device(self.space.campaign, asked if is_here else "cpu")
+        why = why if is_here else "workers of a Dask cluster use no cards"
         if device == "cuda":
             self.say(f"gradients are computed on {why}")
         elif asked == "cuda":

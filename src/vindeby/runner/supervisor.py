@@ -199,8 +199,8 @@ class Supervisor:
             self._log.write("worker died", worker=slot, pid=event.pid, reason=failure.reason)
         if event.suspect is not None and event.suspect not in event.published:  # it is tried again
             self._log.write(CUT_SHORT, task=self._space.key(event.suspect), reason=failure.reason)
-        to_blame = event.suspect is not None and not event.published and self._plan.together(slot) == 1
-        if self.time_is_up and to_blame and not event.by_itself:
+        to_blame = not event.published and not event.by_itself and self._plan.together(slot) == 1
+        if self.time_is_up and to_blame and event.suspect is not None:
             task, seconds = self._on_task.get(slot, (None, 0.0))
             self.cut_short[event.suspect] = seconds if task == event.suspect else 0.0
 
