@@ -44,9 +44,8 @@ def neighbours_of(campaign: CampaignFields, farm_idx: int) -> tuple[Standing, ..
     """Every turbine around a farm, those of the campaign first, in the order of the file."""
     groups = groups_in(campaign, farm_idx)
     every = [one for _, group in groups for one in standing_in(group, campaign.turbines)]
-    return tuple(
-        {(one.x, one.y, one.turbine.name): one for one in every}.values()
-    )  # in several scenarios, too
+    # One that stands in several scenarios is given once.
+    return tuple({(one.x, one.y, one.turbine.name): one for one in every}.values())
 
 
 def groups_of(campaign: CampaignFields, farm_idx: int) -> dict[str, FloatArray]:

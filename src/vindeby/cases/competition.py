@@ -54,9 +54,8 @@ def _lost(toward: float, x: FloatArray, y: FloatArray) -> FloatArray:
     cos, sin = np.cos(toward), np.sin(toward)
     dx, dy, tip = x[:, None] - x, y[:, None] - y, _RADIUS_M / _GROWTH
     far = dx * cos + dy * sin
-    with np.errstate(
-        invalid="ignore"
-    ):  # rounding may give a cosine above 1, which the evaluator takes as no wake
+    # Rounding may give a cosine above 1, which the evaluator takes as no wake.
+    with np.errstate(invalid="ignore"):
         beta = np.arccos((far + tip) / np.hypot(dx + tip * cos, dy + tip * sin))
         hit = beta < np.arctan(_GROWTH)
     np.fill_diagonal(hit, val=False)

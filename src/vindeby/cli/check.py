@@ -56,9 +56,8 @@ def _estimated(campaign: Campaign, *, in_words: bool) -> dict[str, object]:
     from vindeby.results.humanize import duration, size
     from vindeby.runner.estimate import estimate
 
-    former = signal.signal(
-        signal.SIGTERM, signal.default_int_handler
-    )  # so that the temporary folder is removed
+    # The temporary folder is removed on a request to stop, too.
+    former = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         found = estimate(campaign, say)
     finally:

@@ -57,9 +57,7 @@ def draw_rose(axes: Any, farm: WindFarm, direction: float | None = None) -> None
     """How often the wind comes from where, and how fast; ``axes`` must be polar."""
     states = farm.states
     place = np.repeat(states.direction, np.diff(states.first)) / (360 / _SECTORS)
-    sector = (
-        np.floor(place + 0.5).astype(int) % _SECTORS
-    )  # a border belongs to the next sector, as in wake.site
+    sector = np.floor(place + 0.5).astype(int) % _SECTORS  # a border belongs to the next one, as in wake.site
     angles = np.deg2rad(np.arange(_SECTORS) * 360 / _SECTORS)
     base = np.zeros(_SECTORS)
     colours = greys(len(_SPEED_CLASSES) - 1)

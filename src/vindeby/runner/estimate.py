@@ -9,8 +9,8 @@ import os
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, redirect_stdout
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -58,28 +58,20 @@ def estimate(campaign: Campaign, say: Callable[[str], None] = lambda _: None) ->
     if text := warning(campaign, search_path()):
         say(text)
     cells = _chosen(campaign.cells())
-    with _printing_to_stderr(), tempfile.TemporaryDirectory(prefix="vindeby-estimate-") as scratch:
+    with ExitStack() as stack:
+        kept = os.dup(1)  # what tasks print, from Python or C, goes to standard error
+        stack.callback(os.close, kept)
+        stack.callback(os.dup2, kept, 1)
+        stack.callback(ctypes.CDLL(None).fflush, None)
+        stack.enter_context(redirect_stdout(sys.stderr))
+        os.dup2(2, 1)
+        scratch = stack.enter_context(tempfile.TemporaryDirectory(prefix="vindeby-estimate-"))
         timing = _Timing(campaign, Path(scratch) / "estimate.h5", say)
         cold_s = timing.time(cells[0])
         for cell in cells[1:]:
             timing.time(cell)
         timing.time(cells[0])  # what was compiled for the first is there by now
         return timing.estimate(max(0.0, cold_s - sum(timing.spent[cells[0].n_turbines])))
-
-
-@contextmanager
-def _printing_to_stderr() -> Iterator[None]:
-    """Keep what tasks print, from Python or C, apart from what the command prints."""
-    sys.stdout.flush()
-    kept = os.dup(1)
-    os.dup2(2, 1)
-    try:
-        with redirect_stdout(sys.stderr):
-            yield
-    finally:
-        ctypes.CDLL(None).fflush(None)
-        os.dup2(kept, 1)
-        os.close(kept)
 
 
 def _chosen(cells: Sequence[Cell]) -> list[Cell]:

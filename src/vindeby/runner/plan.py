@@ -334,9 +334,7 @@ class Plan:
                 self._out.append(Assign(worker, tasks, trusted=self._trusts_exceptions))
             elif hand.tasks:
                 continue
-            elif self._suspects and (
-                worker in fresh or not fresh
-            ):  # one that is not fresh would retire for it
+            elif self._suspects and (worker in fresh or not fresh):  # one that is not fresh retires for it
                 self._give(worker, hand, self._suspects.popleft(), alone=False)
             elif self._outsized and self._machine_is_free(worker):
                 self._give(worker, hand, self._outsized.popleft(), alone=True)

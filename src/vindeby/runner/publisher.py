@@ -152,9 +152,8 @@ class Publisher:
 
     def _not_published(self, batch: list[Finished], error: Exception) -> list[Finished]:
         for cause in (error, error.__cause__, error.__context__):
-            if (
-                isinstance(cause, OSError) and cause.errno in _NO_DESCRIPTOR
-            ):  # a task may hold them for a while
+            # A task may hold them for a while.
+            if isinstance(cause, OSError) and cause.errno in _NO_DESCRIPTOR:
                 self.blocked = f"results cannot be published: {cause.strerror}"
                 return batch
         if isinstance(error, StorageError):
@@ -172,9 +171,8 @@ class Publisher:
             return [entry for one in batch for entry in self._publish([one])]
         reason = bounded(f"the result cannot be stored: {error}")
         kind = Kind.MEMORY if isinstance(error, MemoryError) else Kind.INVALID
-        if not isinstance(
-            error, MemoryError | VindebyError
-        ):  # a fault of this process: it is tried again in another
+        # Others are faults of this process: it is tried again in another.
+        if not isinstance(error, MemoryError | VindebyError):
             self.blocked, kind = reason, Kind.KILLED
         self._report(Failed(self._worker, batch[0][0], Failure(kind, reason)))
         return []

@@ -182,9 +182,8 @@ def _report_resume_state(resume_state: ResumeState, say: Callable[[str], None], 
     for path, [why] in resume_state.odd.items():
         say(f"{path}: {why}")
     if resume_state.done:
-        say(
-            f"{plural(resume_state.done, 'result')} {'is' if resume_state.done == 1 else 'are'} there already"
-        )
+        verb = "is" if resume_state.done == 1 else "are"
+        say(f"{plural(resume_state.done, 'result')} {verb} there already")
     if resume_state.invalid:
         key, why = next(iter(resume_state.invalid.items()))
         done = (
@@ -240,9 +239,7 @@ class _Work:
             self.say(message)
         slots = 1 if elsewhere is not None else min(workers_of(options), len(resume_state.todo))
         limit, alone = memory_limits(options, slots)
-        if (
-            elsewhere is not None
-        ):  # there only a limit of the user's is known here; the agents know their share
+        if elsewhere is not None:  # only a limit of the user's is known here; the agents know their share
             limit, alone = None if options.memory_limit_mb is None else limit, None
         device = self._device(is_here=elsewhere is None)
         policy = Policy(
@@ -276,13 +273,9 @@ class _Work:
                 link = connected(elsewhere, options, workers, directory.logs, self.say)
                 client, no_jobs_reason = stack.enter_context(link)
                 pool = DaskPool(
-                    setup,
-                    client,
-                    most=workers,
-                    patience_s=options.wait_for_workers_s,
-                    no_jobs_reason=no_jobs_reason,
-                    say=self.say,
-                )
+                    setup, client, most=workers, patience_s=options.wait_for_workers_s,
+                    no_jobs_reason=no_jobs_reason, say=self.say,
+                )  # fmt: skip
             merging: Callable[[int], None] = _silent
             if options.merge_every_s is not None:
                 merger = PeriodicMerger(directory, options.merge_every_s, log, self.say, self.lock)

@@ -80,7 +80,10 @@ class Gathering:
                     if batch:
                         self._answer(batch)
             finally:
-                self._close()
+                with self._change:  # nobody evaluates layouts any longer
+                    self._closed = True
+                    while self._waiting:
+                        self._waiting.pop().answer.set_exception(CancelledError())
                 pool.shutdown(wait=False, cancel_futures=True)
         for number, search in enumerate(one_by_one):
             self.used.add("cpu")
@@ -89,13 +92,6 @@ class Gathering:
             except BaseException as error:  # noqa: BLE001 - as what a thread raises
                 found = error
             yield number, found
-
-    def _close(self) -> None:
-        """Let no search wait any longer, when nobody evaluates its layouts."""
-        with self._change:
-            self._closed = True
-            while self._waiting:
-                self._waiting.pop().answer.set_exception(CancelledError())
 
     def _ended(self, _search: Future[Any]) -> None:
         with self._change:

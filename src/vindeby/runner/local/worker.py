@@ -94,9 +94,8 @@ class Output:
         """A task ended that began when the log had this size."""
         self._restore_streams()
         for name in ("stdout", "stderr"):
-            with contextlib.suppress(
-                Exception
-            ):  # the user's own stream, put there when the module was imported
+            # It may be the user's own stream, put there when the module was imported.
+            with contextlib.suppress(Exception):
                 getattr(sys, name).flush()
         written = os.fstat(self._descriptor).st_size - size
         if written > KEPT_OF_A_TASK:

@@ -171,9 +171,7 @@ def method_for(campaign: Campaign, progress: Callable[..., None]) -> Method:
         )
     if calls:
         found = imported("method.call", calls[0].function, "function")
-        if isinstance(found, type) and hasattr(
-            found, "prepare"
-        ):  # a Method of its own, such as that of evaluate
+        if isinstance(found, type) and hasattr(found, "prepare"):  # a Method, such as that of evaluate
             method: Method = found(campaign)
             return method
         return CallMethod(campaign, calls[0])
