@@ -22,7 +22,7 @@ from vindeby.layout.method import Method
 from vindeby.layout.portfolio import contest
 from vindeby.layout.portfolio.candidates import POINTS, Budget, Candidate, Candidates, Tools
 from vindeby.layout.portfolio.contest import Climbs, Contest, Race
-from vindeby.layout.portfolio.starts import GRADIENT, starts_for
+from vindeby.layout.portfolio.starts import GRADIENT, Start, starts_for
 from vindeby.wake import Turbine, WeibullSite, WindFarm, WindStates
 
 pytestmark = pytest.mark.slow
@@ -340,6 +340,31 @@ def test_rounds_move_layouts_that_no_round_before_has_moved(monkeypatch: pytest.
         np.abs(np.subtract.outer(rounds, rounds))[np.triu_indices(len(rounds), 1)] > 2e-6 * rounds.max()
     )
     assert found.aep_gwh >= max(ended[:first])
+
+
+def test_starts_that_fail_in_a_later_round_leave_the_layouts_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(contest, "ROUND", 300)
+    rounds: list[float] = []
+    pass_on, made_by = Contest._pass_on, Race._made_by
+
+    def passed_on(self: Contest, until: float) -> None:
+        rounds.append(until)
+        pass_on(self, until)
+
+    def made(self: Race, start: Start) -> Layout | None:
+        if len(rounds) < 2:
+            return made_by(self, start)
+        self._starts.remove(start)
+        self.found.best = []  # as if all that was there had been moved
+        return None
+
+    monkeypatch.setattr(Contest, "_pass_on", passed_on)
+    monkeypatch.setattr(Race, "_made_by", made)
+    problem = round_farm()
+    found = Auto(evaluations=4000).run(problem, 1)
+    assert len(rounds) > 2
+    assert problem.is_feasible(found.layout)
+    refuse_bad_curve(found)
 
 
 def test_layouts_are_compared_with_those_of_the_race_and_not_with_refined_ones() -> None:

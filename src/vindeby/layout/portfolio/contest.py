@@ -119,7 +119,8 @@ class Contest:
         begun = self.budget.used
         race, refined, walked = (begun + share * (until - begun) for share in self._shares)
         self._race.run(race)
-        self._refine(refined)
+        if self.found.best:
+            self._refine(refined)
         self.found.leave_out(self._moved)
         if self.found.best:
             self._moved.append(self.found.best[0].worth)
@@ -219,7 +220,7 @@ class Race:
                     continue
                 if (layout := self._made_by(start)) is not None:
                     self.climb_from(layout, start.name, until)
-        if not self.found.best:
+        if self.found.first is None:
             name = self.tools.problem.name
             raise TaskError(f"farm {name}: auto found no start; {'; '.join(self._failures)}")
 
