@@ -4,7 +4,8 @@
                                       [--keep FILE.json] [--draw docs/pictures/long-budgets.png]
 
 The cases are those of ``open_case_data``, with its 24 directions. CPU seconds of one core, compiling left out. With
-``--keep`` what is measured is added to a file and not measured again; ``--draw`` makes a picture of all that it holds.
+``--keep`` what is measured is added to a file and not measured again; ``--draw`` makes a picture of all that it holds:
+the best layout of each run over its CPU seconds, and a point where it ends.
 """
 
 from __future__ import annotations
@@ -18,8 +19,8 @@ import open_case_data
 
 from vindeby.layout import Auto
 
-Figures = dict[str, dict[str, list[float]]]
-"""By case and CPU seconds: AEP (GWh) by seed."""
+Figures = dict[str, dict[str, list[tuple[list[float], list[float]]]]]
+"""By case, budget and seed: CPU seconds, and the AEP (GWh) of the best layout by then."""
 CASES = ("even-50-two-way", "notched-80-broad", "long-200-even", "even-300-two-way")
 
 
@@ -32,8 +33,10 @@ def measure(figures: Figures, chosen: argparse.Namespace) -> None:
         for seconds in chosen.seconds:
             found = figures.setdefault(name, {}).setdefault(f"{seconds:g}", [])
             for seed in range(len(found), chosen.seeds):
-                found.append(Auto(seconds=seconds).run(problem, seed).aep_gwh)
-                print(f"{name}, {seconds:g} s, seed {seed}: {found[-1]:,.3f} GWh", flush=True)
+                result = Auto(seconds=seconds).run(problem, seed)
+                curve = [result.arrays[f"curve_{of}"].tolist() for of in ("seconds", "aep_gwh")]
+                found.append((curve[0], curve[1]))
+                print(f"{name}, {seconds:g} s, seed {seed}: {curve[1][-1]:,.3f} GWh", flush=True)
                 if chosen.keep:
                     chosen.keep.write_text(json.dumps(figures, indent=1))
 
@@ -44,8 +47,8 @@ def table(figures: Figures) -> None:
     print("| case |" + "".join(f" {seconds:g} s |" for seconds in budgets))
     print("| --- |" + " ---: |" * len(budgets))
     for name, row in figures.items():
-        means = [np.mean(row[key]) if row.get(key := f"{seconds:g}") else None for seconds in budgets]
-        print(f"| {name} |" + "".join("  |" if mean is None else f" {mean:,.2f} |" for mean in means))
+        ends = [[aep[-1] for _, aep in row.get(f"{seconds:g}", [])] for seconds in budgets]
+        print(f"| {name} |" + "".join(f" {np.mean(end):,.2f} |" if end else "  |" for end in ends))
 
 
 def draw(figures: Figures, path: Path) -> None:
@@ -53,12 +56,16 @@ def draw(figures: Figures, path: Path) -> None:
     import matplotlib.pyplot as plt
 
     figure, axes = plt.subplots(figsize=(5.6, 3.8), layout="constrained")
-    for name, row in figures.items():
-        seconds = sorted((key for key in row if row[key]), key=float)
-        best = max(max(row[key]) for key in seconds)
-        below = [100.0 * (float(np.mean(row[key])) / best - 1.0) for key in seconds]
-        axes.plot([float(key) for key in seconds], below, "o-", label=name, ms=4)
-    axes.set(xscale="log", xlabel="CPU seconds", ylabel="% of the best AEP found")
+    for number, (name, row) in enumerate(figures.items()):
+        runs = [run for found in row.values() for run in found]
+        best = max(aep[-1] for _, aep in runs)
+        for seconds, aep in runs:
+            below = 100.0 * (np.array(aep) / best - 1.0)
+            axes.step(seconds, below, f"C{number}-", where="post", lw=1, alpha=0.5)
+            axes.plot(seconds[-1], below[-1], f"C{number}o", ms=4)
+        axes.plot([], [], f"C{number}o-", label=name, ms=4)
+    axes.set(xscale="log", xlim=(0.5, None), ylim=(-0.6, 0.02))
+    axes.set(xlabel="CPU seconds", ylabel="% of the best AEP found")
     axes.legend(fontsize=8)
     figure.savefig(path, dpi=110)
 

@@ -129,8 +129,9 @@ def test_without_enough_threads_searches_run_one_by_one(
 def test_searches_end_when_nobody_waits_for_them_any_longer(search: Search) -> None:
     running = Gathering("cpu").run([lambda: "over", *(partial(search, seed, None) for seed in range(3))])
     assert next(running) == (0, "over")
+    assert [thread for thread in threading.enumerate() if thread.name.startswith("search_")]
     running.close()  # type: ignore[attr-defined]
-    assert not [thread for thread in threading.enumerate() if thread.name.startswith("ThreadPoolExecutor")]
+    assert not [thread for thread in threading.enumerate() if thread.name.startswith("search_")]
 
 
 class Card:

@@ -63,7 +63,7 @@ class Gathering:
         """Run all searches at the same time; gives the number of each, with what it returned or raised, as it ends."""
         self._live, self._closed, here = len(searches), False, (_of_thread, "gathering", self)
         running: dict[Future[Any], int] = {}
-        with ThreadPoolExecutor(len(searches), initializer=setattr, initargs=here) as pool:
+        with ThreadPoolExecutor(len(searches), "search", initializer=setattr, initargs=here) as pool:
             try:
                 with suppress(RuntimeError, MemoryError):  # not so many threads may be had
                     running = {pool.submit(search): number for number, search in enumerate(searches)}
