@@ -184,7 +184,10 @@ def test_the_regret_of_costs_is_against_the_best_of_each_scenario_alone(of: str,
     west = {"type": "five", "positions": [[-1200.0, 400.0 * row] for row in range(9)]}
     beside = [{"name": "west", "neighbours": west}, {"name": "near", "neighbours": NEAR}]
     site = small()["site"]
-    site["weibull"] |= {"direction_step": 1.0, "wind_speeds": [8.0, 12.0]}  # searched in the wind that is stated
+    site["weibull"] |= {
+        "direction_step": 1.0,
+        "wind_speeds": [8.0, 12.0],
+    }  # searched in the wind that is stated
     asked = campaign("regret", method, costs=COSTS, objective=objective, scenarios=beside, site=site)
     assert run(asked, tmp_path / "out.h5", workers=1).complete
     farms = [world.campaign.wind_farm() for world in worlds(asked)]
@@ -200,7 +203,9 @@ def test_the_regret_of_costs_is_against_the_best_of_each_scenario_alone(of: str,
         alone = [regret(layout, best) for layout in layouts]
         found = regret(record.arrays["layout"], best)
         sign = 1.0 if of == "lcoe" else -1.0
-        assert record.attributes["objective"] == pytest.approx(sign * found, rel=1e-6, abs=1e-12 * abs(best).max())
+        assert record.attributes["objective"] == pytest.approx(
+            sign * found, rel=1e-6, abs=1e-12 * abs(best).max()
+        )
         assert 0.0 < found < min(alone)
         check = CampaignCheck(asked, deep=True)
         assert list(check(record)) == []
