@@ -48,9 +48,10 @@ def best(over: str) -> np.ndarray:
 
 
 def valued(over: str) -> ScenarioFarm:
-    """A farm by its mean, worst or regret, or by the least of energies that are scaled by scenario to about the same."""
+    """A farm by its mean, worst or regret, or by the least of energies that are scaled to be about the same."""
     if over == "scaled":
-        return ScenarioFarm(parts(), [1, 2, 5]).with_best(0.0, gwh().mean() / gwh() * [1.0, 1.00001, 1.00002])
+        scaled = gwh().mean() / gwh() * [1.0, 1.00001, 1.00002]
+        return ScenarioFarm(parts(), [1, 2, 5]).with_best(0.0, scaled)
     return ScenarioFarm(parts(), [1, 2, 5], over, best(over))  # type: ignore[arg-type]
 
 
