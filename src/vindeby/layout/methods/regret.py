@@ -6,9 +6,9 @@ that the regret of that scenario is measured by, for every seed. Then it searche
 least regret, it is the result.
 
 The cost of a layout is the same in every scenario. So a regret of net present values is one of energies less the cost
-at the price. A layout has a regret of LCOEs below ``R`` if ``price * AEP > cost`` in each scenario at its own price, the
-best LCOE there plus ``R`` (Dinkelbach's method, as in ``layout.valuation``, for the largest of several ratios). ``R`` is
-the least that a layout for a single scenario has.
+at the price. A layout has a regret of LCOEs below ``R`` if ``price * AEP > cost`` in each scenario at its own price:
+the best LCOE there plus ``R`` (Dinkelbach's method, as in ``layout.valuation``, for the largest of several ratios).
+``R`` is the least that a layout for a single scenario has.
 """
 
 from collections.abc import Sequence
