@@ -85,7 +85,8 @@ BROKEN_COSTS: dict[str, BrokenCosts] = {
     "no type at all": _with("{five: 2.0e+6, tabulated: 1.0e+6}", "{}", "costs.turbine.opex", "at least 1 entries"),
     # foundations
     "cost and mass": _with(
-        "    price_per_kg", "    cost: [[1, 2], [9, 3]]\n    price_per_kg", "costs.foundation.mass", "cost excludes mass"
+        "    price_per_kg", "    cost: [[1, 2], [9, 3]]\n    price_per_kg", "costs.foundation.mass",
+        "cost excludes mass",
     ),
     "a mass without a price": _with("    price_per_kg: 3.36\n", "", "costs.foundation.mass", "belong together"),
     "a price without a mass": _with(
@@ -109,14 +110,14 @@ BROKEN_COSTS: dict[str, BrokenCosts] = {
         "begin a polynomial with its constant",
     ),
     "a cost that is negative between the points of the grid": _with(
-        _MASS, "    cost: {polynomial: [1.224e+5, -7.0e+3, 100.0]}\n", "costs.foundation.cost", "below 0, at a depth of 34.0",
-        "farm 'north'",
+        _MASS, "    cost: {polynomial: [1.224e+5, -7.0e+3, 100.0]}\n", "costs.foundation.cost",
+        "below 0, at a depth of 34.0", "farm 'north'",
     ),
     "land in a farm": BrokenCosts(
         COSTED.replace(_TABLE, "{polynomial: [1.0e+6]}").replace(
             DEPTH, "{x: [-500, 10000], y: [-9500, 9000], values: [[20, 25], [-9999, 40]]}"
         ),
-        ("costs.foundation.depth", "is -9999 m deep at (10000, -9500): it is land", "farm 'north'", "positive: up", "least"),
+        ("costs.foundation.depth", "is -9999 m deep at (10000, -9500): it is land", "farm 'north'", "positive: up"),
     ),
     "a table and a polynomial": _with(
         _MASS, "    cost: {table: [[10, 1], [60, 2]], polynomial: [1]}\n", "costs.foundation.cost", "exclude each other"
@@ -150,8 +151,8 @@ BROKEN_COSTS: dict[str, BrokenCosts] = {
         "least: 10, most: 60", "least: 60, most: 10", "costs.foundation.depth.most", "most is 10 m and least is 60 m"
     ),
     "limits that no farm has": _with(
-        "least: 10, most: 60", "least: 50, most: 60", "costs.foundation.depth", "farm 'north' is 20 m deep", "40 m elsewhere",
-        "outside the limits", "change least and most",
+        "least: 10, most: 60", "least: 50, most: 60", "costs.foundation.depth", "farm 'north' is 20 m deep",
+        "40 m elsewhere", "outside the limits", "change least and most",
     ),
     "a negative limit": _with("least: 10", "least: -10", "costs.foundation.depth.least", "at least 0", "got -10"),
     "an option of files without a file": _with(
@@ -159,7 +160,7 @@ BROKEN_COSTS: dict[str, BrokenCosts] = {
     ),
     # objectives
     "an unknown objective": _objective("lcoh", "objective", "should be 'aep'", "'lcoe'", "got 'lcoh'"),
-    "npv without a price": _objective("npv", "objective.price", "npv and price belong together", "{of: npv, price: 80}"),
+    "npv without a price": _objective("npv", "objective.price", "belong together", "{of: npv, price: 80}"),
     "a price of 0": _objective("{of: npv, price: 0}", "objective.price", "greater than 0"),
     "a price for the LCOE": _objective("{of: lcoe, price: 80}", "objective.price", "npv and price belong together"),
     "a cost of turbines and the LCOE": _objective(
@@ -186,7 +187,8 @@ BROKEN_COSTS: dict[str, BrokenCosts] = {
     "a table without depths": _depth("d.csv", partial(write_table, header="x,y,d"), "names no column of depth"),
     "a table of depths in feet": _depth("d.csv", partial(write_table, header="x,y,depth [ft]"), "is in ft"),
     "a table with a point twice": _depth(
-        "d.csv", _text("x,y,depth\n0,0,1\n0,1,2\n1,0,3\n1,1,4\n1,0,5\n"), "give each point once", "is not a grid: 5 points"
+        "d.csv", _text("x,y,depth\n0,0,1\n0,1,2\n1,0,3\n1,1,4\n1,0,5\n"), "is not a grid: 5 points",
+        "give each point once",
     ),
     "scattered soundings": _depth(
         "d.csv", _text("x,y,depth\n0,0,1\n10,11,2\n21,22,3\n33,34,4\n"), "is not a grid", "gdal_grid"
@@ -197,18 +199,21 @@ BROKEN_COSTS: dict[str, BrokenCosts] = {
     "a table of depths with a gap": _depth(
         "d.csv", _text("x,y,depth\n0,0,1\n0,1,\n1,0,3\n1,1,4\n"), "d.csv:3", "has no depth"
     ),
-    "netCDF without depths": _depth("d.nc", partial(write_netcdf, names={"salt": 1.0}), "has no variable depth", "with variable: salt"),
+    "netCDF without depths": _depth(
+        "d.nc", partial(write_netcdf, names={"salt": 1.0}), "has no variable depth", "with variable: salt"
+    ),
     "netCDF without the variable that is named": _depth(
         "d.nc", partial(write_netcdf, names={"depth": 1.0}), "has no variable salt", options=", variable: salt"
     ),
     "netCDF in degrees": _depth(
-        "d.nc", partial(write_netcdf, names={"depth": 1.0}, axes=("lat", "lon")), "over lat and lon, not over x and y", "gdalwarp"
+        "d.nc", partial(write_netcdf, names={"depth": 1.0}, axes=("lat", "lon")), "over lat and lon, not over x and y",
+        "gdalwarp",
     ),
     "netCDF in feet": _depth(
         "d.nc", partial(write_netcdf, names={"depth": 1.0}, units="feet"), "has depth in feet", "convert it to metres"
     ),
     "text that is called netCDF": _depth("d.nc", _text("hello"), "is neither netCDF-4 nor HDF5"),
-    "GeoTIFF in degrees": _depth("d.tif", partial(write_raster, crs="EPSG:4326"), "coordinates in degrees", "convert it"),
+    "GeoTIFF in degrees": _depth("d.tif", partial(write_raster, crs="EPSG:4326"), "coordinates in degrees"),
     "GeoTIFF of US feet": _depth("d.tif", partial(write_raster, crs="EPSG:2263"), "coordinates in US survey foot"),
     "GeoTIFF with depths in feet": _depth("d.tif", partial(write_raster, unit="ft"), "has numbers in ft"),
     "GeoTIFF with a fill value that it does not name": _depth(

@@ -132,7 +132,7 @@ BROKEN_SCENARIOS: dict[str, Broken] = {
     "regret of a chosen number": _scenarios(
         " [{name: a}]",
         "objective.over",
-        "fixed numbers of turbines",
+        "the search chooses how many",
         "write mean or worst",
         more="objective: {turbine_cost_gwh: 12, over: regret}\n",
         old="capacity_mw: 30",

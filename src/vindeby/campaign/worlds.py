@@ -111,5 +111,5 @@ def refuse_bad_scenarios(campaign: CampaignFields) -> None:
         wrong = "needs the same best layouts in every worker, which auto with seconds does not find"
         require(not timed, wrong, "give auto evaluations instead, e.g. {auto: {evaluations: 5000}}", *at)
         counts = [campaign.level_of(one).count_range or campaign.mix_ranges_of(one) for one in campaign.farms]
-        fixed, wrong = objective.of == "aep" and not any(counts), "is of AEP with fixed numbers of turbines"
-        require(fixed, wrong, "write mean or worst, or of: aep and fixed numbers", *at)
+        wrong = "compares layouts of as many turbines, but the search chooses how many there are"
+        require(not any(counts), wrong, "give fixed numbers, or write mean or worst", *at)
