@@ -34,6 +34,7 @@ def test_check_states_what_costs_are_of(tmp_path: Path) -> None:
     assert json.loads(vindeby(tmp_path, "check", "c.yaml", "--json").stdout)["costs"] == words
 
 
+@pytest.mark.parametrize("preset", presets.names())
 def test_init_writes_every_preset_and_check_takes_it(preset: str, tmp_path: Path) -> None:
     assert vindeby(tmp_path, "init", preset).returncode == 0
     text = (tmp_path / f"{preset}.yaml").read_text()

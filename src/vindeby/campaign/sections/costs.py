@@ -157,10 +157,12 @@ class DepthCurve(OneOf):
 
     def at(self, depths: FloatArray) -> FloatArray:
         """The values at depths; NaN where a table has none."""
-        if self.table is None:
-            return np.polynomial.polynomial.polyval(depths, np.array(self.polynomial))
-        known, values = np.array(self.table).T
-        return np.interp(depths, known, values, np.nan, np.nan)
+        if self.table is not None:
+            known, values = np.array(self.table).T
+            found: FloatArray = np.interp(depths, known, values, np.nan, np.nan)
+        else:
+            found = np.polynomial.polynomial.polyval(depths, np.array(self.polynomial))
+        return found
 
 
 class Foundation(Section):
@@ -404,7 +406,7 @@ class Objective(Section):
         elif cost is not None:
             words = f"AEP less {cost:g} GWh per year for each turbine"
         elif self.against is not None:
-            words = f"AEP against {AGAINST[self.against].label}, with a weight for each seed"
+            words = f"AEP against {AGAINST[self.against].label}, by a weight for each seed"
         elif self.price is not None:
             words += f" at {self.mean_price:g} EUR per MWh"
         return words if self.over is None else f"{words}, {self.over} over the scenarios"
