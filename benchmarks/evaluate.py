@@ -81,7 +81,7 @@ def in_this_process(asked: Campaign) -> tuple[list[dict[str, Any]], list[float]]
     prepared, found, seconds = EvaluationMethod(asked).prepare(asked.cells()[0]), [], []
     for task in asked.tasks():
         began = time.process_time()
-        result = prepared.solve(task)
+        result = prepared(task)
         seconds.append(time.process_time() - began)
         found.append({**result.arrays, "neighbours": result.attributes["neighbours"]})
     return found, seconds

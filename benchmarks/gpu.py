@@ -2,6 +2,8 @@
 
     python benchmarks/gpu.py             66 turbines in batches of 1 to 4096; 20 to 500 turbines; every wake model
     python benchmarks/gpu.py --quick     66 turbines, a few batches
+    python benchmarks/gpu.py --pixwake   beside pixwake (JAX, double precision) on the same card; needs pixwake from
+                                         github.com/simutisernestas/pixwake, jax, xarray and h5netcdf
 
 360 directions x 23 wind speeds, one turbulence intensity, random layouts. Times are wall time, with the transfer of
 places and results, the best of several after one call to compile. The cores use the engine's tables, whose deficits
@@ -69,18 +71,70 @@ def compare(wake: str, count: int, batches: list[int], cores: int, **options: An
         print(f"{row} {difference:>10.1e}", flush=True)
 
 
+def pixwake_gradient(wake: str, of: WindFarm) -> Callable[..., Any]:
+    """What pixwake computes for layouts (layouts, turbines): AEP in GWh, and its slopes with x and y.
+
+    ``gaussian`` is the same model there; for ``nygaard-2022`` it has no mirrored wakes.
+    """
+    import jax
+    import jax.numpy as jnp
+    import pixwake
+    from pixwake.deficit import BastankhahGaussianDeficit, TurboGaussianDeficit
+    from pixwake.rotor_avg import GaussianOverlapAvgModel
+    from pixwake.utils import ct2a_mom1d
+
+    jax.config.update("jax_enable_x64", True)  # pixwake switches it off when it is imported
+    speed, states = np.linspace(0.0, 30.0, 301), of.states
+    power, thrust = TURBINE.power_at(speed) / 1e3, TURBINE.thrust_coefficient_at(speed)
+    curves = (pixwake.Curve(jnp.array(speed), jnp.array(values)) for values in (power, thrust))
+    turbine = pixwake.Turbine(TURBINE.rotor_diameter_m, TURBINE.hub_height_m, *curves)
+    shared = {"ct2a": ct2a_mom1d, "use_radius_mask": False}
+    deficit = (
+        BastankhahGaussianDeficit(**shared)
+        if wake == "gaussian"
+        else TurboGaussianDeficit(ctlim=0.96, rotor_avg_model=GaussianOverlapAvgModel(), **shared)
+    )
+    simulation = pixwake.WakeSimulation(turbine, deficit)
+    direction = np.repeat(states.direction, np.diff(of.wind.first))
+    wind = [jnp.array(values) for values in (states.speed, direction, states.turbulence)]
+    probability = jnp.array(states.probability)
+
+    def aep(x: Any, y: Any) -> Any:
+        return simulation(x, y, *wind).aep(probability)
+
+    return jax.jit(lambda x, y: jax.lax.map(lambda at: jax.value_and_grad(aep, (0, 1))(*at), (x, y)))
+
+
+def compare_with_pixwake(wake: str, count: int, batch: int, **options: Any) -> None:
+    """One row: AEP with gradient per second by pixwake and by a farm on the card."""
+    card, given = farm(wake, device="cuda", **options), layouts(batch, count)
+    theirs = pixwake_gradient(wake, card)
+    (aep, slopes), (own, own_x, own_y) = theirs(*given), card.aep_and_gradient_batch(*given)
+    difference = np.abs(np.array(aep) / own - 1.0).max()
+    of_slopes = max(np.abs(a - b).max() for a, b in zip(slopes, (own_x, own_y), strict=True))
+    of_slopes /= max(np.abs(own_x).max(), np.abs(own_y).max())
+    rate = batch / best_s(lambda: card.aep_and_gradient_batch(*given))
+    their_rate = batch / best_s(lambda: theirs(*given)[0].block_until_ready())
+    row = f"{wake:<16} {count:>5} {batch:>6} {rate:>12,.1f} {their_rate:>12,.1f} {rate / their_rate:>8.1f}"
+    print(f"{row} {difference:>10.1e} {of_slopes:>10.1e}", flush=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--quick", action="store_true")
-    quick = parser.parse_args().quick
+    parser.add_argument("--pixwake", action="store_true")
+    chosen = parser.parse_args()
     cores = len(os.sched_getaffinity(0))
     print(f"card: {found_device().why}; {cores} cores; AEP with gradient per second")
-    print(
-        f"{'wake':<16} {'count':>5} {'batch':>6} {'card':>12} {'cores':>12} {'ratio':>8} {'difference':>10}"
-    )
-    if quick:
+    other = "pixwake" if chosen.pixwake else "cores"
+    print(f"{'wake':<16} {'count':>5} {'batch':>6} {'card':>12} {other:>12} {'ratio':>8} {'difference':>10}")
+    if chosen.pixwake:
+        compare_with_pixwake("gaussian", 66, 64)
+        compare_with_pixwake("nygaard-2022", 66, 64)
+        return
+    if chosen.quick:
         compare("nygaard-2022", 66, [64, 1024], cores)
         return
     compare("nygaard-2022", 66, [4**i for i in range(7)], cores)

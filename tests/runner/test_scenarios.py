@@ -154,3 +154,63 @@ def test_a_smart_start_in_equal_scenarios_is_that_of_one() -> None:
     layouts = [pipeline_of(each).run(problem_of(each, each.cells()[0]), 3) for each in (two, one, plain)]
     for found in layouts[:2]:
         np.testing.assert_array_equal([found.x, found.y], [layouts[2].x, layouts[2].y])
+
+
+DEPTH = {
+    "x": [-1e5, 0.0, 2000.0, 1e5],
+    "y": [-1e5, 1e5],
+    "values": [[20.0, 20.0], [20.0, 20.0], [50.0, 50.0], [50.0, 50.0]],
+}
+COSTS = {
+    "discount": 0.07,
+    "years": 25,
+    "turbine": {"capex": 9e6, "opex": 2e5},
+    "foundation": {"depth": DEPTH, "cost": {"polynomial": [1e6, 4e4]}},
+    "fixed": 2e7,
+}
+
+
+def yearly_eur(layout: np.ndarray) -> float:
+    """What ``COSTS`` make of a layout, by a formula of its own: every depth is that of a ramp of 2 km."""
+    depth = 20.0 + 30.0 * np.clip(layout[0] / 2000.0, 0.0, 1.0)
+    capex = 2e7 + float((9e6 + 1e6 + 4e4 * depth).sum())
+    return capex * 0.07 / (1.0 - 1.07**-25) + 2e5 * len(layout[0])
+
+
+@pytest.mark.parametrize("of", ["lcoe", "npv"])
+def test_the_regret_of_costs_is_against_the_best_of_each_scenario_alone(of: str, tmp_path: Path) -> None:
+    objective = {"of": of, "over": "regret"} | ({"price": 60.0} if of == "npv" else {})
+    method = [STEPS[0], {"annealing": {"max_evaluations": 2000}}, {"gradient": {"max_iterations": 40}}]
+    west = {"type": "five", "positions": [[-1200.0, 400.0 * row] for row in range(9)]}
+    beside = [{"name": "west", "neighbours": west}, {"name": "near", "neighbours": NEAR}]
+    site = small()["site"]
+    site["weibull"] |= {
+        "direction_step": 1.0,
+        "wind_speeds": [8.0, 12.0],
+    }  # searched in the wind that is stated
+    asked = campaign("regret", method, costs=COSTS, objective=objective, scenarios=beside, site=site)
+    assert run(asked, tmp_path / "out.h5", workers=1).complete
+    farms = [world.campaign.wind_farm() for world in worlds(asked)]
+
+    def regret(layout: np.ndarray, best: np.ndarray) -> float:
+        gwh, cost = np.array([farm.aep(*layout) for farm in farms]), yearly_eur(layout)
+        if of == "lcoe":
+            return float((cost / (1000.0 * gwh) - best).max())
+        return float((best - (60.0 * 1000.0 * gwh - cost) * (1.0 - 1.07**-25) / 0.07).max())
+
+    for record in results(tmp_path / "out.h5").values():
+        best, layouts = (record.arrays[f"scenario_best_{name}"] for name in ("objective", "layout"))
+        alone = [regret(layout, best) for layout in layouts]
+        found = regret(record.arrays["layout"], best)
+        sign = 1.0 if of == "lcoe" else -1.0
+        assert record.attributes["objective"] == pytest.approx(
+            sign * found, rel=1e-6, abs=1e-12 * abs(best).max()
+        )
+        assert 0.0 < found < min(alone)
+        check = CampaignCheck(asked, deep=True)
+        assert list(check(record)) == []
+        wrong = " ".join(check(_with(record, "scenario_best_objective", best * [1.0, 1.001])))
+        assert "scenario_best_gwh in 'near': objective is" in wrong
+        assert "but its energy and turbines make" in wrong
+        bare = {name: array for name, array in record.arrays.items() if name != "scenario_best_objective"}
+        assert "objective is" in " ".join(check(replace(record, arrays=bare)))

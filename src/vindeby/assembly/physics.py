@@ -36,6 +36,8 @@ from vindeby.assembly.stored_turbines import (
 )
 from vindeby.assembly.value import (
     AREA,
+    BEST_OBJECTIVE,
+    LCOE,
     NPV,
     OBJECTIVE,
     REVENUE,
@@ -302,8 +304,8 @@ class CampaignCheck:
             said, scale = record.attributes.get(name), max(abs(value), 1e-6 if name == AREA else 0.0)
             if name in (NPV, OBJECTIVE) and NPV in values:  # differences of larger numbers
                 scale = values["capex_eur"]
-            elif name == OBJECTIVE and objective is not None and not objective.is_of_costs:
-                scale = max(scale, stored_gwh)
+            elif name == OBJECTIVE and objective is not None:
+                scale = max(scale, values[LCOE] if objective.is_of_costs else stored_gwh)
             needed = costs is not None or self._campaign.scenarios or name == AREA
             if said is None and record.fingerprint and needed:
                 yield f"does not say {name}"
@@ -407,7 +409,11 @@ class CampaignCheck:
         if any(one.shape[:1] != (many,) or one.dtype.kind not in "fiu" for one in each.values()):
             return []
         rows = [{one: array[n] for one, array in each.items()} for n in range(many)]
-        return [Record(record.key, "", arrays) for arrays in rows]
+        best = record.arrays.get(BEST_OBJECTIVE, np.empty(0))
+        said = (
+            [{OBJECTIVE: one} for one in best.tolist()] if prefix and best.shape == (many,) else [{}] * many
+        )
+        return [Record(record.key, "", *both) for both in zip(rows, said, strict=True)]
 
     def _engine(self, cell: Cell) -> WindFarm:
         # Without neighbours all farms are alike.

@@ -96,6 +96,8 @@ def values_of(
         elif objective is not None and objective.of == "npv":
             found[NPV] = costs.npv_eur(parts, aep_gwh, objective.mean_price)
             found[OBJECTIVE] = costs.npv_eur(parts, compared_gwh, objective.mean_price)
+        if OBJECTIVE in found and campaign.scenarios and campaign.over == "regret":
+            found |= _regret_of_costs(campaign, costs, parts, arrays)
     if objective is not None and cell.is_chosen and not objective.is_of_costs:
         names = [turbine.name for turbine in campaign.turbines_of(cell)]
         found[OBJECTIVE] = objective.worth(compared_gwh, Counter(names[kind] for kind in types.tolist()))
@@ -131,6 +133,22 @@ def with_revenue(campaign: Campaign, cell: Cell, arrays: Arrays) -> dict[str, np
 
 SCENARIO_AEP, SCENARIO_BEST = "scenario_aep_gwh", "scenario_best_gwh"
 """The arrays of a result with its AEP in each scenario and, for a regret, with that of the best layout found for it."""
+BEST_OBJECTIVE = "scenario_best_objective"
+"""The array with the objective of that layout in its scenario, for a regret of costs."""
+
+
+def _regret_of_costs(
+    campaign: Campaign, costs: economy.Costs, parts: economy.CostParts, arrays: Arrays
+) -> dict[str, float]:
+    """As the objective, the largest regret of an LCOE, or less the largest of an NPV; NaN where it is not known."""
+    gwh, best = (np.asarray(arrays.get(name, np.empty(0))) for name in (SCENARIO_AEP, BEST_OBJECTIVE))
+    if campaign.objective is None or not gwh.shape == best.shape != (0,):
+        return {OBJECTIVE: np.nan}
+    if campaign.objective.of == "lcoe":
+        each = [costs.lcoe_eur_per_mwh(parts, one) for one in gwh.tolist()]
+        return {OBJECTIVE: float((each - best).max())}
+    each = [costs.npv_eur(parts, one, campaign.objective.mean_price) for one in gwh.tolist()]
+    return {OBJECTIVE: float((each - best).min())}
 
 
 def over_scenarios(campaign: Campaign, arrays: Arrays) -> float | None:

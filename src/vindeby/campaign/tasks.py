@@ -145,6 +145,7 @@ RESULT_ARRAYS: Mapping[str, Mapping[str, str]] = {
     "scenario_aep_gwh": _about("annual energy production in each scenario", "GWh/year"),
     "scenario_best_gwh": _about("that of the best layout found for each scenario alone", "GWh/year"),
     "scenario_best_layout": _about("turbine positions of that layout, x then y, for each scenario", "m"),
+    "scenario_best_objective": _about("objective of that layout in its scenario", ""),
     "scenario_best_types": _about("turbine type of each of its turbines, for each scenario", "1"),
     "types": _about("turbine type of each turbine, by its number in the campaign", "1"),
     "zone": _about("zone of each turbine, by its number in the farm", "1"),

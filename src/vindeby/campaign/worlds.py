@@ -103,12 +103,9 @@ def refuse_bad_scenarios(campaign: CampaignFields) -> None:
     single = over in (None, "mean") or against is None
     require(single, "is for a single objective", "write mean, or one objective", *at)
     if over == "regret":
-        wrong = "is of AEP alone: what a layout costs does not depend on the scenario"
         timed = any(step.auto is not None and step.auto.evaluations is None for step in campaign.method)
         inexact = "needs the same best layouts in every worker, which auto with seconds does not find"
         require(not timed, inexact, "give auto evaluations instead, e.g. {auto: {evaluations: 5000}}", *at)
-        of_energy = objective is not None and objective.of == "aep"
-        require(of_energy, wrong, "write mean or worst, or of: aep", *at)
         counts = [campaign.level_of(one).count_range or campaign.mix_ranges_of(one) for one in campaign.farms]
         wrong = "compares layouts of as many turbines, but the search chooses how many there are"
         require(not any(counts), wrong, "give fixed numbers, or write mean or worst", *at)

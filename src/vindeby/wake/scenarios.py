@@ -5,7 +5,8 @@ A ``ScenarioFarm`` is a ``WindFarm`` to every search. Its energy is one number m
 - ``mean``: their weighted mean;
 - ``worst``: the least of them;
 - ``regret``: the mean of the best energies that each scenario alone allows, less the largest regret. The regret of a
-  scenario is what the layout falls short of its best there (Savage 1951).
+  scenario is what the layout falls short of its best there (Savage 1951). Energies can be ``scaled``, so that a MWh
+  counts more in one scenario than in another.
 
 The last two have kinks where scenarios change places, at which a climb along the gradient of one of them gets stuck. So
 ``aep_and_gradient`` takes a smooth least: -T log(sum(exp(-E / T))), which is below the least by no more than
@@ -43,6 +44,7 @@ class ScenarioFarm(WindFarm):
         weights: npt.ArrayLike | None = None,
         over: Over = "mean",
         best: npt.ArrayLike = 0.0,
+        scaled: npt.ArrayLike = 1.0,
     ) -> None:
         first = parts[0]
         if any(part.turbines != first.turbines for part in parts):
@@ -55,6 +57,7 @@ class ScenarioFarm(WindFarm):
             setattr(self, name, getattr(first, name))
         self._parts, self.weights, self.over = tuple(parts), given / given.sum(), over
         self._best = np.broadcast_to(np.asarray(best, np.float64), given.shape)
+        self._scaled = np.broadcast_to(np.asarray(scaled, np.float64), given.shape)
         self._level = self._best - self.weights @ self._best
         self.neighbours = _every_neighbour(parts)
         self.locality = next((part.locality for part in parts if part.locality != "uniform"), "uniform")
@@ -69,11 +72,11 @@ class ScenarioFarm(WindFarm):
 
     def with_parts(self, parts: Sequence[WindFarm]) -> ScenarioFarm:
         """The same weights and comparison for other farms, e.g. the same in fewer wind states."""
-        return ScenarioFarm(parts, self.weights, self.over, self._best)
+        return ScenarioFarm(parts, self.weights, self.over, self._best, self._scaled)
 
-    def with_best(self, best: npt.ArrayLike) -> ScenarioFarm:
-        """The same farm, with regrets against these energies (GWh)."""
-        return ScenarioFarm(self.parts, self.weights, "regret", best)
+    def with_best(self, best: npt.ArrayLike, scaled: npt.ArrayLike = 1.0) -> ScenarioFarm:
+        """The same farm, with regrets against these energies (GWh), all energies scaled by scenario."""
+        return ScenarioFarm(self.parts, self.weights, "regret", best, scaled)
 
     def scenario_aep(self, x: npt.ArrayLike, y: npt.ArrayLike, types: npt.ArrayLike = 0) -> FloatArray:
         """Annual energy production of the layout in each scenario, in GWh."""
@@ -81,15 +84,15 @@ class ScenarioFarm(WindFarm):
 
     def value(self, gwh: FloatArray) -> float:
         """What energies by scenario make together."""
-        return float(self.weights @ gwh if self.over == "mean" else (gwh - self._level).min())
+        return float(self.weights @ gwh if self.over == "mean" else (self._scaled * gwh - self._level).min())
 
     def turbine_aep(self, x: npt.ArrayLike, y: npt.ArrayLike, types: npt.ArrayLike = 0) -> FloatArray:
         """What every turbine adds to the farm's energy, in GWh; for a regret, each has the same share of its level."""
         each = np.stack([part.turbine_aep(x, y, types) for part in self.parts])
         if self.over == "mean":
             return np.asarray(self.weights @ each)
-        worst = int(np.argmin(each.sum(axis=1) - self._level))
-        return np.asarray(each[worst] - self._level[worst] / max(1, each.shape[1]))
+        worst = int(np.argmin(self._scaled * each.sum(axis=1) - self._level))
+        return np.asarray(self._scaled[worst] * each[worst] - self._level[worst] / max(1, each.shape[1]))
 
     def aep_and_gradient(
         self, x: npt.ArrayLike, y: npt.ArrayLike, types: npt.ArrayLike = 0
@@ -99,12 +102,14 @@ class ScenarioFarm(WindFarm):
         gwh, shares = np.array(energies), self.weights
         energy = self.value(gwh)
         if self.over != "mean":
+            gwh = self._scaled * gwh
             width = max(SMOOTHNESS * float(self.weights @ gwh), 1e-300)
             above = (gwh - self._level - energy) / width
             near = np.exp(-above)
             entropy = float(np.log(near.sum()) + near @ above / near.sum())
             energy -= width * float(np.log(near.sum()))
-            shares = near / near.sum() - SMOOTHNESS * entropy * self.weights  # the width has a slope, too
+            # The width has a slope, too.
+            shares = self._scaled * (near / near.sum() - SMOOTHNESS * entropy * self.weights)
         east, north = (np.asarray(shares @ np.stack(each)) for each in slopes)
         return energy, east, north
 
