@@ -162,7 +162,12 @@ def _default(key, field, required):
     return "all defaults" if isinstance(value, dict) else f"`{value}`"
 
 
-PAGES = {"commands": commands, "campaign fields": campaign_fields}
+def changelog():
+    """The changelog of the repository, with links as the pages of the site have them."""
+    return (Path(__file__).parents[2] / "CHANGELOG.md").read_text().replace("](docs/", "](")
+
+
+PAGES = {"commands": commands, "campaign fields": campaign_fields, "changelog": changelog}
 
 
 def _fill(_app, _page, source):

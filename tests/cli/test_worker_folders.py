@@ -37,7 +37,8 @@ def test_validate_and_missing_tell_what_each_worker_file_is_and_two_commands_fin
     assert lines[3].endswith(" bytes: holds no results")
     assert lines[4].startswith("  t/worker_4.h5: 800 bytes: no HDF5 signature")
     assert ": truncated: " in lines[5]
-    assert "8 expected results are missing" in lines[6]
+    assert lines[6] == "  8 expected results are missing; `vindeby missing t --campaign c.yaml` lists them"
+    assert "`vindeby adopt t -o OUT.h5 --campaign CAMPAIGN` keeps every layout that is right" in lines[7]
     report = json.loads(vindeby(tmp_path, "validate", "t", "--json").stdout)
     assert [entry["records"] for entry in report["contents"]] == [4, 0, 0, 0, 0]
     missing = vindeby(tmp_path, "missing", "t", "--campaign", "c.yaml")

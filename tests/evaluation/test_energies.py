@@ -16,6 +16,7 @@ from vindeby.campaign import Campaign
 from vindeby.evaluation.method import Energies
 from vindeby.evaluation.running import study_campaign
 from vindeby.evaluation.stored_layouts import TypedLayout
+from vindeby.evaluation.study import Row, Study
 
 pytestmark = pytest.mark.slow
 
@@ -23,6 +24,16 @@ ONE = {"layouts": {"farms": "farm a", "types": "small", "seeds": 0}}
 NEXT: dict[str, Any] = {"farm": "farm b", "type": "small", "seed": 0}
 WAKES = sorted(wake_models) if FULL else ["cumulative-curl", "niayifar-2016", "nygaard-2022"]
 """All of them take a minute to compile."""
+
+
+def test_a_neighbour_that_is_only_named_stands_with_its_best_layout(tmp_path: Path) -> None:
+    (tmp_path / "study.yaml").write_text(
+        "name: named\nneighbours: {subsets: [farm b, {farm: farm c, seed: 1}]}\n"
+    )
+    study, _ = Study.load(tmp_path / "study.yaml")
+    assert study.neighbours is not None
+    assert study.neighbours.subsets == (Row(farm="farm b"), Row(farm="farm c", seed=1))
+    assert study.neighbours.subsets[0].seed == "best"
 
 
 def test_losses_add_up_and_the_farm_alone_is_what_the_campaign_gives(source: Path, tmp_path: Path) -> None:

@@ -257,7 +257,9 @@ def test_a_configuration_that_the_campaign_does_not_have_is_left_out(
 def test_a_layout_stored_as_rows_of_points_is_transposed(tmp_path: Path, undisturbed: Undisturbed) -> None:
     record = undisturbed.records[0]
     one_group(tmp_path, record, layout=record.arrays["layout"].T)
-    assert adopted(tmp_path, undisturbed).adopted == 1
+    report = adopted(tmp_path, undisturbed)
+    assert (report.adopted, report.turned) == (1, 1)
+    assert "layouts transposed, or x and y exchanged: 1" in str(report)
     found = results(tmp_path / "o.h5")[record.key]
     assert np.array_equal(found.layout, record.layout)
     assert found.attributes["adopted_layout"] == "transposed"

@@ -99,10 +99,22 @@ def test_a_model_of_the_users_own_is_run_in_workers_and_computed_again(folder: P
 @pytest.mark.parametrize(
     ("right", "wrong", "words"),
     [
-        ("depth / pair.thrust, 0.0", "1.5 * depth / pair.thrust, 0.0", "for thrust at downwind 360, "),
-        ("depth / pair.thrust, 0.0", "depth / pair.thrust, 0.01", "gives 0.01 for turbulence at "),
-        ("-depth * pair.crosswind", "depth * pair.crosswind", "for crosswind at downwind 360, crosswind 7, "),
-        ("slopes(data, pair)[0]", "slopes(data, pair)[0] * 1.1", "for itself at "),
+        (
+            "depth / pair.thrust, 0.0",
+            "1.5 * depth / pair.thrust, 0.0",
+            "as the slope with thrust at downwind 360, ",
+        ),
+        (
+            "depth / pair.thrust, 0.0",
+            "depth / pair.thrust, 0.01",
+            "gives 0.01 as the slope with turbulence at ",
+        ),
+        (
+            "-depth * pair.crosswind",
+            "depth * pair.crosswind",
+            "as the slope with crosswind at downwind 360, crosswind 7, ",
+        ),
+        ("slopes(data, pair)[0]", "slopes(data, pair)[0] * 1.1", "as the value at "),
     ],
 )
 def test_a_wrong_slope_is_refused_with_its_size(folder: Path, right: str, wrong: str, words: str) -> None:

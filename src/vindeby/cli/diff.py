@@ -46,7 +46,7 @@ def command(
         mean = sum(one.gain_percent for one in changed) / len(changed)
         echo(f"  {plural(len(changed), 'result')} {word}, by {mean:+.4f}% on average")
         for one in sorted(changed, key=lambda one: -abs(one.gain_percent))[:most]:
-            other = "" if one.is_same_task else ", of another description of the task"
+            other = "" if one.is_same_task else ", from a task with other settings"
             figures = f"{one.before:,.3f} -> {one.after:,.3f} ({one.gain_percent:+.4f}%)"
             echo(f"    {one.key}: {figures}, {plural(one.moved, 'turbine')} moved{other}")
         _say_of_rest(len(changed), most, f"results {word}")

@@ -168,6 +168,9 @@ def _failures(summary: Summary, command: str) -> list[str]:
     if len(failed) > _SHOWN_FAILURES:
         lines.append(f"    and {len(failed) - _SHOWN_FAILURES:,} more")
     lines += [f"    {kind}: {one_line(remedy)}" for kind, remedy in summary.remedies.items()]
-    lines.append(f"    logs and tracebacks: {one_line(str(summary.output))}.run/logs/ and events/")
+    output = one_line(str(summary.output))
+    lines.append(
+        f"    tracebacks: vindeby monitor {shlex.quote(output)} --failures; logs: {output}.run/logs/"
+    )
     lines.append(f"  then: {command} --retry-failed")
     return lines

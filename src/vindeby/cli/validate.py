@@ -62,7 +62,7 @@ def command(
         more = {} if filled is None else {"fixed": filled.to_json()}
         echo_json({**report.to_json(), **more})
     else:
-        _print(report)
+        _print(report, getattr(given, "source", given))
     if loaded is None and deep:
         say("--deep needs the campaign: no AEP was computed again")
     if loaded is None:
@@ -93,7 +93,7 @@ def _skipped(report: ValidationReport, campaign: Campaign | None, checks: list[C
     return dict(deep[0].not_computed_again) if deep else {reason: report.records}
 
 
-def _print(report: ValidationReport) -> None:
+def _print(report: ValidationReport, campaign: Any) -> None:
 
     from vindeby.store.missing import Reason
     from vindeby.store.validate import repeated
@@ -124,7 +124,7 @@ def _print(report: ValidationReport) -> None:
         invalid = f" ({few} of them invalid)" if few else ""
         echo(
             f"  {len(report.missing)} expected results are missing{invalid}; "
-            f"`vindeby missing {report.path}` lists them"
+            f"`vindeby missing {report.path}{f' --campaign {campaign}' if campaign else ''}` lists them"
         )
     for note in report.notes:
         echo(f"  note: {one_line(note)}")

@@ -55,6 +55,11 @@ def _label(value: Any) -> str:
     return text
 
 
+def _by_name(value: Any) -> Any:
+    """A farm that stands with its best layout is named; what else there is to say of it takes a mapping."""
+    return {"farm": value} if isinstance(value, str) else value
+
+
 class Row(Section):
     """A farm of the database that stands, with one of its layouts; from a date on, or always."""
 
@@ -77,7 +82,7 @@ class TableRow(Row):
         return self
 
 
-Rows = Annotated[tuple[Row, ...], Field(min_length=1)]
+Rows = Annotated[tuple[Annotated[Row, BeforeValidator(_by_name)], ...], Field(min_length=1)]
 
 
 class Neighbours(OneOf):

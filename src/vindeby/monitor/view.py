@@ -12,7 +12,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
@@ -177,7 +177,8 @@ def workers(snapshot: Snapshot) -> RenderableType | None:
     places = ("node", "job") if elsewhere else ()
     table = Table(box=None, pad_edge=False)
     for title in ("worker", *places, "pid", "task", "for", "heartbeat", "memory", "at"):
-        table.add_column(title, justify="left" if title in {"task", "at", *places} else "right", no_wrap=True)
+        justify: Literal["left", "right"] = "left" if title in {"task", "at", *places} else "right"
+        table.add_column(title, justify=justify, no_wrap=title != "at")
     for worker in snapshot.workers[:_MOST_WORKERS]:
         table.add_row(
             str(worker.slot),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 import numpy as np
@@ -62,14 +62,14 @@ class Query:
     def _refusal(self, why: str) -> ArgumentError:
         return ArgumentError(f"query: {self.text[:200]!r} {why}; write e.g. {EXAMPLE!r}")
 
-    def matches(self, columns: Mapping[str, Any], length: int) -> NDArray[np.bool_]:
-        """Which of so many results the expression is true for."""
+    def matches(
+        self, columns: Mapping[str, Any], length: int, attributes: Callable[[], Collection[str]] = tuple
+    ) -> NDArray[np.bool_]:
+        """Which of so many results it is true for; the refusal of an unknown name lists ``attributes``, too."""
         for name in self.names:
             if name not in columns:
-                known = ", ".join(columns)
-                raise self._refusal(
-                    f"names {name!r}, which is neither an attribute of a result nor one of {known}"
-                )
+                known = ", ".join([*columns, *sorted(set(attributes()) - columns.keys())])
+                raise self._refusal(f"names {name!r}, which these results do not have; they have {known}")
         try:
             with np.errstate(all="ignore"):
                 found = self._value(self._tree, columns)

@@ -70,7 +70,8 @@ class ResultSet:
 
     def _chosen(self, query: Query) -> BoolArray:
         """Which valid results a query is true for."""
-        found = query.matches(self.columns(query.names), len(self.results.rows))
+        columns, length = self.columns(query.names), len(self.results.rows)
+        found = query.matches(columns, length, lambda: attribute_names(list(self.source.segments())))
         valid: BoolArray = ~np.isnan(self.results.rows["aep"])
         return found & valid
 

@@ -183,8 +183,8 @@ class _Validation:
                 f"{self.path}: this folder holds no HDF5 files; name a database, or a folder of worker files"
             )
         self.report.notes.append(
-            f"a folder of worker files: `vindeby salvage {self.path} -o OUT.h5 --campaign CAMPAIGN` saves what "
-            "can be saved, also from damaged files; `vindeby run CAMPAIGN -o OUT.h5` computes the rest"
+            f"a folder of worker files: `vindeby adopt {self.path} -o OUT.h5 --campaign CAMPAIGN` keeps every layout "
+            "that is right, also from damaged files; `vindeby run CAMPAIGN -o OUT.h5` computes the rest"
         )
         self._select()
         return self.report

@@ -232,6 +232,7 @@ class _Adoption:
                     report.adopted += 1
                     self._report.adopted += 1
                     self._report.sign_turned += SIGN_TURNED in record.attributes
+                    self._report.turned += "adopted_layout" in record.attributes
                     self._report.recomputed += record.attributes.get("aep_origin") == "recomputed"
                     yield record
 

@@ -70,6 +70,8 @@ class AdoptReport:
     """How many of the adopted have an energy that was computed anew."""
     sign_turned: int = 0
     """How many of the adopted had a negative energy, whose sign was turned."""
+    turned: int = 0
+    """How many of the adopted had a layout that was transposed, or with y before x."""
     left_out: list[LeftOut] = field(default_factory=list)
     conflicts: list[LeftOut] = field(default_factory=list)
     """Records that differ from the one that was adopted under their key."""
@@ -98,6 +100,8 @@ class AdoptReport:
             lines.append(f"  {kept:,} energies kept as stored, {self.recomputed:,} computed anew")
         if self.sign_turned:
             lines.append(f"  sign of the stored energy turned back: {self.sign_turned:,}")
+        if self.turned:
+            lines.append(f"  layouts transposed, or x and y exchanged: {self.turned:,}")
         lines += [f"  {line}" for one in self.files for line in str(one).split("\n")]
         lines += _some("left out", self.left_out) + _some("differs from what was adopted", self.conflicts)
         lines.append(f"  report: {one_line(self.path)}")

@@ -25,6 +25,7 @@ from vindeby.wake.compiling import compiled
 
 COMPILING = "compiling the wake model, once for this machine"
 """The stage of a task while machine code is made that is kept on disk."""
+WAITING = "waiting for another worker to compile the wake model"
 
 
 class SearchMethod:
@@ -75,8 +76,7 @@ class SearchMethod:
             short(self._campaign.seeds[0], None)
 
     def _on_compiling(self, what: str) -> None:
-        by = "" if what == "compiling" else " in another worker"
-        self._progress(f"{COMPILING}{by}")
+        self._progress(COMPILING if what == "compiling" else WAITING)
 
 
 def _along_a_line(problem: LayoutProblem) -> Layout:

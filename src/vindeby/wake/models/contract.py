@@ -325,17 +325,24 @@ def wrong_slope(model: WakeModel) -> str:
 
             here = value(*place)
             first, *slopes = value(*place, function=with_slopes)
-            found = [("itself", first, here, 1e-9)]
+            found = [("as the value", first, here, 1e-9)]
             for index, step in enumerate(_STEPS):
                 moved = [[p + s * (i == index) for i, p in enumerate(place)] for s in (step, -step)]
                 ahead, behind = value(*moved[0]), value(*moved[1])
                 doubt = (abs(ahead - 2.0 * here + behind) + 1e-11) / step
-                found.append((_SLOPES[index], slopes[index], (ahead - behind) / (2.0 * step), doubt))
-            for kind, given, right, doubt in found:
+                found.append(
+                    (
+                        f"as the slope with {_SLOPES[index]}",
+                        slopes[index],
+                        (ahead - behind) / (2.0 * step),
+                        doubt,
+                    )
+                )
+            for role, given, right, doubt in found:
                 if abs(given - right) > doubt + 1e-3 * max(abs(given), abs(right)):
                     at = ", ".join(f"{word} {number:g}" for word, number in zip(_SLOPES, place, strict=True))
                     return (
-                        f"{name}_with_slopes gives {given:.6g} for {kind} at {at} (rotors of 120 m), but {name} gives "
+                        f"{name}_with_slopes gives {given:.6g} {role} at {at} (rotors of 120 m), but {name} gives "
                         f"{right:.6g} by differences; correct it, because searches follow it"
                     )
     return ""
