@@ -83,7 +83,7 @@ def test_a_search_without_room_and_a_zone_without_any_mention_the_depth_limits()
 def test_each_objective_is_best_by_itself_and_all_keep_the_depth_limits(method: str) -> None:
     text = STEEP.replace("METHOD", METHODS[method])
     values = {}
-    for objective in ("lcoe", "{npv: {price: 60}}", "aep"):
+    for objective in ("lcoe", "{of: npv, price: 60}", "aep"):
         campaign, record = found(text.replace("objective: lcoe", f"objective: {objective}"))
         assert list(CampaignCheck(campaign, deep=True)(record)) == []
         depths = DEPTH(record.arrays["layout"].T)
@@ -96,7 +96,7 @@ def test_each_objective_is_best_by_itself_and_all_keep_the_depth_limits(method: 
         assert record.attributes["lcoe_eur_per_mwh"] == pytest.approx(lcoe, rel=1e-12)
         values[objective] = {"lcoe": lcoe, "npv": npv, "aep": mwh}
     assert values["lcoe"]["lcoe"] == min(one["lcoe"] for one in values.values())
-    assert values["{npv: {price: 60}}"]["npv"] == max(one["npv"] for one in values.values())
+    assert values["{of: npv, price: 60}"]["npv"] == max(one["npv"] for one in values.values())
     assert values["aep"]["aep"] == max(one["aep"] for one in values.values())
     assert values["lcoe"]["lcoe"] < 0.97 * values["aep"]["lcoe"]
 

@@ -17,7 +17,7 @@ from vindeby.campaign.tasks import Cell
 from vindeby.store.format.record import Record
 
 X, Y = np.array([500.0, 2000.0, 3500.0, 500.0, 2000.0, 3500.0]), np.repeat([400.0, 2500.0], 3)
-PRICED = COSTED.replace("objective: lcoe", "objective: {npv: {price: 80}}")
+PRICED = COSTED.replace("objective: lcoe", "objective: {of: npv, price: 80}")
 
 
 def _cell(campaign: Campaign) -> Cell:

@@ -85,11 +85,12 @@ BROKEN_COSTS: dict[str, BrokenCosts] = {
     "no type at all": _with("{five: 2.0e+6, tabulated: 1.0e+6}", "{}", "costs.turbine.opex", "at least 1 entries"),
     # foundations
     "cost and mass": _with(
-        "    price_per_kg", "    cost: [[1, 2], [9, 3]]\n    price_per_kg", "costs.foundation.mass", "exclude each"
+        "    price_per_kg", "    cost: [[1, 2], [9, 3]]\n    price_per_kg", "costs.foundation.mass",
+        "cost excludes mass",
     ),
-    "a mass without a price": _with("    price_per_kg: 3.36\n", "", "costs.foundation.price_per_kg", "belong together"),
+    "a mass without a price": _with("    price_per_kg: 3.36\n", "", "costs.foundation.mass", "belong together"),
     "a price without a mass": _with(
-        f"    mass: {_TABLE}\n", "", "costs.foundation.price_per_kg", "belong together", "give both, or cost"
+        f"    mass: {_TABLE}\n", "", "costs.foundation.mass", "belong together", "give cost, or mass and price_per_kg"
     ),
     "a negative price": _with("3.36", "-3.36", "costs.foundation.price_per_kg", "at least 0", "got -3.36"),
     "no depth": _with(f"    depth: {DEPTH}\n", "", "costs.foundation.depth", "is missing"),
@@ -101,22 +102,22 @@ BROKEN_COSTS: dict[str, BrokenCosts] = {
         _TABLE, "[[10, 5.0e+5, 1], [60, 2.0e+6]]", "costs.foundation.mass", "at most 2 entries"
     ),
     "a table that ends above the water's depth": _with(
-        _TABLE, "[[10, 5.0e+5], [30, 2.0e+6]]", "costs.foundation.mass", "goes from 10 to 30 m", "farm 'north'",
-        "20 to 40 m deep", "extend the table, or limit the depth",
+        _TABLE, "[[10, 5.0e+5], [30, 2.0e+6]]", "costs.foundation.mass", "has no value", "at a depth of 30.0",
+        "farm 'north' is 20 m deep at (-500, -9500) and 40 m elsewhere", "extend the table, limit the depth",
     ),
     "a cost that is negative where farms are": _with(
-        _MASS, "    cost: {polynomial: [0, -1.0e+5]}\n", "costs.foundation.cost", "is negative, -4e+06",
-        "the constant comes first",
+        _MASS, "    cost: {polynomial: [0, -1.0e+5]}\n", "costs.foundation.cost", "below 0, at a depth of 20 m",
+        "begin a polynomial with its constant",
     ),
     "a cost that is negative between the points of the grid": _with(
-        _MASS, "    cost: {polynomial: [1.224e+5, -7.0e+3, 100.0]}\n", "costs.foundation.cost", "is negative, -",
-        "farm 'north'",
+        _MASS, "    cost: {polynomial: [1.224e+5, -7.0e+3, 100.0]}\n", "costs.foundation.cost",
+        "below 0, at a depth of 34.0", "farm 'north'",
     ),
     "land in a farm": BrokenCosts(
         COSTED.replace(_TABLE, "{polynomial: [1.0e+6]}").replace(
             DEPTH, "{x: [-500, 10000], y: [-9500, 9000], values: [[20, 25], [-9999, 40]]}"
         ),
-        ("costs.foundation.depth", "is -9999 m", "at (10000, -9500)", "beside farm 'north'", "positive: up", "least"),
+        ("costs.foundation.depth", "is -9999 m deep at (10000, -9500): it is land", "farm 'north'", "positive: up"),
     ),
     "a table and a polynomial": _with(
         _MASS, "    cost: {table: [[10, 1], [60, 2]], polynomial: [1]}\n", "costs.foundation.cost", "exclude each other"
@@ -130,43 +131,43 @@ BROKEN_COSTS: dict[str, BrokenCosts] = {
     ),
     "a grid of one column": _with("[-500, 10000]", "[-500]", "costs.foundation.depth.x", "at least 2"),
     "too few depths": _with(
-        "[[20, 25], [30, 40]]", "[[20, 25]]", "costs.foundation.depth.values", "has 2 numbers", "2 x 2 = 4 points"
+        "[[20, 25], [30, 40]]", "[[20, 25]]", "costs.foundation.depth.values", "has 2 entries", "the grid has 4"
     ),
     "rows of different lengths": _with(
         "[[20, 25], [30, 40]]", "[[20, 25], [30]]", "costs.foundation.depth.values", "rows of different lengths"
     ),
     "heights instead of depths": _with(
-        "[[20, 25], [30, 40]]", "[[-20, -25], [-30, -40]]", "costs.foundation.depth.values", "seem to be heights",
-        "positive: up",
+        "[[20, 25], [30, 40]]", "[[-20, -25], [-30, -40]]", "costs.foundation.depth", "is -40 m deep",
+        "outside the limits",
     ),
     "a depth that no sea has": _with(
         "[[20, 25], [30, 40]]", "[[20, 25], [30, 99999]]", "costs.foundation.depth.values", "at most 12000", "got 99999"
     ),
     "a farm beside the grid": _with(
         "[-500, 10000]", "[100, 10000]", "farms[0].boundary", "corner 0 of farm 'north' at (0, 0)",
-        "outside the grid of depths", "from x 100 to 10000", "give a larger grid",
+        "outside the grid of depths around the farms", "from x 100 to 10000", "give a larger grid",
     ),
     "limits the wrong way round": _with(
         "least: 10, most: 60", "least: 60, most: 10", "costs.foundation.depth.most", "most is 10 m and least is 60 m"
     ),
     "limits that no farm has": _with(
-        "least: 10, most: 60", "least: 50, most: 60", "costs.foundation.depth", "farm 'north' is 20 to 40 m deep",
-        "outside the limits", "change least and most",
+        "least: 10, most: 60", "least: 50, most: 60", "costs.foundation.depth", "farm 'north' is 20 m deep",
+        "40 m elsewhere", "outside the limits", "change least and most",
     ),
     "a negative limit": _with("least: 10", "least: -10", "costs.foundation.depth.least", "at least 0", "got -10"),
     "an option of files without a file": _with(
         "least: 10", "positive: up, least: 10", "costs.foundation.depth.positive", "is not a known key"
     ),
     # objectives
-    "an unknown objective": _objective("lcoh", "objective", "is not an objective", "'lcoh'"),
-    "npv without a price": _objective("npv", "objective", "needs the price", "{npv: {price: 80}}"),
-    "a price of 0": _objective("{npv: {price: 0}}", "objective", "greater than 0"),
-    "a price for the LCOE": _objective("{of: lcoe, price: 80}", "objective.price", "needs no price"),
+    "an unknown objective": _objective("lcoh", "objective", "should be 'aep'", "'lcoe'", "got 'lcoh'"),
+    "npv without a price": _objective("npv", "objective.price", "belong together", "{of: npv, price: 80}"),
+    "a price of 0": _objective("{of: npv, price: 0}", "objective.price", "greater than 0"),
+    "a price for the LCOE": _objective("{of: lcoe, price: 80}", "objective.price", "npv and price belong together"),
     "a cost of turbines and the LCOE": _objective(
         "{of: lcoe, turbine_cost_gwh: 3}", "objective.turbine_cost_gwh", "exclude each other"
     ),
     "the LCOE without costs": BrokenCosts(
-        COSTED[:_COSTS_BEGIN] + "objective: lcoe\n", ("objective", "has no costs", "add costs:", f":{_LINE}:")
+        COSTED[:_COSTS_BEGIN] + "objective: lcoe\n", ("objective", "needs costs", "add costs:", f":{_LINE}:")
     ),
     # files
     "no such file of depths": _depth("lost.nc", Path.exists, "no such file", "lost.nc"),
@@ -186,38 +187,42 @@ BROKEN_COSTS: dict[str, BrokenCosts] = {
     "a table without depths": _depth("d.csv", partial(write_table, header="x,y,d"), "names no column of depth"),
     "a table of depths in feet": _depth("d.csv", partial(write_table, header="x,y,depth [ft]"), "is in ft"),
     "a table with a point twice": _depth(
-        "d.csv", _text("x,y,depth\n0,0,1\n0,1,2\n1,0,3\n1,1,4\n1,0,5\n"), "d.csv:6", "the x and y of a line above"
+        "d.csv", _text("x,y,depth\n0,0,1\n0,1,2\n1,0,3\n1,1,4\n1,0,5\n"), "is not a grid: 5 points",
+        "give each point once",
     ),
     "scattered soundings": _depth(
         "d.csv", _text("x,y,depth\n0,0,1\n10,11,2\n21,22,3\n33,34,4\n"), "is not a grid", "gdal_grid"
     ),
     "heights in a table of depths": _depth(
-        "d.csv", partial(write_table, sign=-1.0), "seem to be heights", "positive: up"
+        "d.csv", partial(write_table, sign=-1.0), "it is land", "positive: up"
     ),
     "a table of depths with a gap": _depth(
         "d.csv", _text("x,y,depth\n0,0,1\n0,1,\n1,0,3\n1,1,4\n"), "d.csv:3", "has no depth"
     ),
-    "netCDF without depths": _depth("d.nc", partial(write_netcdf, names={"salt": 1.0}), "no variable of depth", "salt"),
-    "netCDF with two depths": _depth(
-        "d.nc", partial(write_netcdf, names={"depth": 1.0, "elevation": -1.0}), "has depth and elevation", "variable:"
+    "netCDF without depths": _depth(
+        "d.nc", partial(write_netcdf, names={"salt": 1.0}), "has no variable depth", "with variable: salt"
+    ),
+    "netCDF without the variable that is named": _depth(
+        "d.nc", partial(write_netcdf, names={"depth": 1.0}), "has no variable salt", options=", variable: salt"
     ),
     "netCDF in degrees": _depth(
-        "d.nc", partial(write_netcdf, names={"depth": 1.0}, axes=("lat", "lon")), "in degrees", "gdalwarp"
+        "d.nc", partial(write_netcdf, names={"depth": 1.0}, axes=("lat", "lon")), "over lat and lon, not over x and y",
+        "gdalwarp",
     ),
     "netCDF in feet": _depth(
-        "d.nc", partial(write_netcdf, names={"depth": 1.0}, units="feet"), "depth in feet", "convert it to metres"
+        "d.nc", partial(write_netcdf, names={"depth": 1.0}, units="feet"), "has depth in feet", "convert it to metres"
     ),
     "text that is called netCDF": _depth("d.nc", _text("hello"), "is neither netCDF-4 nor HDF5"),
-    "GeoTIFF in degrees": _depth("d.tif", partial(write_raster, crs="EPSG:4326"), "are in degrees", "gdalwarp"),
-    "GeoTIFF of US feet": _depth("d.tif", partial(write_raster, crs="EPSG:2263"), "coordinates are in US survey foot"),
-    "GeoTIFF with depths in feet": _depth("d.tif", partial(write_raster, unit="ft"), "numbers are in ft"),
+    "GeoTIFF in degrees": _depth("d.tif", partial(write_raster, crs="EPSG:4326"), "coordinates in degrees"),
+    "GeoTIFF of US feet": _depth("d.tif", partial(write_raster, crs="EPSG:2263"), "coordinates in US survey foot"),
+    "GeoTIFF with depths in feet": _depth("d.tif", partial(write_raster, unit="ft"), "has numbers in ft"),
     "GeoTIFF with a fill value that it does not name": _depth(
         "d.tif", partial(write_raster, gap=(2, 5), nodata=None), "is -9999 m", "at (1000, 0)"
     ),
     "GeoTIFF with a gap in a farm": _depth(
         "d.tif", partial(write_raster, gap=(2, 5)), "is -9999 m", "at (1000, 0)", "fill gaps"
     ),
-    "text that is called GeoTIFF": _depth("d.tif", _text("hello"), "cannot be read", "name a GeoTIFF"),
+    "text that is called GeoTIFF": _depth("d.tif", _text("hello"), "cannot be read", "GeoTIFF file in metres"),
     "masses without depths": _mass("mass\n5\n6\n", "pile.csv:1", "names no column of depth"),
     "masses in pounds": _mass("depth,mass [lb]\n10,5\n60,6\n", "in lb", "kg"),
     "a mass that is missing": _mass("depth,mass\n10,5\n60,\n", "pile.csv:3", "has no mass"),

@@ -41,7 +41,7 @@ BROKEN = {
     "too many": (_RANGE, "n_turbines: {from: 3, to: 60000}\n", ("n_turbines.to", "must be at most 10000")),
     "no number": (_RANGE, "n_turbines: many\n", ("n_turbines", "whole number", "got 'many'")),
     "an unknown objective": (_OBJECTIVE, "objective: money\n", ("objective", "got 'money'", "aep-per-turbine")),
-    "an objective in a list": (_OBJECTIVE, "objective: [aep]\n", ("objective", "got ['aep']", "write aep")),
+    "an objective in a list": (_OBJECTIVE, "objective: [aep]\n", ("objective", "got ['aep']", "write two")),
     "an unknown key": (_OBJECTIVE, "objective: {cost: 3}\n", ("objective.cost", "turbine_cost_gwh")),
     "a negative cost": (_OBJECTIVE, "objective: {turbine_cost_gwh: -1}\n", ("turbine_cost_gwh", "at least 0")),
     "two objectives": (

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.campaign.costed import COSTED, DEPTH
+from tests.campaign.costed import COSTED
 from tests.campaign.examples import SMALL
 from tests.command import vindeby
 from vindeby import __version__
@@ -27,17 +27,11 @@ def test_init_then_check_of_the_energy_island(tmp_path: Path) -> None:
     assert "3.52 to 3.57" in checked.stdout
 
 
-def test_check_states_how_much_of_each_area_depth_limits_leave(tmp_path: Path) -> None:
-    """The sea bed falls to the east from 20 m to 40 m: half of the farm is less than 30 m deep."""
-    sloped = "{x: [0, 4000], y: [0, 10, 3000], values: [20, 20, 20, 40, 40, 40], most: 30}"
-    south = COSTED[COSTED.index("  - name: south") : COSTED.index("turbines:\n")]
-    (tmp_path / "c.yaml").write_text(COSTED.replace(south, "").replace(DEPTH, sloped))
-    checked = vindeby(tmp_path, "check", "c.yaml")
-    assert "costs: depth limits leave 6.0 of 12.0 km2 of north\n" in checked.stdout
-    assert (
-        "depth limits leave 6.0 of 12.0 km2 of north"
-        in json.loads(vindeby(tmp_path, "check", "c.yaml", "--json").stdout)["costs"]
-    )
+def test_check_states_what_costs_are_of(tmp_path: Path) -> None:
+    (tmp_path / "c.yaml").write_text(COSTED)
+    words = "25 years at 6.61 % per year; foundations in 20 to 40 m of water"
+    assert f"costs: {words}\n" in vindeby(tmp_path, "check", "c.yaml").stdout
+    assert json.loads(vindeby(tmp_path, "check", "c.yaml", "--json").stdout)["costs"] == words
 
 
 @pytest.mark.parametrize("preset", presets.names())

@@ -1,11 +1,10 @@
 """The wind side of a campaign: its site, turbines and wake model as ``wake`` computes with them."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from functools import lru_cache
 
 import numpy as np
-import numpy.typing as npt
 
 from vindeby import wake
 from vindeby.arrays import FloatArray
@@ -14,7 +13,7 @@ from vindeby.campaign import Campaign
 from vindeby.campaign.neighbours import around
 from vindeby.campaign.reading.code_files import imported
 from vindeby.campaign.reading.readers import readers
-from vindeby.campaign.sections.costs import Objective, PriceTable
+from vindeby.campaign.sections.costs import Objective
 from vindeby.campaign.sections.local_wind import AXES, LocalWind
 from vindeby.campaign.sections.site import ProbabilityTable, Site, Weibull
 from vindeby.campaign.sections.time_series import States, TimeSeries, TurbulenceTable
@@ -78,51 +77,24 @@ def wind_of(site: Site, objective: Objective | None = None) -> wake.Site:
     )
 
 
-@dataclass(frozen=True, eq=False)
-class _SoldSite:
-    """A wind rose that counts each state by its price, relative to the mean price."""
-
-    rose: wake.Site
-    price: PriceTable
-    mean: float
-    speed_factor: float
-
-    def states(
-        self, directions: npt.ArrayLike | None = None, speeds: npt.ArrayLike | None = None
-    ) -> wake.WindStates:
-        """The wind states with other probabilities."""
-        states, known = self.rose.states(directions, speeds), self.price.wind_speeds or (0.0, np.inf)
-        most = float(np.max(self.price.values))
-        # Any quantity between 0 and 1 is interpolated as turbulence is.
-        table = wake.TurbulenceTable(
-            np.array(self.price.values) / most, self.price.wind_directions, self.price.wind_speeds
-        )
-        speeds = self.speed_factor * states.speed[: states.shape[1]]
-        share = table.at(states.direction, np.clip(speeds, known[0], known[-1]))
-        factor = most / self.mean * np.broadcast_to(share, states.shape)
-        return replace(states, probability=states.probability * factor.ravel())
-
-
-def _as_sold(site: wake.Site, objective: Objective, speed_factor: float) -> wake.Site:
-    """A site with each state counted by its price."""
-    if isinstance(objective.price, PriceTable):
-        return _SoldSite(site, objective.price, objective.mean_price, speed_factor)
+def _as_sold(site: wake.Site, prices: tuple[float, ...]) -> wake.Site:
+    """A site with each state counted by its price, relative to the mean price."""
     assert isinstance(site, wake.TimeSeriesSite), "the campaign's check lets no other list of prices through"
-    shares = np.ones(len(objective.prices)) if site.weight is None else np.asarray(site.weight, np.float64)
+    shares = np.ones(len(prices)) if site.weight is None else np.asarray(site.weight, np.float64)
     if site.relative or site.weight is None:
         shares = shares / shares.sum()
-    return replace(site, weight=shares * objective.prices / objective.mean_price, relative=False)
+    return replace(site, weight=shares * np.array(prices) / np.mean(prices), relative=False)
 
 
 def _same_everywhere(site: Site, objective: Objective | None) -> wake.Site:
     """The site with its changes; its directions are relative to grid north, which is so far clockwise of true north."""
-    described, speed_factor = _as_described(site), site.wind_speed_factor or 1.0
-    if objective is not None and objective.is_priced_by_state:
-        described = _as_sold(described, objective, speed_factor)
+    described = _as_described(site)
+    if objective is not None and isinstance(objective.price, tuple):
+        described = _as_sold(described, objective.price)
     return wake.ChangedSite(
         described,
         turned_deg=-(site.grid_convergence_deg or 0.0),
-        speed_factor=speed_factor,
+        speed_factor=site.wind_speed_factor or 1.0,
         direction_std_deg=site.direction_std_deg or 0.0,
     ).changed()
 

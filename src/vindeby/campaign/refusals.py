@@ -11,9 +11,9 @@ from vindeby.campaign.fields import MAX_TASKS, CampaignFields
 from vindeby.campaign.neighbours import groups_in
 from vindeby.campaign.reading.yaml_text import Path, field_name
 from vindeby.campaign.sections.boundary import Boundary
-from vindeby.campaign.sections.cables import Cables
-from vindeby.campaign.sections.costs import WAYS, Foundation, Objective, PriceTable
-from vindeby.campaign.sections.farm import MAX_TURBINES, CountRange
+from vindeby.campaign.sections.costs import WAYS, Cables, Depth, Foundation
+from vindeby.campaign.sections.farm import MAX_TURBINES, CountRange, Farm
+from vindeby.campaign.sections.local_wind import LocalWind
 from vindeby.campaign.sections.method import Step
 from vindeby.campaign.sections.site import Site
 from vindeby.campaign.sections.time_series import States, TimeSeries, TurbulenceTable
@@ -119,46 +119,31 @@ def _require_each_type(campaign: CampaignFields, given: Any, at: Path) -> None:
 def refuse_costs(campaign: CampaignFields) -> None:
     """Refuse an objective without the costs that it needs, and depths that the grid or a table does not have."""
     costs, objective = campaign.costs, campaign.objective
+    if objective is not None and objective.needs_costs:
+        wrong = f"{objective.title} needs costs, which the campaign does not have"
+        require(costs is not None, wrong, "add costs: with discount, years and turbine", "objective")
     if costs is None:
-        missing = objective is not None and objective.needs_costs
-        wrong = "compares layouts by what they cost, but the campaign has no costs"
-        require(not missing, wrong, "add costs: with discount, years and turbine", "objective")
         return
-    if objective is not None and objective.against is not None:
-        lacks = objective.against == "cable_length" and costs.cables is None
-        require(not lacks, "there are no cables to be short", "add cables: to costs", "objective")
-        alike = objective.against == "lcoe" and costs.cables is None and costs.foundation is None
-        require(not alike, "every layout costs the same", "add foundation: or cables: to costs", "objective")
-    if objective is not None and objective.is_priced_by_state:
-        _refuse_prices(campaign, objective)
+    if objective is not None and objective.against == "cable_length":
+        require(costs.cables, "there are no cables to be short", "add cables: to costs", "objective")
+    if objective is not None and isinstance(objective.price, tuple):
+        _refuse_prices(campaign, len(objective.price))
     for name in ("capex", "opex"):
         _require_each_type(campaign, getattr(costs.turbine, name), ("costs", "turbine", name))
-    if costs.cables is not None:
-        _refuse_cables(campaign, costs.cables)
-    if costs.foundation is None:
-        return
     for index, farm in enumerate(campaign.farms):
-        for what, x, y in _corners(farm.boundary):
-            of_farm, depth = f"{what} of farm {farm.name!r}", costs.foundation.depth
-            grid = "depths" if depth.source is None else f"depths around the farms in {depth.source}"
-            _refuse_place(depth.bounds, grid, of_farm, x, y, ("farms", index, "boundary"))
-        _refuse_depths(costs.foundation, f"farm {farm.name!r}", farm.boundary)
-        for zone in farm.zones or ():
-            _refuse_depths(costs.foundation, f"zone {zone.name!r}", zone.boundary)
+        if costs.cables is not None:
+            _refuse_cables(farm, costs.cables)
+        if costs.foundation is not None:
+            _refuse_corners(farm, costs.foundation.depth, "depths around the farms", index)
+            _refuse_depths(costs.foundation, farm)
 
 
-def _refuse_prices(campaign: CampaignFields, objective: Objective) -> None:
+def _refuse_prices(campaign: CampaignFields, count: int) -> None:
     """Refuse prices that do not fit the wind states, and where states do not count alike everywhere."""
     at, (_, given) = ("objective", "price"), campaign.site.chosen
-    steps = len(given.wind_speed) if isinstance(given, TimeSeries | States) else None
-    if isinstance(objective.price, PriceTable):
-        require(steps is None, "a table of prices is for a wind rose", f"give {steps} prices in a list", *at)
-    else:
-        wrong = (
-            f"has {len(objective.prices)} prices, but the site has {'no' if steps is None else steps} steps"
-        )
-        remedy = "give one for each step or state, or for a wind rose {wind_speeds: [...], values: [...]}"
-        require(steps == len(objective.prices), wrong, remedy, *at)
+    steps = len(given.wind_speed) if isinstance(given, TimeSeries | States) else 0
+    wrong = f"has {count} prices, but the site has {steps or 'no'} steps"
+    require(steps == count, wrong, "give one for each step of time_series, or each of states", *at)
     alike = campaign.site.local is None or not campaign.site.local.has_weibull
     wrong = "prices that differ are not possible with frequencies that differ from place to place"
     require(alike, wrong, "give one price", *at)
@@ -167,31 +152,28 @@ def _refuse_prices(campaign: CampaignFields, objective: Objective) -> None:
     require(not chosen, wrong, "give one price, or fixed numbers", *at)
 
 
-def _refuse_cables(campaign: CampaignFields, cables: Cables) -> None:
+def _refuse_cables(farm: Farm, cables: Cables) -> None:
     """Refuse a farm without substations, and substations where no cable may lie."""
-    at = ("costs", "cables", "substations")
-    for farm in campaign.farms:
-        given, area = cables.substations_of(farm.name), farm.boundary.shape()
-        wrong = f"does not say where the substations of farm {farm.name!r} are"
-        require(given is not None, wrong, "give them for every farm", *at)
-        pieces = not cables.within_area or area.geom_type == "Polygon"
-        wrong = f"farm {farm.name!r} is in several pieces, and no cable could lead from one to another"
-        require(pieces, wrong, "write within_area: false", "costs", "cables", "within_area")
-        listed = given if isinstance(given, tuple) else ()
-        require(len(set(listed)) == len(listed), "two substations stand at one place", "move one", *at)
-        for place in listed:
-            point, where = shapely.Point(place), f"({place[0]:.10g}, {place[1]:.10g})"
-            excluded = any(hole.shape().contains(point) for hole in farm.boundary.exclusions)
-            require(not excluded, f"the substation at {where} is in an exclusion", "move it", *at)
-            inside = not cables.within_area or area.distance(point) <= 1.0
-            wrong = f"the substation at {where} is outside farm {farm.name!r}, where no cable may lie"
-            require(inside, wrong, "move it, or write within_area: false", *at)
+    at, area = ("costs", "cables", "substations"), farm.boundary.shape()
+    given = cables.substations_of(farm.name)
+    wrong = f"does not say where the substations of farm {farm.name!r} are"
+    require(given is not None, wrong, "give them for every farm", *at)
+    pieces = not cables.within_area or area.geom_type == "Polygon"
+    wrong = f"farm {farm.name!r} is in several pieces, and no cable could lead from one to another"
+    require(pieces, wrong, "write within_area: false", "costs", "cables", "within_area")
+    holes = shapely.union_all([hole.shape() for hole in farm.boundary.exclusions])
+    for place in given if isinstance(given, tuple) else ():
+        point = shapely.Point(place)
+        outside = cables.within_area and area.distance(point) > 1.0
+        wrong = f"no cable of farm {farm.name!r} may lie at ({place[0]:.10g}, {place[1]:.10g})"
+        remedy = "move the substation out of exclusions and, with within_area, into the farm"
+        require(not outside and not holes.contains(point), wrong, remedy, *at)
 
 
-def _refuse_depths(foundation: Foundation, what: str, boundary: Boundary) -> None:
+def _refuse_depths(foundation: Foundation, farm: Farm) -> None:
     """Refuse land, depths outside the limits, and a curve that does not hold the others or is negative there."""
     at, (least, most) = ("costs", "foundation"), foundation.depth.limits or (-math.inf, math.inf)
-    area = boundary.shape()
+    area = farm.boundary.shape()
     x, y, depths = foundation.depth.around(area)
     shapely.prepare(area)
     cells = np.pad(shapely.intersects(area, shapely.box(x[:-1, None], y[:-1], x[1:, None], y[1:])), 1)
@@ -199,24 +181,19 @@ def _refuse_depths(foundation: Foundation, what: str, boundary: Boundary) -> Non
     depths = np.where(near, depths, np.nan)
     low, high = float(np.nanmin(depths)), float(np.nanmax(depths))
     i, j = np.unravel_index(np.nanargmin(depths), depths.shape)
-    wrong = f"is {low:.6g} m, above the water, at ({x[i]:.10g}, {y[j]:.10g}), in or beside {what}"
+    water = f"the water in and around farm {farm.name!r} is {low:.6g} m deep at ({x[i]:.10g}, {y[j]:.10g})"
     remedy = "write positive: up if a file has heights; fill gaps; keep turbines off land with least"
-    require(max(low, least) >= 0.0, wrong, remedy, *at, "depth")
-    water = f"the water in and around {what} is {low:.4g} to {high:.4g} m deep"
-    wrong = f"{water}, outside the limits"
-    require(low <= most and least <= high, wrong, "change least and most", *at, "depth")
-    low, high, curve = max(low, least), min(high, most), foundation.curve
-    name = "mass" if foundation.cost is None else "cost"
-    if curve is not None and curve.table is not None:
-        first, last = curve.table[0][0], curve.table[-1][0]
-        wrong = f"goes from {first:g} to {last:g} m, but {water}"
-        remedy = "extend the table, or limit the depth with least and most"
-        require(first <= low and high <= last, wrong, remedy, *at, name)
-    elif curve is not None:
-        tried = np.linspace(low, high, _DEPTHS_TRIED)
-        worst = float(np.polynomial.polynomial.polyval(tried, np.array(curve.polynomial)).min())
-        wrong = f"is negative, {worst:.4g}, at a depth in or around {what}"
-        require(worst >= 0.0, wrong, "correct the coefficients; the constant comes first", *at, name)
+    require(max(low, least) >= 0.0, f"{water}: it is land", remedy, *at, "depth")
+    water = f"{water} and {high:.6g} m elsewhere"
+    inside = low <= most and least <= high
+    require(inside, f"{water}, outside the limits", "change least and most", *at, "depth")
+    if (curve := foundation.curve) is None:
+        return
+    tried = np.linspace(max(low, least), min(high, most), _DEPTHS_TRIED)
+    for depth in tried[~(curve.at(tried) >= 0.0)][:1]:
+        wrong = f"has no value, or one below 0, at a depth of {depth:.6g} m, but {water}"
+        remedy = "extend the table, limit the depth, or begin a polynomial with its constant"
+        raise refusal(wrong, remedy=remedy, at=(*at, "mass" if foundation.cost is None else "cost"))
 
 
 def _first_range(campaign: CampaignFields) -> tuple[Path, CountRange] | None:
@@ -303,16 +280,14 @@ def refuse_outside_local_wind(campaign: CampaignFields) -> None:
     if local is None:
         return
     for index, farm in enumerate(campaign.farms):
-        for what, x, y in _corners(farm.boundary):
-            of_farm = f"{what} of farm {farm.name!r}"
-            _refuse_place(local.bounds, "the local wind", of_farm, x, y, ("farms", index, "boundary"))
+        _refuse_corners(farm, local, "the local wind", index)
     types: list[tuple[Path, Turbine]] = [
         (("turbines", index), turbine) for index, turbine in enumerate(campaign.turbines)
     ]
     for at, group in groups_in(campaign):
         for index, (x, y) in enumerate(group.positions):
             here = (*at, "positions", index)
-            _refuse_place(local.bounds, "the local wind", f"neighbour {index}", x, y, here)
+            _refuse_place(local, "the local wind", f"neighbour {index}", x, y, here)
         types += [((*at, "turbines", index), turbine) for index, turbine in enumerate(group.turbines or ())]
     for at, turbine in types if local.height else ():
         low, high = (local.height or (0.0,))[0], (local.height or (0.0,))[-1]
@@ -322,6 +297,12 @@ def refuse_outside_local_wind(campaign: CampaignFields) -> None:
         )
         remedy = "give a grid that holds this height, or one without heights"
         require(low <= turbine.hub_height_m <= high, wrong, remedy, *at)
+
+
+def _refuse_corners(farm: Farm, grid: LocalWind | Depth, of: str, index: int) -> None:
+    """Refuse a farm that reaches beyond a grid."""
+    for what, x, y in _corners(farm.boundary):
+        _refuse_place(grid, of, f"{what} of farm {farm.name!r}", x, y, ("farms", index, "boundary"))
 
 
 def _corners(boundary: Boundary) -> Iterator[tuple[str, float, float]]:
@@ -336,10 +317,10 @@ def _corners(boundary: Boundary) -> Iterator[tuple[str, float, float]]:
             yield f"corner {index}", x, y
 
 
-def _refuse_place(bounds: Sequence[float], grid: str, what: str, x: float, y: float, at: Path) -> None:
-    west, south, east, north = bounds
+def _refuse_place(grid: LocalWind | Depth, of: str, what: str, x: float, y: float, at: Path) -> None:
+    (west, *_, east), (south, *_, north) = grid.x, grid.y
     wrong = (
-        f"{what} at ({x:.10g}, {y:.10g}) is outside the grid of {grid}, which goes from x {west:.10g} to "
+        f"{what} at ({x:.10g}, {y:.10g}) is outside the grid of {of}, which goes from x {west:.10g} to "
         f"{east:.10g} and y {south:.10g} to {north:.10g}"
     )
     require(west <= x <= east and south <= y <= north, wrong, "give a larger grid", *at)

@@ -6,10 +6,13 @@ from typing import Any
 
 from vindeby.campaign.fields import CampaignFields
 from vindeby.campaign.neighbours import identity_around
-from vindeby.campaign.sections.scenarios import MOST_SAMPLES, OF_WAKES, Scenario
+from vindeby.campaign.sections.costs import Objective
+from vindeby.campaign.sections.scenarios import OF_WAKES, Scenario
 from vindeby.campaign.sections.site import Site
 from vindeby.campaign.sections.values import require, under
 from vindeby.campaign.sections.wake_model import NamedCode, WakeModel
+
+_MOST_SAMPLES = 1000
 
 
 @dataclass(frozen=True)
@@ -80,32 +83,33 @@ def identity_of_scenarios(campaign: CampaignFields, farm_idx: int) -> list[dict[
 
 def refuse_bad_scenarios(campaign: CampaignFields) -> None:
     """Refuse samples that cannot be, and a value over scenarios that the search cannot compare layouts by."""
-    objective, given = campaign.objective, campaign.scenarios
-    over, against = (objective.over, objective.against) if objective else (None, None)
-    at = ("objective", "over")
-    if given is None:
-        require(not over, "is over scenarios, and there are none", "give scenarios, or leave it out", *at)
+    objective, given = campaign.objective or Objective(), campaign.scenarios or ()
+    over, at = objective.over, ("objective", "over")
+    require(
+        given or not over, "is over scenarios, and there are none", "give scenarios, or leave it out", *at
+    )
+    if not given:
         return
-    wrong = "need a search of vindeby's own, not a call"
     calls = any(step.call is not None for step in campaign.method)
+    wrong = "need a search of vindeby's own, not a call"
     require(not calls, wrong, "leave them out, or name search steps", "scenarios")
     many = sum(one.samples or 1 for one in given)
-    wrong = f"are {many:,} scenarios, sample by sample, and at most {MOST_SAMPLES:,} are possible"
-    require(many <= MOST_SAMPLES, wrong, "draw fewer samples", "scenarios")
+    wrong = f"are {many:,} scenarios, sample by sample, and at most {_MOST_SAMPLES:,} are possible"
+    require(many <= _MOST_SAMPLES, wrong, "draw fewer samples", "scenarios")
     for number, scenario in enumerate(given):
         with under("scenarios", number, "vary"):
             list(_samples(campaign, scenario))
     for index, farm in enumerate(campaign.farms):
         own, wrong = farm.maximise == "own", "is not for a campaign with scenarios"
         require(not own, wrong, "write all, or leave it out", "farms", index, "maximise")
-    priced, wrong = objective and objective.is_priced_by_state, "prices that differ cannot have scenarios"
+    priced, wrong = objective.is_priced_by_state, "prices that differ cannot have scenarios"
     require(not priced, wrong, "give one price", "objective", "price")
-    single = over in (None, "mean") or against is None
+    single = over in (None, "mean") or objective.against is None
     require(single, "is for a single objective", "write mean, or one objective", *at)
     if over == "regret":
         timed = any(step.auto is not None and step.auto.evaluations is None for step in campaign.method)
-        inexact = "needs the same best layouts in every worker, which auto with seconds does not find"
-        require(not timed, inexact, "give auto evaluations instead, e.g. {auto: {evaluations: 5000}}", *at)
+        wrong = "needs the same best layouts in every worker, which auto with seconds does not find"
+        require(not timed, wrong, "give auto evaluations instead, e.g. {auto: {evaluations: 5000}}", *at)
         counts = [campaign.level_of(one).count_range or campaign.mix_ranges_of(one) for one in campaign.farms]
         wrong = "compares layouts of as many turbines, but the search chooses how many there are"
         require(not any(counts), wrong, "give fixed numbers, or write mean or worst", *at)

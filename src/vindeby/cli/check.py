@@ -13,7 +13,6 @@ import typer
 from vindeby.cli.options import CampaignArgument, JsonOption, SeedsOption, SetOption, load_campaign
 from vindeby.cli.output import echo, echo_json, say
 from vindeby.text import one_line, plural
-from vindeby.units import KM2
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -97,7 +96,7 @@ def _as_data(campaign: Campaign, found: Survey) -> dict[str, object]:
         "grid_convergence_deg": campaign.site.grid_convergence_deg,
         "wake": campaign.wake.title if campaign.is_about_wind else None,
         "objective": None if campaign.objective is None else campaign.objective.title,
-        "costs": _costs(campaign) or None,
+        "costs": None if campaign.costs is None else campaign.costs.title,
         "scenarios": [{"name": world.name, "weight": world.weight} for world in worlds(campaign)],
         "method": [step.title for step in campaign.method],
         "device": dict(zip(("name", "why"), chosen_device(campaign, campaign.run.device), strict=True)),
@@ -128,8 +127,8 @@ def _print(campaign: Campaign, found: Survey) -> None:
         console.print(f"device {device}: {one_line(why)}", markup=False, soft_wrap=True)
     if campaign.objective is not None:
         console.print(f"objective: {one_line(campaign.objective.title)}", markup=False)
-    for part in _costs(campaign):
-        console.print(f"costs: {one_line(part)}", markup=False, soft_wrap=True)
+    if campaign.costs is not None:
+        console.print(f"costs: {campaign.costs.title}", markup=False, soft_wrap=True)
     if given := worlds(campaign):
         names = ", ".join(f"{one_line(world.name)} (weight {world.weight:g})" for world in given)
         console.print(f"{plural(len(given), 'scenario')}: {names}", markup=False, soft_wrap=True)
@@ -145,21 +144,6 @@ def _print(campaign: Campaign, found: Survey) -> None:
         )
     for where, what in neighbours_in_words(campaign):
         console.print(f"neighbours of {one_line(where)}: {one_line(what)}", markup=False)
-
-
-def _costs(campaign: Campaign) -> list[str]:
-    """What is counted, and how much of each farm or zone the depth limits leave."""
-    lines = [] if campaign.costs is None else campaign.costs.in_words
-    if campaign.costs is None or campaign.costs.depth is None or campaign.costs.depth.limits is None:
-        return lines
-    from vindeby.assembly.search import grounds
-
-    for farm in campaign.farms:
-        for area in farm.zones or (farm,):
-            left_km2 = grounds(campaign, farm, area.boundary).area_m2 / KM2
-            name = farm.name if area is farm else f"zone {area.name} of {farm.name}"
-            lines.append(f"depth limits leave {left_km2:.1f} of {area.boundary.area_km2:.1f} km2 of {name}")
-    return lines
 
 
 def _middles(campaign: Campaign) -> list[tuple[float, float]]:

@@ -229,7 +229,7 @@ def front(result_set: ResultSet, *, dark: bool = False) -> Axes:
                           **form)  # fmt: skip
         against = fronts[0].against
         axes.set_xlabel(against.label)
-        axes.set_title(f"AEP against {against.title}; open marks are dominated")
+        axes.set_title(f"AEP against {against.label}; open marks are dominated")
         axes.legend(fontsize=8)
     return axes
 

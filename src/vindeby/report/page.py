@@ -168,7 +168,7 @@ def campaign_facts(campaign: Campaign) -> list[tuple[str, str]]:
         ("wake model", _wake(campaign)),
         method,
         *([] if campaign.objective is None else [("objective", campaign.objective.title)]),
-        *([] if campaign.costs is None else [("costs", "; ".join(campaign.costs.in_words))]),
+        *([] if campaign.costs is None else [("costs", campaign.costs.title)]),
         ("least distance", f"{spacing:g} {'D' if unit == 'diameters' else 'm'}"),
         ("seeds", f"{len(campaign.seeds):,} for each farm and type"),
     ]

@@ -55,7 +55,7 @@ def sites(data: Any) -> Iterator[tuple[dict[str, Any], DataPath]]:
     for holder, at in [(data, ()), *_entries(data, "scenarios")]:
         site = holder.get("site")
         if isinstance(site, str):
-            is_series = suffix_of(Path(site)) in _TABLES
+            is_series = suffix_of(Path(site)) in TABLES
             site = holder["site"] = {"time_series": {"file": site}} if is_series else {"file": site}
         if isinstance(site, dict):
             yield site, (*at, "site")
@@ -170,7 +170,8 @@ def _is_geojson(path: Path) -> bool:
         return False
 
 
-_TABLES = (".csv", ".txt", ".tsv")
+TABLES = (".csv", ".txt", ".tsv")
+"""How the names of tables end."""
 _KEYS = ("polygon", "polygons", "circle", "exclusions", "center", "radius_m")
 _ALMOST_RIGHT = 0.8
 
@@ -185,7 +186,7 @@ def with_boundary_files(document: Document, folder: Path) -> Document:
         if len(boundary) > 1:
             others = ", ".join(key for key in boundary if key != "file")
             document.refuse(at, f"gives file and {others}", "give one")
-        is_table = suffix_of(named.path) in _TABLES
+        is_table = suffix_of(named.path) in TABLES
         text = named.text(latin=is_table)
         inner = read_vertices(text, str(named.path), named.field) if is_table else _read_areas(text, named)
         holder["boundary"] = inner.data

@@ -7,19 +7,18 @@ here and in the stored campaign there are only numbers.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Self
 
 import numpy as np
-from pydantic import Field, Tag, WithJsonSchema, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, Strict, Tag, WithJsonSchema, model_validator
 from shapely.geometry.base import BaseGeometry
 
 from vindeby.arrays import FloatArray
 from vindeby.campaign.reading.packed_lists import digest_of_numbers
-from vindeby.campaign.sections.cables import Cables
-from vindeby.campaign.sections.time_series import TurbulenceTable
+from vindeby.campaign.sections.boundary import Vertex
 from vindeby.campaign.sections.values import (
     Coordinates,
+    Count,
     Depths,
     Name,
     NotNegative,
@@ -30,7 +29,9 @@ from vindeby.campaign.sections.values import (
     Text,
     Weights,
     either,
+    increasing,
     require,
+    require_length,
 )
 
 if TYPE_CHECKING:
@@ -77,6 +78,15 @@ class TurbineCost(Section):
     """EUR per year for each turbine: one number, or one for each type."""
 
 
+def _one_list(rows: Any) -> Any:
+    """Nested lists as one."""
+    if not isinstance(rows, list | tuple) or not all(isinstance(row, list | tuple) for row in rows):
+        return rows
+    remedy = "give for each x the depths of every y"
+    require(len({len(row) for row in rows}) == 1, "has rows of different lengths", remedy)
+    return [number for row in rows for number in row]
+
+
 class Depth(Section):
     """Water depth over a grid, linear between its points; and the depths at which turbines may stand."""
 
@@ -87,7 +97,7 @@ class Depth(Section):
     """Eastings of the grid in metres."""
     y: Coordinates
     """Northings of the grid in metres."""
-    values: Annotated[Depths, WithJsonSchema({"type": ["array", "string"]})]
+    values: Annotated[Depths, BeforeValidator(_one_list), WithJsonSchema({"type": ["array", "string"]})]
     """Depths in metres, positive below the water line: for each x those of every y, as one list or nested lists."""
     least: NotNegative | None = None
     """No turbine stands where the water is shallower than this, in metres."""
@@ -97,24 +107,11 @@ class Depth(Section):
     """Where the grid comes from, in words."""
 
     @property
-    def bounds(self) -> tuple[float, float, float, float]:
-        """West, south, east and north ends."""
-        return self.x[0], self.y[0], self.x[-1], self.y[-1]
-
-    @property
     def limits(self) -> tuple[float, float] | None:
         """The least and the most depth at which turbines may stand, infinite where only one is limited, if any is."""
         if self.least is None and self.most is None:
             return None
         return -np.inf if self.least is None else self.least, np.inf if self.most is None else self.most
-
-    @property
-    def in_words(self) -> str:
-        """For example ``the grid given, 12 to 48 m deep; turbines stand from 14 m to 40 m``."""
-        depths = f"{min(self.values):.3g} to {max(self.values):.3g} m deep"
-        to = "on" if self.most is None else f"to {self.most:g} m"
-        limits = f"; turbines stand from {self.least or 0.0:g} m {to}" if self.limits else ""
-        return f"{self.source or 'the grid given'}, {depths}{limits}"
 
     def array(self) -> FloatArray:
         """Depths over (x, y)."""
@@ -129,28 +126,21 @@ class Depth(Section):
         grid = [digest_of_numbers(part.ravel().tolist()) for part in self.around(farm.boundary.shape())]
         return {"grid": grid, "limits": [self.least, self.most]}
 
-    @model_validator(mode="before")
-    @classmethod
-    def _nested_lists(cls, data: Any) -> Any:
-        rows = data.get("values") if isinstance(data, dict) else None
-        if not isinstance(rows, list | tuple) or not all(isinstance(row, list | tuple) for row in rows):
-            return data
-        remedy = "give for each x the depths of every y"
-        require(len({len(row) for row in rows}) == 1, "has rows of different lengths", remedy, "values")
-        return {**data, "values": [number for row in rows for number in row]}
-
     @model_validator(mode="after")
     def _complete(self) -> Self:
-        points, count = len(self.x) * len(self.y), len(self.values)
-        wrong = f"has {count} numbers, but the grid has {len(self.x)} x {len(self.y)} = {points} points"
-        require(points == count, wrong, "give one for each point", "values")
-        upward = max(self.values) <= 0.0 > min(self.values)
-        wrong, remedy = "are all negative: they seem to be heights", "give depths as positive numbers"
-        require(not upward, wrong, f"{remedy}; for a file, write positive: up", "values")
+        require_length(len(self.values), "the grid", len(self.x) * len(self.y), "values")
         least, most = self.limits or (0.0, 1.0)
         wrong = f"most is {most:g} m and least is {least:g} m"
         require(least < most, wrong, "give the shallower limit as least", "most")
         return self
+
+
+_Pairs = tuple[tuple[NotNegative, NotNegative], ...]
+
+
+def _by_depth(pairs: _Pairs) -> _Pairs:
+    increasing(tuple(depth for depth, _ in pairs), "sort the table by depth, each once")
+    return pairs
 
 
 class DepthCurve(OneOf):
@@ -160,26 +150,19 @@ class DepthCurve(OneOf):
     bare = ("table", (list, tuple))
     short_form = {"type": ["array", "string"]}  # noqa: RUF012
 
-    table: (
-        Annotated[tuple[tuple[NotNegative, NotNegative], ...], Field(min_length=2, max_length=10_000)] | None
-    ) = None
+    table: Annotated[_Pairs, Field(min_length=2, max_length=10_000), AfterValidator(_by_depth)] | None = None
     """Pairs of depth in metres and value, linear between them."""
     polynomial: Annotated[tuple[Number, ...], Field(min_length=1, max_length=8)] | None = None
     """The coefficients c0, c1, c2, ... of c0 + c1 d + c2 d^2 + ..."""
 
-    @model_validator(mode="after")
-    def _deeper_and_deeper(self) -> Self:
-        for index, ((before, _), (depth, _)) in enumerate(pairwise(self.table or ()), 1):
-            wrong = f"depths must increase, but {depth:g} follows {before:g}"
-            require(before < depth, wrong, "sort the table by depth, each once", "table", index)
-        return self
-
-    @property
-    def in_words(self) -> str:
-        """For example ``a table from 10 to 60 m``."""
-        if self.table is None:
-            return "a polynomial of the depth"
-        return f"a table from {self.table[0][0]:g} to {self.table[-1][0]:g} m"
+    def at(self, depths: FloatArray) -> FloatArray:
+        """The values at depths; NaN where a table has none."""
+        if self.table is not None:
+            known, values = np.array(self.table).T
+            found: FloatArray = np.interp(depths, known, values, np.nan, np.nan)
+        else:
+            found = np.polynomial.polynomial.polyval(depths, np.array(self.polynomial))
+        return found
 
 
 class Foundation(Section):
@@ -202,12 +185,57 @@ class Foundation(Section):
         return self.cost or self.mass
 
     @model_validator(mode="after")
-    def _complete(self) -> Self:
-        twice = "cost and mass exclude each other"
-        require(self.cost is None or self.mass is None, twice, "give one of them", "mass")
-        together = (self.mass is None) == (self.price_per_kg is None)
-        require(together, "mass and price_per_kg belong together", "give both, or cost", "price_per_kg")
+    def _one_way_only(self) -> Self:
+        priced = (self.mass is None) == (self.price_per_kg is None)
+        alone = self.cost is None or self.mass is None
+        wrong = "cost excludes mass and price_per_kg, which belong together"
+        require(priced and alone, wrong, "give cost, or mass and price_per_kg", "mass")
         return self
+
+
+_Searched = Annotated[Count, Field(le=50), Tag("number")]
+_Places = Annotated[tuple[Vertex, ...], Field(min_length=1, max_length=50), Tag("rows")]
+Substations = Annotated[_Searched | _Places, either("number", "rows")]
+"""How many substations are placed by the search, or where they stand: ``[x, y]`` each, in metres."""
+
+
+class Cables(Section):
+    """Cables from the turbines to substations, which cost so much per metre and never cross."""
+
+    substations: Annotated[
+        _Searched | _Places | Annotated[dict[Name, Substations], Field(min_length=1), Tag("table")],
+        either("number", "rows", "table"),
+    ]
+    """Where substations stand, [x, y] in metres, or how many there are; or either of them by the name of the farm."""
+    types: Annotated[
+        tuple[tuple[Annotated[Count, Field(le=1000)], NotNegative], ...], Field(min_length=1, max_length=20)
+    ]
+    """The cables to choose from: [turbines that one carries, EUR per metre]."""
+    router: Literal["heuristic", "hgs", "milp"] = "heuristic"
+    """How the final cables are found: in about 0.1 s, some seconds, or a minute."""
+    seconds: Positive | None = None
+    """A time limit for hgs and milp, by the clock; the cables may then differ from run to run."""
+    within_area: Annotated[bool, Strict()] = False
+    """Whether cables stay inside the farm; they avoid exclusions in any case."""
+
+    @model_validator(mode="after")
+    def _in_order(self) -> Self:
+        capacities, prices = zip(*self.types, strict=True)
+        rises = list(capacities) == sorted({*capacities}) and list(prices) == sorted(prices)
+        remedy = "list the cables by capacity, and leave out those that are not worth it"
+        require(rises, "larger cables must cost the same or more", remedy, "types")
+        timed = self.seconds is None or self.router != "heuristic"
+        require(timed, "the heuristic router has no time limit", "remove it, or write router: hgs", "seconds")
+        return self
+
+    def substations_of(self, farm: str) -> int | tuple[Vertex, ...] | None:
+        """The substations of a farm; None where they are given for other farms only."""
+        return self.substations.get(farm) if isinstance(self.substations, dict) else self.substations
+
+    def identity_for(self, farm: str) -> dict[str, Any]:
+        """What decides a result of this farm; its name does not."""
+        rest = self.model_dump(exclude_none=True, exclude={"substations"})
+        return {**rest, "substations": [self.substations_of(farm)]}
 
 
 class Costs(Section):
@@ -243,23 +271,17 @@ class Costs(Section):
         return found
 
     @property
-    def in_words(self) -> list[str]:
-        """What is counted, one line for each part."""
-        lines = [f"{self.years:g} years at {100.0 * self.discount:.6g} % per year"]
-        for what, given in (("capex", self.turbine.capex), ("opex per year", self.turbine.opex)):
-            each = given if isinstance(given, dict) else {"": given}
-            figures = ", ".join(f"{name} {value:,.0f}".strip() for name, value in each.items())
-            lines.append(f"{what} of each turbine: {figures} EUR")
-        if self.foundation is not None:
-            parts = [] if self.foundation.curve is None else [self.foundation.curve.in_words]
-            parts += [f"{self.foundation.fixed:,.0f} EUR each"] if self.foundation.fixed else []
-            lines.append(f"foundations: {' and '.join(parts) or 'without cost'}")
-            lines.append(f"depth: {self.foundation.depth.in_words}")
-        lines += [] if self.cables is None else [f"cables: {self.cables.in_words}"]
-        return [*lines, f"fixed: {self.fixed:,.0f} EUR"]
+    def title(self) -> str:
+        """For example ``25 years at 6 % per year; foundations in 12 to 46 m of water; cables by heuristic``."""
+        parts = [f"{self.years:g} years at {100.0 * self.discount:.6g} % per year"]
+        if self.depth is not None:
+            depths = self.depth.values
+            parts.append(f"foundations in {min(depths):.3g} to {max(depths):.3g} m of water")
+        parts += [] if self.cables is None else [f"cables by {self.cables.router}"]
+        return "; ".join(parts)
 
 
-WAYS = "aep-per-turbine, or {turbine_cost_gwh: 12.5}, or with costs lcoe, or {npv: {price: 80}}"
+WAYS = "aep-per-turbine, or {turbine_cost_gwh: 12.5}, or with costs lcoe, or {of: npv, price: 80}"
 """The objectives that tell counts apart, for messages."""
 
 _WORDS = {
@@ -268,70 +290,36 @@ _WORDS = {
     "lcoe": "the lowest levelised cost of energy (LCOE)",
     "npv": "the largest net present value (NPV)",
 }
-_Prices = Annotated[tuple[NotNegative, ...], Field(min_length=1)]
-
-
-class PriceTable(TurbulenceTable):
-    """EUR per MWh by wind direction, wind speed or both; linear between its points, the same beyond its wind speeds."""
-
-    values: Annotated[
-        Annotated[_Prices, Tag("list")] | Annotated[tuple[_Prices, ...], Tag("rows")], either("list", "rows")
-    ]
-    """One price for each point; with both axes, one row for each direction."""
-
-
 Price = Annotated[
-    Annotated[Positive, Tag("number")]
-    | Annotated[Weights, Tag("list")]
-    | Annotated[PriceTable, Tag("table")],
-    either("number", "list", "table"),
+    Annotated[Positive, Tag("number")] | Annotated[Weights, Tag("list")], either("number", "list")
 ]
-"""EUR per MWh: one number, one for each step of a time series or each state, or a table for a wind rose."""
-Aim = Literal["aep", "aep-per-turbine", "lcoe", "npv"]
+"""EUR per MWh: one number, or one for each step of a time series or each state."""
+Over = Literal["mean", "worst", "regret"]
+
+
+class Against(NamedTuple):
+    """The second of two objectives, to be small: the attribute of results that has it, and its name with the unit."""
+
+    attribute: str
+    label: str
+
+
+AGAINST = {
+    "cable_length": Against("cable_length_m", "cable length, m"),
+    "turbines": Against("n_turbines", "number of turbines"),
+    "lcoe": Against("lcoe_eur_per_mwh", "LCOE, EUR per MWh"),
+    "area": Against("area_km2", "area, km2"),
+}
+"""By the name that a campaign file has for it."""
 _OTHER_FORMS = [
-    {"enum": ["aep", "aep-per-turbine", "lcoe"]},
-    {
-        "type": "array",
-        "prefixItems": [{"const": "aep"}, {"enum": ["cable_length", "turbines", "lcoe", "area"]}],
-    },
-    {"type": "object", "required": ["npv"], "description": "The net present value: {npv: {price: 80}}."},
+    {"enum": [*_WORDS]},
+    {"type": "array", "prefixItems": [{"const": "aep"}, {"enum": [*AGAINST]}]},
     {"type": "object", "required": ["maximise"], "description": "The key of older versions for `of`."},
 ]
 
 
-class Against(NamedTuple):
-    """The second of two objectives, to be small: the attribute of results that has it, and what it is in words."""
-
-    attribute: str
-    title: str
-    unit: str = ""
-
-    @property
-    def label(self) -> str:
-        """With the unit, if it has one."""
-        return ", ".join(filter(None, [self.title, self.unit]))
-
-
-AGAINST = {
-    "cable_length": Against("cable_length_m", "cable length", "m"),
-    "turbines": Against("n_turbines", "number of turbines"),
-    "lcoe": Against("lcoe_eur_per_mwh", "LCOE", "EUR per MWh"),
-    "area": Against("area_km2", "area", "km2"),
-}
-"""By the name that a campaign file has for it."""
-_PAIRS = ", ".join(f"[aep, {name}]" for name in AGAINST)
-
-
-Over = Literal["mean", "worst", "regret"]
-_OVER = {
-    "mean": ", on average over the scenarios",
-    "worst": ", in the worst scenario",
-    "regret": ", with the least regret over the scenarios",
-}
-
-
 class Objective(Section):
-    """``aep``, ``aep-per-turbine``, ``lcoe``, or ``{npv: {price: 80}}``; or AEP less so many GWh for each turbine.
+    """``aep``, ``aep-per-turbine``, ``lcoe``, or ``{of: npv, price: 80}``; or AEP less so many GWh for each turbine.
 
     The cost ``turbine_cost_gwh`` is one for all turbine types or one for each, by name. ``[aep, cable_length]`` are two
     objectives: each seed is a search with other weights.
@@ -339,12 +327,12 @@ class Objective(Section):
 
     short_form = {"anyOf": _OTHER_FORMS}  # noqa: RUF012
 
-    of: Aim = "aep"
+    of: Literal["aep", "aep-per-turbine", "lcoe", "npv"] = "aep"
     """The most AEP of the farm, AEP per turbine or NPV; or the lowest LCOE."""
     turbine_cost_gwh: ByType | None = None
     """What is taken off AEP for each turbine, in GWh per year: one number, or one for each type."""
     price: Price | None = None
-    """What energy is sold for, in EUR per MWh; for npv. One number, a list, a table, or the name of a CSV file."""
+    """What energy is sold for, in EUR per MWh; for npv. One number, a list, or the name of a CSV file."""
     against: Literal["cable_length", "turbines", "lcoe", "area"] | None = None
     """The second of two objectives, beside AEP."""
     over: Over | None = None
@@ -353,49 +341,35 @@ class Objective(Section):
     @model_validator(mode="before")
     @classmethod
     def _short(cls, data: Any) -> Any:
-        if isinstance(data, dict) and len(data) == 1 and isinstance(npv := data.get("npv"), dict):
-            return {"of": "npv", **npv}
+        if isinstance(data, str):
+            return {"of": data}
         if isinstance(data, list | tuple):
-            known = len(data) == 2 and data[0] == "aep" and data[1] in list(AGAINST)
-            require(known, "is not a pair of objectives", f"write aep, or one of {_PAIRS}")
+            require(len(data) == 2, "is not a pair of objectives", "write two, e.g. [aep, cable_length]")
             return {"of": data[0], "against": data[1]}
         if isinstance(data, dict):
             return {"of" if key == "maximise" else key: value for key, value in data.items()}
-        known = isinstance(data, str) and data in _WORDS
-        require(isinstance(data, cls) or known, "is not an objective", f"write aep, {WAYS}")
-        return {"of": data} if known else data
+        return data
 
     @model_validator(mode="after")
     def _one_way_only(self) -> Self:
-        wrong = f"{self.of} and turbine_cost_gwh exclude each other"
-        is_one = self.of == "aep" or self.turbine_cost_gwh is None
-        require(is_one, wrong, "give one", "turbine_cost_gwh")
-        priced = self.of != "npv" or self.price is not None
-        remedy = "write objective: {npv: {price: 80}}, in EUR per MWh"
-        require(priced, "the net present value needs the price of energy", remedy)
-        idle = f"the objective {self.of} needs no price"
-        require(self.of == "npv" or self.price is None, idle, "remove it, or write npv", "price")
-        sold = self.price is None or self.mean_price > 0.0
-        require(sold, "all prices are 0", "give some above 0", "price")
-        alone = self.against is None or (self.of == "aep" and self.turbine_cost_gwh is None)
-        require(alone, "is for AEP alone", f"write one of {_PAIRS}", "against")
+        given = [name for name in ("turbine_cost_gwh", "against") if getattr(self, name) is not None]
+        wrong = f"{' and '.join([self.of, *given])} exclude each other"
+        require(len(given) <= (self.of == "aep"), wrong, "give one of them", *given[-1:])
+        remedy = "write objective: {of: npv, price: 80}, in EUR per MWh"
+        together = (self.of == "npv") == (self.price is not None)
+        require(together, "npv and price belong together", remedy, "price")
+        require(self.price is None or self.mean_price > 0.0, "all prices are 0", "give some above 0", "price")
         return self
-
-    @property
-    def prices(self) -> FloatArray:
-        """All prices that are given, in EUR per MWh."""
-        given = self.price.values if isinstance(self.price, PriceTable) else self.price
-        return np.array(0.0 if given is None else given, np.float64)
 
     @property
     def mean_price(self) -> float:
         """The mean of all prices that are given; 0 without any."""
-        return float(self.prices.mean())
+        return float(np.mean(self.price or 0.0))
 
     @property
     def is_priced_by_state(self) -> bool:
         """Whether the price depends on the wind state."""
-        return self.prices.ndim > 0
+        return isinstance(self.price, tuple)
 
     @property
     def is_of_costs(self) -> bool:
@@ -420,27 +394,22 @@ class Objective(Section):
     @property
     def tells_counts_apart(self) -> bool:
         """Whether more turbines can be worth less."""
-        priced = self.turbine_cost_gwh is not None or self.against == "turbines"
-        return self.of != "aep" or priced
+        return self.of != "aep" or self.turbine_cost_gwh is not None or self.against == "turbines"
 
     @property
     def title(self) -> str:
         """The objective in words."""
-        return self._of_one_scenario + _OVER.get(self.over or "", "")
-
-    @property
-    def _of_one_scenario(self) -> str:
-        cost = self.turbine_cost_gwh
+        cost, words = self.turbine_cost_gwh, _WORDS[self.of]
         if isinstance(cost, dict):
             each = ", ".join(f"{value:g} for each {name}" for name, value in cost.items())
-            return f"AEP less the cost of turbines in GWh per year: {each}"
-        if cost is not None:
-            return f"AEP less {cost:g} GWh per year for each turbine"
-        if self.against is not None:
-            return f"the most AEP against the least {AGAINST[self.against].title}, by a weight for each seed"
-        low, high = (f"{price:g}" for price in (self.prices.min(), self.prices.max()))
-        at = f" at {low if low == high else f'{low} to {high}'} EUR per MWh"
-        return _WORDS[self.of] + ("" if self.price is None else at)
+            words = f"AEP less the cost of turbines in GWh per year: {each}"
+        elif cost is not None:
+            words = f"AEP less {cost:g} GWh per year for each turbine"
+        elif self.against is not None:
+            words = f"AEP against {AGAINST[self.against].label}, by a weight for each seed"
+        elif self.price is not None:
+            words += f" at {self.mean_price:g} EUR per MWh"
+        return words if self.over is None else f"{words}, {self.over} over the scenarios"
 
     def cost_gwh(self, turbine_name: str) -> float:
         """What a turbine of this type costs, in GWh per year."""

@@ -118,11 +118,6 @@ class LocalWind(Section):
         """Whether probabilities differ from place to place."""
         return self.weibull_a is not None
 
-    @property
-    def bounds(self) -> tuple[float, float, float, float]:
-        """West, south, east and north ends."""
-        return self.x[0], self.y[0], self.x[-1], self.y[-1]
-
     def weibull_in_the_middle(self) -> list[list[float]]:
         """Scale, shape and frequency of each sector at the point in the middle of the grid."""
         arrays = [self.array(name) for name in WEIBULL]

@@ -174,15 +174,12 @@ def under(*at: str | int) -> Iterator[None]:
     """Refuse what is refused inside at this path, for values that were not written there as they are."""
     try:
         yield
-    except (ValidationError, PydanticCustomError) as error:
-        if isinstance(error, ValidationError):
-            first: Any = error.errors()[0]
-        else:
-            first = {"type": "refused", "ctx": error.context}
-        given: Any = first.get("ctx")
-        if first["type"] != "refused":
-            what = f"{'.'.join(map(str, first['loc']))} = {first['input']!r}: {first['msg']}"
-            given = {"message": what, "remedy": "correct it", "at": (), "shown": None}
+    except ValidationError as error:
+        first = error.errors()[0]
+        wrong = f"{'.'.join(map(str, first['loc']))} = {first['input']!r}: {first['msg']}"
+        raise refusal(wrong, remedy="correct it", at=at) from None
+    except PydanticCustomError as error:
+        given = error.context or {}
         where = (*at, *given["at"])
         raise refusal(given["message"], remedy=given["remedy"], at=where, value=given["shown"]) from None
 
@@ -225,7 +222,8 @@ def _names_differ(parts: tuple[Any, ...]) -> tuple[Any, ...]:
     return parts
 
 
-def _increasing(values: tuple[float, ...], remedy: str) -> tuple[float, ...]:
+def increasing(values: tuple[float, ...], remedy: str) -> tuple[float, ...]:
+    """Refuse numbers that do not increase."""
     for index, (before, value) in enumerate(itertools.pairwise(values), 1):
         require(value > before, f"must increase, but {value:.10g} follows {before:.10g}", remedy, index)
     return values
@@ -233,7 +231,7 @@ def _increasing(values: tuple[float, ...], remedy: str) -> tuple[float, ...]:
 
 def _rising(remedy: str) -> AfterValidator:
     """Refuse numbers that do not increase, with the remedy that suits what they are."""
-    return AfterValidator(partial(_increasing, remedy=remedy))
+    return AfterValidator(partial(increasing, remedy=remedy))
 
 
 _FROM_NORTH = "list the sectors from north clockwise, at even distances"

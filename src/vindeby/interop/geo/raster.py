@@ -1,4 +1,4 @@
-"""Depths from a GeoTIFF, with rasterio (``vindeby[depth]``): the points of its grid in metres, and its first band."""
+"""Numbers over x and y in metres: a variable of a netCDF-4 file, or a GeoTIFF (``vindeby[depth]``)."""
 
 from pathlib import Path
 from typing import Any
@@ -9,51 +9,73 @@ from vindeby.arrays import FloatArray
 from vindeby.errors import DataError, InputError, library
 from vindeby.interop.geo.crs import crs_from_text
 from vindeby.store.disk.files import refuse_special
+from vindeby.store.read.gridded_file import MOST_NUMBERS, read_gridded_file
 
-_MOST_NUMBERS = 20_000_000
+_AXES = {"x": "x", "easting": "x", "y": "y", "northing": "y"}
+_PROJECT = "project it to the metres of the campaign, e.g. with gdalwarp -t_srs EPSG:32631"
+_Grid = tuple[FloatArray, FloatArray, FloatArray]
 
 
-def read_raster(path: Path, crs: Any = None) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """X and y of the middles of its pixels (metres, increasing), and the numbers over (x, y); gaps are NaN.
+def read_raster(path: Path, variable: str, crs: Any = None) -> _Grid:
+    """X and y in metres, increasing, and the numbers over (x, y); gaps are NaN.
 
-    ``crs`` is the campaign's, where it has one. A raster in degrees, or in another system, is refused.
+    ``variable`` is that of a netCDF file, ``crs`` the campaign's, where it has one. What is in degrees is refused, and
+    a GeoTIFF in another system than the campaign.
     """
+    is_tiff = path.suffix.lower() in (".tif", ".tiff")
+    x, y, values = _of_tiff(path, crs) if is_tiff else _of_netcdf(path, variable)
+    columns, rows = np.argsort(x), np.argsort(y)
+    return x[columns], y[rows], values[np.ix_(columns, rows)]
+
+
+def _of_netcdf(path: Path, variable: str) -> _Grid:
+    found = read_gridded_file(path, (variable.lower(),))
+    for name in [name for name in found.arrays if name.lower() == variable.lower()]:
+        axes, values = found.arrays[name]
+        known = [_AXES.get(axis.lower(), axis) for axis in axes]
+        if sorted(known) != ["x", "y"]:
+            over = " and ".join(axes) or "nothing"
+            raise InputError(f"{path}: has {name} over {over}, not over x and y; {_PROJECT}")
+        for one in (name, *axes):
+            _refuse_unit(path, one, found.units[one])
+        x, y = (found.arrays[axes[known.index(axis)]][1] for axis in ("x", "y"))
+        return x, y, values if known == ["x", "y"] else values.T
+    others = ", ".join(found.others[:8]) or "NAME"
+    raise InputError(f"{path}: has no variable {variable}; name another with variable: {others}")
+
+
+def _refuse_unit(path: Path, what: str, unit: str) -> None:
+    if unit.strip().lower().rstrip("s") not in ("", "m", "metre", "meter"):
+        raise InputError(f"{path}: has {what} in {unit}; convert it to metres first")
+
+
+def _of_tiff(path: Path, crs: Any) -> _Grid:
     rasterio = library("rasterio", "depth", "a GeoTIFF file")
     refuse_special(path)
-    if not path.is_file():
-        raise InputError(f"{path}: no such file")
     try:
         # Only this driver: others read text that names more files.
         with rasterio.open(path, driver="GTiff") as raster:
-            _refuse_unusable(path, raster, crs)
+            at = raster.transform
+            _refuse_system(path, raster.crs, crs)
+            _refuse_unit(path, "numbers", raster.units[0] or "m")
+            if raster.width * raster.height > MOST_NUMBERS:
+                raise InputError(f"{path}: has more than {MOST_NUMBERS:,} pixels; crop it with gdalwarp -te")
+            if at.b != 0.0 or at.d != 0.0:
+                raise InputError(f"{path}: its rows do not run from west to east; rectify it with gdalwarp")
             band = raster.read(1, masked=True).astype(np.float64) * raster.scales[0] + raster.offsets[0]
-            transform = raster.transform
     except rasterio.errors.RasterioError as error:
         raise DataError(f"{path}: cannot be read: {error}") from None
-    values = np.ma.filled(band, np.nan)
-    x = transform.c + transform.a * (np.arange(values.shape[1]) + 0.5)
-    y = transform.f + transform.e * (np.arange(values.shape[0]) + 0.5)
-    over = values.T
-    if transform.e < 0.0:  # the first row is the northernmost
-        y, over = y[::-1], over[:, ::-1]
-    return x, y, np.ascontiguousarray(over)
+    values = np.ma.filled(band, np.nan).T
+    across, along = (np.arange(count) + 0.5 for count in values.shape)
+    return at.c + at.a * across, at.f + at.e * along, values
 
 
-def _refuse_unusable(path: Path, raster: Any, crs: Any) -> None:
-    if raster.width * raster.height > _MOST_NUMBERS or min(raster.width, raster.height) < 2:
-        size = f"{raster.width:,} x {raster.height:,} pixels"
-        raise InputError(f"{path}: has {size}; crop it to the farms, e.g. with gdalwarp -te")
-    turned = raster.transform.b != 0.0 or raster.transform.d != 0.0 or raster.transform.a <= 0.0
-    if turned or raster.transform.is_identity:
-        raise InputError(f"{path}: its rows do not run from west to east; rectify it, e.g. with gdalwarp")
-    if (raster.units[0] or "m").lower().rstrip("s") not in ("m", "metre", "meter"):
-        raise InputError(f"{path}: its numbers are in {raster.units[0]}; convert them to metres first")
-    if raster.crs is None:
+def _refuse_system(path: Path, system: Any, crs: Any) -> None:
+    if system is None:
         return
-    unit = "degrees" if raster.crs.is_geographic else raster.crs.linear_units
-    if unit.lower() not in ("metre", "meter", "m"):
-        raise InputError(f"{path}: its coordinates are in {unit}; project it to metres, with gdalwarp -t_srs")
+    unit = "degrees" if system.is_geographic else system.linear_units
+    _refuse_unit(path, "coordinates", unit)
     stated = crs_from_text(crs) if isinstance(crs, str) else None
-    own = crs_from_text(raster.crs.to_wkt().replace("\n", " "))
+    own = crs_from_text(system.to_wkt().replace("\n", " "))
     if stated is not None and own is not None and stated != own:
-        raise InputError(f"{path}: is in {own.name}, but the campaign in {stated.name}; reproject it")
+        raise InputError(f"{path}: is in {own.name}, but the campaign in {stated.name}; {_PROJECT}")

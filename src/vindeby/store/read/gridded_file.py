@@ -30,8 +30,8 @@ class GriddedFile:
     """The names of what else is in the file."""
     texts: dict[str, list[str]] = field(default_factory=dict)
     """Times that the file keeps as text."""
-    attributes: dict[str, dict[str, str]] = field(default_factory=dict)
-    """By name, the attributes ``units`` and ``positive`` of arrays that have them."""
+    units: dict[str, str] = field(default_factory=dict)
+    """By name, the attribute ``units`` of arrays; empty where they have none."""
 
 
 def read_gridded_file(path: Path, wanted: tuple[str, ...]) -> GriddedFile:
@@ -40,7 +40,7 @@ def read_gridded_file(path: Path, wanted: tuple[str, ...]) -> GriddedFile:
     arrays: dict[str, tuple[tuple[str, ...], FloatArray]] = {}
     single: set[str] = set()
     texts: dict[str, list[str]] = {}
-    attributes: dict[str, dict[str, str]] = {}
+    units: dict[str, str] = {}
     try:
         with Guard() as guard:
             deadline = time.monotonic() + guard.limits.seconds(path.stat().st_size)
@@ -54,7 +54,7 @@ def read_gridded_file(path: Path, wanted: tuple[str, ...]) -> GriddedFile:
                         continue
                     array = np.frombuffer(numbers, "<f8").reshape(head["shape"]).astype(np.float64)
                     arrays[head["name"]] = (tuple(head["axes"]), array)
-                    attributes[head["name"]] = head["attributes"]
+                    units[head["name"]] = head["units"]
                     single |= {head["name"]} if head["single"] else set()
                 elif kind == FAILED:
                     raise DataError(
@@ -62,7 +62,7 @@ def read_gridded_file(path: Path, wanted: tuple[str, ...]) -> GriddedFile:
                     )
                 elif kind == DONE:
                     others = tuple(json.loads(data)["others"])
-                    return GriddedFile(arrays, frozenset(single), others, texts, attributes)
+                    return GriddedFile(arrays, frozenset(single), others, texts, units)
     except GuardError as error:
         raise DataError(f"{path}: cannot be read: {error.finding}") from None
     raise AssertionError("the guard ends with one or the other")
@@ -135,12 +135,8 @@ def _send(name: str, axes: list[str], data: Any, left: int, result: Callable[[by
         raise DataError(f"there are more than {MOST_NUMBERS:,} numbers")
     numbers = _unpacked(data)
     single = bool(data.dtype == np.float32)
-    known = {
-        key: _bytes(np.ravel(data.attrs[key])[0])[:_LONGEST_TIME].decode(errors="replace")
-        for key in ("units", "positive")
-        if key in data.attrs
-    }
-    head = {"name": name, "axes": axes, "shape": list(numbers.shape), "single": single, "attributes": known}
+    units = _bytes(np.ravel(data.attrs.get("units", b""))[0])[:_LONGEST_TIME].decode(errors="replace")
+    head = {"name": name, "axes": axes, "shape": list(numbers.shape), "single": single, "units": units}
     result(json.dumps(head).encode() + b"\n" + numbers.astype("<f8").tobytes())
     return left - int(data.size)
 
