@@ -54,7 +54,7 @@ def series(steps: int = 20, *, times: bool = False, **more: Any) -> dict[str, An
         **more,
     }
     if times:
-        data["times"] = [str(np.datetime64("2020-01-01") + day) for day in range(steps)]
+        data["times"] = [str(np.datetime64("2020-01-01") + np.timedelta64(day, "D")) for day in range(steps)]
     return {"time_series": data}
 
 
