@@ -148,7 +148,7 @@ BROKEN_COSTS: dict[str, BrokenCosts] = {
         "outside the grid of depths around the farms", "from x 100 to 10000", "give a larger grid",
     ),
     "limits the wrong way round": _with(
-        "least: 10, most: 60", "least: 60, most: 10", "costs.foundation.depth.most", "most is 10 m and least is 60 m"
+        "least: 10, most: 60", "least: 60, most: 10", "costs.foundation.depth", "outside the limits"
     ),
     "limits that no farm has": _with(
         "least: 10, most: 60", "least: 50, most: 60", "costs.foundation.depth", "farm 'north' is 20 m deep",
@@ -213,8 +213,12 @@ BROKEN_COSTS: dict[str, BrokenCosts] = {
         "d.nc", partial(write_netcdf, names={"depth": 1.0}, units="feet"), "has depth in feet", "convert it to metres"
     ),
     "text that is called netCDF": _depth("d.nc", _text("hello"), "is neither netCDF-4 nor HDF5"),
-    "GeoTIFF in degrees": _depth("d.tif", partial(write_raster, crs="EPSG:4326"), "coordinates in degrees"),
-    "GeoTIFF of US feet": _depth("d.tif", partial(write_raster, crs="EPSG:2263"), "coordinates in US survey foot"),
+    "a grid in degrees": BrokenCosts(
+        COSTED.replace(DEPTH, "d.csv"),
+        ("farms[0].boundary", "outside the grid of depths", "from x 3 to 4", "in the campaign's coordinates"),
+        _text("x,y,depth\n3,54,20\n3,55,20\n4,54,20\n4,55,20\n"),
+        "d.csv",
+    ),
     "GeoTIFF with depths in feet": _depth("d.tif", partial(write_raster, unit="ft"), "has numbers in ft"),
     "GeoTIFF with a fill value that it does not name": _depth(
         "d.tif", partial(write_raster, gap=(2, 5), nodata=None), "is -9999 m", "at (1000, 0)"

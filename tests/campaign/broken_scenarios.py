@@ -94,7 +94,8 @@ BROKEN_SCENARIOS: dict[str, Broken] = {
     "something that cannot vary": _scenarios(
         "\n  - {vary: {seeds: {normal: [0, 1]}}, samples: 3}",
         "scenarios[0].vary.seeds",
-        "wind_speed_factor|direction_std_deg|wake",
+        "is not of the form ^(wind_speed_factor|direction_std_deg|wake",
+        "write it in this form",
     ),
     "a wake parameter that the model does not have": _scenarios(
         "\n  - {vary: {wake.k: {normal: [0.04, 0.01]}}, samples: 3}",

@@ -124,11 +124,11 @@ BROKEN_ZONES_AND_MIXES: dict[str, Broken] = {
         "is not a date",
         "got 'May'",
     ),
-    "dates of zones with and without a time zone": Broken(
-        ZONED.replace("mix: {three: 3}", "mix: {three: 3}, from: 2027-05-01T00:00Z").replace(
-            "mix: {five: 2, three: 1}", "mix: {five: 2, three: 1}, from: 2026-05-01"
-        ),
-        ("farms[1].zones", "some dates of the zones have a time zone", "write all of them alike"),
+    "a date of a zone with a time of day": _with(
+        "mix: {three: 3}",
+        "mix: {three: 3}, from: 2027-05-01T00:00Z",
+        "farms[1].zones[1].from",
+        "is not of the form",
     ),
     "no round at all": _with(
         "    rounds: 2\n", "    rounds: 0\n", "farms[1].rounds", "must be at least 1", "got 0"

@@ -139,14 +139,11 @@ def refuse_costs(campaign: CampaignFields) -> None:
 
 
 def _refuse_prices(campaign: CampaignFields, count: int) -> None:
-    """Refuse prices that do not fit the wind states, and where states do not count alike everywhere."""
+    """Refuse prices that do not fit the wind states, and for a search that chooses turbines."""
     at, (_, given) = ("objective", "price"), campaign.site.chosen
     steps = len(given.wind_speed) if isinstance(given, TimeSeries | States) else 0
     wrong = f"has {count} prices, but the site has {steps or 'no'} steps"
     require(steps == count, wrong, "give one for each step of time_series, or each of states", *at)
-    alike = campaign.site.local is None or not campaign.site.local.has_weibull
-    wrong = "prices that differ are not possible with frequencies that differ from place to place"
-    require(alike, wrong, "give one price", *at)
     chosen = any(campaign.level_of(one).count_range or campaign.mix_ranges_of(one) for one in campaign.farms)
     wrong = "prices that differ are not possible where the search chooses numbers or types of turbines"
     require(not chosen, wrong, "give one price, or fixed numbers", *at)
@@ -185,11 +182,11 @@ def _refuse_depths(foundation: Foundation, farm: Farm) -> None:
     remedy = "write positive: up if a file has heights; fill gaps; keep turbines off land with least"
     require(max(low, least) >= 0.0, f"{water}: it is land", remedy, *at, "depth")
     water = f"{water} and {high:.6g} m elsewhere"
-    inside = low <= most and least <= high
-    require(inside, f"{water}, outside the limits", "change least and most", *at, "depth")
+    low, high = max(low, least), min(high, most)
+    require(low <= high, f"{water}, outside the limits", "change least and most", *at, "depth")
     if (curve := foundation.curve) is None:
         return
-    tried = np.linspace(max(low, least), min(high, most), _DEPTHS_TRIED)
+    tried = np.linspace(low, high, _DEPTHS_TRIED)
     for depth in tried[~(curve.at(tried) >= 0.0)][:1]:
         wrong = f"has no value, or one below 0, at a depth of {depth:.6g} m, but {water}"
         remedy = "extend the table, limit the depth, or begin a polynomial with its constant"
@@ -323,4 +320,5 @@ def _refuse_place(grid: LocalWind | Depth, of: str, what: str, x: float, y: floa
         f"{what} at ({x:.10g}, {y:.10g}) is outside the grid of {of}, which goes from x {west:.10g} to "
         f"{east:.10g} and y {south:.10g} to {north:.10g}"
     )
-    require(west <= x <= east and south <= y <= north, wrong, "give a larger grid", *at)
+    remedy = "give a larger grid, in the campaign's coordinates"
+    require(west <= x <= east and south <= y <= north, wrong, remedy, *at)

@@ -36,6 +36,7 @@ _WORDS: dict[str, tuple[str | None, str]] = {
         "must have at most {max_length} entries, but has {actual_length}",
         "remove what is too much",
     ),
+    "string_pattern_mismatch": ("is not of the form {pattern}", "write it in this form"),
     "string_too_short": ("must not be empty", "write a word"),
     "string_too_long": ("must have at most {max_length} characters", "write fewer words"),
 }

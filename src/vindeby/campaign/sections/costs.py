@@ -129,9 +129,6 @@ class Depth(Section):
     @model_validator(mode="after")
     def _complete(self) -> Self:
         require_length(len(self.values), "the grid", len(self.x) * len(self.y), "values")
-        least, most = self.limits or (0.0, 1.0)
-        wrong = f"most is {most:g} m and least is {least:g} m"
-        require(least < most, wrong, "give the shallower limit as least", "most")
         return self
 
 

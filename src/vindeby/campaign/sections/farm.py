@@ -6,7 +6,6 @@ import math
 import re
 from collections import Counter
 from collections.abc import Sequence
-from datetime import datetime
 from typing import Annotated, Any, Literal, Self
 
 import shapely
@@ -192,8 +191,8 @@ class Zone(Amount):
     """Unique among the zones of the farm."""
     boundary: Boundary
     """Where its turbines may stand."""
-    since: Annotated[Date | None, Field(alias="from")] = None
-    """With search: in-turn, when it is built; by default before those that say it."""
+    since: Annotated[Date, Field(pattern=r"^\d{4}-\d\d-\d\d$")] | None = Field(None, alias="from")
+    """With search: in-turn, the date when it is built; by default before those that say it."""
 
 
 _Rounds = Annotated[Count, Field(le=1000)]
@@ -204,10 +203,6 @@ def _until_settled(value: Any) -> Any:
     known = not isinstance(value, str) or value == "until-settled"
     require(known, "is not a number of rounds", "write a whole number, or until-settled")
     return 200 if isinstance(value, str) else value
-
-
-def _moments(zones: Sequence[Zone]) -> list[datetime | None]:
-    return [None if zone.since is None else datetime.fromisoformat(zone.since) for zone in zones]
 
 
 class Farm(Amount):
@@ -246,9 +241,8 @@ class Farm(Amount):
 
     def stages(self) -> tuple[int, ...]:
         """By zone, how many dates come before its own: the order in which zones are built."""
-        moments = _moments(self.zones or ())
-        dates = sorted({moment for moment in moments if moment is not None})
-        return tuple(0 if moment is None else 1 + dates.index(moment) for moment in moments)
+        dates = [zone.since or "" for zone in self.zones or ()]
+        return tuple(sorted({"", *dates}).index(date) for date in dates)
 
     def drawn_shape(self) -> BaseGeometry:
         """The area for a picture: the polygons of all zones, side by side, so that their borders show."""
@@ -296,9 +290,6 @@ class Farm(Amount):
         for value, at in given if self.search != "in-turn" else ():
             require(value is None, "is for a search zone by zone", "add search: in-turn", *at)
         if zones is not None:
-            has_none = {moment.tzinfo is None for moment in _moments(zones) if moment is not None}
-            wrong = "some dates of the zones have a time zone, and some have none"
-            require(len(has_none) < 2, wrong, "write all of them alike", "zones")
             self._refuse_amounts(zones)
             self._refuse_mixes(zones)
         return self

@@ -273,13 +273,6 @@ class Site(WindChanges, OneOf):
             **self.changes,
         }
 
-    @model_validator(mode="before")
-    @classmethod
-    def _resolved(cls, data: Any) -> Any:
-        wrong, remedy = "names a file, and here files are not read", "load the campaign from a file"
-        require(not isinstance(data, str), wrong, remedy)
-        return data
-
     @model_validator(mode="after")
     def _one_distribution(self) -> Self:
         by_place = self.local is not None and self.local.has_weibull

@@ -12,15 +12,13 @@ from vindeby.store.disk.files import refuse_special
 from vindeby.store.read.gridded_file import MOST_NUMBERS, read_gridded_file
 
 _AXES = {"x": "x", "easting": "x", "y": "y", "northing": "y"}
-_PROJECT = "project it to the metres of the campaign, e.g. with gdalwarp -t_srs EPSG:32631"
 _Grid = tuple[FloatArray, FloatArray, FloatArray]
 
 
 def read_raster(path: Path, variable: str, crs: Any = None) -> _Grid:
-    """X and y in metres, increasing, and the numbers over (x, y); gaps are NaN.
+    """X and y, increasing, and the numbers over (x, y) in metres, of which gaps are NaN.
 
-    ``variable`` is that of a netCDF file, ``crs`` the campaign's, where it has one. What is in degrees is refused, and
-    a GeoTIFF in another system than the campaign.
+    ``variable`` is that of a netCDF file, ``crs`` the campaign's; a GeoTIFF in another one is refused.
     """
     is_tiff = path.suffix.lower() in (".tif", ".tiff")
     x, y, values = _of_tiff(path, crs) if is_tiff else _of_netcdf(path, variable)
@@ -34,10 +32,9 @@ def _of_netcdf(path: Path, variable: str) -> _Grid:
         axes, values = found.arrays[name]
         known = [_AXES.get(axis.lower(), axis) for axis in axes]
         if sorted(known) != ["x", "y"]:
-            over = " and ".join(axes) or "nothing"
-            raise InputError(f"{path}: has {name} over {over}, not over x and y; {_PROJECT}")
-        for one in (name, *axes):
-            _refuse_unit(path, one, found.units[one])
+            over = f"over {' and '.join(axes) or 'nothing'}, not over x and y"
+            raise InputError(f"{path}: has {name} {over}; project it, e.g. with gdalwarp -t_srs EPSG:32631")
+        _refuse_unit(path, name, found.units[name])
         x, y = (found.arrays[axes[known.index(axis)]][1] for axis in ("x", "y"))
         return x, y, values if known == ["x", "y"] else values.T
     others = ", ".join(found.others[:8]) or "NAME"
@@ -55,8 +52,9 @@ def _of_tiff(path: Path, crs: Any) -> _Grid:
     try:
         # Only this driver: others read text that names more files.
         with rasterio.open(path, driver="GTiff") as raster:
-            at = raster.transform
-            _refuse_system(path, raster.crs, crs)
+            at, own = raster.transform, raster.crs and crs_from_text(raster.crs.to_wkt().replace("\n", " "))
+            if own and isinstance(crs, str) and own != crs_from_text(crs):
+                raise InputError(f"{path}: is in {own.name}, not in {crs}; reproject it with gdalwarp -t_srs")
             _refuse_unit(path, "numbers", raster.units[0] or "m")
             if raster.width * raster.height > MOST_NUMBERS:
                 raise InputError(f"{path}: has more than {MOST_NUMBERS:,} pixels; crop it with gdalwarp -te")
@@ -68,14 +66,3 @@ def _of_tiff(path: Path, crs: Any) -> _Grid:
     values = np.ma.filled(band, np.nan).T
     across, along = (np.arange(count) + 0.5 for count in values.shape)
     return at.c + at.a * across, at.f + at.e * along, values
-
-
-def _refuse_system(path: Path, system: Any, crs: Any) -> None:
-    if system is None:
-        return
-    unit = "degrees" if system.is_geographic else system.linear_units
-    _refuse_unit(path, "coordinates", unit)
-    stated = crs_from_text(crs) if isinstance(crs, str) else None
-    own = crs_from_text(system.to_wkt().replace("\n", " "))
-    if stated is not None and own is not None and stated != own:
-        raise InputError(f"{path}: is in {own.name}, but the campaign in {stated.name}; {_PROJECT}")
