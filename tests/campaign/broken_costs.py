@@ -174,9 +174,6 @@ BROKEN_COSTS: dict[str, BrokenCosts] = {
     "depths beside a file": _depth(
         "d.csv", write_table, "is given beside file", options=", x: [0, 1]"
     ),
-    "neither up nor down": _depth(
-        "d.csv", write_table, "is neither up nor down", "'north'", options=", positive: north"
-    ),
     "a variable of a table": _depth("d.csv", write_table, "variable", "is not a known key", options=", variable: a"),
     "a farm beyond a grid with a gap": BrokenCosts(
         COSTED.replace("[0, 0]", "[-3000, 0]", 1).replace(DEPTH, "d.tif"),

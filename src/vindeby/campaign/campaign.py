@@ -41,20 +41,16 @@ class Campaign(CampaignFields):
         refuse_cases(self)
         if self.is_about_wind:
             refuse_bad_neighbours(self)
-            self._refuse_whole(in_scenario(self, None))
-            for number, scenario in enumerate(self.scenarios or ()):
-                with under("scenarios", number):
-                    self._refuse_whole(in_scenario(self, scenario))
+            refuse_counts(self)
+            refuse_costs(self)
+            for number, scenario in enumerate([None, *(self.scenarios or ())], -1):
+                with under(*(() if scenario is None else ("scenarios", number))):
+                    inside = in_scenario(self, scenario)
+                    refuse_unknown_wind(inside.site, inside.method)
+                    refuse_outside_local_wind(inside)
+                    refuse_unsuitable_wake_model(inside)
             refuse_bad_scenarios(self)
         return self
-
-    @staticmethod
-    def _refuse_whole(campaign: CampaignFields) -> None:
-        refuse_counts(campaign)
-        refuse_unknown_wind(campaign.site, campaign.method)
-        refuse_outside_local_wind(campaign)
-        refuse_costs(campaign)
-        refuse_unsuitable_wake_model(campaign)
 
     @classmethod
     def load(cls, path: str | Path, overrides: Sequence[str] = ()) -> Self:

@@ -21,7 +21,6 @@ from vindeby.campaign.reading.yaml_text import Document, Origin, not_used
 from vindeby.campaign.sections.costs import Grid, cropped
 from vindeby.campaign.sections.farm import Farm
 from vindeby.errors import VindebyError
-from vindeby.text import plural
 
 _MOST_POINTS = 500_000
 _NO_DEPTH = -9999.0
@@ -59,12 +58,9 @@ def _table(named: NamedFile, *columns: str) -> tuple[NumberTable, Origin]:
     """The columns of a table, and where it begins."""
     reader = TableReader(str(named.path), named.field)
     table = reader.read(named.text(latin=True), {name: _COLUMNS[name] for name in columns}, columns)
-    _note(named, reader.notes + not_used(reader.unused))
-    return table, Origin(str(named.path), table.header_line)
-
-
-def _note(named: NamedFile, notes: list[str]) -> None:
+    notes = reader.notes + not_used(reader.unused)
     named.document.notes += [f"{named.path.name}: {note}" for note in notes]
+    return table, Origin(str(named.path), table.header_line)
 
 
 def _take_curve(named: NamedFile, key: str) -> None:
@@ -78,19 +74,14 @@ def _take_curve(named: NamedFile, key: str) -> None:
 def _take_depths(named: NamedFile) -> None:
     """The grid of depths around the farms."""
     named.refuse_beside("file", ("x", "y", "values", "source"))
-    if named.data.get("positive", "up") not in ("up", "down"):
-        named.refuse_key("positive", "is neither up nor down", "write up for heights, down for depths")
     x, y, values = (_of_table if suffix_of(named.path) in TABLES else _of_raster)(named)
     if (area := _area(named.document.data)) is not None:
         x, y, values = cropped(x, y, values, area)
     if values.size > _MOST_POINTS:
         message = f"has {values.size:,} points in and around the farms, more than {_MOST_POINTS:,}"
         named.refuse_key("file", message, "make the grid coarser, e.g. with gdalwarp -tr 100 100")
-    gaps = ~np.isfinite(values)
-    if gaps.any():
-        _note(named, [f"{plural(int(gaps.sum()), 'point')} without a depth, taken as land"])
     depths = -values if named.data.pop("positive", "down") == "up" else values
-    depths = np.where(gaps, _NO_DEPTH, depths)
+    depths = np.where(np.isfinite(values), depths, _NO_DEPTH)
     named.put({"x": x.tolist(), "y": y.tolist(), "values": depths.ravel().tolist()})
     named.data["source"] = named.path.name
 

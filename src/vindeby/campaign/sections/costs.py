@@ -7,7 +7,7 @@ here and in the stored campaign there are only numbers.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Self, TypeVar
 
 import numpy as np
 from pydantic import AfterValidator, BeforeValidator, Field, Strict, Tag, WithJsonSchema, model_validator
@@ -37,21 +37,17 @@ from vindeby.campaign.sections.values import (
 if TYPE_CHECKING:
     from vindeby.campaign.sections.farm import Farm
 
+_Figure = TypeVar("_Figure")
 ByType = Annotated[
-    Annotated[NotNegative, Tag("number")]
-    | Annotated[dict[Name, NotNegative], Field(min_length=1), Tag("table")],
+    Annotated[_Figure, Tag("number")] | Annotated[dict[Name, _Figure], Field(min_length=1), Tag("table")],
     either("number", "table"),
 ]
 """One number for all turbine types, or one for each, by name."""
-PositiveByType = Annotated[
-    Annotated[Positive, Tag("number")] | Annotated[dict[Name, Positive], Field(min_length=1), Tag("table")],
-    either("number", "table"),
-]
 Grid = tuple[FloatArray, FloatArray, FloatArray]
 """x, y, and numbers over (x, y)."""
 
 
-def for_type(given: ByType, name: str) -> float:
+def for_type(given: ByType[float], name: str) -> float:
     """The number for a turbine type."""
     return given[name] if isinstance(given, dict) else given
 
@@ -72,9 +68,9 @@ def _steps_around(axis: FloatArray, low: float, high: float) -> slice:
 class TurbineCost(Section):
     """What each turbine costs: EUR once (capex) and EUR per year (opex), without its foundation."""
 
-    capex: PositiveByType
+    capex: ByType[Positive]
     """EUR for each turbine: one number, or one for each type."""
-    opex: ByType = 0.0
+    opex: ByType[NotNegative] = 0.0
     """EUR per year for each turbine: one number, or one for each type."""
 
 
@@ -326,7 +322,7 @@ class Objective(Section):
 
     of: Literal["aep", "aep-per-turbine", "lcoe", "npv"] = "aep"
     """The most AEP of the farm, AEP per turbine or NPV; or the lowest LCOE."""
-    turbine_cost_gwh: ByType | None = None
+    turbine_cost_gwh: ByType[NotNegative] | None = None
     """What is taken off AEP for each turbine, in GWh per year: one number, or one for each type."""
     price: Price | None = None
     """What energy is sold for, in EUR per MWh; for npv. One number, a list, or the name of a CSV file."""
