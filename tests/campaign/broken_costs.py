@@ -190,6 +190,9 @@ BROKEN_COSTS: dict[str, BrokenCosts] = {
     "scattered soundings": _depth(
         "d.csv", _text("x,y,depth\n0,0,1\n10,11,2\n21,22,3\n33,34,4\n"), "is not a grid", "gdal_grid"
     ),
+    "a mistyped positive": _depth(
+        "d.csv", write_table, ".positive", "must be up or down (got 'upp')", options=", positive: upp"
+    ),
     "heights in a table of depths": _depth(
         "d.csv", partial(write_table, sign=-1.0), "it is land", "positive: up"
     ),

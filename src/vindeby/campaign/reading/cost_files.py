@@ -80,6 +80,8 @@ def _take_depths(named: NamedFile) -> None:
     if values.size > _MOST_POINTS:
         message = f"has {values.size:,} points in and around the farms, more than {_MOST_POINTS:,}"
         named.refuse_key("file", message, "make the grid coarser, e.g. with gdalwarp -tr 100 100")
+    if named.data.get("positive", "down") not in ("up", "down"):
+        named.refuse_key("positive", "must be up or down", "write up for heights, down for depths")
     depths = -values if named.data.pop("positive", "down") == "up" else values
     depths = np.where(np.isfinite(values), depths, _NO_DEPTH)
     named.put({"x": x.tolist(), "y": y.tolist(), "values": depths.ravel().tolist()})
