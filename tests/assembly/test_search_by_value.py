@@ -74,7 +74,9 @@ def test_a_search_without_room_and_a_zone_without_any_mention_the_depth_limits()
     crowded = STEEP.replace("METHOD", "random-start").replace("3 D", "40 D")
     with pytest.raises(TaskError, match=r"farm bank \(within its depth limits\): random-start found no room"):
         found(crowded)
-    with pytest.raises(CampaignError, match=r"depth: .* zone 'east' is 15 to 80 m deep, outside the limits"):
+    with pytest.raises(
+        CampaignError, match=r"zone 'east' is 15 m deep at .* and 80 m elsewhere, outside the limits"
+    ):
         Campaign.loads(crowded.replace("least: 12, most: 70", "least: 5, most: 14.5"))
 
 

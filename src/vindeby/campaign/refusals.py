@@ -135,7 +135,9 @@ def refuse_costs(campaign: CampaignFields) -> None:
             _refuse_cables(farm, costs.cables)
         if costs.foundation is not None:
             _refuse_corners(farm, costs.foundation.depth, "depths around the farms", index)
-            _refuse_depths(costs.foundation, farm)
+            for area in (farm, *(farm.zones or ())):
+                name = f"farm {farm.name!r}" if area is farm else f"zone {area.name!r}"
+                _refuse_depths(costs.foundation, area.boundary, name)
 
 
 def _refuse_prices(campaign: CampaignFields, count: int) -> None:
@@ -167,10 +169,10 @@ def _refuse_cables(farm: Farm, cables: Cables) -> None:
         require(not outside and not holes.contains(point), wrong, remedy, *at)
 
 
-def _refuse_depths(foundation: Foundation, farm: Farm) -> None:
+def _refuse_depths(foundation: Foundation, boundary: Boundary, what: str) -> None:
     """Refuse land, depths outside the limits, and a curve that does not hold the others or is negative there."""
     at, (least, most) = ("costs", "foundation"), foundation.depth.limits or (-math.inf, math.inf)
-    area = farm.boundary.shape()
+    area = boundary.shape()
     x, y, depths = foundation.depth.around(area)
     shapely.prepare(area)
     cells = np.pad(shapely.intersects(area, shapely.box(x[:-1, None], y[:-1], x[1:, None], y[1:])), 1)
@@ -178,7 +180,7 @@ def _refuse_depths(foundation: Foundation, farm: Farm) -> None:
     depths = np.where(near, depths, np.nan)
     low, high = float(np.nanmin(depths)), float(np.nanmax(depths))
     i, j = np.unravel_index(np.nanargmin(depths), depths.shape)
-    water = f"the water in and around farm {farm.name!r} is {low:.6g} m deep at ({x[i]:.10g}, {y[j]:.10g})"
+    water = f"the water in and around {what} is {low:.6g} m deep at ({x[i]:.10g}, {y[j]:.10g})"
     remedy = "write positive: up if a file has heights; fill gaps; keep turbines off land with least"
     require(max(low, least) >= 0.0, f"{water}: it is land", remedy, *at, "depth")
     water = f"{water} and {high:.6g} m elsewhere"
