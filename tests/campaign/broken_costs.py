@@ -137,8 +137,7 @@ BROKEN_COSTS: dict[str, BrokenCosts] = {
         "[[20, 25], [30, 40]]", "[[20, 25], [30]]", "costs.foundation.depth.values", "rows of different lengths"
     ),
     "heights instead of depths": _with(
-        "[[20, 25], [30, 40]]", "[[-20, -25], [-30, -40]]", "costs.foundation.depth", "is -40 m deep",
-        "outside the limits",
+        "[[20, 25], [30, 40]]", "[[-20, -25], [-30, -40]]", "costs.foundation.depth", "is -40 m deep", "it is land",
     ),
     "a depth that no sea has": _with(
         "[[20, 25], [30, 40]]", "[[20, 25], [30, 99999]]", "costs.foundation.depth.values", "at most 12000", "got 99999"
@@ -190,6 +189,26 @@ BROKEN_COSTS: dict[str, BrokenCosts] = {
     "scattered soundings": _depth(
         "d.csv", _text("x,y,depth\n0,0,1\n10,11,2\n21,22,3\n33,34,4\n"), "is not a grid", "gdal_grid"
     ),
+    "a column of heights": _depth(
+        "d.csv", partial(write_table, header="x,y,elevation", sign=-1.0), "names no column of depth"
+    ),
+    "heights with a limit": _depth(
+        "d.csv", partial(write_table, sign=-1.0), "it is land", "positive: up", options=", least: 10"
+    ),
+    "a variable of depths or heights": _depth(
+        "d.nc", partial(write_netcdf, names={"elevation": -1.0}), ".variable", "positive: up beside it for heights",
+        options=", variable: elevation",
+    ),
+    "netCDF over kilometres": _depth(
+        "d.nc", partial(write_netcdf, names={"depth": 1.0}, axis_units="km"), "has y in km", "convert it to metres"
+    ),
+    "a variable of a GeoTIFF": _depth(
+        "d.tif", write_raster, ".variable", "is not a known key", options=", variable: salt"
+    ),
+    "a GeoTIFF over feet": _depth(
+        "d.tif", partial(write_raster, crs="EPSG:2263"), "has coordinates in US survey foot", "convert it to metres"
+    ),
+    "one depth as both limits": _with("least: 10, most: 60", "least: 30, most: 30", "outside the limits"),
     "a mistyped positive": _depth(
         "d.csv", write_table, ".positive", "must be up or down (got 'upp')", options=", positive: upp"
     ),
@@ -203,7 +222,8 @@ BROKEN_COSTS: dict[str, BrokenCosts] = {
         "d.nc", partial(write_netcdf, names={"salt": 1.0}), "has no variable depth", "with variable: salt"
     ),
     "netCDF without the variable that is named": _depth(
-        "d.nc", partial(write_netcdf, names={"depth": 1.0}), "has no variable salt", options=", variable: salt"
+        "d.nc", partial(write_netcdf, names={"depth": 1.0}), "has no variable salt",
+        options=", variable: salt, positive: down",
     ),
     "netCDF in degrees": _depth(
         "d.nc", partial(write_netcdf, names={"depth": 1.0}, axes=("lat", "lon")), "over lat and lon, not over x and y",

@@ -157,6 +157,12 @@ BROKEN_SCENARIOS: dict[str, Broken] = {
         "cables: {substations: 1, types: [[5, 400]]}}\n"
         "objective: {of: aep, against: cable_length, over: worst}\n",
     ),
+    "regret per turbine": _scenarios(
+        " [{name: a}]",
+        "objective.over",
+        "is of aep, lcoe or npv",
+        more="objective: {of: aep-per-turbine, over: regret}\n",
+    ),
     "scenarios of a call": _scenarios(
         " [{name: a}]",
         ":37: scenarios",

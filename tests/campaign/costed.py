@@ -35,13 +35,19 @@ def write_table(path: Path, header: str = "x,y,depth", sign: float = 1.0) -> Non
 
 
 def write_netcdf(
-    path: Path, names: dict[str, float], axes: tuple[str, str] = ("y", "x"), **attributes: str
+    path: Path,
+    names: dict[str, float],
+    axes: tuple[str, str] = ("y", "x"),
+    axis_units: str = "m",
+    **attributes: str,
 ) -> None:
     """The depths, times a number, as each of these variables of a netCDF file; rows of y, north first."""
     import xarray
 
     variables = {name: (axes, sign * DEPTHS.T[::-1], attributes) for name, sign in names.items()}
-    xarray.Dataset(variables, coords={axes[0]: Y[::-1], axes[1]: X}).to_netcdf(path, engine="h5netcdf")
+    units = {"units": axis_units}
+    coords = {axes[0]: (axes[0], Y[::-1], units), axes[1]: (axes[1], X, units)}
+    xarray.Dataset(variables, coords=coords).to_netcdf(path, engine="h5netcdf")
 
 
 def write_raster(

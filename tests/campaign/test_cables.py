@@ -37,6 +37,10 @@ BROKEN = {
     "a time limit of the heuristic": (f"substations: 1, {TYPES}, seconds: 9", ("seconds", "router: hgs")),
     "no substation": (f"substations: 0, {TYPES}", ("costs.cables.substations",)),
     "a place without y": (f"substations: [[5]], {TYPES}", ("costs.cables.substations",)),
+    "a place twice": (
+        f"substations: [[900, 900], [900, 900]], {TYPES}",
+        ("two substations stand at one place",),
+    ),
     "degrees as words": (f"substations: [[5 E, 52 N]], {TYPES}", ("costs.cables.substations",)),
     "a name that no farm has": (f"substations: {{west: 1}}, {TYPES}", ("'north'", "every farm")),
     "a farm without substations": (f"substations: {{north: 1}}, {TYPES}", ("'south'", "every farm")),

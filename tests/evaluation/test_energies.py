@@ -168,7 +168,7 @@ def test_prices_by_wind_state_are_left_out_where_other_wind_and_neighbours_would
 ) -> None:
     costs = {"discount": 0.06, "years": 25, "turbine": {"capex": 1e6}}
     for price, kept in ((80.0, True), ([80.0], False)):
-        asked = campaign(2, seeds=1, costs=costs, objective={"npv": {"price": price}})
+        asked = campaign(2, seeds=1, costs=costs, objective={"of": "npv", "price": price})
         stored = compute(asked, tmp_path / f"{kept}.h5")
         study = {"name": "study", "layouts": {"farms": "farm b", "types": "small", "seeds": 0}}
         assert (study_campaign(stored, study).objective is not None) == kept

@@ -135,9 +135,9 @@ def refuse_costs(campaign: CampaignFields) -> None:
             _refuse_cables(farm, costs.cables)
         if costs.foundation is not None:
             _refuse_corners(farm, costs.foundation.depth, "depths around the farms", index)
-            for area in (farm, *(farm.zones or ())):
-                name = f"farm {farm.name!r}" if area is farm else f"zone {area.name!r}"
-                _refuse_depths(costs.foundation, area.boundary, name)
+            _refuse_depths(costs.foundation, farm.boundary, f"farm {farm.name!r}")
+            for zone in farm.zones or ():
+                _refuse_depths(costs.foundation, zone.boundary, f"zone {zone.name!r}")
 
 
 def _refuse_prices(campaign: CampaignFields, count: int) -> None:
@@ -161,7 +161,9 @@ def _refuse_cables(farm: Farm, cables: Cables) -> None:
     wrong = f"farm {farm.name!r} is in several pieces, and no cable could lead from one to another"
     require(pieces, wrong, "write within_area: false", "costs", "cables", "within_area")
     holes = shapely.union_all([hole.shape() for hole in farm.boundary.exclusions])
-    for place in given if isinstance(given, tuple) else ():
+    places = given if isinstance(given, tuple) else ()
+    require(len({*places}) == len(places), "two substations stand at one place", "move one of them", *at)
+    for place in places:
         point = shapely.Point(place)
         outside = cables.within_area and area.distance(point) > 1.0
         wrong = f"no cable of farm {farm.name!r} may lie at ({place[0]:.10g}, {place[1]:.10g})"
@@ -182,10 +184,11 @@ def _refuse_depths(foundation: Foundation, boundary: Boundary, what: str) -> Non
     i, j = np.unravel_index(np.nanargmin(depths), depths.shape)
     water = f"the water in and around {what} is {low:.6g} m deep at ({x[i]:.10g}, {y[j]:.10g})"
     remedy = "write positive: up if a file has heights; fill gaps; keep turbines off land with least"
-    require(max(low, least) >= 0.0, f"{water}: it is land", remedy, *at, "depth")
+    require(max(low, least) >= 0.0 <= high, f"{water}: it is land", remedy, *at, "depth")
     water = f"{water} and {high:.6g} m elsewhere"
     low, high = max(low, least), min(high, most)
-    require(low <= high, f"{water}, outside the limits", "change least and most", *at, "depth")
+    inside = low <= high and least < most
+    require(inside, f"{water}, outside the limits", "change least and most", *at, "depth")
     if (curve := foundation.curve) is None:
         return
     tried = np.linspace(low, high, _DEPTHS_TRIED)

@@ -113,3 +113,5 @@ def refuse_bad_scenarios(campaign: CampaignFields) -> None:
         counts = [campaign.level_of(one).count_range or campaign.mix_ranges_of(one) for one in campaign.farms]
         wrong = "compares layouts of as many turbines, but the search chooses how many there are"
         require(not any(counts), wrong, "give fixed numbers, or write mean or worst", *at)
+        of_farm = objective.of != "aep-per-turbine" and objective.turbine_cost_gwh is None
+        require(of_farm, "is of aep, lcoe or npv", "write one of these as of", *at)

@@ -43,11 +43,13 @@ def command(
     for word, changed in (("better", found.better), ("worse", found.worse), ("as good", found.equal)):
         if not changed:
             continue
-        mean = sum(one.gain_percent for one in changed) / len(changed)
-        echo(f"  {plural(len(changed), 'result')} {word}, by {mean:+.4f}% on average")
-        for one in sorted(changed, key=lambda one: -abs(one.gain_percent))[:most]:
+        gains = [one.gain_percent for one in changed if one.gain_percent is not None]
+        mean = f", by {sum(gains) / len(gains):+.4f}% on average" if gains else ""
+        echo(f"  {plural(len(changed), 'result')} {word}{mean}")
+        for one in sorted(changed, key=lambda one: -abs(one.gain_percent or 0.0))[:most]:
             other = "" if one.is_same_task else ", from a task with other settings"
-            figures = f"{one.before:,.3f} -> {one.after:,.3f} ({one.gain_percent:+.4f}%)"
+            percent = "" if one.gain_percent is None else f" ({one.gain_percent:+.4f}%)"
+            figures = f"{one.before:,.3f} -> {one.after:,.3f}{percent}"
             echo(f"    {one.key}: {figures}, {plural(one.moved, 'turbine')} moved{other}")
         _say_of_rest(len(changed), most, f"results {word}")
     raise typer.Exit(0 if found.is_empty else 1)

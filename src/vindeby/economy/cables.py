@@ -112,7 +112,7 @@ class Routes:
         known = (ends >= -stations.shape[1]).all() and (ends < len(ends)).all() and (kinds >= 0).all()
         each = np.array_equal(np.sort(ends[:, 0]), np.arange(len(ends))) and np.isfinite(stations).all()
         if not known or not each or (kinds >= len(prices)).any():
-            raise DataError(f"{wrong}a cable has an end or type that there is not, or a turbine none or two")
+            raise DataError(f"{wrong}an end or type of a cable is unknown, or a turbine has none or two")
         return cls(ends, kinds, drawn[1:].T, first, stations.T, prices)
 
     def carried(self) -> IntArray:

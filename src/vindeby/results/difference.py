@@ -28,8 +28,8 @@ class Changed:
     """Turbines that stand elsewhere; all where their number changed."""
     is_same_task: bool
     """Whether the same was asked for: the fingerprints are equal."""
-    gain_percent: float
-    """By how much it is better: of an LCOE, by how much that is lower."""
+    gain_percent: float | None
+    """By how much it is better: of an LCOE, by how much that is lower; None where it was 0 before."""
 
 
 @dataclass
@@ -99,7 +99,7 @@ def _compare(
     if before == after and not moved:
         found.same += 1
         return
-    gain = 100.0 * (after - before) / abs(before) if before else float("nan")
+    gain = 100.0 * (after - before) / abs(before) if before else None
     changed = Changed(key, sign * before, sign * after, moved, mark == other, gain)
     (found.better if after > before else found.worse if after < before else found.equal).append(changed)
 

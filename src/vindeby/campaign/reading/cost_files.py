@@ -25,10 +25,12 @@ from vindeby.errors import VindebyError
 _MOST_POINTS = 500_000
 _NO_DEPTH = -9999.0
 """Where a file has no depth: as far above the water as no limit allows."""
+_DEPTH = ("depth", "depthm", "waterdepth", "waterdepthm", "bathymetry")
 _COLUMNS = {
     "x": Column("m", "x", "xm", "easting", "utmx", "xcoord"),
     "y": Column("m", "y", "ym", "northing", "utmy", "ycoord"),
-    "depth": Column("m", "depth", "depthm", "waterdepth", "waterdepthm", "bathymetry", "elevation", "z"),
+    "depth": Column("m", *_DEPTH),
+    "height": Column("m", *_DEPTH, "elevation", "altitude", "height", "z"),
     "mass": Column("kg", "mass", "masskg", "monopilemass", "monopilemasskg", also={"t": 1e-3}),
     "cost": Column("eur", "cost", "costeur", "eur", also={"meur": 1e-6}),
     "price": Column("eur/mwh", "price", "priceeurpermwh", "spotprice", "dayaheadprice"),
@@ -74,33 +76,41 @@ def _take_curve(named: NamedFile, key: str) -> None:
 def _take_depths(named: NamedFile) -> None:
     """The grid of depths around the farms."""
     named.refuse_beside("file", ("x", "y", "values", "source"))
+    positive = named.data.get("positive", "down")
+    if positive not in ("up", "down"):
+        named.refuse_key("positive", "must be up or down", "write up for heights, down for depths")
     x, y, values = (_of_table if suffix_of(named.path) in TABLES else _of_raster)(named)
     if (area := _area(named.document.data)) is not None:
         x, y, values = cropped(x, y, values, area)
     if values.size > _MOST_POINTS:
         message = f"has {values.size:,} points in and around the farms, more than {_MOST_POINTS:,}"
         named.refuse_key("file", message, "make the grid coarser, e.g. with gdalwarp -tr 100 100")
-    if named.data.get("positive", "down") not in ("up", "down"):
-        named.refuse_key("positive", "must be up or down", "write up for heights, down for depths")
-    depths = -values if named.data.pop("positive", "down") == "up" else values
-    depths = np.where(np.isfinite(values), depths, _NO_DEPTH)
+    depths = np.where(np.isfinite(values), -values if positive == "up" else values, _NO_DEPTH)
+    named.data.pop("positive", None)
     named.put({"x": x.tolist(), "y": y.tolist(), "values": depths.ravel().tolist()})
     named.data["source"] = named.path.name
 
 
 def _of_table(named: NamedFile) -> Grid:
-    columns = _table(named, "x", "y", "depth")[0].columns
+    what = "height" if named.data.get("positive") == "up" else "depth"
+    columns = _table(named, "x", "y", what)[0].columns
     (x, i), (y, j) = (np.unique(np.array(columns[axis]), return_inverse=True) for axis in ("x", "y"))
-    values = np.full((len(x), len(y)), np.nan)
-    values[i, j] = columns["depth"]
-    if np.isfinite(values).sum() < len(i) or 2 * len(i) < values.size:
+    values = np.full((len(x), len(y)) if 2 * len(i) >= len(x) * len(y) else (0, 0), np.nan)
+    if values.size:
+        values[i, j] = columns[what]
+    if np.isfinite(values).sum() < len(i):
         message = f"is not a grid: {len(i):,} points have {len(x):,} different x and {len(y):,} different y"
         named.refuse(message, "give each point once; interpolate scattered ones first, e.g. with gdal_grid")
     return x, y, values
 
 
 def _of_raster(named: NamedFile) -> Grid:
-    variable, crs = str(named.data.pop("variable", "depth")), named.document.data.get("crs")
+    variable, crs = "depth", named.document.data.get("crs")
+    if "variable" in named.data and suffix_of(named.path) not in (".tif", ".tiff"):
+        if "positive" not in named.data:
+            remedy = "write positive: up beside it for heights, or positive: down for depths"
+            named.refuse_key("variable", "may hold depths or heights", remedy)
+        variable = str(named.data.pop("variable"))
     try:
         grid: Grid = readers().raster_file(named.path, variable, crs)
     except VindebyError as error:

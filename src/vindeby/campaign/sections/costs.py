@@ -284,7 +284,9 @@ _WORDS = {
     "npv": "the largest net present value (NPV)",
 }
 Price = Annotated[
-    Annotated[Positive, Tag("number")] | Annotated[Weights, Tag("list")], either("number", "list")
+    Annotated[Positive, Tag("number")] | Annotated[Weights, Tag("list")],
+    either("number", "list"),
+    WithJsonSchema({"anyOf": [{"type": "number"}, {"type": "array"}, {"type": "string"}]}),
 ]
 """EUR per MWh: one number, or one for each step of a time series or each state."""
 Over = Literal["mean", "worst", "regret"]
@@ -305,7 +307,7 @@ AGAINST = {
 }
 """By the name that a campaign file has for it."""
 _OTHER_FORMS = [
-    {"enum": [*_WORDS]},
+    {"enum": [word for word in _WORDS if word != "npv"]},
     {"type": "array", "prefixItems": [{"const": "aep"}, {"enum": [*AGAINST]}]},
     {"type": "object", "required": ["maximise"], "description": "The key of older versions for `of`."},
 ]

@@ -191,7 +191,7 @@ class Zone(Amount):
     """Unique among the zones of the farm."""
     boundary: Boundary
     """Where its turbines may stand."""
-    since: Annotated[Date, Field(pattern=r"^\d{4}-\d\d-\d\d$")] | None = Field(None, alias="from")
+    since: Annotated[Date | None, Field(alias="from")] = None
     """With search: in-turn, the date when it is built; by default before those that say it."""
 
 

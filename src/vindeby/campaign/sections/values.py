@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import is_dataclass
-from datetime import datetime
+from datetime import date
 from functools import partial
 from typing import Annotated, Any, ClassVar, Self, get_args
 
@@ -186,15 +186,17 @@ def under(*at: str | int) -> Iterator[None]:
 
 def _date(text: str) -> str:
     try:
-        datetime.fromisoformat(text)
+        is_date = date.fromisoformat(text).isoformat() == text
     except ValueError:
-        remedy = "write it like 2015-01-31 or 2015-01-31T13:00"
-        raise refusal("is not a date", remedy=remedy) from None
+        is_date = False
+    require(is_date, "is not a date", "write it like 2015-01-31")
     return text
 
 
-Date = Annotated[str, Strict(), AfterValidator(_date)]
-"""A date, or a date and time, by ISO 8601."""
+Date = Annotated[
+    str, Strict(), AfterValidator(_date), WithJsonSchema({"type": "string", "pattern": r"^\d{4}-\d\d-\d\d$"})
+]
+"""A date by ISO 8601, without a time of day."""
 
 
 def one_is_a_list(value: Any) -> Any:

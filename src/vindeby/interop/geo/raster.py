@@ -34,7 +34,8 @@ def _of_netcdf(path: Path, variable: str) -> _Grid:
         if sorted(known) != ["x", "y"]:
             over = f"over {' and '.join(axes) or 'nothing'}, not over x and y"
             raise InputError(f"{path}: has {name} {over}; project it, e.g. with gdalwarp -t_srs EPSG:32631")
-        _refuse_unit(path, name, found.units[name])
+        for one in (name, *axes):
+            _refuse_unit(path, one, found.units[one])
         x, y = (found.arrays[axes[known.index(axis)]][1] for axis in ("x", "y"))
         return x, y, values if known == ["x", "y"] else values.T
     others = ", ".join(found.others[:8]) or "NAME"
@@ -53,12 +54,15 @@ def _of_tiff(path: Path, crs: Any) -> _Grid:
         # Only this driver: others read text that names more files.
         with rasterio.open(path, driver="GTiff") as raster:
             at, own = raster.transform, raster.crs and crs_from_text(raster.crs.to_wkt().replace("\n", " "))
+            if raster.crs:
+                unit = "degrees" if raster.crs.is_geographic else raster.crs.linear_units
+                _refuse_unit(path, "coordinates", unit)
             if own and isinstance(crs, str) and own != crs_from_text(crs):
                 raise InputError(f"{path}: is in {own.name}, not in {crs}; reproject it with gdalwarp -t_srs")
             _refuse_unit(path, "numbers", raster.units[0] or "m")
             if raster.width * raster.height > MOST_NUMBERS:
                 raise InputError(f"{path}: has more than {MOST_NUMBERS:,} pixels; crop it with gdalwarp -te")
-            if at.b != 0.0 or at.d != 0.0:
+            if at.b != 0.0 or at.d != 0.0 or at.is_identity:
                 raise InputError(f"{path}: its rows do not run from west to east; rectify it with gdalwarp")
             band = raster.read(1, masked=True).astype(np.float64) * raster.scales[0] + raster.offsets[0]
     except rasterio.errors.RasterioError as error:

@@ -81,7 +81,8 @@ def _compared(problem: LayoutProblem, farm: ScenarioFarm, best: Alone) -> Layout
     if value is None or value.objective != "lcoe":
         return replace(problem, farm=farm.with_best([one.worth(layout) for one, layout in best]))
     least, regret = np.array([one.objective(layout, one.aep(layout)) for one, layout in best]), np.inf
-    for _, layout in best:
+    found = [layout for _, layout in best]
+    for layout in [one for one in found if problem.is_feasible(one)] or found:
         whole = problem.whole(layout)
         yearly = value.costs.yearly_eur(value.parts(whole.x, whole.y, whole.types))
         each = farm.scenario_aep(whole.x, whole.y, whole.types)
