@@ -110,6 +110,8 @@ def _named(field, suffix=""):
     for key, added in (("items", "[]"), ("additionalProperties", ".NAME")):
         if isinstance(field.get(key), dict):
             yield from _named(field[key], suffix + added)
+    for form in field.get("patternProperties", {}).values():
+        yield from _named(form, f"{suffix}.NAME")
 
 
 _TYPES = {
