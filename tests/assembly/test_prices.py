@@ -73,6 +73,7 @@ def test_one_price_for_every_state_is_that_price(text: str) -> None:
     assert "npv_eur" not in values_of(alike, cell, arrays)
 
 
+@pytest.mark.slow
 def test_the_slope_of_what_is_searched_by_is_that_of_the_revenue() -> None:
     campaign = _priced(STEPS, PRICES)
     problem, mean = problem_of(campaign, campaign.cells()[0]), float(np.mean(PRICES))
@@ -93,6 +94,7 @@ def test_the_slope_of_what_is_searched_by_is_that_of_the_revenue() -> None:
         assert slopes == pytest.approx((east[turbine], north[turbine]), rel=1e-4, abs=1e-9)
 
 
+@pytest.mark.slow
 def test_a_run_by_prices_stores_the_true_aep_and_its_revenue_and_can_be_validated(tmp_path: Path) -> None:
     campaign = _priced(STEPS.replace("gradient", "{random-search: {max_evaluations: 3}}"), PRICES)
     campaign = campaign.model_copy(update={"seeds": (0,)})

@@ -128,7 +128,8 @@ BROKEN_ZONES_AND_MIXES: dict[str, Broken] = {
         "mix: {three: 3}",
         "mix: {three: 3}, from: 2027-05-01T00:00Z",
         "farms[1].zones[1].from",
-        "is not of the form",
+        "is not a date",
+        "write it like 2015-01-31",
     ),
     "no round at all": _with(
         "    rounds: 2\n", "    rounds: 0\n", "farms[1].rounds", "must be at least 1", "got 0"

@@ -18,7 +18,7 @@ from vindeby.campaign.sections.turbines import Turbine
 from vindeby.campaign.sections.values import (
     NAMED,
     Count,
-    Date,
+    Day,
     Name,
     NotNegative,
     OneOf,
@@ -191,7 +191,7 @@ class Zone(Amount):
     """Unique among the zones of the farm."""
     boundary: Boundary
     """Where its turbines may stand."""
-    since: Annotated[Date | None, Field(alias="from")] = None
+    since: Annotated[Day | None, Field(alias="from")] = None
     """With search: in-turn, the date when it is built; by default before those that say it."""
 
 

@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import is_dataclass
-from datetime import date
+from datetime import date, datetime
 from functools import partial
 from typing import Annotated, Any, ClassVar, Self, get_args
 
@@ -186,6 +186,19 @@ def under(*at: str | int) -> Iterator[None]:
 
 def _date(text: str) -> str:
     try:
+        datetime.fromisoformat(text)
+    except ValueError:
+        remedy = "write it like 2015-01-31 or 2015-01-31T13:00"
+        raise refusal("is not a date", remedy=remedy) from None
+    return text
+
+
+Date = Annotated[str, Strict(), AfterValidator(_date)]
+"""A date, or a date and time, by ISO 8601."""
+
+
+def _day(text: str) -> str:
+    try:
         is_date = date.fromisoformat(text).isoformat() == text
     except ValueError:
         is_date = False
@@ -193,8 +206,8 @@ def _date(text: str) -> str:
     return text
 
 
-Date = Annotated[
-    str, Strict(), AfterValidator(_date), WithJsonSchema({"type": "string", "pattern": r"^\d{4}-\d\d-\d\d$"})
+Day = Annotated[
+    str, Strict(), AfterValidator(_day), WithJsonSchema({"type": "string", "pattern": r"^\d{4}-\d\d-\d\d$"})
 ]
 """A date by ISO 8601, without a time of day."""
 
