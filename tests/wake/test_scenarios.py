@@ -62,6 +62,8 @@ def test_the_energy_is_the_mean_the_least_or_the_mean_best_less_the_largest_regr
     regret = ScenarioFarm(parts()).with_best(best("regret"))
     assert regret.aep(X, Y) == pytest.approx(float(best("regret").mean()) - 0.0031, rel=1e-12)
     np.testing.assert_array_equal(regret.scenario_aep(X, Y), gwh())
+    scaled = ScenarioFarm(parts()).with_best(0.0, [3.0, 2.0, 1.0])
+    assert scaled.aep(X, Y) == pytest.approx(float((gwh() * [3.0, 2.0, 1.0]).min()), rel=1e-12)
 
 
 def test_layouts_keep_clear_of_the_neighbours_of_every_scenario() -> None:
