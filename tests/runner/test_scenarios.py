@@ -115,7 +115,7 @@ def test_regrets_of_all_seeds_are_against_the_same_layouts_and_compared_by_them(
     for key in (keys[0], found.key_of(found.best()[0, 0])):
         assert results(path)[key].attributes["objective"] == best.attributes["objective"]
     silent = {name: value for name, value in best.attributes.items() if name != "objective"}
-    assert worth_of(replace(best, attributes=silent), asked.objective) is None, "its energy is no regret"
+    assert worth_of(replace(best, attributes=silent), asked.objective) is None, "an energy is not a regret"
 
 
 def _with(record: Record, name: str, array: np.ndarray) -> Record:
