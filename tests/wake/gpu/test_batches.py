@@ -31,6 +31,8 @@ WIND: dict[str, Any] = (
 SAME = 1e-9
 BY_WIDTH = 1.2e-7
 """What ``by_width`` promises of a deficit."""
+BY_TABLE = 1e-6
+"""What tables promise of a deficit, at worst."""
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -57,8 +59,15 @@ def farm(wake: Any = "nygaard-2022", site: Any = SITE, **more: Any) -> WindFarm:
     return WindFarm(site, TURBINES, wake, neighbours=beside, **(WIND if site is SITE else {}), **more)
 
 
-def assert_same(on_card: WindFarm, on_cores: WindFarm, tolerance: float, kinds: int = 2) -> None:
+def assert_same(
+    on_card: WindFarm,
+    on_cores: WindFarm,
+    tolerance: float,
+    kinds: int = 2,
+    places: tuple[FloatArray, FloatArray] | None = None,
+) -> None:
     x, y, types = layouts()
+    x, y = places or (x, y)
     types %= kinds
     expected = on_cores.aep_batch(x, y, types)
     assert on_card.device == "cuda"
@@ -84,18 +93,38 @@ def test_a_card_finds_the_energy_and_the_gradient_of_every_model(name: str) -> N
     assert_same(farm(name, device="cuda", tabulate=False), farm(name, tabulate=False), SAME)
 
 
+def spaced(seed: int = 0) -> tuple[FloatArray, FloatArray]:
+    """Layouts whose turbines are more than three rotors apart, so that tables hold every pair."""
+    rng, columns = np.random.default_rng(seed), int(np.ceil(np.sqrt(COUNT)))
+    place = np.stack([rng.permutation(columns**2)[:COUNT] for _ in range(LAYOUTS)])
+    x, y = (900.0 * at + rng.uniform(0.0, 150.0, at.shape) for at in (place % columns, place // columns))
+    return x + 6e5, y + 6.2e6
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("turbines", [1, 2])
-def test_the_kernel_by_width_is_as_exact_as_it_promises(turbines: int) -> None:
-    kinds = TURBINES[2 - turbines :]
-    on_card, exact = (
-        WindFarm(SITE, kinds, **WIND, **more) for more in ({"device": "cuda"}, {"tabulate": False})
-    )
-    assert on_card._on_card.by_width
-    assert on_card._on_card.near == (
-        turbines == 2
-    )  # the smaller type's wake is narrow beside the larger rotor
-    assert_same(on_card, exact, BY_WIDTH, turbines)
+def test_the_kernel_by_table_gives_what_the_tables_of_the_processors_give(turbines: int) -> None:
+    """Several turbine types have no directions that are computed together with the opposite ones."""
+    wind = WIND and WIND | {"directions": [10.0, 82.0, 262.0]}
+    on_cores = WindFarm(SITE, TURBINES[:turbines], **wind)
+    on_card = on_cores.on("cuda")
+    assert on_card._on_card.by_table
+    assert on_cores.tabulated
+    assert_same(on_card, on_cores, SAME, turbines, spaced())
+
+
+@pytest.mark.slow
+def test_pairs_that_the_table_does_not_hold_are_as_exact_as_the_table(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Rotors less than a diameter downwind of another, and more pairs than there is room for at first."""
+    from vindeby.wake.gpu import batches
+
+    monkeypatch.setattr(batches, "PAIRS_PER_TURBINE", 0)
+    on_card = farm(device="cuda")
+    assert on_card._on_card.by_table
+    assert_same(on_card, farm(), BY_TABLE)
+    assert on_card._on_card._pairs > 0
 
 
 @pytest.mark.slow

@@ -17,6 +17,7 @@ import numpy.typing as npt
 from vindeby.arrays import FloatArray, IntArray
 from vindeby.units import mean_power_to_aep_gwh
 from vindeby.wake.gpu.by_state import GRADIENT_ROWS, POWER_ROWS, StateRoom, by_state_kernel
+from vindeby.wake.gpu.by_table import MOST_TURBINES, NUMBERS, TableRoom, Tabulated, by_table_kernel
 from vindeby.wake.gpu.by_width import (
     MOST_ACROSS,
     Sources,
@@ -28,18 +29,24 @@ from vindeby.wake.gpu.by_width import (
 )
 from vindeby.wake.gpu.devices import Batch, cuda_module, found_device, is_simulated
 from vindeby.wake.gpu.turning import LANES, Layouts, Sums, TurnedRoom, add_directions
-from vindeby.wake.loops.wind import Wind
+from vindeby.wake.loops.pair_tables import NODES, THRUST_POINTS, can_tabulate, pair_tables
+from vindeby.wake.loops.wind import Wind, direction_pairs_of
 from vindeby.wake.models.contract import ModelData, WakeModel
+from vindeby.wake.models.overlap import coefficients
 from vindeby.wake.sites.site import WindStates
 from vindeby.wake.turbines.curves import TurbineArrays
 from vindeby.wake.turbines.turbine import Turbine
 
 cuda = cuda_module()
 
-REGISTERS = 80
-"""Per thread. With more of them fewer blocks fit, and waiting for instructions and memory costs more than spilling."""
-BLOCKS_PER_PROCESSOR = 24
-"""So many fit on a multiprocessor with 65,536 registers."""
+REGISTERS, BLOCKS_PER_PROCESSOR = 80, 24
+"""Registers of a thread, and the blocks that then fit on a multiprocessor. With more registers there are fewer blocks,
+and waiting for instructions and memory costs more than keeping numbers elsewhere."""
+REGISTERS_BY_TABLE, BLOCKS_BY_TABLE = 64, 32
+LEAST_STATES = 4
+"""Of a direction: with fewer, reading tables for all thrusts costs more than it saves."""
+PAIRS_PER_TURBINE = 8
+"""Room to begin with; where more wakes reach a rotor, a batch is evaluated once more with as much as is needed."""
 MOST_ROOM = 8.0e9
 MOST_SUMS = 2.0e9
 """Bytes, on cards with more than four times as much; on smaller ones a quarter of the memory that is free."""
@@ -53,7 +60,12 @@ def _to_card(array: npt.NDArray[Any]) -> Any:
 
 
 def _tuple_to_card(values: Any) -> Any:
-    return type(values)(*(_to_card(v) if isinstance(v, np.ndarray) else v for v in values))
+    def moved(value: Any) -> Any:
+        if isinstance(value, tuple):
+            return _tuple_to_card(value)
+        return _to_card(value) if isinstance(value, np.ndarray) else value
+
+    return type(values)(*map(moved, values))
 
 
 def _room(shape: tuple[int, ...], dtype: npt.DTypeLike = np.float64) -> Any:
@@ -78,6 +90,13 @@ class FarmOnCard:
         tabulate: bool,
     ) -> None:
         self._model, self._wind = model, wind
+        self.by_table = (
+            tabulate and wind.most >= LEAST_STATES and can_tabulate(model, turbines, states.turbulence)
+        )
+        self._tables = pair_tables(model, turbines, float(states.turbulence[0])) if self.by_table else None
+        opposites = self.by_table and len(turbines) == 1
+        self._directions = direction_pairs_of(states, opposites=opposites)
+        self._pairs, self._kept = 0, ((), None)
         self.by_width = tabulate and can_use_width_kernel(model, states)
         self.near = self.by_width and needs_near(model, turbines, states)
         most_thrust = np.array([turbine.thrust_range()[1] for turbine in turbines])
@@ -89,6 +108,12 @@ class FarmOnCard:
         farm = (self._model.data, self._arrays, self._sources, self._wind)
         data, arrays, sources, wind = map(_tuple_to_card, farm)
         return data, arrays, sources, wind
+
+    @cached_property
+    def _tabulated(self) -> Tabulated:
+        solved = coefficients(np.eye(THRUST_POINTS), 0)[:NODES]
+        moved: Tabulated = _tuple_to_card(Tabulated(self._tables, np.ascontiguousarray(solved)))
+        return moved
 
     def evaluate(
         self, x: FloatArray, y: FloatArray, types: IntArray, counted: int, *, gradient: bool
@@ -105,8 +130,12 @@ class FarmOnCard:
         for start in range(0, layouts, portion):
             here = slice(start, min(start + portion, layouts))
             given = _tuple_to_card(Layouts(x[here], y[here], types[here], counted))
-            sums = self._sums_for(here.stop - start, slopes)
-            launch = self._by_width if self.by_width and n < 2**16 else self._by_state
+            launch, jobs = self._by_state, len(self._wind.cosine)
+            if self.by_table and n < MOST_TURBINES:
+                launch, jobs = self._by_table, len(self._directions.ahead)
+            elif self.by_width and n < 2**16:
+                launch = self._by_width
+            sums = _sums_for(here.stop - start, jobs, slopes)
             launch(given, sums, gradient=gradient)
             for whole, values in zip(found, _added(sums, slopes), strict=True):
                 whole[here] = values
@@ -117,10 +146,32 @@ class FarmOnCard:
         each = 8 * len(self._wind.cosine) * (1 + 2 * slopes)
         return max(1, int(_bytes(MOST_SUMS) // each))
 
-    def _sums_for(self, layouts: int, slopes: int) -> Sums:
-        directions = len(self._wind.cosine)
-        rows = (layouts, directions, slopes) if slopes else (1, 1, 1)
-        return Sums(_room((layouts, directions)), _room(rows), _room(rows))
+    def _by_table(self, given: Layouts, sums: Sums, *, gradient: bool) -> None:
+        (_, arrays, _, wind), directions = self._moved, _tuple_to_card(self._directions)
+        layouts, n = given.x.shape
+        kernel = by_table_kernel(self._model, gradient=gradient, registers=REGISTERS_BY_TABLE)
+        jobs, needed, pairs = layouts * len(self._directions.ahead), PAIRS_PER_TURBINE * n, -1
+        while pairs < needed:
+            self._pairs = max(self._pairs, needed)
+            pairs, most = min(self._pairs, n * (n - 1) // 2), _to_card(np.zeros(1, np.int64))
+            room = self._table_room(jobs, n, max(pairs, 1), gradient=gradient)
+            _run(kernel, len(room.first), self._tabulated, arrays, wind, directions, given, room, sums, most)
+            needed = int(_to_host(most)[0])
+
+    def _table_room(self, jobs: int, n: int, pairs: int, *, gradient: bool) -> TableRoom:
+        """Room for ``n`` turbines and so many pairs; kept for the next call."""
+        wide = 3 * NODES if gradient else NODES
+        per_block = 40 * n + pairs * (4 + 8 * wide) + 8 * n * LANES * NUMBERS
+        blocks = _blocks(jobs, per_block, BLOCKS_BY_TABLE)
+        if self._kept[0] != (sizes := (blocks, n, pairs, gradient)):
+            self._kept = (), None
+            first, *listed = (
+                _room((blocks, n + 1), np.uint64),
+                *(_room((blocks, pairs), np.uint16) for _ in "ab"),
+            )
+            rows, by_lane = _room((blocks, pairs * wide)), _room((blocks, n * LANES * NUMBERS))
+            self._kept = sizes, TableRoom(_turned_room(blocks, n), first, *listed, rows, by_lane)
+        return self._kept[1]
 
     def _by_width(self, given: Layouts, sums: Sums, *, gradient: bool) -> None:
         farm, most = self._moved, self._wind.most
@@ -151,6 +202,12 @@ class FarmOnCard:
         )
         kernel = by_state_kernel(self._model, gradient=gradient, registers=REGISTERS)
         _run(kernel, blocks, data, arrays, wind, given, room, lanes, sums)
+
+
+def _sums_for(layouts: int, jobs: int, slopes: int) -> Sums:
+    """Sums for so many jobs of each layout."""
+    rows = (layouts, jobs, slopes) if slopes else (1, 1, 1)
+    return Sums(_room((layouts, jobs)), _room(rows), _room(rows))
 
 
 def _width_room(blocks: int, n: int, turbines: int, pairs: int, across: int, wide: int) -> WidthRoom:
@@ -207,9 +264,9 @@ def _bytes(most: float) -> float:
     return min(most, 0.25 * found_device().memory)
 
 
-def _blocks(jobs: int, bytes_per_block: int) -> int:
+def _blocks(jobs: int, bytes_per_block: int, per_processor: int = BLOCKS_PER_PROCESSOR) -> int:
     """How many blocks work at the same time: as many as the card holds, and room for them is there."""
     if is_simulated():
         return min(jobs, 2)
     processors = cuda.get_current_device().MULTIPROCESSOR_COUNT
-    return max(1, min(jobs, processors * BLOCKS_PER_PROCESSOR, int(_bytes(MOST_ROOM) // bytes_per_block)))
+    return max(1, min(jobs, processors * per_processor, int(_bytes(MOST_ROOM) // bytes_per_block)))

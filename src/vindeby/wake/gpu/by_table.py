@@ -1,0 +1,376 @@
+"""The kernel for wakes that are tabulated (``loops.pair_tables``): one warp for each job, one lane for each wind state.
+
+What a pair of turbines reads from the table does not depend on the wind speed, so it is read for all pairs of a job
+before the walk: eight lanes for a pair, three of its coefficients along the thrust axis each. A lane then walks through
+its wind state alone: a wake costs it four of these coefficients, and on the way back their slopes with both distances.
+So lanes need not wait for each other, and hardly for memory, since the rows of a pair are read by all of them.
+
+A job has room for as many pairs as ``room.other`` holds. One with more is left out, and ``most`` tells how many it has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from numba import float64
+
+from vindeby.arrays import FloatArray
+from vindeby.wake.compiling.compiled import inlined, scalar
+from vindeby.wake.gpu.devices import cuda_module, is_simulated
+from vindeby.wake.gpu.turning import LANES, TurnedRoom, find_keys, place_in_order
+from vindeby.wake.loops import pair_tables
+from vindeby.wake.loops.frame import pair_of
+from vindeby.wake.loops.superposition import superposition_of_words
+from vindeby.wake.loops.wind import Turned, turn_back
+from vindeby.wake.models.contract import WakeModel, once_per_model
+from vindeby.wake.models.overlap import slope_weights, weights
+from vindeby.wake.turbines.curves import locate
+
+cuda = cuda_module()
+
+MOST_TURBINES = OUTSIDE = 2**15
+"""Added to the number of a rotor that is too near or too far for the table."""
+_NUMBER = np.uint16(OUTSIDE - 1)
+_PER_PAIR = 8
+"""Lanes that read the table for a pair; each has every eighth coefficient."""
+_TOGETHER = superposition_of_words("squares", "free")
+_term, _term_back = _TOGETHER.term, _TOGETHER.term_back
+_wind_speed, _wind_speed_back = _TOGETHER.wind_speed, _TOGETHER.wind_speed_back
+# Places in arrays are unsigned: signed ones cost a test for negative places each.
+_whole = np.uint64
+_NODES, _LINE, _PAGE = map(_whole, (pair_tables.NODES, pair_tables.LINE, pair_tables.PAGE))
+NUMBERS = 5
+_TURBINE, _PLACE, _OF_PLACE, _ALONG, _ACROSS = (_whole(k * LANES) for k in (NUMBERS, 1, 2, 3, 4))
+"""How far apart turbines are in ``states``, and how far the numbers of one are from its first."""
+_STEP, _ONE, _TWO, _THREE, _ENDS = map(_whole, (_PER_PAIR, 1, 2, 3, 3 * pair_tables.NODES))
+
+
+class Tabulated(NamedTuple):
+    """Tables, and what makes coefficients along their thrust axis from values at its points."""
+
+    tables: pair_tables.PairTables
+    solved: FloatArray
+
+
+class TableRoom(NamedTuple):
+    """What blocks work with, by block; or that of one block, with its layout ``turned``.
+
+    ``first``: where the pairs of each turbine begin in ``source`` and ``other``. ``rows``: the coefficients of each
+    pair, and of its slopes with both distances. ``states``: numbers of each turbine, by lane. They are the sum of
+    squares (for the way back, the slope of the total with it), the place on the thrust axis, what the slope with this
+    place adds to that with the sum, and the slopes with both coordinates.
+    """
+
+    turned: TurnedRoom | Turned
+    first: npt.NDArray[np.uint64]
+    source: npt.NDArray[np.uint16]
+    other: npt.NDArray[np.uint16]
+    rows: FloatArray
+    states: FloatArray
+
+
+@scalar
+def _list_pairs(tables, turned, a, at, source, other):
+    """List the rotors that the wake of ``a`` reaches from ``at`` on, as far as there is room; returns how many."""
+    along, across, types, order = turned.along, turned.across, turned.types, turned.order
+    kind, place, side, found = types[order[a]], along[a], across[a], 0
+    for b in range(a + 1, order.size):
+        pair, far = kind * tables.types + types[order[b]], along[b] - place
+        if abs(across[b] - side) < tables.reach[pair] + tables.reach_slope[pair] * far:
+            if at + found < other.size:
+                source[at + found] = a
+                other[at + found] = b + OUTSIDE if pair_tables.outside(tables, kind, far) else b
+            found += 1
+    return found
+
+
+@inlined
+def _on_line(table, at, q, dq):
+    """The coefficient at one point of the downwind axis, and its slope with the place on the crosswind axis."""
+    t0, t1, t2, t3 = table[at], table[at + _NODES], table[at + _TWO * _NODES], table[at + _ENDS]
+    return q[0] * t0 + q[1] * t1 + (q[2] * t2 + q[3] * t3), dq[0] * t0 + dq[1] * t1 + (
+        dq[2] * t2 + dq[3] * t3
+    )
+
+
+def _make_put_outside(model: WakeModel, *, gradient: bool) -> Callable[..., None]:
+    slopes_of, points = model.deficit_with_slopes, pair_tables.THRUST_POINTS
+
+    @scalar
+    def put_outside(tabulated, turbines, turbulence, turned, a, b, begin, out, rows):
+        """The rows of a pair that the table does not hold, from the model itself at all points of the thrust axis."""
+        tables, solved = tabulated.tables, tabulated.solved
+        far, aside = turned.along[b] - turned.along[a], turned.across[b] - turned.across[a]
+        for m in range(begin, pair_tables.NODES, _PER_PAIR):
+            value = of_far = of_aside = 0.0
+            for k in range(points):
+                t = tables.first_thrust + k / tables.per_thrust
+                root = 2.0 * t / (1.0 + t * t)
+                pair = pair_of(turbines, turned, a, b, far, aside, root * root, turbulence)
+                deficit, with_far, with_aside, _, _ = slopes_of(tables.data, pair)
+                value += solved[m, k] * deficit
+                of_far += solved[m, k] * with_far
+                of_aside += solved[m, k] * with_aside
+            rows[out] = value
+            if gradient:
+                rows[out + _NODES], rows[out + _TWO * _NODES] = of_far, of_aside
+            out += _STEP
+
+    return put_outside
+
+
+def _make_put_rows(model: WakeModel, *, gradient: bool) -> Callable[..., None]:
+    wide, put_outside = _ENDS if gradient else _NODES, _make_put_outside(model, gradient=gradient)
+
+    @scalar
+    def put_rows(tabulated, turbines, turbulence, turned, job, pairs, lane):
+        """Read the coefficients of all pairs from the table; the slope across has the sign of the place."""
+        tables, along, across = tabulated.tables, turned.along, turned.across
+        table = tables.table
+        for p in range(_whole(lane // _PER_PAIR), pairs, _whole(LANES // _PER_PAIR)):
+            a, b, begin = job.source[p], job.other[p], lane % _PER_PAIR
+            if b >= OUTSIDE:
+                out = p * wide + _whole(begin)
+                put_outside(tabulated, turbines, turbulence, turned, a, b - OUTSIDE, begin, out, job.rows)
+            else:
+                kind = turned.types[turned.order[a]]
+                pair = kind * tables.types + turned.types[turned.order[b]]
+                far, aside = along[b] - along[a], across[b] - across[a]
+                per_total, slope = 1.0 / (far + tables.middle[kind]), tables.reach_slope[pair]
+                per_edge = 1.0 / (tables.reach[pair] + slope * far)
+                u = (far * per_total - tables.first_downwind) * tables.per_downwind
+                v = abs(aside) * per_edge * tables.per_crosswind
+                i, j = _whole(u), _whole(v)
+                p0, p1, p2, p3 = weights(u - i)
+                d0, d1, d2, d3 = slope_weights(u - i)
+                q, dq = weights(v - j), slope_weights(v - j)
+                u_far = tables.middle[kind] * per_total * per_total * tables.per_downwind
+                v_far, v_aside = -v * slope * per_edge, tables.per_crosswind * per_edge
+                v_aside = v_aside if aside >= 0.0 else -v_aside
+                at = _whole(pair) * _PAGE + i * _LINE + j * _NODES + _whole(begin)
+                out = p * wide + _whole(begin)
+                for _ in range(pair_tables.NODES // _PER_PAIR):
+                    r0, s0 = _on_line(table, at, q, dq)
+                    r1, s1 = _on_line(table, at + _LINE, q, dq)
+                    r2, s2 = _on_line(table, at + _TWO * _LINE, q, dq)
+                    r3, s3 = _on_line(table, at + _THREE * _LINE, q, dq)
+                    job.rows[out] = p0 * r0 + p1 * r1 + (p2 * r2 + p3 * r3)
+                    if gradient:
+                        rise, run = (
+                            d0 * r0 + d1 * r1 + (d2 * r2 + d3 * r3),
+                            p0 * s0 + p1 * s1 + (p2 * s2 + p3 * s3),
+                        )
+                        job.rows[out + _NODES] = u_far * rise + v_far * run
+                        job.rows[out + _TWO * _NODES] = v_aside * run
+                    at += _STEP
+                    out += _STEP
+
+    return put_rows
+
+
+@inlined
+def _four(rows, at, w):
+    return w[0] * rows[at] + w[1] * rows[at + _ONE] + (w[2] * rows[at + _TWO] + w[3] * rows[at + _THREE])
+
+
+@inlined
+def _curves(turbines, kind, u):
+    """Power and thrust variable of a turbine type, and the slopes of both with wind speed."""
+    row, piece = locate(turbines, kind, u), turbines.piece
+    p0, p1, p2, p3 = piece[row], piece[row + _ONE], piece[row + _TWO], piece[row + _THREE]
+    row += _whole(6)
+    t0, t1, t2, t3 = piece[row], piece[row + _ONE], piece[row + _TWO], piece[row + _THREE]
+    x = u - piece[row + _whole(4)]
+    return (
+        ((p3 * x + p2) * x + p1) * x + p0,
+        ((t3 * x + t2) * x + t1) * x + t0,
+        (3.0 * p3 * x + 2.0 * p2) * x + p1,
+        (3.0 * t3 * x + 2.0 * t2) * x + t1,
+    )
+
+
+def _make_walks(*, gradient: bool) -> tuple[Callable[..., float], Callable[..., float]]:
+    """The walks of a lane in wind state ``s``, and in one from the opposite direction: the same pairs, swapped."""
+    wide = _ENDS if gradient else _NODES
+
+    @inlined
+    def settle(tables, turbines, kind, free, share, taken, states, at):
+        """Power of a turbine once its wakes are summed, and its place on the thrust axis."""
+        u = max(_wind_speed(free, taken), 0.0)
+        made, t, made_slope, t_slope = _curves(turbines, kind, u)
+        states[at + _PLACE] = place = (t - tables.first_thrust) * tables.per_thrust
+        if gradient:
+            # A stopped turbine stays stopped.
+            of_summed = _wind_speed_back(1.0, free, taken) if u > 0.0 else 0.0
+            states[at] = share * made_slope * of_summed
+            states[at + _OF_PLACE] = t_slope * tables.per_thrust * of_summed
+        return share * made, place
+
+    @scalar
+    def ahead(tables, turbines, turned, job, wind, s, lane, counted):
+        power, n, rows, states = 0.0, _whole(turned.order.size), job.rows, job.states
+        for a in range(n):
+            states[a * _TURBINE + lane] = 0.0
+        for a in range(n):
+            i, at = turned.order[a], a * _TURBINE + lane
+            share, kind = wind.weight[s] if i < counted else 0.0, turned.types[i]
+            made, place = settle(tables, turbines, kind, wind.speed[s], share, states[at], states, at)
+            power += made
+            m = _whole(place)
+            w = weights(place - m)
+            for p in range(job.first[a], job.first[a + _ONE]):
+                there = _whole(job.other[p] & _NUMBER) * _TURBINE + lane
+                states[there] += _term(_four(rows, p * wide + m, w))
+        return power
+
+    @scalar
+    def behind(tables, turbines, turned, job, wind, s, lane, counted):
+        power, n, rows, states = 0.0, _whole(turned.order.size), job.rows, job.states
+        for step in range(n):
+            a, taken = n - _ONE - step, 0.0
+            for p in range(job.first[a], job.first[a + _ONE]):
+                place = states[_whole(job.other[p] & _NUMBER) * _TURBINE + lane + _PLACE]
+                m = _whole(place)
+                taken += _term(_four(rows, p * wide + m, weights(place - m)))
+            i, at = turned.order[a], a * _TURBINE + lane
+            share, kind = wind.weight[s] if i < counted else 0.0, turned.types[i]
+            power += settle(tables, turbines, kind, wind.speed[s], share, taken, states, at)[0]
+        return power
+
+    return ahead, behind
+
+
+@inlined
+def _slopes_of_pair(rows, row, place, of_summed):
+    """Slopes of the total with the place of a source on the thrust axis, and with both distances of a pair."""
+    m = _whole(place)
+    row += m
+    w, d = weights(place - m), slope_weights(place - m)
+    far, aside = _four(rows, row + _NODES, w), _four(rows, row + _TWO * _NODES, w)
+    of_value = _term_back(of_summed, _four(rows, row, w))
+    return of_value * _four(rows, row, d), of_value * far, of_value * aside
+
+
+def _make_walk_back(*, is_ahead: bool) -> Callable[..., None]:
+    """The way back of a walk."""
+
+    @scalar
+    def walk_back(job, lane, n):
+        rows, states = job.rows, job.states
+        for step in range(n):
+            a = n - _ONE - step if is_ahead else step
+            at, along, across, of_place = a * _TURBINE + lane, 0.0, 0.0, 0.0
+            here, place = states[at], states[at + _PLACE]
+            for p in range(job.first[a], job.first[a + _ONE]):
+                there = _whole(job.other[p] & _NUMBER) * _TURBINE + lane
+                # All that is read is read first: what is written might be the same memory to a compiler.
+                summed, of_along, of_across = states[there], states[there + _ALONG], states[there + _ACROSS]
+                if is_ahead:
+                    of_t, of_far, of_aside = _slopes_of_pair(rows, p * _ENDS, place, summed)
+                    of_place += of_t
+                else:
+                    other = states[there + _PLACE], states[there + _OF_PLACE]
+                    of_t, of_far, of_aside = _slopes_of_pair(rows, p * _ENDS, other[0], here)
+                    states[there] = summed + of_t * other[1]
+                along += of_far
+                across += of_aside
+                states[there + _ALONG] = of_along + of_far
+                states[there + _ACROSS] = of_across + of_aside
+            if is_ahead:
+                states[at] = here + of_place * states[at + _OF_PLACE]
+            states[at + _ALONG] -= along
+            states[at + _ACROSS] -= across
+
+    return walk_back
+
+
+@scalar
+def _begin_pairs(first, n):
+    """Counts of pairs become the places where they begin; returns how many there are."""
+    total = 0
+    for a in range(n):
+        total += first[a]
+        first[a] = total - first[a]
+    first[n] = total
+    return total
+
+
+@scalar
+def _slopes_of_turbine(job, a, cosine, sine):
+    along = across = 0.0
+    for lane in range(LANES):
+        at = _whole(a) * _TURBINE + _whole(lane)
+        along += job.states[at + _ALONG]
+        across += job.states[at + _ACROSS]
+    return turn_back(cosine, sine, along, across)
+
+
+@once_per_model
+def by_table_kernel(model: WakeModel, *, gradient: bool, registers: int) -> Callable[..., None]:  # noqa: C901
+    """Compile the kernel for a model."""
+    put_rows, (ahead, behind) = _make_put_rows(model, gradient=gradient), _make_walks(gradient=gradient)
+    ahead_back, behind_back = (_make_walk_back(is_ahead=is_ahead) for is_ahead in (True, False))
+
+    def kernel(tabulated, turbines, wind, pairs, layouts, room, sums, most):  # noqa: C901
+        tables, powers = tabulated.tables, cuda.shared.array(LANES, float64)
+        index, block = cuda.threadIdx.x, cuda.blockIdx.x
+        lane, key, order = _whole(index), room.turned.key[block], room.turned.order[block]
+        counted, n, each = layouts.counted, order.size, pairs.ahead.size
+        for at in range(block, layouts.x.shape[0] * each, cuda.gridDim.x):
+            layout, q = at // each, at % each
+            d, opposite = pairs.ahead[q], pairs.behind[q]
+            x, y, cosine, sine = layouts.x[layout], layouts.y[layout], wind.cosine[d], wind.sine[d]
+            turned = Turned(layouts.types[layout], order, room.turned.along[block], room.turned.across[block])
+            job = TableRoom(
+                turned, room.first[block], room.source[block], room.other[block], room.rows[block],
+                room.states[block],
+            )  # fmt: skip
+            find_keys(x, y, cosine, sine, index, LANES, key)
+            cuda.syncthreads()
+            place_in_order(x, y, cosine, sine, index, LANES, key, order, turned.along, turned.across)
+            cuda.syncthreads()
+            for a in range(index, n, LANES):
+                job.first[a] = _list_pairs(tables, turned, a, job.other.size, job.source, job.other)
+            cuda.syncthreads()
+            if index == 0:
+                cuda.atomic.max(most, 0, _begin_pairs(job.first, n))
+            cuda.syncthreads()
+            if job.first[n] <= job.other.size:
+                for a in range(index, n, LANES):
+                    _list_pairs(tables, turned, a, np.int64(job.first[a]), job.source, job.other)
+                if gradient:
+                    for a in range(_whole(n)):
+                        of_turbine = a * _TURBINE + lane
+                        job.states[of_turbine + _ALONG] = job.states[of_turbine + _ACROSS] = 0.0
+                cuda.syncthreads()
+                put_rows(tabulated, turbines, wind.turbulence[0], turned, job, job.first[n], index)
+                cuda.syncthreads()
+                power = 0.0
+                for s in range(wind.first[d] + index, wind.first[d + 1], LANES):
+                    power += ahead(tables, turbines, turned, job, wind, s, lane, counted)
+                    if gradient:
+                        ahead_back(job, lane, _whole(n))
+                if opposite >= 0:
+                    for s in range(wind.first[opposite] + index, wind.first[opposite + 1], LANES):
+                        power += behind(tables, turbines, turned, job, wind, s, lane, counted)
+                        if gradient:
+                            behind_back(job, lane, _whole(n))
+                powers[index] = power
+                cuda.syncthreads()
+                if index == 0:
+                    total = 0.0
+                    for k in range(LANES):
+                        total += powers[k]
+                    sums.power[layout, q] = total
+                if gradient:
+                    for a in range(index, n, LANES):
+                        if order[a] < counted:
+                            of_x, of_y = _slopes_of_turbine(job, a, cosine, sine)
+                            sums.of_x[layout, q, order[a]] = of_x
+                            sums.of_y[layout, q, order[a]] = of_y
+            cuda.syncthreads()
+
+    return cuda.jit(kernel) if is_simulated() else cuda.jit(kernel, max_registers=registers)
