@@ -1,7 +1,8 @@
 """Batches of layouts on a CUDA card: what is moved there, in which portions, and what comes back.
 
 What belongs to the farm is moved once. The room that blocks work with is limited (``MOST_ROOM``), whatever the number
-of turbines, and so are the sums by direction, which decide how many layouts one launch takes (``layouts_at_once``).
+of turbines, and so are the sums by direction, which decide how many layouts one launch takes (``layouts_at_once``), and
+the powers by wind state.
 """
 
 from __future__ import annotations
@@ -104,7 +105,8 @@ class FarmOnCard:
         portion = self.layouts_at_once(slopes)
         for start in range(0, layouts, portion):
             here = slice(start, min(start + portion, layouts))
-            given = _tuple_to_card(Layouts(x[here], y[here], types[here], counted))
+            sizes = np.full(here.stop - start, n)
+            given = _tuple_to_card(Layouts(x[here], y[here], types[here], sizes, counted))
             sums = self._sums_for(here.stop - start, slopes)
             launch = self._by_width if self.by_width and n < 2**16 else self._by_state
             launch(given, sums, gradient=gradient)
@@ -112,15 +114,33 @@ class FarmOnCard:
                 whole[here] = values
         return found
 
+    def powers(self, layouts: Sequence[tuple[FloatArray, FloatArray, IntArray]], own: int) -> FloatArray:
+        """Power in W of the first ``own`` turbines of layouts (x, y and types) of any sizes: (layouts, own, states)."""
+        sizes, states = np.array([len(x) for x, _, _ in layouts]), len(self._wind.speed)
+        n, found = int(sizes.max(initial=0)), np.empty((len(layouts), own, states))
+        x, y, types = (np.zeros((len(layouts), n), kind) for kind in (float, float, np.int64))
+        for i, (east, north, kinds) in enumerate(layouts):
+            x[i, : sizes[i]], y[i, : sizes[i]] = (v - 0.5 * (v.min() + v.max()) for v in (east, north))
+            types[i, : sizes[i]] = kinds
+        portion = max(1, int(_bytes(MOST_SUMS) // (8 * own * states)))
+        for start in range(0, len(layouts), portion):
+            here = slice(start, min(start + portion, len(layouts)))
+            given = _tuple_to_card(Layouts(x[here], y[here], types[here], sizes[here], own))
+            sums = self._sums_for(here.stop - start, 0, (own, states))
+            launch = self._by_width if self.by_width and n < 2**16 else self._by_state
+            launch(given, sums, gradient=False)
+            found[here] = _to_host(sums.each)
+        return found
+
     def layouts_at_once(self, slopes: int) -> int:
         """How many layouts one launch takes, with slopes for so many turbines each."""
         each = 8 * len(self._wind.cosine) * (1 + 2 * slopes)
         return max(1, int(_bytes(MOST_SUMS) // each))
 
-    def _sums_for(self, layouts: int, slopes: int) -> Sums:
+    def _sums_for(self, layouts: int, slopes: int, each: tuple[int, int] = (1, 1)) -> Sums:
         directions = len(self._wind.cosine)
         rows = (layouts, directions, slopes) if slopes else (1, 1, 1)
-        return Sums(_room((layouts, directions)), _room(rows), _room(rows))
+        return Sums(_room((layouts, directions)), _room(rows), _room(rows), _room((layouts, *each)))
 
     def _by_width(self, given: Layouts, sums: Sums, *, gradient: bool) -> None:
         farm, most = self._moved, self._wind.most
