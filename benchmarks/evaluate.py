@@ -19,6 +19,7 @@ compiled before, and with ``--device cuda``, where each worker compiles the kern
 from __future__ import annotations
 
 import argparse
+import csv
 import os
 import signal
 import subprocess
@@ -181,10 +182,15 @@ def killed(folder: Path, source: Path, kills: int, expected: Campaign) -> None:
 
 def beside_card(folder: Path, source: Path, data: dict[str, Any], rated: float) -> None:
     words = [sys.executable, "-m", "vindeby", "evaluate", str(source), "--quiet", "--with"]
-    few = {**data, "neighbours": {"table": data["neighbours"]["table"][:20]}}
+    rows = data["neighbours"]["table"]
     seconds = {}
-    for name, asked, device in (("few", few, "cpu"), ("cpu", data, "cpu"), ("cuda", data, "cuda")):
-        (folder / f"{name}.yaml").write_text(write({**asked, "run": {}}))
+    for name, table, device in (("few", rows[:20], "cpu"), ("cpu", rows, "cpu"), ("cuda", rows, "cuda")):
+        with (folder / f"{name}.csv").open("w", newline="") as file:
+            writer = csv.DictWriter(file, ["combination", "farm", "type", "seed"])
+            writer.writeheader()
+            writer.writerows(table)
+        asked = {**data, "neighbours": {"table": {"file": f"{name}.csv"}}, "run": {}}
+        (folder / f"{name}.yaml").write_text(write(asked))
         began = time.monotonic()
         subprocess.run(
             [*words, f"{name}.yaml", "-o", f"{name}.h5", "--device", device], cwd=folder, check=True
