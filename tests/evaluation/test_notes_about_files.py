@@ -26,7 +26,7 @@ def test_what_was_done_with_the_wind_of_a_study_is_said(
     assert "frequencies sum to 4 and are divided by this sum" in note
 
 
-def test_a_study_runs_no_command_and_uses_no_card(source: Path) -> None:
+def test_a_study_runs_no_command(source: Path) -> None:
     study = {"name": "quiet", "run": {"notify": "true", "device": "cuda", "retries": 1}}
     options = running.study_campaign(source, study).run
-    assert (options.notify, options.device, options.retries) == (None, "cpu", 1)
+    assert (options.notify, options.device, options.retries) == (None, "cuda", 1)

@@ -12,7 +12,7 @@ import pytest
 
 from vindeby.errors import ArgumentError
 from vindeby.layout import Boundary, Gradient, LayoutProblem, Pipeline, RandomStart, Result, Search
-from vindeby.wake import Turbine, UniformSite, WindFarm
+from vindeby.wake import TimeSeriesSite, Turbine, UniformSite, WindFarm
 from vindeby.wake.gathering import Gathering
 
 SEEDS = 50
@@ -138,23 +138,25 @@ class Card:
     """Stands in for a CUDA card: evaluates batches on the processor, until it fails."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, most: int = 1000, calls: int = 1000) -> None:
-        self.calls = 0
+        self.calls, self._most, self._calls = 0, most, calls
         self.sizes: list[int] = []
-        batch = WindFarm.aep_and_gradient_batch
-
-        def evaluate(farm: WindFarm, x: Any, y: Any, types: Any) -> Any:
-            if farm.device != "cuda":
-                return batch(farm, x, y, types)
-            self.calls += 1
-            if len(x) > most:
-                raise RuntimeError("[2] Call to cuMemAlloc results in CUDA_ERROR_OUT_OF_MEMORY")
-            if self.calls > calls:
-                raise RuntimeError("[700] CUDA_ERROR_ILLEGAL_ADDRESS\nthe driver was reset")
-            self.sizes.append(len(x))
-            return batch(farm.on("cpu"), x, y, types)
-
-        monkeypatch.setattr(WindFarm, "aep_and_gradient_batch", evaluate)
+        for name in ("aep_and_gradient_batch", "power_batch"):
+            monkeypatch.setattr(WindFarm, name, self._standing_in_for(getattr(WindFarm, name)))
         monkeypatch.setattr("vindeby.wake.farm.chosen_device", lambda device: device)
+
+    def _standing_in_for(self, batch: Callable[..., Any]) -> Callable[..., Any]:
+        def evaluate(farm: WindFarm, *given: Any, **more: Any) -> Any:
+            if farm.device != "cuda":
+                return batch(farm, *given, **more)
+            self.calls += 1
+            if len(given[0]) > self._most:
+                raise RuntimeError("[2] Call to cuMemAlloc results in CUDA_ERROR_OUT_OF_MEMORY")
+            if self.calls > self._calls:
+                raise RuntimeError("[700] CUDA_ERROR_ILLEGAL_ADDRESS\nthe driver was reset")
+            self.sizes.append(len(given[0]))
+            return batch(farm.on("cpu"), *given, **more)
+
+        return evaluate
 
 
 def test_a_batch_that_does_not_fit_the_memory_of_the_card_is_evaluated_in_parts(
@@ -177,3 +179,39 @@ def test_searches_go_on_where_they_are_when_the_card_fails(
     before = card.calls
     assert_same(gathered(search, gathering, range(12, 15)), alone)
     assert card.calls == before
+
+
+SERIES = WindFarm(
+    TimeSeriesSite([8.0, 9.5, 11.0, 10.0, 7.0], [10.0, 95.0, 95.0, 200.0, 310.0]), FARM.turbines, "jensen"
+)
+
+
+def powers(turbines: int, own: int = 2) -> list[Any]:
+    """Powers by chunks of two steps of a layout, whose turbines stand in each other's wakes."""
+    x, y = np.linspace(0.0, 900.0 * turbines, turbines), np.zeros(turbines)
+    return [power for _, power in SERIES.power_steps(x, y, own=own, steps_per_chunk=2)]
+
+
+@pytest.mark.parametrize(
+    ("limits", "sizes", "lost"),
+    [
+        ({}, [4] * 3 + [1] * 3, ""),
+        ({"most": 2}, [2] * 6 + [1] * 3, ""),
+        ({"calls": 2}, [4, 4], "the driver was reset"),
+        ({"most": 0}, [], "CUDA_ERROR_OUT_OF_MEMORY"),
+    ],
+)
+def test_powers_of_layouts_of_any_size_are_computed_in_one_batch_for_each_chunk(
+    monkeypatch: pytest.MonkeyPatch, limits: dict[str, int], sizes: list[int], lost: str
+) -> None:
+    asked = [(5, 2), (2, 2), (3, 2), (4, 2), (4, 3)]
+    expected = [powers(*one) for one in asked]
+    card, gathering = Card(monkeypatch, **limits), Gathering("cuda")
+    found = dict(gathering.run([partial(powers, *one) for one in asked]))
+    for number, alone in enumerate(expected):
+        assert len(found[number]) == 3
+        for chunk, same in zip(found[number], alone, strict=True):
+            np.testing.assert_array_equal(chunk, same)
+    assert card.sizes == sizes
+    assert lost in gathering.lost
+    assert bool(gathering.lost) == bool(lost)

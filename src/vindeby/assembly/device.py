@@ -1,4 +1,4 @@
-"""Whether a campaign's gradients are computed on a CUDA card, for many tasks at the same time, and why."""
+"""Whether gradients of a search, or powers of a study, are computed on a CUDA card, for many tasks at the same time."""
 
 import importlib.util
 import os
@@ -7,11 +7,11 @@ from typing import Literal
 from vindeby.campaign import Campaign
 
 TOGETHER = 64
-"""Tasks that a worker computes at the same time if gradients are computed on a card, at most."""
+"""Tasks that a worker computes at the same time if a card is used, at most."""
 
 
 def chosen_device(campaign: Campaign, asked: str) -> tuple[Literal["cpu", "cuda"], str]:
-    """What computes a campaign's gradients here, and why: the name of the card, or what is in the way of one."""
+    """What computes gradients or powers here, and why: the name of the card, or what is in the way of one."""
     if asked == "cpu":
         return "cpu", "a card is used with --device cuda or auto, or run.device"
     if reason := _reason_against(campaign):
@@ -28,9 +28,11 @@ def chosen_device(campaign: Campaign, asked: str) -> tuple[Literal["cpu", "cuda"
 def _reason_against(campaign: Campaign) -> str:
     """Why the tasks of a campaign would not gain from a card; empty where they would."""
     steps, wake = [step.chosen[0] for step in campaign.method], campaign.wake
-    if "gradient" not in steps or "auto" in steps:
+    call = campaign.method[0].call
+    is_search = call is None or not call.function.startswith("vindeby.evaluation.")
+    if is_search and ("gradient" not in steps or "auto" in steps):
         return f"methods with the step gradient and without auto gain from a card, not {' -> '.join(steps)}"
-    if own := [step.title for step in campaign.method if step.python or step.call]:
+    if is_search and (own := [step.title for step in campaign.method if step.python or step.call]):
         return f"code of your own ({own[0]}) is computed on processors"
     if wake.engine is not None and wake.python is None:
         return f"wakes are computed by {wake.title}"

@@ -144,6 +144,12 @@ def how_to_run(
         int | None,
         typer.Option("--workers", "-j", metavar="N", help="Worker processes; one per core if not given."),
     ] = None,
+    device: Annotated[
+        str | None,
+        typer.Option(
+            "--device", metavar="cpu|auto|cuda", help="What computes gradients or powers; cpu if not given."
+        ),
+    ] = None,
     part: Annotated[
         str | None,
         typer.Option("--part", metavar="I/N", help="Only this share of the tasks, for job arrays; no merge."),

@@ -36,10 +36,6 @@ def command(
     campaign: CampaignArgument,
     output: OutputOption = DEFAULT_OUTPUT,
     how: Any = None,
-    device: Annotated[
-        str | None,
-        typer.Option("--device", metavar="cpu|auto|cuda", help="What computes gradients; cpu if not given."),
-    ] = None,
     dask: Annotated[
         str | None,
         typer.Option(
@@ -91,7 +87,6 @@ def command(
         summary = run(
             loaded,
             output,
-            device=device,
             replace_stale=replace_stale,
             keep_invalid=keep_invalid,
             max_failures=_failures(max_failures),

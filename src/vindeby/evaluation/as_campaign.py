@@ -31,7 +31,7 @@ def campaign_of(study: Study, document: Document, stored: StoredLayouts, chosen:
     data = source.to_data()
     turbines: list[dict[str, Any]] = data["turbines"]
     data |= {"name": study.name, "description": study.description}
-    data["run"] = study.run.model_dump(mode="json", exclude_none=True, exclude={"notify", "device"})
+    data["run"] = study.run.model_dump(mode="json", exclude_none=True, exclude={"notify"})
     for key in ("site", "wake"):
         given = getattr(study, key)
         if given is not None:

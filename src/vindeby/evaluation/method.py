@@ -14,9 +14,10 @@ Losses are fractions of ``aep_free``: ``loss_total`` of ``aep``, ``loss_internal
 disturb each other.
 """
 
+import threading
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -37,8 +38,11 @@ from vindeby.evaluation.stored_layouts import Case, Period, Pinned, PinnedLayout
 from vindeby.runner.methods.method_protocol import Result, Solve
 from vindeby.units import mean_power_to_aep_gwh
 from vindeby.wake import WindFarm
+from vindeby.wake.farm import Layout
+from vindeby.wake.gathering import gathering_of_thread
 
 _STEPS_IN_A_BLOCK = 512
+_ROSES_AT_ONCE = 8
 _MOST_ENGINES = 64
 _MOST_REMEMBERED_BYTES = 1 << 26
 
@@ -70,6 +74,7 @@ class Energies:
         self.steps = 0 if series is None else len(series.wind_speed)
         weights = np.ones(self.steps) if series is None or series.weight is None else np.array(series.weight)
         self._weights = weights / weights.sum() if self.steps else weights
+        self._building = threading.Lock()
         self._engine = lru_cache(_MOST_ENGINES)(self._make_engine)
 
     def among(
@@ -81,10 +86,13 @@ class Energies:
             np.concatenate(parts)
             for parts in zip((own.x, own.y, own_types), *((o.x, o.y, o.types) for o in others), strict=True)
         )
-        engine, index = self._engine_for(types, period)
+        (engine, index), count = self._engine_for(types, period), len(own)
         if self.steps:
-            return self._by_step(engine, (x, y, index), len(own), *period)
-        return Given(engine.turbine_aep(x, y, index)[: len(own)])
+            return self._by_step(engine, (x, y, index), count, *period)
+        if (gathering := gathering_of_thread()) is not None:
+            batch = partial(_turbine_aeps, own=count)
+            return Given(gathering.evaluated(engine, (x, y, index), (count, 0), batch))
+        return Given(engine.turbine_aep(x, y, index)[:count])
 
     def free_gwh(self, own: TypedLayout) -> float:
         """AEP if no turbine stood in a wake."""
@@ -96,22 +104,33 @@ class Energies:
     ) -> Given:
         mean = np.zeros(own)
         kept = None if self._power_type is None else np.empty((own, last - first), self._power_type)
-        for steps, power in engine.power_steps(*layout, steps_per_chunk=_STEPS_IN_A_BLOCK):
+        for steps, power in engine.power_steps(*layout, own=own, steps_per_chunk=_STEPS_IN_A_BLOCK):
             weights = self._weights[first + steps.start : first + steps.stop]
-            mean += power[:own] @ weights
+            mean += power @ weights
             if kept is not None:
-                kept[:, steps] = power[:own]
+                kept[:, steps] = power
         return Given(mean * mean_power_to_aep_gwh(1.0), kept)
 
     def _engine_for(self, types: IntArray, period: tuple[int, int]) -> tuple[WindFarm, Any]:
         """An engine that knows these types only, since tables of pairs are for few, and their numbers in it."""
         distinct, index = np.unique(types, return_inverse=True)
-        return self._engine(*period, tuple(distinct.tolist())), index
+        if gathering_of_thread() is not None:  # tasks share batches only with the same engine
+            distinct, index = np.arange(len(self._turbines)), types
+        with self._building:
+            return self._engine(*period, tuple(distinct.tolist())), index
 
     def _make_engine(self, first: int, last: int, distinct: tuple[int, ...]) -> WindFarm:
         site = self._campaign.site
         wind = wind_of(part_of(site, first, last) if self.steps else site.stated)
         return farm_with(self._campaign.wake, wind, [self._turbines[type_idx] for type_idx in distinct])
+
+
+def _turbine_aeps(farm: WindFarm, layouts: Sequence[Layout], own: int) -> list[FloatArray]:
+    """AEP in GWh of the first ``own`` turbines of many layouts, a few at a time for their powers in all wind states."""
+    step, weights = farm.states.step, farm.states.probability * mean_power_to_aep_gwh(1.0)
+    weights = weights if step is None else weights[np.argsort(step)]
+    few = (layouts[i : i + _ROSES_AT_ONCE] for i in range(0, len(layouts), _ROSES_AT_ONCE))
+    return [row.reshape(own, -1) @ weights for some in few for row in farm.power_batch(some, own)]
 
 
 def part_of(site: Site, first: int, last: int) -> Site:

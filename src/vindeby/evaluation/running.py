@@ -30,6 +30,7 @@ def evaluate(
     *,
     overrides: Sequence[str] = (),
     workers: int | None = None,
+    device: str | None = None,
     part: str | None = None,
     retry_failed: bool = False,
     replace_stale: bool = False,
@@ -46,6 +47,7 @@ def evaluate(
         output: The database to make.
         overrides: Changes of the study, such as ``"output=power"``.
         workers: As in ``vindeby.run``, and so are the arguments below.
+        device: What computes powers: ``"cpu"``, ``"cuda"`` or ``"auto"``.
         part: A fixed share of the tasks.
         retry_failed: Try again what failed.
         replace_stale: Evaluate layouts again that have changed since an earlier call; otherwise they are refused.
@@ -65,6 +67,7 @@ def evaluate(
         campaign,
         output,
         workers=workers,
+        device=device,
         part=part,
         retry_failed=retry_failed,
         replace_stale=replace_stale,

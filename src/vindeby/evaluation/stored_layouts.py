@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import pairwise
 from pathlib import Path
+from threading import Lock
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -86,6 +87,7 @@ class PinnedLayouts:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._known: dict[Pinned, TypedLayout] = {}
+        self._reading = Lock()
 
     @cached_property
     def database(self) -> Database:
@@ -94,14 +96,15 @@ class PinnedLayouts:
 
     def layout(self, pinned: Pinned) -> TypedLayout:
         """The layout; TaskError when the database no longer holds it as it was."""
-        if pinned not in self._known:
-            if self.database.checksum(pinned.key)[:_DIGITS] != pinned.checksum:
-                raise TaskError(
-                    f"{self.path}: {pinned.key} is not what it was when this evaluation began; "
-                    "run `vindeby evaluate` again, which says what has changed"
-                )
-            self._known[pinned] = layout_in(self.database[pinned.key])
-        return self._known[pinned]
+        with self._reading:
+            if pinned not in self._known:
+                if self.database.checksum(pinned.key)[:_DIGITS] != pinned.checksum:
+                    raise TaskError(
+                        f"{self.path}: {pinned.key} is not what it was when this evaluation began; "
+                        "run `vindeby evaluate` again, which says what has changed"
+                    )
+                self._known[pinned] = layout_in(self.database[pinned.key])
+            return self._known[pinned]
 
 
 class StoredLayouts(PinnedLayouts):

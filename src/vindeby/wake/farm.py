@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from copy import copy
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal, Protocol, Self
 
@@ -26,7 +26,7 @@ from vindeby.wake.gpu.devices import Batch, Device, chosen_device
 from vindeby.wake.loops.choice import Call, Loops
 from vindeby.wake.loops.frame import NOTHING_KEPT, Kept
 from vindeby.wake.loops.local_wind import LocalWind, wind_near
-from vindeby.wake.loops.wind import Wind
+from vindeby.wake.loops.wind import Wind, wind_of
 from vindeby.wake.loops.wind_access import (
     FreeWind,
     free_wind_at,
@@ -41,6 +41,8 @@ from vindeby.wake.turbines.turbine import Turbine
 
 if TYPE_CHECKING:
     from vindeby.wake.gpu.batches import FarmOnCard
+
+Layout = tuple[npt.ArrayLike, npt.ArrayLike, npt.ArrayLike]
 
 
 @dataclass(frozen=True, eq=False)
@@ -303,11 +305,15 @@ class WindFarm:
 
     @cached_property
     def _on_card(self) -> FarmOnCard:
+        return self._card_for(self.wind)
+
+    def _card_for(self, wind: Wind | LocalWind) -> FarmOnCard:
+        """For some or all of the farm's wind states, of which all decide on the kernel."""
         from vindeby.wake.gpu.batches import FarmOnCard
 
-        assert isinstance(self.wind, Wind), "chosen only for wind that is the same everywhere"
+        assert isinstance(wind, Wind), "chosen only for wind that is the same everywhere"
         return FarmOnCard(
-            self.model, self.turbines, self.turbine_arrays, self.wind, self.states, tabulate=self._tabulate
+            self.model, self.turbines, self.turbine_arrays, wind, self.states, tabulate=self._tabulate
         )
 
     def _device_for(self, device: Device) -> Literal["cpu", "cuda"]:
@@ -338,17 +344,55 @@ class WindFarm:
         """
         return self._of_chunk(*self._layout(x, y, types), self.states)
 
+    def power_batch(
+        self, layouts: Sequence[Layout], own: int, *, states: WindStates | None = None
+    ) -> FloatArray:
+        """Power in W of the first ``own`` turbines of many layouts in every wind state.
+
+        Args:
+            layouts: x, y and types of each, as for ``power``; their numbers of turbines may differ.
+            own: How many turbines are counted; the others are like neighbours.
+            states: Some of the farm's wind states, by default all.
+
+        Returns:
+            Shape (layouts, own, directions, speeds), or (layouts, own, steps) for a time series.
+        """
+        states, checked = states or self.states, [self._layout(*layout) for layout in layouts]
+        if not 0 < own <= min((counted for _, counted in checked), default=own):
+            raise ArgumentError(f"own must be a number of turbines that every layout has, not {own!r}")
+        found = np.empty((len(checked), own, *states.shape))
+        if self.device == "cuda":
+            card = self._on_card if states is self.states else self._card_for(wind_of(states))
+            given = card.powers([one for one, _ in checked], own)
+            found.reshape(given.shape)[..., slice(None) if states.step is None else states.step] = given
+        else:
+            for i, (layout, _) in enumerate(checked):
+                found[i] = self._of_chunk(layout, own, states)
+        return found
+
     def power_steps(
-        self, x: npt.ArrayLike, y: npt.ArrayLike, types: npt.ArrayLike = 0, *, steps_per_chunk: int = 512
+        self,
+        x: npt.ArrayLike,
+        y: npt.ArrayLike,
+        types: npt.ArrayLike = 0,
+        *,
+        own: int | None = None,
+        steps_per_chunk: int = 512,
     ) -> Iterator[tuple[slice, FloatArray]]:
         """Power in W of every turbine at every step of a time series, a chunk of steps at a time.
 
         Gives which steps and (turbines, steps of the chunk), in order of time. No more than a chunk is in memory, so
-        that ten years of hourly steps need no more than one; the powers are those of ``power``.
+        that ten years of hourly steps need no more than one; the powers are those of ``power``. With ``own``, only the
+        first so many turbines are counted; the others are like neighbours.
         """
         layout, counted = self._layout(x, y, types)
+        count, gathering = counted if own is None else min(own, counted), gathering_of_thread()
         for steps, states in chunks_of(self.states, steps_per_chunk):
-            yield steps, self._of_chunk(layout, counted, states)
+            if gathering is None:
+                yield steps, self._of_chunk(layout, count, states)
+            else:
+                batch = partial(WindFarm.power_batch, own=count, states=states)
+                yield steps, gathering.evaluated(self, (x, y, types), (count, steps.start, steps.stop), batch)
 
     def wind_speed(self, x: npt.ArrayLike, y: npt.ArrayLike, types: npt.ArrayLike = 0) -> FloatArray:
         """Wind speed in m/s at every turbine in every wind state, in the wakes; axes as in ``power``."""

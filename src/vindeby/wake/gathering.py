@@ -1,8 +1,8 @@
 """Searches that run at the same time and have their layouts evaluated together, in batches.
 
-Each search runs in a thread, as it would alone. Where it asks a farm for the AEP with its gradient, it waits until the
-batch that its layout is in has been evaluated, by the thread that called ``Gathering.run``. A layout's result does not
-depend on the others of its batch, so a search finds the same alone and among any others.
+Each search runs in a thread, as it would alone. Where it asks a farm for the AEP with its gradient, or for powers, it
+waits until the batch that its layout is in has been evaluated, by the thread that called ``Gathering.run``. A layout's
+result does not depend on the others of its batch, so a search finds the same alone and among any others.
 
 A card that fails ends no search. A batch that does not fit into its memory, or has a layout that is refused, is
 evaluated in halves; after any other failure this batch and all that follow are evaluated on the processor, and ``lost``
@@ -12,7 +12,7 @@ says why. Where there cannot be so many threads, the searches run one by one.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -25,8 +25,10 @@ from vindeby.arrays import FloatArray
 from vindeby.errors import ArgumentError
 
 if TYPE_CHECKING:
-    from vindeby.wake.farm import WindFarm
+    from vindeby.wake.farm import Layout, WindFarm
     from vindeby.wake.gpu.devices import Device
+
+    Batch = Callable[[WindFarm, Sequence[Layout]], Iterable[Any]]
 
 _of_thread = threading.local()
 
@@ -38,11 +40,13 @@ def gathering_of_thread() -> Gathering | None:
 
 @dataclass(eq=False)
 class _Request:
-    """A layout that a search waits for."""
+    """A layout that a search waits for; those of a farm and ``kind`` are evaluated together, by ``batch``."""
 
     farm: WindFarm
-    layout: tuple[npt.NDArray[Any], ...]
-    answer: Future[tuple[float, FloatArray, FloatArray]] = field(default_factory=Future)
+    layout: Layout
+    kind: tuple[int, ...]
+    batch: Batch
+    answer: Future[Any] = field(default_factory=Future)
 
 
 class Gathering:
@@ -103,7 +107,13 @@ class Gathering:
     ) -> tuple[float, FloatArray, FloatArray]:
         """What ``farm.aep_and_gradient`` gives; called by a search, which waits."""
         px, py = np.array(x, np.float64, ndmin=1), np.array(y, np.float64, ndmin=1)
-        request = _Request(farm, (px, py, np.broadcast_to(types, px.shape)))
+        layout = (px, py, np.broadcast_to(types, px.shape))
+        found: tuple[float, FloatArray, FloatArray] = self.evaluated(farm, layout, (len(px),), _gradients)
+        return found
+
+    def evaluated(self, farm: WindFarm, layout: Layout, kind: tuple[int, ...], batch: Batch) -> Any:
+        """What ``batch`` gives for one of the layouts of a farm and kind; called by a search, which waits."""
+        request = _Request(farm, layout, kind, batch)
         with self._change:
             if self._closed:
                 raise CancelledError
@@ -117,18 +127,18 @@ class Gathering:
         return len(self._waiting) >= self._live > 0
 
     def _fullest(self) -> list[_Request]:
-        """Take the requests for the farm, and number of turbines, that most of them are for; the others wait on."""
-        groups: dict[tuple[WindFarm, int], list[_Request]] = {}
+        """Take the requests for the farm and kind that most of them are for; the others wait on."""
+        groups: dict[tuple[WindFarm, tuple[int, ...]], list[_Request]] = {}
         for request in self._waiting:
-            groups.setdefault((request.farm, len(request.layout[0])), []).append(request)
+            groups.setdefault((request.farm, request.kind), []).append(request)
         fullest = max(groups.values(), key=len)
         self._waiting = [request for request in self._waiting if request not in fullest]
         return fullest
 
     def _answer(self, batch: list[_Request]) -> None:
         try:
-            for request, *found in zip(batch, *self._evaluated(batch), strict=True):
-                request.answer.set_result((float(found[0]), found[1], found[2]))
+            for request, found in zip(batch, self._evaluated(batch), strict=True):
+                request.answer.set_result(found)
         except Exception as error:  # noqa: BLE001 - a driver can fail in any way
             is_refused = isinstance(error, ArgumentError)
             if len(batch) > 1 and (is_refused or "OUT_OF_MEMORY" in str(error)):
@@ -139,18 +149,23 @@ class Gathering:
                 self.lost = f"{type(error).__name__}: {error}"
             for request in batch:
                 try:
-                    request.answer.set_result(request.farm.aep_and_gradient(*request.layout))
+                    (found,) = request.batch(request.farm.on("cpu"), [request.layout])
+                    request.answer.set_result(found)
                     self.used.add("cpu")
                 except Exception as wrong:  # noqa: BLE001 - raised by the search that asked
                     request.answer.set_exception(wrong)
 
-    def _evaluated(self, batch: list[_Request]) -> tuple[FloatArray, FloatArray, FloatArray]:
+    def _evaluated(self, batch: list[_Request]) -> Iterable[Any]:
         farm = batch[0].farm
         if not self.lost:
             if farm not in self._farms:
                 self._farms[farm] = farm.on(self._device)
             farm = self._farms[farm]
-        x, y, types = (np.stack(rows) for rows in zip(*(one.layout for one in batch), strict=True))
-        found = farm.aep_and_gradient_batch(x, y, types)
+        found = batch[0].batch(farm, [request.layout for request in batch])
         self.used.add(farm.device)
         return found
+
+
+def _gradients(farm: WindFarm, layouts: Sequence[Layout]) -> Iterable[tuple[float, FloatArray, FloatArray]]:
+    aep, slope_x, slope_y = farm.aep_and_gradient_batch(*map(np.stack, zip(*layouts, strict=True)))
+    return zip(aep.tolist(), slope_x, slope_y, strict=True)

@@ -138,6 +138,51 @@ def test_a_card_evaluates_time_series() -> None:
     assert_same(farm(site=site, device="cuda", tabulate=False), farm(site=site, tabulate=False), SAME)
 
 
+SERIES = TimeSeriesSite(
+    [8.0, 9.5, 11.0, 10.0], [200.0, 95.0, 95.0, 10.0], turbulence_intensity=[0.06, 0.1, 0.08, 0.07]
+)
+OWN = COUNT // 2
+
+
+def of_different_sizes() -> list[tuple[Any, ...]]:
+    """Layouts of which each has fewer turbines than the one before."""
+    sizes = [COUNT + 1, COUNT, OWN] if ON_CARD else [3, 4, 2]
+    rng = np.random.default_rng(3)
+    return [(*(rng.uniform(0.0, 1400.0, (2, size)) + 6e5), rng.integers(0, 2, size)) for size in sizes]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("wake", "site"), [("nygaard-2022", SERIES), ("nygaard-2022", SITE), ("jensen", SERIES), ("jensen", SITE)]
+)
+def test_a_card_finds_the_powers_of_layouts_of_different_sizes(
+    wake: str, site: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    on_card = farm(wake, site, device="cuda")
+    expected = farm(wake, site, tabulate=False).power_batch(of_different_sizes(), OWN)
+    found = on_card.power_batch(of_different_sizes(), OWN)
+    assert found.shape == expected.shape
+    assert (expected[:, 0] != expected[:, 1]).any()
+    largest = max(turbine.power_at(11.0).item() for turbine in TURBINES)
+    by_width = wake == "nygaard-2022"
+    np.testing.assert_allclose(found, expected, rtol=0, atol=(10 * BY_WIDTH if by_width else SAME) * largest)
+    from vindeby.wake.gpu import batches
+
+    monkeypatch.setattr(batches, "MOST_SUMS", 1.0)
+    np.testing.assert_array_equal(on_card.power_batch(of_different_sizes()[:2], OWN), found[:2])
+
+
+def test_processors_find_the_powers_of_layouts_of_different_sizes() -> None:
+    for one in (farm("jensen", SERIES), farm("jensen")):
+        found = one.power_batch(of_different_sizes(), OWN)
+        for powers, layout in zip(found, of_different_sizes(), strict=True):
+            np.testing.assert_array_equal(powers, one.power(*layout)[:OWN])
+        assert one.power_batch([], OWN).shape == (0, *found.shape[1:])
+        for own in (0, OWN + 1):
+            with pytest.raises(ArgumentError, match="own must be a number of turbines that every layout has"):
+                one.power_batch(of_different_sizes(), own)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("tabulate", [True, False])
 def test_a_layout_does_not_depend_on_its_batch(tabulate: bool, monkeypatch: pytest.MonkeyPatch) -> None:

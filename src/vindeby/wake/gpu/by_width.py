@@ -281,7 +281,7 @@ def _make_walk(model: WakeModel, *, gradient: bool, near: bool) -> Callable[...,
     )
     add_near = _make_add_near(model, gradient=gradient)
 
-    def walk(data, turbines, wind, job, lane, start, stop, end, counted):
+    def walk(data, turbines, wind, job, lane, start, stop, end, counted, each):
         turned, s, power = job.turned, start + lane.thread, 0.0
         n = turned.order.size
         for a in range(end):
@@ -292,6 +292,8 @@ def _make_walk(model: WakeModel, *, gradient: bool, near: bool) -> Callable[...,
                 made, thrust = curves_at(turbines, turned.types[i], u)
                 if i < counted:
                     power += wind.weight[s] * made
+                if i < each.shape[0] and s < each.shape[1]:
+                    each[i, s] = made
                 if last > first:
                     diameter = 2.0 * job.radius[a]
                     put_source(data, diameter, thrust, wind.turbulence[s], lane.thread, lane.numbers)
@@ -399,17 +401,17 @@ def by_width_kernel(  # noqa: C901  barriers keep the steps of a kernel together
         powers = cuda.shared.array(LANES, float64)
         index, block = cuda.threadIdx.x, cuda.blockIdx.x
         lane = Lane(index, index % across, across, index // across, LANES // across, numbers, thrusts)
-        key, order = room.turned.key[block], room.turned.order[block]
-        directions, counted = wind.cosine.size, layouts.counted
+        key, directions, counted = room.turned.key[block], wind.cosine.size, layouts.counted
         for p in range(index, _THRUSTS, LANES):
             thrusts[p] = 0.0
         for at in range(block, layouts.x.shape[0] * directions, cuda.gridDim.x):
             layout, d = at // directions, at % directions
-            x, y, cosine, sine = layouts.x[layout], layouts.y[layout], wind.cosine[d], wind.sine[d]
+            n, cosine, sine = layouts.sizes[layout], wind.cosine[d], wind.sine[d]
+            x, y, order = layouts.x[layout, :n], layouts.y[layout, :n], room.turned.order[block, :n]
             turned = Turned(layouts.types[layout], order, room.turned.along[block], room.turned.across[block])
             job = WidthRoom(
                 turned, room.height[block], room.radius[block], room.reached[block], room.other[block],
-                room.summed[block], room.of_target[block], room.of_source[block], room.before[block],
+                room.summed[block, :n], room.of_target[block], room.of_source[block], room.before[block],
                 room.kept[block],
             )  # fmt: skip
             find_keys(x, y, cosine, sine, index, LANES, key)
@@ -432,7 +434,7 @@ def by_width_kernel(  # noqa: C901  barriers keep the steps of a kernel together
                 stop = min(start + LANES, wind.first[d + 1])
                 _clear_rows(job.summed, index)
                 cuda.syncthreads()
-                power += walk(data, turbines, wind, job, lane, start, stop, end, counted)
+                power += walk(data, turbines, wind, job, lane, start, stop, end, counted, sums.each[layout])
                 if gradient:
                     _walk_back(turbines, wind, job, lane, start, stop, end, counted)
                 cuda.syncthreads()
