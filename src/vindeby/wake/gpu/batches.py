@@ -25,7 +25,6 @@ from vindeby.wake.gpu.by_width import (
     WidthRoom,
     by_width_kernel,
     can_use_width_kernel,
-    count_kernel,
     needs_near,
 )
 from vindeby.wake.gpu.devices import Batch, cuda_module, found_device, is_simulated
@@ -97,7 +96,7 @@ class FarmOnCard:
         self._tables = pair_tables(model, turbines, float(states.turbulence[0])) if self.by_table else None
         opposites = self.by_table and len(turbines) == 1
         self._directions = direction_pairs_of(states, opposites=opposites)
-        self._pairs, self._kept = 0, ((), None)
+        self._pairs, self._kept = 0, dict[tuple[int, ...], TableRoom]()
         self.by_width = tabulate and can_use_width_kernel(model, states)
         self.near = self.by_width and needs_near(model, turbines, states)
         most_thrust = np.array([turbine.thrust_range()[1] for turbine in turbines])
@@ -135,7 +134,7 @@ class FarmOnCard:
             launch, jobs = self._by_state, len(self._wind.cosine)
             if self.by_table and n < MOST_TURBINES:
                 launch, jobs = self._by_table, len(self._directions.ahead)
-            elif self.by_width and n < 2**16:
+            elif self.by_width and n < 2**16 and not gradient:
                 launch = self._by_width
             sums = _sums_for(here.stop - start, jobs, slopes)
             launch(given, sums, gradient=gradient)
@@ -183,33 +182,28 @@ class FarmOnCard:
         wide = 3 * NODES if gradient else NODES
         per_block = 40 * n + pairs * (4 + 8 * wide) + 8 * n * LANES * NUMBERS
         blocks = _blocks(jobs, per_block, BLOCKS_BY_TABLE)
-        if self._kept[0] != (sizes := (blocks, n, pairs, gradient)):
-            self._kept = (), None
-            first, *listed = (
+        sizes = blocks, n, pairs, wide
+        if sizes not in self._kept:
+            self._kept.clear()
+            first, source, other = (
                 _room((blocks, n + 1), np.uint64),
                 *(_room((blocks, pairs), np.uint16) for _ in "ab"),
             )
             rows, by_lane = _room((blocks, pairs * wide)), _room((blocks, n * LANES * NUMBERS))
-            self._kept = sizes, TableRoom(_turned_room(blocks, n), first, *listed, rows, by_lane)
-        return self._kept[1]
+            self._kept[sizes] = TableRoom(_turned_room(blocks, n), first, source, other, rows, by_lane)
+        return self._kept[sizes]
 
-    def _by_width(self, given: Layouts, sums: Sums, *, gradient: bool) -> None:
-        farm, most = self._moved, self._wind.most
-        layouts, n = given.x.shape
-        jobs = layouts * len(self._wind.cosine)
+    def _by_width(self, given: Layouts, sums: Sums, *, gradient: bool = False) -> None:
+        assert not gradient, "chosen only for energies and powers"
+        (layouts, n), most = given.x.shape, self._wind.most
         across, wide = _lanes_for(most, MOST_ACROSS), -(-min(most, LANES) // 8) * 8
-        per_block = 56 * n + n * (n - 1) + 8 * n * wide
-        turbines, pairs = 1, 1
-        if gradient:
-            blocks = _blocks(jobs, per_block)
-            room, found = _width_room(blocks, n, 1, 1, across, 1), _to_card(np.zeros(1, np.int64))
-            _run(count_kernel(self._model), blocks, *farm, given, room, found)
-            turbines, pairs = n, int(_to_host(found)[0]) + 1
-            per_block += 8 * n + 16 * n * (across + LANES) + 24 * pairs * wide
-        blocks = _blocks(jobs, per_block)
-        room = _width_room(blocks, n, turbines, pairs, across, wide)
-        kernel = by_width_kernel(self._model, gradient=gradient, near=self.near, registers=REGISTERS)
-        _run(kernel, blocks, *farm, given, room, across, sums)
+        blocks = _blocks(layouts * len(self._wind.cosine), 56 * n + n * (n - 1) + 8 * n * wide)
+        room = WidthRoom(
+            _turned_room(blocks, n), _room((blocks, n)), _room((blocks, n)), _room((blocks, n), np.int64),
+            _room((blocks, n * (n - 1) // 2 + 1), np.uint16), _room((blocks, n, wide)),
+        )  # fmt: skip
+        kernel = by_width_kernel(self._model, near=self.near, registers=REGISTERS)
+        _run(kernel, blocks, *self._moved, given, room, across, sums)
 
     def _by_state(self, given: Layouts, sums: Sums, *, gradient: bool) -> None:
         data, arrays, _, wind = self._moved
@@ -228,22 +222,6 @@ def _sums_for(layouts: int, jobs: int, slopes: int, each: tuple[int, int] = (1, 
     """Sums for so many jobs of each layout, and powers by turbine and wind state."""
     rows = (layouts, jobs, slopes) if slopes else (1, 1, 1)
     return Sums(_room((layouts, jobs)), _room(rows), _room(rows), _room((layouts, *each)))
-
-
-def _width_room(blocks: int, n: int, turbines: int, pairs: int, across: int, wide: int) -> WidthRoom:
-    """Room for ``n`` turbines; for the gradient of ``turbines`` of them and of ``pairs``."""
-    return WidthRoom(
-        _turned_room(blocks, n),
-        _room((blocks, n)),
-        _room((blocks, n)),
-        _room((blocks, n), np.int64),
-        _room((blocks, n * (n - 1) // 2 + 1), np.uint16),
-        _room((blocks, n, wide)),
-        _room((blocks, 2, turbines, across)),
-        _room((blocks, 2, turbines, LANES)),
-        _room((blocks, n), np.int64),
-        _room((blocks, 3, pairs, wide)),
-    )
 
 
 def _turned_room(jobs: int, n: int) -> TurnedRoom:

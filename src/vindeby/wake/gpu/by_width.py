@@ -2,8 +2,7 @@
 
 What the width behind a turbine depends on is worked out once for a turbine and wind state and put into shared memory.
 Then the lanes divide up the rotors that the wake reaches and the wind states: ``across`` lanes have neighbouring wind
-states of one rotor, the others further rotors. For the gradient, the slopes of every wake on every rotor are kept in
-memory of the card: reading them on the way back costs a small part of computing them again.
+states of one rotor, the others further rotors. It has no gradient.
 
 Instructions that do not fit into their cache cost most here. So there is a form of the kernel in which the model itself
 is evaluated for rotors that are wide beside a wake, for farms that need it (``needs_near``), and one without that for
@@ -15,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -33,13 +32,12 @@ from vindeby.wake.loops.width_steps import (
     last_needed,
     make_lines,
     make_square,
-    make_square_slopes,
     widths_of,
 )
-from vindeby.wake.loops.wind import Turned, turn_back
+from vindeby.wake.loops.wind import Turned
 from vindeby.wake.models.contract import WakeModel, once_per_model
 from vindeby.wake.sites.site import WindStates
-from vindeby.wake.turbines.curves import curves_at, curves_with_slopes
+from vindeby.wake.turbines.curves import curves_at
 from vindeby.wake.turbines.turbine import Turbine
 
 cuda = cuda_module()
@@ -48,21 +46,17 @@ LARGEST_T_WITHOUT_NEAR = 2.05
 """Up to here the series of ``means`` is right to 1.2e-7."""
 MOST_ACROSS = 8
 """Lanes that have wind states of one rotor."""
-_THRUSTS = LANES * LANES // MOST_ACROSS
-_ROWS, _STRENGTH, _THRUST = 10, 4, 5
-"""Rows of a source's numbers by wind state: four of its width, these two, and the slopes of the four with thrust."""
+_ROWS, _STRENGTH, _THRUST = 6, 4, 5
+"""Rows of a source's numbers by wind state: four of its width, and these two."""
 _TOGETHER = superposition_of_words("squares", "free")
-_wind_speed, _wind_speed_back = _TOGETHER.wind_speed, _TOGETHER.wind_speed_back
+_wind_speed = _TOGETHER.wind_speed
 
 
 class WidthRoom(NamedTuple):
     """What blocks work with, by block; or that of one block, with its layout ``turned``.
 
     ``height`` and ``radius``: of rotors in the order downwind. ``reached`` and ``other``: how many rotors the wake of
-    each turbine reaches, and which. ``summed``: sums of squares by turbine and wind state and, on the way back, the
-    slopes of the total with them. Slopes with both coordinates: ``of_target``, by turbine and wind state of a lane;
-    ``of_source``, by turbine and lane. ``kept``: slopes of squares with both distances and with thrust, by pair of
-    turbines and wind state; the pairs of a turbine come after as many as ``before`` holds.
+    each turbine reaches, and which. ``summed``: sums of squares by turbine and wind state.
     """
 
     turned: TurnedRoom | Turned
@@ -71,16 +65,12 @@ class WidthRoom(NamedTuple):
     reached: IntArray
     other: npt.NDArray[np.uint16]
     summed: FloatArray
-    of_target: FloatArray
-    of_source: FloatArray
-    before: IntArray
-    kept: FloatArray
 
 
 class Lane(NamedTuple):
     """A thread: ``state`` and ``slot`` are its first wind state and rotor, ``across`` and ``slots`` its steps.
 
-    ``numbers`` of a source and ``thrusts``, slopes with them, are in shared memory.
+    ``numbers`` of a source are in shared memory.
     """
 
     thread: int
@@ -89,7 +79,6 @@ class Lane(NamedTuple):
     slot: int
     slots: int
     numbers: FloatArray
-    thrusts: FloatArray
 
 
 class Sources(NamedTuple):
@@ -157,48 +146,32 @@ def _make_find_targets(model: WakeModel) -> Callable[..., None]:
     return find_targets
 
 
-def _make_put_source(model: WakeModel, *, gradient: bool) -> Callable[..., None]:
-    numbers_of, slopes_of = widths_of(model).numbers, widths_of(model).number_slopes
+def _make_put_source(model: WakeModel) -> Callable[..., None]:
+    numbers_of = widths_of(model).numbers
 
     @scalar
     def put_source(data, diameter, thrust, turbulence, k, numbers):
         """Put the numbers of a turbine in one wind state into shared memory."""
-        constants = first_constants(data)
         numbers[0, k], numbers[1, k], numbers[2, k], numbers[3, k] = numbers_of(
-            constants, diameter, thrust, turbulence
+            first_constants(data), diameter, thrust, turbulence
         )
         numbers[_STRENGTH, k], numbers[_THRUST, k] = 0.125 * thrust * diameter * diameter, thrust
-        if gradient:
-            numbers[6, k], numbers[7, k], numbers[8, k], numbers[9, k] = slopes_of(
-                constants, diameter, thrust, turbulence
-            )
 
     return put_source
 
 
-def _make_add_wake(model: WakeModel, *, gradient: bool, near: bool) -> Callable[..., bool]:
-    square, square_slopes = make_square(model), make_square_slopes(model)
+def _make_add_wake(model: WakeModel, *, near: bool) -> Callable[..., bool]:
+    square = make_square(model)
 
     @scalar
-    def add_wake(job, a, b, at, states, lane):
-        """Add the wake of ``a`` to the sums of ``b``; returns whether some wind states are left for ``add_near``.
-
-        For a gradient, the slopes are kept as those of pair ``at``.
-        """
+    def add_wake(job, a, b, states, lane):
+        """Add the wake of ``a`` to the sums of ``b``; returns whether some wind states are left for ``add_near``."""
         turned, height, radius, numbers, left = job.turned, job.height, job.radius, lane.numbers, False
         far, aside = turned.along[b] - turned.along[a], turned.across[b] - turned.across[a]
         rise, heights, rotor = height[b] - height[a], height[b] + height[a], radius[b]
-        per_thrust = 0.5 * radius[a] * radius[a]
         for k in range(lane.state, states, lane.across):
             four = (numbers[0, k], numbers[1, k], numbers[2, k], numbers[3, k])
-            if gradient:
-                slopes = (numbers[6, k], numbers[7, k], numbers[8, k], numbers[9, k])
-                with_far, with_aside, with_thrust, t, value = square_slopes(
-                    four, slopes, numbers[_STRENGTH, k], per_thrust, far, aside, rise, heights, rotor
-                )
-                job.kept[0, at, k], job.kept[1, at, k], job.kept[2, at, k] = with_far, with_aside, with_thrust
-            else:
-                value, t = square(four, numbers[_STRENGTH, k], far, aside, rise, heights, rotor)
+            value, t = square(four, numbers[_STRENGTH, k], far, aside, rise, heights, rotor)
             if near and t > LARGEST_T:
                 left, value = True, 0.0
             job.summed[b, k] += value
@@ -207,11 +180,11 @@ def _make_add_wake(model: WakeModel, *, gradient: bool, near: bool) -> Callable[
     return add_wake
 
 
-def _make_add_near(model: WakeModel, *, gradient: bool) -> Callable[..., None]:
-    width, deficit, slopes_of = widths_of(model).width, model.deficit, model.deficit_with_slopes
+def _make_add_near(model: WakeModel) -> Callable[..., None]:
+    width, deficit = widths_of(model).width, model.deficit
 
     @scalar
-    def add_near(data, turbines, job, a, b, at, turbulence, lane):
+    def add_near(data, turbines, job, a, b, turbulence, lane):
         """The same by the model itself in the wind states that ``add_wake`` has left."""
         turned, numbers, radius = job.turned, lane.numbers, job.radius[b]
         far, aside = turned.along[b] - turned.along[a], turned.across[b] - turned.across[a]
@@ -219,39 +192,10 @@ def _make_add_near(model: WakeModel, *, gradient: bool) -> Callable[..., None]:
             sigma = width(numbers[0, k], numbers[1, k], numbers[2, k], numbers[3, k], far)
             if 0.5 * radius * radius / (sigma * sigma) > LARGEST_T:
                 pair = pair_of(turbines, turned, a, b, far, aside, numbers[_THRUST, k], turbulence[k])
-                if gradient:
-                    value, with_far, with_aside, with_thrust, _ = slopes_of(data, pair)
-                    job.kept[0, at, k], job.kept[1, at, k] = 2.0 * value * with_far, 2.0 * value * with_aside
-                    job.kept[2, at, k] = 2.0 * value * with_thrust
-                else:
-                    value = deficit(data, pair)
+                value = deficit(data, pair)
                 job.summed[b, k] += value * value
 
     return add_near
-
-
-@scalar
-def _wake_back(job, b, at, states, lane, of_thrust):
-    """Add to the slopes with the thrust of the source of pair ``at``; returns those with both distances."""
-    of_far = of_aside = 0.0
-    for k in range(lane.state, states, lane.across):
-        share = job.summed[b, k]
-        of_far += share * job.kept[0, at, k]
-        of_aside += share * job.kept[1, at, k]
-        of_thrust[k] += share * job.kept[2, at, k]
-    job.of_target[0, b, lane.state] += of_far
-    job.of_target[1, b, lane.state] += of_aside
-    return of_far, of_aside
-
-
-@scalar
-def _count_before(reached, end, before):
-    """How many pairs come before those of each turbine; returns how many there are."""
-    total = 0
-    for a in range(end):
-        before[a] = total
-        total += reached[a]
-    return total
 
 
 @scalar
@@ -261,32 +205,18 @@ def _clear_rows(rows, lane):
             rows[a, k] = 0.0
 
 
-@scalar
-def _slopes_of_turbine(job, a, cosine, sine):
-    along = across = 0.0
-    for k in range(job.of_target.shape[2]):
-        along += job.of_target[0, a, k]
-        across += job.of_target[1, a, k]
-    for k in range(LANES):
-        along += job.of_source[0, a, k]
-        across += job.of_source[1, a, k]
-    return turn_back(cosine, sine, along, across)
-
-
-def _make_walk(model: WakeModel, *, gradient: bool, near: bool) -> Callable[..., float]:
+def _make_walk(model: WakeModel, *, near: bool) -> Callable[..., float]:
     """The walk downwind of a warp through up to ``LANES`` wind states of one direction."""
-    put_source, add_wake = (
-        _make_put_source(model, gradient=gradient),
-        _make_add_wake(model, gradient=gradient, near=near),
-    )
-    add_near = _make_add_near(model, gradient=gradient)
+    put_source, add_wake, add_near = (
+        _make_put_source(model), _make_add_wake(model, near=near), _make_add_near(model),
+    )  # fmt: skip
 
     def walk(data, turbines, wind, job, lane, start, stop, end, counted, each):
         turned, s, power = job.turned, start + lane.thread, 0.0
         n = turned.order.size
         for a in range(end):
             i, first = turned.order[a], _begin(n, a)
-            last, kept = first + job.reached[a], job.before[a] - first if gradient else 0
+            last = first + job.reached[a]
             if s < stop:
                 u = _wind_speed(wind.speed[s], job.summed[a, lane.thread])
                 made, thrust = curves_at(turbines, turned.types[i], u)
@@ -301,85 +231,16 @@ def _make_walk(model: WakeModel, *, gradient: bool, near: bool) -> Callable[...,
                 cuda.syncthreads()
                 left = False
                 for p in range(first + lane.slot, last, lane.slots):
-                    left |= add_wake(job, a, job.other[p], kept + p, stop - start, lane)
+                    left |= add_wake(job, a, job.other[p], stop - start, lane)
                 # Apart from the loop above, whose instructions so stay in their cache.
                 if near and left:
                     turbulence = wind.turbulence[start:stop]
                     for p in range(first + lane.slot, last, lane.slots):
-                        add_near(data, turbines, job, a, job.other[p], kept + p, turbulence, lane)
+                        add_near(data, turbines, job, a, job.other[p], turbulence, lane)
                 cuda.syncthreads()
         return power
 
     return cuda.jit(walk, device=True)
-
-
-def _walk_upwind(turbines, wind, job, lane, start, stop, end, counted):
-    """The walk upwind of a warp, after the walk downwind."""
-    turned, s = job.turned, start + lane.thread
-    # With fewer lanes for wind states than MOST_ACROSS, there are no more wind states than these lanes.
-    wide = LANES if lane.across >= MOST_ACROSS else lane.across
-    of_thrusts = lane.thrusts[lane.slot * wide : (lane.slot + 1) * wide]
-    n, weight, slope_power, slope_thrust = turned.order.size, 0.0, 0.0, 0.0
-    for step in range(end):
-        a = end - 1 - step
-        i, first = turned.order[a], _begin(n, a)
-        last, kept = first + job.reached[a], job.before[a] - first
-        of_thrust = 0.0
-        if last > first:
-            of_place = of_side = 0.0
-            for p in range(first + lane.slot, last, lane.slots):
-                of_far, of_aside = _wake_back(job, job.other[p], kept + p, stop - start, lane, of_thrusts)
-                of_place -= of_far
-                of_side -= of_aside
-            job.of_source[0, a, lane.thread] += of_place
-            job.of_source[1, a, lane.thread] += of_side
-            cuda.syncthreads()
-            if s < stop:
-                for slot in range(lane.slots):
-                    of_thrust += lane.thrusts[slot * wide + lane.thread]
-                    lane.thrusts[slot * wide + lane.thread] = 0.0
-        if s < stop:
-            speed, summed = wind.speed[s], job.summed[a, lane.thread]
-            weight = wind.weight[s] if i < counted else 0.0
-            u = _wind_speed(speed, summed)
-            slope_power, slope_thrust = curves_with_slopes(turbines, turned.types[i], u)[2:]
-            of_speed = weight * slope_power + of_thrust * slope_thrust
-            job.summed[a, lane.thread] = _wind_speed_back(of_speed, speed, summed)
-        cuda.syncthreads()
-
-
-_walk_back: Any = cuda.jit(_walk_upwind, device=True)
-
-
-@once_per_model
-def count_kernel(model: WakeModel) -> Callable[..., None]:
-    """Compile the kernel that finds the largest number of pairs of a layout and direction, ``most[0]``."""
-    find_targets = _make_find_targets(_without_tables(model))
-
-    def kernel(data, turbines, sources, wind, layouts, room, most):
-        index, block = cuda.threadIdx.x, cuda.blockIdx.x
-        key, order, directions = room.turned.key[block], room.turned.order[block], wind.cosine.size
-        along, across, radius = room.turned.along[block], room.turned.across[block], room.radius[block]
-        for at in range(block, layouts.x.shape[0] * directions, cuda.gridDim.x):
-            layout, d = at // directions, at % directions
-            x, y, cosine, sine = layouts.x[layout], layouts.y[layout], wind.cosine[d], wind.sine[d]
-            turned = Turned(layouts.types[layout], order, along, across)
-            find_keys(x, y, cosine, sine, index, LANES, key)
-            cuda.syncthreads()
-            place_in_order(x, y, cosine, sine, index, LANES, key, order, along, across)
-            cuda.syncthreads()
-            _fill_sizes(turbines, turned, index, room.height[block], radius)
-            cuda.syncthreads()
-            end = last_needed(turned, layouts.counted)
-            find_targets(
-                data, turbines, sources, turned, radius, end, index, room.reached[block], room.other[block]
-            )
-            cuda.syncthreads()
-            if index == 0:
-                cuda.atomic.max(most, 0, _count_before(room.reached[block], end, room.before[block]))
-            cuda.syncthreads()
-
-    return cuda.jit(kernel)
 
 
 def _without_tables(model: WakeModel) -> WakeModel:
@@ -388,22 +249,17 @@ def _without_tables(model: WakeModel) -> WakeModel:
 
 
 @once_per_model
-def by_width_kernel(  # noqa: C901  barriers keep the steps of a kernel together
-    model: WakeModel, *, gradient: bool, near: bool, registers: int
-) -> Callable[..., None]:
+def by_width_kernel(model: WakeModel, *, near: bool, registers: int) -> Callable[..., None]:
     """Compile the kernel for a model; ``across`` of the lanes have wind states of the same rotor."""
     model = _without_tables(model)
-    find_targets, walk = _make_find_targets(model), _make_walk(model, gradient=gradient, near=near)
+    find_targets, walk = _make_find_targets(model), _make_walk(model, near=near)
 
-    def kernel(data, turbines, sources, wind, layouts, room, across, sums):  # noqa: C901
+    def kernel(data, turbines, sources, wind, layouts, room, across, sums):
         numbers = cuda.shared.array((_ROWS, LANES), float64)
-        thrusts = cuda.shared.array(_THRUSTS, float64)
         powers = cuda.shared.array(LANES, float64)
         index, block = cuda.threadIdx.x, cuda.blockIdx.x
-        lane = Lane(index, index % across, across, index // across, LANES // across, numbers, thrusts)
+        lane = Lane(index, index % across, across, index // across, LANES // across, numbers)
         key, directions, counted = room.turned.key[block], wind.cosine.size, layouts.counted
-        for p in range(index, _THRUSTS, LANES):
-            thrusts[p] = 0.0
         for at in range(block, layouts.x.shape[0] * directions, cuda.gridDim.x):
             layout, d = at // directions, at % directions
             n, cosine, sine = layouts.sizes[layout], wind.cosine[d], wind.sine[d]
@@ -411,32 +267,23 @@ def by_width_kernel(  # noqa: C901  barriers keep the steps of a kernel together
             turned = Turned(layouts.types[layout], order, room.turned.along[block], room.turned.across[block])
             job = WidthRoom(
                 turned, room.height[block], room.radius[block], room.reached[block], room.other[block],
-                room.summed[block, :n], room.of_target[block], room.of_source[block], room.before[block],
-                room.kept[block],
+                room.summed[block, :n],
             )  # fmt: skip
             find_keys(x, y, cosine, sine, index, LANES, key)
             cuda.syncthreads()
             place_in_order(x, y, cosine, sine, index, LANES, key, order, turned.along, turned.across)
-            if gradient:
-                for axis in range(2):
-                    _clear_rows(job.of_target[axis], index)
-                    _clear_rows(job.of_source[axis], index)
             cuda.syncthreads()
             _fill_sizes(turbines, turned, index, job.height, job.radius)
             cuda.syncthreads()
             end = last_needed(turned, counted)
             find_targets(data, turbines, sources, turned, job.radius, end, index, job.reached, job.other)
             cuda.syncthreads()
-            if gradient and index == 0:
-                _count_before(job.reached, end, job.before)
             power = 0.0
             for start in range(wind.first[d], wind.first[d + 1], LANES):
                 stop = min(start + LANES, wind.first[d + 1])
                 _clear_rows(job.summed, index)
                 cuda.syncthreads()
                 power += walk(data, turbines, wind, job, lane, start, stop, end, counted, sums.each[layout])
-                if gradient:
-                    _walk_back(turbines, wind, job, lane, start, stop, end, counted)
                 cuda.syncthreads()
             powers[index] = power
             cuda.syncthreads()
@@ -445,12 +292,6 @@ def by_width_kernel(  # noqa: C901  barriers keep the steps of a kernel together
                 for k in range(LANES):
                     total += powers[k]
                 sums.power[layout, d] = total
-            if gradient:
-                for a in range(index, order.size, LANES):
-                    if order[a] < counted:
-                        of_x, of_y = _slopes_of_turbine(job, a, cosine, sine)
-                        sums.of_x[layout, d, order[a]] = of_x
-                        sums.of_y[layout, d, order[a]] = of_y
             cuda.syncthreads()
 
     return cuda.jit(kernel) if is_simulated() else cuda.jit(kernel, max_registers=registers)
