@@ -111,6 +111,7 @@ class FarmOnCard:
 
     @cached_property
     def _tabulated(self) -> Tabulated:
+        assert self._tables is not None
         solved = coefficients(np.eye(THRUST_POINTS), 0)[:NODES]
         moved: Tabulated = _tuple_to_card(Tabulated(self._tables, np.ascontiguousarray(solved)))
         return moved
