@@ -113,11 +113,18 @@ def test_a_study_runs_on_a_simulated_card(
             assert record.arrays[name] == pytest.approx(cpu[key].arrays[name], rel=1e-7)
 
 
-@pytest.mark.parametrize("site", [None, series(4)], ids=["wind states", "time series"])
+STATES = {"wind_speed": [9, 10, 8], "wind_direction": [200, 45, 10], "probability": [0.5, 0.3, 0.2]}
+
+
+@pytest.mark.parametrize(
+    "site",
+    [{"states": {**STATES, "turbulence_intensity": 0.08}}, series(4)],
+    ids=["wind states", "time series"],
+)
 def test_cases_that_are_computed_at_the_same_time_give_what_they_give_alone(
-    source: Path, tmp_path: Path, site: dict[str, Any] | None, monkeypatch: pytest.MonkeyPatch
+    source: Path, tmp_path: Path, site: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    output = "aep" if site is None else "power"
+    output = "power" if "time_series" in site else "aep"
     study = {**STUDY, "site": site, "neighbours": {"subsets": NEIGHBOURS[:3]}, "output": output}
     asked = study_campaign(source, study)
     alone = [

@@ -51,6 +51,15 @@ def test_losses_add_up_and_the_farm_alone_is_what_the_campaign_gives(source: Pat
     assert beside.aep == pytest.approx(float(beside.turbine_aep.sum()), rel=1e-12)
 
 
+def test_a_time_series_with_uncertain_directions_gives_what_the_campaign_gives(
+    source: Path, tmp_path: Path
+) -> None:
+    wind = {**series(6, weight=[1, 2, 3, 1, 2, 3]), "direction_std_deg": 3.0}
+    (found,) = evaluated(source, {**ONE, "site": wind}, tmp_path / "s.h5")
+    expected = wind_farm(Campaign.from_data({**campaign(10).to_data(), "site": wind}), 0).aep(*found.layout)
+    assert found.aep == pytest.approx(expected, rel=1e-12)
+
+
 @pytest.mark.parametrize("wake", WAKES)
 def test_turbines_without_internal_wakes_stand_as_if_each_were_alone(wake: str) -> None:
     rng = np.random.default_rng(1)

@@ -102,11 +102,12 @@ class Energies:
     def _by_step(
         self, engine: WindFarm, layout: tuple[FloatArray, FloatArray, Any], own: int, first: int, last: int
     ) -> Given:
-        mean = np.zeros(own)
+        mean, weights, states = np.zeros(own), self._weights[first:last], engine.states
+        if len(states.speed) > last - first:  # direction_std_deg divides up each step
+            weights = weights.sum() * states.probability[np.argsort(np.asarray(states.step))]
         kept = None if self._power_type is None else np.empty((own, last - first), self._power_type)
         for steps, power in engine.power_steps(*layout, own=own, steps_per_chunk=_STEPS_IN_A_BLOCK):
-            weights = self._weights[first + steps.start : first + steps.stop]
-            mean += power @ weights
+            mean += power @ weights[steps]
             if kept is not None:
                 kept[:, steps] = power
         return Given(mean * mean_power_to_aep_gwh(1.0), kept)

@@ -6,7 +6,7 @@ What the study file says wrongly is refused with its place there.
 from bisect import bisect_left
 from collections.abc import Sequence
 from datetime import datetime
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import combinations as subsets_of
 
 import numpy as np
@@ -55,6 +55,7 @@ class StudySelection:
         self.study, self.stored, self._refuse = study, stored, document.refuse
         self._farm_names = [farm.name for farm in stored.campaign.farms]
         self._type_names = [turbine.name for turbine in stored.campaign.turbines]
+        self._label = cache(lambda cell: cell.label(self._type_names))
         if self.study.output == "power" and self._series() is None:
             remedy = "give site: time_series, or write output: aep"
             self._refuse(("output",), "needs a time series", remedy, "power")
@@ -121,7 +122,7 @@ class StudySelection:
             self._refuse((*at, "seed"), str(error), remedy, row.seed)
 
     def _cell(self, cells: Sequence[Cell], name: str | None, at: Path) -> Cell:
-        labels = [cell.label(self._type_names) for cell in cells]
+        labels = [*map(self._label, cells)]
         if name is None and len(cells) == 1:
             return cells[0]
         if name not in labels:
@@ -160,7 +161,7 @@ class StudySelection:
             around = [one.pinned for one in case.neighbours]
             for index, one in enumerate(around):
                 for other in (*around[:index], *own):
-                    if other.farm_idx != one.farm_idx and (one, other) not in seen:
+                    if (one, other) not in seen and other.farm_idx != one.farm_idx:
                         seen.add((one, other))
                         self._refuse_pair(one, other, case.combination)
 

@@ -145,10 +145,11 @@ OWN = COUNT // 2
 
 
 def of_different_sizes() -> list[tuple[Any, ...]]:
-    """Layouts of which each has fewer turbines than the one before."""
+    """Layouts near the neighbours of ``farm``."""
     sizes = [COUNT + 1, COUNT, OWN] if ON_CARD else [3, 4, 2]
     rng = np.random.default_rng(3)
-    return [(*(rng.uniform(0.0, 1400.0, (2, size)) + 6e5), rng.integers(0, 2, size)) for size in sizes]
+    away = np.array([[6e5], [6.2e6]])
+    return [(*(rng.uniform(0.0, 1400.0, (2, size)) + away), rng.integers(0, 2, size)) for size in sizes]
 
 
 @pytest.mark.slow
