@@ -232,6 +232,7 @@ def test_a_curve_has_its_first_and_last_point_and_never_falls(count: int) -> Non
     assert (seconds[0], seconds[-1], evaluations[-1]) == (0.0, 0.5 * (count - 1), 2.0 * (count - 1))
     assert (aep[0], aep[-1]) == (worth[0], worth.max())
     assert (np.diff(aep) >= 0.0).all()
+    assert seconds[aep == worth.max()][0] == 0.5 * worth.argmax()
 
 
 def test_a_campaign_keeps_the_curve_in_its_records(tmp_path: Path) -> None:

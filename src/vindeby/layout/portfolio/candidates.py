@@ -87,11 +87,11 @@ class Candidates:
         return self.first
 
     def note(self) -> None:
-        """Add what is known now to the curve."""
+        """Add what is known now to the curve; while nothing better is found, its last point moves on."""
         assert self.first is not None
+        if [aep for _, _, aep in self._curve[-2:]] == [self.first.aep_gwh] * 2:
+            self._curve.pop()
         self._curve.append((self.budget.seconds, self.budget.evaluations, self.first.aep_gwh))
-        if len(self._curve) > 16 * POINTS:  # of a long search, half of the points are enough
-            self._curve = [*self._curve[:-1:2], self._curve[-1]]
 
     def curve(self) -> Mapping[str, FloatArray]:
         """``curve_seconds``, ``curve_evaluations`` and ``curve_aep_gwh``, ``POINTS`` each.
