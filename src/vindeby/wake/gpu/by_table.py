@@ -3,7 +3,11 @@
 What a pair of turbines reads from the table does not depend on the wind speed, so it is read for all pairs of a job
 before the walk: eight lanes for a pair, three of its coefficients along the thrust axis each. A lane then walks through
 its wind state alone: a wake costs it four of these coefficients, and on the way back their slopes with both distances.
-So lanes need not wait for each other, and hardly for memory, since the rows of a pair are read by all of them.
+So lanes need not wait for each other. With one turbine type, a direction and its opposite are one job, as in
+``loops.tabulated``.
+
+Rotors less than a diameter behind another, or very far from it, are not in the tables. Their rows are computed from the
+model at the points of the thrust axis; between these, wakes on overlapping rotors are not as smooth as all others.
 
 A job has room for as many pairs as ``room.other`` holds. One with more is left out, and ``most`` tells how many it has.
 """
