@@ -235,6 +235,17 @@ def test_a_curve_has_its_first_and_last_point_and_never_falls(count: int) -> Non
     assert seconds[aep == worth.max()][0] == 0.5 * worth.argmax()
 
 
+def test_a_curve_of_many_points_has_the_one_where_the_best_was_found() -> None:
+    problem, now = round_farm(), [0.0]
+    layout = RandomStart().run(problem, 1).layout
+    found = Candidates(problem, Budget(evaluations=1, clock=lambda: now[0]))
+    for at in range(400):
+        now[0] = float(at)
+        found.take(Candidate(min(at, 200), min(at, 200), layout, "random-start", 0))
+    seconds, _, aep = (found.curve()[name] for name in CURVE)
+    assert (seconds[aep == 200][0], seconds[-1]) == (200.0, 399.0)
+
+
 def test_a_campaign_keeps_the_curve_in_its_records(tmp_path: Path) -> None:
     data = Campaign.load("iea37-cs1-16").to_data()
     data |= {"method": [{"auto": {"evaluations": 60}}], "seeds": 2, "run": {"workers": 1}}

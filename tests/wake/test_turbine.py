@@ -83,6 +83,18 @@ def test_pieces_hold_the_thrust_variable_to_1e_9() -> None:
             assert t == pytest.approx(thrust_variable(thrust), abs=1e-9)
 
 
+def test_the_thrust_variable_of_a_curve_that_begins_at_zero_thrust_stays_within_its_range() -> None:
+    """Its slope is infinite there; outside the range, wakes would be read from elsewhere in memory."""
+    rows = ([2.0, 3.0, 4.0, 12.0, 25.0, 26.0], [0.0, 0.0, 1e5, 3e6, 3e6, 0.0], [0.0, 0.0, 0.8, 0.8, 0.2, 0.0])
+    turbine = Turbine.tabulated("stops", 120, 100, *rows)
+    for row in turbine_arrays([turbine]).piece.reshape(-1, 12)[:-1]:
+        along = np.linspace(0.0, row[11] - row[10], 101)
+        t = ((row[9] * along + row[8]) * along + row[7]) * along + row[6]
+        ends = [thrust_variable(float(turbine.thrust_coefficient_at(speed))) for speed in row[10:12]]
+        assert t.min() >= min(ends) - 1e-9
+        assert t.max() <= max(ends) + 1e-9
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [

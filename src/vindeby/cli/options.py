@@ -146,7 +146,11 @@ def how_to_run(
     ] = None,
     device: Annotated[
         str | None,
-        typer.Option("--device", metavar="cpu|auto|cuda", help="For gradients or powers; cpu if not given."),
+        typer.Option(
+            "--device",
+            metavar="cpu|auto|cuda",
+            help="What computes gradients or powers; by default run.device of the file.",
+        ),
     ] = None,
     part: Annotated[
         str | None,

@@ -81,7 +81,7 @@ def run(
         campaign: A ``Campaign``, the path of a campaign file, or the name of a preset.
         output: The database to make or complete. A campaign that shares nothing with what it holds is refused.
         workers: Worker processes, instead of what the campaign says.
-        device: What computes gradients, instead of what the campaign says: ``"cpu"``, ``"cuda"`` or ``"auto"``.
+        device: For gradients or powers, instead of what the campaign says: ``"cpu"``, ``"cuda"`` or ``"auto"``.
         part: A fixed share of the tasks such as ``"3/32"``; leaves the merge to ``vindeby merge``.
         retry_failed: Try again what failed in an earlier run.
         replace_stale: Compute again what answers an older version of the campaign.

@@ -63,7 +63,7 @@ class Setup:
     """On a cluster: how long processes go on without any sign of their coordinator."""
     device: Literal["cpu", "cuda"] = "cpu"
     together: int = 1
-    """How many tasks of a farm and type are computed at the same time, at most, with their gradients on ``device``."""
+    """How many tasks of a farm and type are computed at the same time, at most, with what ``device`` computes."""
 
 
 @dataclass(frozen=True)
@@ -154,7 +154,7 @@ class TaskExecutor:
             self.lost = gathering.lost
             seconds = (time.perf_counter() - began) / len(tasks)
             if isinstance(found, Result):
-                device = "+".join(sorted(gathering.used)) or "cpu"
+                device = "+".join(sorted(gathering.used)) or self._device  # that of what it took from others
                 found = replace(found, attributes={**found.attributes, "device": device})
             yield place, self._attempted(partial(self._record, tasks[place], found, seconds))
 

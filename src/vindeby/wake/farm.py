@@ -101,6 +101,11 @@ def _computed(given: Any) -> Any:
     return given.for_wind_farm() if hasattr(given, "for_wind_farm") else given
 
 
+def _refuse_bad_own(own: object, *counted: int) -> None:
+    if not (isinstance(own, (int, np.integer)) and 0 < own <= min(counted, default=own)):
+        raise ArgumentError(f"own must be a number of turbines that every layout has, not {own!r}")
+
+
 class WindFarm:
     """What layouts are worth on a site.
 
@@ -267,10 +272,7 @@ class WindFarm:
 
     def _batch(self, x: npt.ArrayLike, y: npt.ArrayLike, types: npt.ArrayLike, *, gradient: bool) -> Batch:
         """Check all layouts, then evaluate them on the farm's device."""
-        if self.parts != (self,):
-            raise ArgumentError(
-                "several scenarios are not evaluated in batches; call the method of each of the parts"
-            )
+        self._refuse_several_scenarios()
         rows = [np.asarray(v) for v in (x, y)]
         if rows[0].ndim != 2 or rows[0].shape != rows[1].shape:
             shapes = " and ".join(str(row.shape) for row in rows)
@@ -303,6 +305,12 @@ class WindFarm:
                 found.slope_x[i], found.slope_y[i] = slope_x[:counted], slope_y[:counted]
         return found
 
+    def _refuse_several_scenarios(self) -> None:
+        if self.parts != (self,):
+            raise ArgumentError(
+                "several scenarios are not evaluated in batches; call the method of each of the parts"
+            )
+
     @cached_property
     def _on_card(self) -> FarmOnCard:
         return self._card_for(self.wind)
@@ -313,7 +321,13 @@ class WindFarm:
 
         assert isinstance(wind, Wind), "chosen only for wind that is the same everywhere"
         return FarmOnCard(
-            self.model, self.turbines, self.turbine_arrays, wind, self.states, tabulate=self._tabulate
+            self.model,
+            self.turbines,
+            self.turbine_arrays,
+            wind,
+            self.states,
+            tabulate=self._tabulate,
+            tables=self._loops.energy(self.states) if self.tabulated else None,
         )
 
     def _device_for(self, device: Device) -> Literal["cpu", "cuda"]:
@@ -357,9 +371,9 @@ class WindFarm:
         Returns:
             Shape (layouts, own, directions, speeds), or (layouts, own, steps) for a time series.
         """
+        self._refuse_several_scenarios()
         states, checked = states or self.states, [self._layout(*layout) for layout in layouts]
-        if not 0 < own <= min((counted for _, counted in checked), default=own):
-            raise ArgumentError(f"own must be a number of turbines that every layout has, not {own!r}")
+        _refuse_bad_own(own, *(counted for _, counted in checked))
         found = np.empty((len(checked), own, *states.shape))
         if self.device == "cuda":
             card = self._on_card if states is self.states else self._card_for(wind_of(states))
@@ -386,7 +400,9 @@ class WindFarm:
         first so many turbines are counted; the others are like neighbours.
         """
         layout, counted = self._layout(x, y, types)
-        count, gathering = counted if own is None else min(own, counted), gathering_of_thread()
+        count, gathering = counted if own is None else own, gathering_of_thread()
+        if own is not None:
+            _refuse_bad_own(own, counted)
         for steps, states in chunks_of(self.states, steps_per_chunk):
             if gathering is None:
                 yield steps, self._of_chunk(layout, count, states)

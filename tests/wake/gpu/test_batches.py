@@ -175,15 +175,30 @@ def test_a_card_finds_the_powers_of_layouts_of_different_sizes(
     np.testing.assert_array_equal(on_card.power_batch(of_different_sizes()[:2], OWN), found[:2])
 
 
+@pytest.mark.slow
+def test_a_card_finds_the_powers_of_one_turbine_type() -> None:
+    """Whose rotors are never wide beside its wakes."""
+    on_cores, layout = WindFarm(SERIES, TURBINES[1]), of_different_sizes()[0][:2]
+    on_card = on_cores.on("cuda")
+    assert on_card._on_card.by_width
+    assert not on_card._on_card.near
+    expected = on_cores.power_batch([(*layout, 0)], OWN)
+    np.testing.assert_allclose(
+        on_card.power_batch([(*layout, 0)], OWN), expected, rtol=0, atol=10 * BY_WIDTH * expected.max()
+    )
+
+
 def test_processors_find_the_powers_of_layouts_of_different_sizes() -> None:
     for one in (farm("jensen", SERIES), farm("jensen")):
         found = one.power_batch(of_different_sizes(), OWN)
         for powers, layout in zip(found, of_different_sizes(), strict=True):
             np.testing.assert_array_equal(powers, one.power(*layout)[:OWN])
         assert one.power_batch([], OWN).shape == (0, *found.shape[1:])
-        for own in (0, OWN + 1):
+        for own in (0, OWN + 1, 1.5):
             with pytest.raises(ArgumentError, match="own must be a number of turbines that every layout has"):
-                one.power_batch(of_different_sizes(), own)
+                one.power_batch(of_different_sizes(), own)  # type: ignore[arg-type]
+            with pytest.raises(ArgumentError, match="own must be a number of turbines that every layout has"):
+                next(one.power_steps(*of_different_sizes()[2], own=own))  # type: ignore[arg-type]
 
 
 @pytest.mark.slow
@@ -241,6 +256,8 @@ def test_batches_of_several_scenarios_are_refused() -> None:
     for method in (several.aep_batch, several.aep_and_gradient_batch):
         with pytest.raises(ArgumentError, match="call the method of each of the parts"):
             method(*layouts())
+    with pytest.raises(ArgumentError, match="call the method of each of the parts"):
+        several.power_batch(of_different_sizes(), OWN)
 
 
 def test_what_no_kernel_computes_is_refused_on_a_card_and_left_to_the_processors() -> None:

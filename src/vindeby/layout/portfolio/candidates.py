@@ -100,6 +100,7 @@ class Candidates:
         """
         count = len(self._curve)
         chosen = np.linspace(0, count - 1, min(count, POINTS)).round().astype(np.int64)
+        chosen[-2:] = chosen[-2:].clip(min=count - 2)  # where the best was found, and the end
         chosen = np.append(chosen, np.full(POINTS - len(chosen), count - 1))
         seconds, evaluations, aep = np.array(self._curve)[chosen].T.copy()
         return {"curve_seconds": seconds, "curve_evaluations": evaluations, "curve_aep_gwh": aep}

@@ -29,8 +29,9 @@ from vindeby.wake.gpu.by_width import (
 )
 from vindeby.wake.gpu.devices import Batch, cuda_module, found_device, is_simulated
 from vindeby.wake.gpu.turning import LANES, Layouts, Sums, TurnedRoom, add_directions
-from vindeby.wake.loops.pair_tables import NODES, THRUST_POINTS, can_tabulate, pair_tables
-from vindeby.wake.loops.wind import Wind, direction_pairs_of
+from vindeby.wake.loops.choice import Call
+from vindeby.wake.loops.pair_tables import NODES, THRUST_POINTS
+from vindeby.wake.loops.wind import DirectionPairs, Wind
 from vindeby.wake.models.contract import ModelData, WakeModel
 from vindeby.wake.models.overlap import coefficients
 from vindeby.wake.sites.site import WindStates
@@ -44,7 +45,7 @@ REGISTERS, BLOCKS_PER_PROCESSOR = 80, 24
 and waiting for instructions and memory costs more than keeping numbers elsewhere."""
 REGISTERS_BY_TABLE, BLOCKS_BY_TABLE = 64, 32
 LEAST_STATES = 4
-"""Of a direction: with fewer, reading tables for all thrusts costs more than it saves."""
+"""Of a direction, on average: with fewer, reading tables for all thrusts costs more than it saves."""
 PAIRS_PER_TURBINE = 8
 """Room to begin with; where more wakes reach a rotor, a batch is evaluated once more with as much as is needed."""
 MOST_ROOM = 8.0e9
@@ -88,14 +89,10 @@ class FarmOnCard:
         states: WindStates,
         *,
         tabulate: bool,
+        tables: Call | None,
     ) -> None:
-        self._model, self._wind = model, wind
-        self.by_table = (
-            tabulate and wind.most >= LEAST_STATES and can_tabulate(model, turbines, states.turbulence)
-        )
-        self._tables = pair_tables(model, turbines, float(states.turbulence[0])) if self.by_table else None
-        opposites = self.by_table and len(turbines) == 1
-        self._directions = direction_pairs_of(states, opposites=opposites)
+        self._model, self._wind, self._tables = model, wind, tables
+        self.by_table = tables is not None and len(states.speed) >= LEAST_STATES * len(states.direction)
         self._pairs, self._kept = 0, dict[tuple[int, ...], TableRoom]()
         self.by_width = tabulate and can_use_width_kernel(model, states)
         self.near = self.by_width and needs_near(model, turbines, states)
@@ -110,11 +107,10 @@ class FarmOnCard:
         return data, arrays, sources, wind
 
     @cached_property
-    def _tabulated(self) -> Tabulated:
-        assert self._tables is not None
-        solved = coefficients(np.eye(THRUST_POINTS), 0)[:NODES]
-        moved: Tabulated = _tuple_to_card(Tabulated(self._tables, np.ascontiguousarray(solved)))
-        return moved
+    def _tabulated(self) -> tuple[Tabulated, DirectionPairs]:
+        assert self._tables is not None, "chosen only for tables"
+        solved = np.ascontiguousarray(coefficients(np.eye(THRUST_POINTS), 0)[:NODES])
+        return _tuple_to_card(Tabulated(self._tables.data, solved)), _tuple_to_card(self._tables.pairs)
 
     def evaluate(
         self, x: FloatArray, y: FloatArray, types: IntArray, counted: int, *, gradient: bool
@@ -134,7 +130,7 @@ class FarmOnCard:
             given = _tuple_to_card(Layouts(x[here], y[here], types[here], sizes, counted))
             launch, jobs = self._by_state, len(self._wind.cosine)
             if self.by_table and n < MOST_TURBINES:
-                launch, jobs = self._by_table, len(self._directions.ahead)
+                launch, jobs = self._by_table, len(self._tabulated[1].ahead)
             elif self.by_width and n < 2**16 and not gradient:
                 launch = self._by_width
             sums = _sums_for(here.stop - start, jobs, slopes)
@@ -167,16 +163,16 @@ class FarmOnCard:
         return max(1, int(_bytes(MOST_SUMS) // each))
 
     def _by_table(self, given: Layouts, sums: Sums, *, gradient: bool) -> None:
-        (_, arrays, _, wind), directions = self._moved, _tuple_to_card(self._directions)
-        layouts, n = given.x.shape
+        (_, arrays, _, wind), (tabulated, directions), n = self._moved, self._tabulated, given.x.shape[1]
         kernel = by_table_kernel(self._model, gradient=gradient, registers=REGISTERS_BY_TABLE)
-        jobs, needed, pairs = layouts * len(self._directions.ahead), PAIRS_PER_TURBINE * n, -1
+        jobs, needed, pairs = len(given.x) * len(directions.ahead), PAIRS_PER_TURBINE * n, -1
         while pairs < needed:
             self._pairs = max(self._pairs, needed)
             pairs, most = min(self._pairs, n * (n - 1) // 2), _to_card(np.zeros(1, np.int64))
             room = self._table_room(jobs, n, max(pairs, 1), gradient=gradient)
-            _run(kernel, len(room.first), self._tabulated, arrays, wind, directions, given, room, sums, most)
+            _run(kernel, len(room.first), tabulated, arrays, wind, directions, given, room, sums, most)
             needed = int(_to_host(most)[0])
+            del room  # before there is more of it
 
     def _table_room(self, jobs: int, n: int, pairs: int, *, gradient: bool) -> TableRoom:
         """Room for ``n`` turbines and so many pairs; kept for the next call."""
@@ -184,15 +180,15 @@ class FarmOnCard:
         per_block = 40 * n + pairs * (4 + 8 * wide) + 8 * n * LANES * NUMBERS
         blocks = _blocks(jobs, per_block, BLOCKS_BY_TABLE)
         sizes = blocks, n, pairs, wide
-        if sizes not in self._kept:
+        if (room := self._kept.get(sizes)) is None:
             self._kept.clear()
             first, source, other = (
                 _room((blocks, n + 1), np.uint64),
                 *(_room((blocks, pairs), np.uint16) for _ in "ab"),
             )
             rows, by_lane = _room((blocks, pairs * wide)), _room((blocks, n * LANES * NUMBERS))
-            self._kept[sizes] = TableRoom(_turned_room(blocks, n), first, source, other, rows, by_lane)
-        return self._kept[sizes]
+            self._kept[sizes] = room = TableRoom(_turned_room(blocks, n), first, source, other, rows, by_lane)
+        return room
 
     def _by_width(self, given: Layouts, sums: Sums, *, gradient: bool = False) -> None:
         assert not gradient, "chosen only for energies and powers"

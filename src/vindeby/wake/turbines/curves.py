@@ -116,6 +116,10 @@ def _cubic_of_t(thrust: float, slope: float, length: float) -> tuple[list[float]
 
     (t0, s0), (t1, s1) = t_and_slope(thrust), t_and_slope(thrust + slope * length)
     rise = (t1 - t0) / length
+    if max(abs(s0), abs(s1)) > 3.0 * abs(
+        rise
+    ):  # a cubic with these slopes would leave the range between its ends
+        s0 = s1 = rise
     c = (3.0 * rise - 2.0 * s0 - s1) / length
     d = (s0 + s1 - 2.0 * rise) / (length * length)
     half = 0.5 * length
