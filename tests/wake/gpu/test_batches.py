@@ -103,13 +103,16 @@ def spaced(pitch_m: float) -> tuple[FloatArray, FloatArray]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("turbines", [1, 2])
-@pytest.mark.parametrize("pitch_m", [500.0, 900.0])  # in the first, tables do not hold every pair
+@pytest.mark.parametrize(
+    ("turbines", "speeds", "pitch_m"),
+    # 500 m apart, tables do not hold every pair; a warp works on four jobs, on two or on one
+    [(1, 5, 500.0), (2, 5, 900.0), (1, 12, 900.0), (2, 20, 500.0)],
+)
 def test_the_kernel_by_table_gives_what_the_tables_of_the_processors_give(
-    turbines: int, pitch_m: float
+    turbines: int, speeds: int, pitch_m: float
 ) -> None:
     """Several turbine types have no directions that are computed together with the opposite ones."""
-    wind = WIND | {"directions": [0.0, 82.0, 180.0]}
+    wind = {"directions": [0.0, 82.0, 180.0], "speeds": np.linspace(5.0, 14.0, speeds)}
     on_cores = WindFarm(SITE, TURBINES[:turbines], **wind)
     on_card = on_cores.on("cuda")
     assert on_card._on_card.by_table

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from vindeby.arrays import FloatArray, IntArray
 from vindeby.units import mean_power_to_aep_gwh
 from vindeby.wake.gpu.by_state import GRADIENT_ROWS, POWER_ROWS, StateRoom, by_state_kernel
-from vindeby.wake.gpu.by_table import MOST_TURBINES, NUMBERS, TableRoom, Tabulated, by_table_kernel
+from vindeby.wake.gpu.by_table import MOST_TURBINES, NUMBERS, PER_PAIR, TableRoom, Tabulated, by_table_kernel
 from vindeby.wake.gpu.by_width import (
     MOST_ACROSS,
     Sources,
@@ -93,7 +93,8 @@ class FarmOnCard:
     ) -> None:
         self._model, self._wind, self._tables = model, wind, tables
         self.by_table = tables is not None and len(states.speed) >= LEAST_STATES * len(states.direction)
-        self._pairs, self._kept = 0, dict[tuple[int, ...], TableRoom]()
+        self._pairs = 0
+        self._kept: tuple[tuple[int, ...], TableRoom] | None = None
         self.by_width = tabulate and can_use_width_kernel(model, states)
         self.near = self.by_width and needs_near(model, turbines, states)
         most_thrust = np.array([turbine.thrust_range()[1] for turbine in turbines])
@@ -166,29 +167,33 @@ class FarmOnCard:
         (_, arrays, _, wind), (tabulated, directions), n = self._moved, self._tabulated, given.x.shape[1]
         kernel = by_table_kernel(self._model, gradient=gradient, registers=REGISTERS_BY_TABLE)
         jobs, needed, pairs = len(given.x) * len(directions.ahead), PAIRS_PER_TURBINE * n, -1
+        lanes = max(PER_PAIR, _lanes_for(self._wind.most, LANES))
         while pairs < needed:
             self._pairs = max(self._pairs, needed)
             pairs, most = min(self._pairs, n * (n - 1) // 2), _to_card(np.zeros(1, np.int64))
-            room = self._table_room(jobs, n, max(pairs, 1), gradient=gradient)
-            _run(kernel, len(room.first), tabulated, arrays, wind, directions, given, room, sums, most)
+            blocks, room = self._table_room(jobs, n, max(pairs, 1), LANES // lanes, gradient=gradient)
+            _run(kernel, blocks, tabulated, arrays, wind, directions, given, room, lanes, sums, most)
             needed = int(_to_host(most)[0])
             del room  # before there is more of it
 
-    def _table_room(self, jobs: int, n: int, pairs: int, *, gradient: bool) -> TableRoom:
-        """Room for ``n`` turbines and so many pairs; kept for the next call."""
+    def _table_room(
+        self, jobs: int, n: int, pairs: int, slots: int, *, gradient: bool
+    ) -> tuple[int, TableRoom]:
+        """How many blocks work on ``slots`` jobs each, with room for ``n`` turbines and so many pairs; it is kept."""
         wide = 3 * NODES if gradient else NODES
-        per_block = 40 * n + pairs * (4 + 8 * wide) + 8 * n * LANES * NUMBERS
-        blocks = _blocks(jobs, per_block, BLOCKS_BY_TABLE)
-        sizes = blocks, n, pairs, wide
-        if (room := self._kept.get(sizes)) is None:
-            self._kept.clear()
+        per_block = slots * (40 * n + pairs * (4 + 8 * wide)) + 8 * n * LANES * NUMBERS
+        blocks = _blocks(-(-jobs // slots), per_block, BLOCKS_BY_TABLE)
+        sizes, many = (n, pairs, wide), blocks * slots
+        if self._kept is not None and (self._kept[0] != sizes or len(self._kept[1].states) < blocks):
+            self._kept = None
+        if self._kept is None:
             first, source, other = (
-                _room((blocks, n + 1), np.uint64),
-                *(_room((blocks, pairs), np.uint16) for _ in "ab"),
+                _room((many, n + 1), np.uint64),
+                *(_room((many, pairs), np.uint16) for _ in "ab"),
             )
-            rows, by_lane = _room((blocks, pairs * wide)), _room((blocks, n * LANES * NUMBERS))
-            self._kept[sizes] = room = TableRoom(_turned_room(blocks, n), first, source, other, rows, by_lane)
-        return room
+            rows, by_lane = _room((many, pairs * wide)), _room((blocks, n * LANES * NUMBERS))
+            self._kept = sizes, TableRoom(_turned_room(many, n), first, source, other, rows, by_lane)
+        return blocks, self._kept[1]
 
     def _by_width(self, given: Layouts, sums: Sums, *, gradient: bool = False) -> None:
         assert not gradient, "chosen only for energies and powers"

@@ -1,15 +1,16 @@
-"""The kernel for wakes that are tabulated (``loops.pair_tables``): one warp for each job, one lane for each wind state.
+"""The kernel for wakes that are tabulated (``loops.pair_tables``): one lane for each wind state of a job.
 
 What a pair of turbines reads from the table does not depend on the wind speed, so it is read for all pairs of a job
 before the walk: eight lanes for a pair, three of its coefficients along the thrust axis each. A lane then walks through
 its wind state alone: a wake costs it four of these coefficients, and on the way back their slopes with both distances.
 So lanes need not wait for each other. With one turbine type, a direction and its opposite are one job, as in
-``loops.tabulated``.
+``loops.tabulated``. Where directions have few wind speeds, the lanes of a warp work on two or four jobs.
 
 Rotors less than a diameter behind another, or very far from it, are not in the tables. Their rows are computed from the
 model at the points of the thrust axis; between these, wakes on overlapping rotors are not as smooth as all others.
 
-A job has room for as many pairs as ``room.other`` holds. One with more is left out, and ``most`` tells how many it has.
+A job has room for as many pairs as ``room.other`` holds. One with more is evaluated without any, and ``most`` tells how
+many it has.
 """
 
 from __future__ import annotations
@@ -38,8 +39,8 @@ cuda = cuda_module()
 MOST_TURBINES = OUTSIDE = 2**15
 """Added to the number of a rotor that is too near or too far for the table."""
 _NUMBER = np.uint16(OUTSIDE - 1)
-_PER_PAIR = 8
-"""Lanes that read the table for a pair; each has every eighth coefficient."""
+PER_PAIR = 8
+"""Lanes that read the table for a pair; each has every eighth coefficient. A job has at least so many."""
 _TOGETHER = superposition_of_words("squares", "free")
 _term, _term_back = _TOGETHER.term, _TOGETHER.term_back
 _wind_speed, _wind_speed_back = _TOGETHER.wind_speed, _TOGETHER.wind_speed_back
@@ -49,7 +50,7 @@ _NODES, _LINE, _PAGE = map(_whole, (pair_tables.NODES, pair_tables.LINE, pair_ta
 NUMBERS = 5
 _TURBINE, _PLACE, _OF_PLACE, _ALONG, _ACROSS = (_whole(k * LANES) for k in (NUMBERS, 1, 2, 3, 4))
 """How far apart turbines are in ``states``, and how far the numbers of one are from its first."""
-_STEP, _ONE, _TWO, _THREE, _ENDS = map(_whole, (_PER_PAIR, 1, 2, 3, 3 * pair_tables.NODES))
+_STEP, _ONE, _TWO, _THREE, _ENDS = map(_whole, (PER_PAIR, 1, 2, 3, 3 * pair_tables.NODES))
 
 
 class Tabulated(NamedTuple):
@@ -60,12 +61,12 @@ class Tabulated(NamedTuple):
 
 
 class TableRoom(NamedTuple):
-    """What blocks work with, by block; or that of one block, with its layout ``turned``.
+    """What jobs at work need, by job; or that of one job, with its layout ``turned``.
 
     ``first``: where the pairs of each turbine begin in ``source`` and ``other``. ``rows``: the coefficients of each
     pair, and of its slopes with both distances. ``states``: numbers of each turbine, by lane. They are the sum of
     squares (for the way back, the slope of the total with it), the place on the thrust axis, what the slope with this
-    place adds to that with the sum, and the slopes with both coordinates.
+    place adds to that with the sum, and the slopes with both coordinates; those of all jobs of a block together.
     """
 
     turned: TurnedRoom | Turned
@@ -108,7 +109,7 @@ def _make_put_outside(model: WakeModel, *, gradient: bool) -> Callable[..., None
         """The rows of a pair that the table does not hold, from the model itself at all points of the thrust axis."""
         tables, solved = tabulated.tables, tabulated.solved
         far, aside = turned.along[b] - turned.along[a], turned.across[b] - turned.across[a]
-        for m in range(begin, pair_tables.NODES, _PER_PAIR):
+        for m in range(begin, pair_tables.NODES, PER_PAIR):
             value = of_far = of_aside = 0.0
             for k in range(points):
                 t = tables.first_thrust + k / tables.per_thrust
@@ -130,12 +131,12 @@ def _make_put_rows(model: WakeModel, *, gradient: bool) -> Callable[..., None]:
     wide, put_outside = _ENDS if gradient else _NODES, _make_put_outside(model, gradient=gradient)
 
     @scalar
-    def put_rows(tabulated, turbines, turbulence, turned, job, pairs, lane):
+    def put_rows(tabulated, turbines, turbulence, turned, job, pairs, lane, lanes):
         """Read the coefficients of all pairs from the table; the slope across has the sign of the place."""
         tables, along, across = tabulated.tables, turned.along, turned.across
         table = tables.table
-        for p in range(_whole(lane // _PER_PAIR), pairs, _whole(LANES // _PER_PAIR)):
-            a, b, begin = job.source[p], job.other[p], lane % _PER_PAIR
+        for p in range(_whole(lane // PER_PAIR), pairs, _whole(lanes // PER_PAIR)):
+            a, b, begin = job.source[p], job.other[p], lane % PER_PAIR
             if b >= OUTSIDE:
                 out = p * wide + _whole(begin)
                 put_outside(tabulated, turbines, turbulence, turned, a, b - OUTSIDE, begin, out, job.rows)
@@ -156,7 +157,7 @@ def _make_put_rows(model: WakeModel, *, gradient: bool) -> Callable[..., None]:
                 v_aside = v_aside if aside >= 0.0 else -v_aside
                 at = _whole(pair) * _PAGE + i * _LINE + j * _NODES + _whole(begin)
                 out = p * wide + _whole(begin)
-                for _ in range(pair_tables.NODES // _PER_PAIR):
+                for _ in range(pair_tables.NODES // PER_PAIR):
                     r0, s0 = _on_line(table, at, q, dq)
                     r1, s1 = _on_line(table, at + _LINE, q, dq)
                     r2, s2 = _on_line(table, at + _TWO * _LINE, q, dq)
@@ -292,20 +293,23 @@ def _make_walk_back(*, is_ahead: bool) -> Callable[..., None]:
 
 
 @scalar
-def _begin_pairs(first, n):
-    """Counts of pairs become the places where they begin; returns how many there are."""
+def _begin_pairs(first, n, most):
+    """Counts of pairs become the places where they begin, or 0 if there are too many; returns how many there are."""
     total = 0
     for a in range(n):
         total += first[a]
         first[a] = total - first[a]
     first[n] = total
+    if total > most:
+        for a in range(n + 1):
+            first[a] = 0
     return total
 
 
 @scalar
-def _slopes_of_turbine(job, a, cosine, sine):
+def _slopes_of_turbine(job, a, cosine, sine, first, last):
     along = across = 0.0
-    for lane in range(LANES):
+    for lane in range(first, last):
         at = _whole(a) * _TURBINE + _whole(lane)
         along += job.states[at + _ALONG]
         across += job.states[at + _ACROSS]
@@ -318,63 +322,65 @@ def by_table_kernel(model: WakeModel, *, gradient: bool, registers: int) -> Call
     put_rows, (ahead, behind) = _make_put_rows(model, gradient=gradient), _make_walks(gradient=gradient)
     ahead_back, behind_back = (_make_walk_back(is_ahead=is_ahead) for is_ahead in (True, False))
 
-    def kernel(tabulated, turbines, wind, pairs, layouts, room, sums, most):  # noqa: C901
+    def kernel(tabulated, turbines, wind, pairs, layouts, room, lanes, sums, most):  # noqa: C901
         tables, powers = tabulated.tables, cuda.shared.array(LANES, float64)
-        index, block = cuda.threadIdx.x, cuda.blockIdx.x
-        lane, key, order = _whole(index), room.turned.key[block], room.turned.order[block]
+        thread, slots, block = cuda.threadIdx.x, LANES // lanes, cuda.blockIdx.x
+        index, slot, lane = thread % lanes, thread // lanes, _whole(thread)
+        own, first_lane = block * slots + slot, slot * lanes
+        key, order = room.turned.key[own], room.turned.order[own]
         counted, n, each = layouts.counted, order.size, pairs.ahead.size
-        for at in range(block, layouts.x.shape[0] * each, cuda.gridDim.x):
-            layout, q = at // each, at % each
+        jobs = layouts.x.shape[0] * each
+        for at in range(block * slots, jobs, cuda.gridDim.x * slots):
+            number = min(at + slot, jobs - 1)  # the last job may be evaluated twice
+            layout, q = number // each, number % each
             d, opposite = pairs.ahead[q], pairs.behind[q]
             x, y, cosine, sine = layouts.x[layout], layouts.y[layout], wind.cosine[d], wind.sine[d]
-            turned = Turned(layouts.types[layout], order, room.turned.along[block], room.turned.across[block])
+            turned = Turned(layouts.types[layout], order, room.turned.along[own], room.turned.across[own])
             job = TableRoom(
-                turned, room.first[block], room.source[block], room.other[block], room.rows[block],
-                room.states[block],
-            )  # fmt: skip
-            find_keys(x, y, cosine, sine, index, LANES, key)
+                turned, room.first[own], room.source[own], room.other[own], room.rows[own], room.states[block]
+            )
+            find_keys(x, y, cosine, sine, index, lanes, key)
             cuda.syncthreads()
-            place_in_order(x, y, cosine, sine, index, LANES, key, order, turned.along, turned.across)
+            place_in_order(x, y, cosine, sine, index, lanes, key, order, turned.along, turned.across)
             cuda.syncthreads()
-            for a in range(index, n, LANES):
+            for a in range(index, n, lanes):
                 job.first[a] = _list_pairs(tables, turned, a, job.other.size, job.source, job.other)
             cuda.syncthreads()
             if index == 0:
-                cuda.atomic.max(most, 0, _begin_pairs(job.first, n))
+                cuda.atomic.max(most, 0, _begin_pairs(job.first, n, job.other.size))
             cuda.syncthreads()
-            if job.first[n] <= job.other.size:
-                for a in range(index, n, LANES):
-                    _list_pairs(tables, turned, a, np.int64(job.first[a]), job.source, job.other)
+            for a in range(index, n, lanes):
+                _list_pairs(tables, turned, a, np.int64(job.first[a]), job.source, job.other)
+            if gradient:
+                for a in range(_whole(n)):
+                    of_turbine = a * _TURBINE + lane
+                    job.states[of_turbine + _ALONG] = job.states[of_turbine + _ACROSS] = 0.0
+            cuda.syncthreads()
+            put_rows(tabulated, turbines, wind.turbulence[0], turned, job, job.first[n], index, lanes)
+            cuda.syncthreads()
+            power = 0.0
+            for s in range(wind.first[d] + index, wind.first[d + 1], lanes):
+                power += ahead(tables, turbines, turned, job, wind, s, lane, counted)
                 if gradient:
-                    for a in range(_whole(n)):
-                        of_turbine = a * _TURBINE + lane
-                        job.states[of_turbine + _ALONG] = job.states[of_turbine + _ACROSS] = 0.0
-                cuda.syncthreads()
-                put_rows(tabulated, turbines, wind.turbulence[0], turned, job, job.first[n], index)
-                cuda.syncthreads()
-                power = 0.0
-                for s in range(wind.first[d] + index, wind.first[d + 1], LANES):
-                    power += ahead(tables, turbines, turned, job, wind, s, lane, counted)
+                    ahead_back(job, lane, _whole(n))
+            if opposite >= 0:
+                for s in range(wind.first[opposite] + index, wind.first[opposite + 1], lanes):
+                    power += behind(tables, turbines, turned, job, wind, s, lane, counted)
                     if gradient:
-                        ahead_back(job, lane, _whole(n))
-                if opposite >= 0:
-                    for s in range(wind.first[opposite] + index, wind.first[opposite + 1], LANES):
-                        power += behind(tables, turbines, turned, job, wind, s, lane, counted)
-                        if gradient:
-                            behind_back(job, lane, _whole(n))
-                powers[index] = power
-                cuda.syncthreads()
-                if index == 0:
-                    total = 0.0
-                    for k in range(LANES):
-                        total += powers[k]
-                    sums.power[layout, q] = total
-                if gradient:
-                    for a in range(index, n, LANES):
-                        if order[a] < counted:
-                            of_x, of_y = _slopes_of_turbine(job, a, cosine, sine)
-                            sums.of_x[layout, q, order[a]] = of_x
-                            sums.of_y[layout, q, order[a]] = of_y
+                        behind_back(job, lane, _whole(n))
+            powers[thread] = power
+            cuda.syncthreads()
+            if index == 0:
+                total = 0.0
+                for k in range(first_lane, first_lane + lanes):
+                    total += powers[k]
+                sums.power[layout, q] = total
+            if gradient:
+                for a in range(index, n, lanes):
+                    if order[a] < counted:
+                        of_x, of_y = _slopes_of_turbine(job, a, cosine, sine, first_lane, first_lane + lanes)
+                        sums.of_x[layout, q, order[a]] = of_x
+                        sums.of_y[layout, q, order[a]] = of_y
             cuda.syncthreads()
 
     return cuda.jit(kernel) if is_simulated() else cuda.jit(kernel, max_registers=registers)
