@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -11,6 +13,7 @@ from vindeby.layout import Boundary, Gradient, Layout, LayoutProblem, Pipeline, 
 from vindeby.layout.area.limits import Limits
 from vindeby.layout.climbing.climb import Climb
 from vindeby.layout.climbing.simplified_farm import widened
+from vindeby.wake import WindFarm
 
 pytestmark = pytest.mark.slow
 
@@ -113,6 +116,22 @@ def test_the_same_start_and_seed_give_the_same_layout_to_the_bit_whatever_ran_be
         assert result.aep_gwh == first.aep_gwh
 
 
+def test_rounding_errors_of_a_gradient_lead_to_no_other_layout(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those of another processor, or of a card."""
+    problem = circle()
+    search, start = Gradient(60).prepare(problem), RandomStart().run(problem, 1).layout
+    exact, gradient, rng = search(0, start), WindFarm.aep_and_gradient, np.random.default_rng(0)
+
+    def noisy(farm: WindFarm, *layout: Any) -> Any:
+        exact = gradient(farm, *layout)
+        return [value * (1.0 + 1e-15 * rng.standard_normal(np.shape(value))) for value in exact]
+
+    monkeypatch.setattr(WindFarm, "aep_and_gradient", noisy)
+    found = search(0, start)
+    assert np.array_equal(found.x, exact.x)
+    assert np.array_equal(found.y, exact.y)
+
+
 def test_a_small_budget_is_a_status_and_not_an_error() -> None:
     problem = circle()
     result = Gradient(2, 1.0).run(problem, 0, anywhere(problem, 0))
@@ -176,8 +195,9 @@ FIRST = {
 @pytest.mark.parametrize(("name", "iterations", "widening"), FIRST)
 @pytest.mark.core
 def test_all_wind_states_without_a_memory_give_the_results_of_the_first_version(
-    name: str, iterations: int, widening: float
+    name: str, iterations: int, widening: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("vindeby.layout.climbing.climb.BITS", 60)  # that version did not round slopes
     problem = PROBLEMS[name]()
     start = RandomStart().run(problem, 1).layout
     found = Gradient(iterations, widening, "all", 0).run(problem, 0, start)

@@ -17,6 +17,8 @@ With a valuation, the energy is that less what foundations and cables cost, here
 
 from __future__ import annotations
 
+from math import frexp
+
 import numpy as np
 
 from vindeby.arrays import FloatArray
@@ -74,6 +76,9 @@ GAIN = 1e-10
 """Converged: the whole allowed step promises less than this fraction of the energy ..."""
 PATIENCE = 5
 """... so often in a row."""
+BITS = 26
+"""Of slopes. What they are rounded to is far above the rounding errors of machines and below what matters for a climb:
+without this, two machines, or a card, would come to different layouts."""
 UPHILL = 0.05
 """A quasi-Newton step must point uphill at least so much: the cosine of its angle with the slope."""
 
@@ -190,7 +195,9 @@ class Climb:
             rise = np.zeros((2, len(whole.x)))
             energy -= cost_and_gradient(self.costs, whole.x, whole.y, rise)  # type: ignore[no-untyped-call]
             east, north = east - rise[0], north - rise[1]
-        return energy, np.stack([east[: len(x)], north[: len(x)]])
+        slope = np.stack([east[: len(x)], north[: len(x)]])
+        grain = 2.0 ** (frexp(np.abs(slope).max())[1] - BITS)
+        return energy, np.rint(slope / grain) * grain
 
     def best_layout(self) -> Layout:
         """The best layout seen; the start itself, to the bit, if there was none better."""
