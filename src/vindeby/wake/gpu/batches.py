@@ -7,9 +7,11 @@ the powers by wind state.
 
 from __future__ import annotations
 
+import time
 import warnings
 from collections.abc import Sequence
 from functools import cached_property
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -48,6 +50,7 @@ LEAST_STATES = 4
 """Of a direction, on average: with fewer, reading tables for all thrusts costs more than it saves."""
 PAIRS_PER_TURBINE = 8
 """Room to begin with; where more wakes reach a rotor, a batch is evaluated once more with as much as is needed."""
+PAUSE_S = 1e-4
 MOST_ROOM = 8.0e9
 MOST_SUMS = 2.0e9
 """Bytes, on cards with more than four times as much; on smaller ones a quarter of the memory that is free."""
@@ -73,8 +76,26 @@ def _room(shape: tuple[int, ...], dtype: npt.DTypeLike = np.float64) -> Any:
     return np.empty(shape, dtype) if is_simulated() else cuda.device_array(shape, dtype)
 
 
+_kept: dict[str, Any] = {}
+
+
+def _kept_room(name: str, shape: tuple[int, ...], dtype: npt.DTypeLike = np.float64) -> Any:
+    """Room that kernels work with, kept for the next call of any farm: kernels run one after the other."""
+    size = prod(shape)
+    if name not in _kept or _kept[name].size < size:
+        _kept.pop(name, None)  # before there is more of it
+        _kept[name] = _room((size,), dtype)
+    return _kept[name][:size].reshape(shape)
+
+
 def _to_host(array: Any) -> npt.NDArray[Any]:
-    return np.array(array) if is_simulated() else array.copy_to_host()
+    if is_simulated():
+        return np.array(array)
+    done = cuda.event(timing=False)
+    done.record()
+    while not done.query():  # waiting for a copy would keep a core busy that searches can use
+        time.sleep(PAUSE_S)
+    return array.copy_to_host()
 
 
 class FarmOnCard:
@@ -94,7 +115,6 @@ class FarmOnCard:
         self._model, self._wind, self._tables = model, wind, tables
         self.by_table = tables is not None and len(states.speed) >= LEAST_STATES * len(states.direction)
         self._pairs = 0
-        self._kept: tuple[tuple[int, ...], TableRoom] | None = None
         self.by_width = tabulate and can_use_width_kernel(model, states)
         self.near = self.by_width and needs_near(model, turbines, states)
         most_thrust = np.array([turbine.thrust_range()[1] for turbine in turbines])
@@ -171,39 +191,36 @@ class FarmOnCard:
         while pairs < needed:
             self._pairs = max(self._pairs, needed)
             pairs, most = min(self._pairs, n * (n - 1) // 2), _to_card(np.zeros(1, np.int64))
-            blocks, room = self._table_room(jobs, n, max(pairs, 1), LANES // lanes, gradient=gradient)
-            _run(kernel, blocks, tabulated, arrays, wind, directions, given, room, lanes, sums, most)
+            room = self._table_room(jobs, n, max(pairs, 1), LANES // lanes, gradient=gradient)
+            _run(
+                kernel, len(room.states), tabulated, arrays, wind, directions, given, room, lanes, sums, most
+            )
             needed = int(_to_host(most)[0])
             del room  # before there is more of it
 
-    def _table_room(
-        self, jobs: int, n: int, pairs: int, slots: int, *, gradient: bool
-    ) -> tuple[int, TableRoom]:
-        """How many blocks work on ``slots`` jobs each, with room for ``n`` turbines and so many pairs; it is kept."""
+    def _table_room(self, jobs: int, n: int, pairs: int, slots: int, *, gradient: bool) -> TableRoom:
+        """Room for blocks that work on ``slots`` jobs each, of ``n`` turbines and so many pairs."""
         wide = 3 * NODES if gradient else NODES
         per_block = slots * (40 * n + pairs * (4 + 8 * wide)) + 8 * n * LANES * NUMBERS
         blocks = _blocks(-(-jobs // slots), per_block, BLOCKS_BY_TABLE)
-        sizes, many = (n, pairs, wide), blocks * slots
-        if self._kept is not None and (self._kept[0] != sizes or len(self._kept[1].states) < blocks):
-            self._kept = None
-        if self._kept is None:
-            first, source, other = (
-                _room((many, n + 1), np.uint64),
-                *(_room((many, pairs), np.uint16) for _ in "ab"),
-            )
-            rows, by_lane = _room((many, pairs * wide)), _room((blocks, n * LANES * NUMBERS))
-            self._kept = sizes, TableRoom(_turned_room(many, n), first, source, other, rows, by_lane)
-        return blocks, self._kept[1]
+        many = blocks * slots
+        first, rows = _kept_room("first", (many, n + 1), np.uint64), _kept_room("rows", (many, pairs * wide))
+        source, other = (_kept_room(name, (many, pairs), np.uint16) for name in ("source", "other"))
+        states = _kept_room("states", (blocks, n * LANES * NUMBERS))
+        return TableRoom(_turned_room(many, n), first, source, other, rows, states)
 
     def _by_width(self, given: Layouts, sums: Sums, *, gradient: bool = False) -> None:
         assert not gradient, "chosen only for energies and powers"
         (layouts, n), most = given.x.shape, self._wind.most
         across, wide = _lanes_for(most, MOST_ACROSS), -(-min(most, LANES) // 8) * 8
         blocks = _blocks(layouts * len(self._wind.cosine), 56 * n + n * (n - 1) + 8 * n * wide)
-        room = WidthRoom(
-            _turned_room(blocks, n), _room((blocks, n)), _room((blocks, n)), _room((blocks, n), np.int64),
-            _room((blocks, n * (n - 1) // 2 + 1), np.uint16), _room((blocks, n, wide)),
-        )  # fmt: skip
+        height, radius = (_kept_room(name, (blocks, n)) for name in ("height", "radius"))
+        other = _kept_room("other", (blocks, n * (n - 1) // 2 + 1), np.uint16)
+        reached, summed = (
+            _kept_room("reached", (blocks, n), np.int64),
+            _kept_room("states", (blocks, n, wide)),
+        )
+        room = WidthRoom(_turned_room(blocks, n), height, radius, reached, other, summed)
         kernel = by_width_kernel(self._model, near=self.near, registers=REGISTERS)
         _run(kernel, blocks, *self._moved, given, room, across, sums)
 
@@ -214,7 +231,9 @@ class FarmOnCard:
         slots, jobs = LANES // lanes, layouts * len(self._wind.cosine)
         blocks = _blocks(-(-jobs // slots), 8 * n * rows * LANES + 32 * n * slots)
         room = StateRoom(
-            _turned_room(blocks * slots, n), _room((rows, n, blocks * LANES)), _room((2, blocks * LANES))
+            _turned_room(blocks * slots, n),
+            _kept_room("states", (rows, n, blocks * LANES)),
+            _kept_room("sums", (2, blocks * LANES)),
         )
         kernel = by_state_kernel(self._model, gradient=gradient, registers=REGISTERS)
         _run(kernel, blocks, data, arrays, wind, given, room, lanes, sums)
@@ -227,7 +246,8 @@ def _sums_for(layouts: int, jobs: int, slopes: int, each: tuple[int, int] = (1, 
 
 
 def _turned_room(jobs: int, n: int) -> TurnedRoom:
-    return TurnedRoom(_room((jobs, n)), _room((jobs, n), np.int64), _room((jobs, n)), _room((jobs, n)))
+    key, along, across = (_kept_room(name, (jobs, n)) for name in ("key", "along", "across"))
+    return TurnedRoom(key, _kept_room("order", (jobs, n), np.int64), along, across)
 
 
 def _added(sums: Sums, slopes: int) -> Batch:
