@@ -51,7 +51,7 @@ def searched(**changes: Any) -> Campaign:
     ("changes", "why"),
     [
         ({"method": "smart-start"}, "not smart-start"),
-        ({"method": "auto"}, "not auto"),
+        ({"method": ["smart-start", "random-search"]}, "not smart-start -> random-search"),
         ({"method": {"call": {"function": "mine:rows", "energy": "own"}}}, "not call"),
         (
             {"method": [{"python": {"model": "mine:Mine"}}, "gradient"]},

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from vindeby.errors import ArgumentError
-from vindeby.layout import Boundary, Gradient, LayoutProblem, Pipeline, RandomStart, Result, Search
+from vindeby.layout import Auto, Boundary, Gradient, LayoutProblem, Pipeline, RandomStart, Result, Search
+from vindeby.layout.portfolio.candidates import Budget
 from vindeby.wake import TimeSeriesSite, Turbine, UniformSite, WindFarm
 from vindeby.wake.gathering import Gathering
 
@@ -25,11 +26,13 @@ FARM = WindFarm(
 )
 
 
+AREA = Boundary([[(0.0, 0.0), (3000.0, 0.0), (3000.0, 3000.0), (0.0, 3000.0)]])
+PROBLEM = LayoutProblem(FARM, AREA, 5, 400.0)
+
+
 @pytest.fixture(scope="module")
 def search() -> Search:
-    area = Boundary([[(0.0, 0.0), (3000.0, 0.0), (3000.0, 3000.0), (0.0, 3000.0)]])
-    problem = LayoutProblem(FARM, area, 5, 400.0)
-    return Pipeline([RandomStart(), Gradient(max_iterations=12)]).prepare(problem)
+    return Pipeline([RandomStart(), Gradient(max_iterations=12)]).prepare(PROBLEM)
 
 
 @pytest.fixture(scope="module")
@@ -75,8 +78,8 @@ def test_layouts_of_many_searches_are_evaluated_in_one_call(
         return batch(farm, x, y, types)
 
     monkeypatch.setattr(WindFarm, "aep_and_gradient_batch", counted)
-    gathered(search, Gathering("cpu"), range(20))
-    assert max(sizes) >= 10
+    gathered(search, Gathering("cpu"), range(40))
+    assert max(sizes) >= 20
     assert sum(sizes) > 4 * len(sizes)
 
 
@@ -89,6 +92,44 @@ def test_a_layout_that_is_refused_fails_its_own_search_only(search: Search, alon
     assert isinstance(found[0], ArgumentError)
     assert "x[1] is nan" in str(found[0])
     assert_same({number - 1: found[number] for number in (1, 2, 3)}, alone)
+
+
+def test_auto_finds_the_same_alone_and_among_others_and_its_energies_are_evaluated_in_batches(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    alone = [Auto(evaluations=150).prepare(PROBLEM)(seed, None) for seed in range(6)]
+    card = Card(monkeypatch)
+    found = gathered(Auto(evaluations=150).prepare(PROBLEM), Gathering("cuda"), range(6))
+    assert_same(found, alone)
+    assert max(card.sizes_of["aep_batch"]) > 3
+    assert max(card.sizes_of["aep_and_gradient_batch"]) > 3
+
+
+def test_searches_that_run_together_share_the_time_of_a_budget(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Four for 8 seconds, then three for 3 seconds: each has had 3 seconds."""
+    now = [100.0]
+    monkeypatch.setattr("vindeby.wake.gathering.time.perf_counter", lambda: now[0])
+    gathering, all_begun, one_ended = Gathering("cpu"), threading.Barrier(4), threading.Event()
+
+    def first() -> float:
+        all_begun.wait()
+        budget = Budget(seconds=10.0)
+        now[0] += 8.0
+        return budget.seconds
+
+    def other() -> float:
+        budget = Budget(seconds=10.0)
+        all_begun.wait()
+        one_ended.wait()
+        return budget.seconds
+
+    searches = gathering.run([first, *[other] * 3])
+    assert next(searches) == (0, 2.0)
+    now[0] += 3.0
+    one_ended.set()
+    number, seconds = next(searches)
+    assert (number > 0, seconds) == (True, 3.0)
+    assert len(list(searches)) == 2
 
 
 def test_a_layout_that_is_refused_leaves_the_others_on_the_card(
@@ -140,7 +181,8 @@ class Card:
     def __init__(self, monkeypatch: pytest.MonkeyPatch, most: int = 1000, calls: int = 1000) -> None:
         self.calls, self._most, self._calls = 0, most, calls
         self.sizes: list[int] = []
-        for name in ("aep_and_gradient_batch", "power_batch"):
+        self.sizes_of: dict[str, list[int]] = {}
+        for name in ("aep_batch", "aep_and_gradient_batch", "power_batch"):
             monkeypatch.setattr(WindFarm, name, self._standing_in_for(getattr(WindFarm, name)))
         monkeypatch.setattr("vindeby.wake.farm.chosen_device", lambda device: device)
 
@@ -154,6 +196,7 @@ class Card:
             if self.calls > self._calls:
                 raise RuntimeError("[700] CUDA_ERROR_ILLEGAL_ADDRESS\nthe driver was reset")
             self.sizes.append(len(given[0]))
+            self.sizes_of.setdefault(batch.__name__, []).append(len(given[0]))
             return batch(farm.on("cpu"), *given, **more)
 
         return evaluate
@@ -206,6 +249,7 @@ def test_powers_of_layouts_of_any_size_are_computed_in_one_batch_for_each_chunk(
 ) -> None:
     asked = [(5, 2), (2, 2), (3, 2), (4, 2), (4, 3), (4, 2, 3)]
     expected = [powers(*one) for one in asked]
+    monkeypatch.setattr("vindeby.wake.gathering.DUE", 1.0)
     card, gathering = Card(monkeypatch, **limits), Gathering("cuda")
     found = dict(gathering.run([partial(powers, *one) for one in asked]))
     for number, alone in enumerate(expected):

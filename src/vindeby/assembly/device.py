@@ -30,8 +30,8 @@ def _reason_against(campaign: Campaign) -> str:
     steps, wake = [step.chosen[0] for step in campaign.method], campaign.wake
     call = campaign.method[0].call
     is_search = call is None or not call.function.startswith("vindeby.evaluation.")
-    if is_search and ("gradient" not in steps or "auto" in steps):
-        return f"methods with the step gradient and without auto gain from a card, not {' -> '.join(steps)}"
+    if is_search and not {"gradient", "auto"} & set(steps):
+        return f"methods with the step gradient or auto gain from a card, not {' -> '.join(steps)}"
     if is_search and (own := [step.title for step in campaign.method if step.python or step.call]):
         return f"code of your own ({own[0]}) is computed on processors"
     if wake.engine is not None and wake.python is None:

@@ -21,7 +21,8 @@ from vindeby.layout.counting.choice import Choice
 from vindeby.layout.valuation import Valuation
 from vindeby.text import plural
 from vindeby.units import MWH_PER_GWH, TOLERANCE_M
-from vindeby.wake import GriddedSite, WindFarm, WindGrid
+from vindeby.wake import GriddedSite, ScenarioFarm, WindFarm, WindGrid
+from vindeby.wake.gathering import gathering_of_thread
 
 
 @dataclass(frozen=True, eq=False)
@@ -268,13 +269,19 @@ class LayoutProblem:
         return replace(self, n_turbines=len(types), mix=mix, choice=None)
 
     def aep(self, layout: Layout, farm: WindFarm | None = None) -> float:
-        """The yearly energy of a layout in GWh, with what stands of the same farm; in other wind, if it is given."""
+        """The yearly energy of a layout in GWh, with what stands of the same farm.
+
+        Searches that run together have it evaluated in a batch, but for a farm that is given, as one in other wind.
+        """
         whole = self.whole(layout)  # not by aep: here places are judged by the spacing, which may be 0
+        gathering = gathering_of_thread()
+        if farm is None and gathering is not None and not isinstance(self.farm, ScenarioFarm):
+            return gathering.aep(self.farm, whole.x, whole.y, whole.types)
         return float((farm or self.farm).turbine_aep(whole.x, whole.y, whole.types).sum())
 
     def stated_aep(self, layout: Layout) -> float:
         """The yearly energy (GWh) that the result of a search states: ``aep``, in finer wind if there is any."""
-        return self.aep(layout, self.stated)
+        return self.aep(layout, self.stated or self.farm)
 
     @cached_property
     def by_place(self) -> Valuation | None:

@@ -1,8 +1,8 @@
 """Searches that run at the same time and have their layouts evaluated together, in batches.
 
-Each search runs in a thread, as it would alone. Where it asks a farm for the AEP with its gradient, or for powers, it
-waits until the batch that its layout is in has been evaluated, by the thread that called ``Gathering.run``. A layout's
-result does not depend on the others of its batch, so a search finds the same alone and among any others.
+Each search runs in a thread, as it would alone. Where it asks for an AEP, with its gradient or without, or for powers,
+it waits until the batch that its layout is in has been evaluated, by the thread that called ``Gathering.run``. A
+layout's result does not depend on the others of its batch, so a search finds the same alone and among any others.
 
 A card that fails ends no search. A batch that does not fit into its memory, or has a layout that is refused, is
 evaluated in halves; after any other failure this batch and all that follow are evaluated on the processor, and ``lost``
@@ -12,6 +12,7 @@ says why. Where there cannot be so many threads, the searches run one by one.
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from contextlib import suppress
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 
     Batch = Callable[[WindFarm, Sequence[Layout]], Iterable[Any]]
 
+DUE = 0.75
+"""A batch is evaluated as soon as this share of the searches waits: what the others have to do takes about as long."""
 _of_thread = threading.local()
 
 
@@ -58,6 +61,7 @@ class Gathering:
         self._change = threading.Condition()
         self._waiting: list[_Request] = []
         self._live, self._closed = 0, False
+        self._shared, self._since = 0.0, time.perf_counter()
         self.lost = ""
         """Why the device is not used any more; empty as long as it is."""
         self.used: set[str] = set()
@@ -66,6 +70,7 @@ class Gathering:
     def run(self, searches: Sequence[Callable[[], Any]]) -> Iterator[tuple[int, Any]]:
         """Run all searches at the same time; gives the number of each, with what it returned or raised, as it ends."""
         self._live, self._closed, here = len(searches), False, (_of_thread, "gathering", self)
+        self._since = time.perf_counter()
         running: dict[Future[Any], int] = {}
         with ThreadPoolExecutor(len(searches), "search", initializer=setattr, initargs=here) as pool:
             try:
@@ -99,8 +104,18 @@ class Gathering:
 
     def _ended(self, _search: Future[Any]) -> None:
         with self._change:
+            self._shared, self._since = self.seconds(), time.perf_counter()
             self._live -= 1
             self._change.notify()
+
+    def seconds(self) -> float:
+        """The time of one search so far: searches that run at the same time share it evenly."""
+        return self._shared + (time.perf_counter() - self._since) / max(self._live, 1)
+
+    def aep(self, farm: WindFarm, x: FloatArray, y: FloatArray, types: npt.ArrayLike) -> float:
+        """The AEP of a layout (GWh); called by a search, which waits."""
+        layout = (x, y, np.broadcast_to(types, x.shape))
+        return float(self.evaluated(farm, layout, (len(x), 0), _energies))
 
     def aep_and_gradient(
         self, farm: WindFarm, x: npt.ArrayLike, y: npt.ArrayLike, types: npt.ArrayLike
@@ -123,8 +138,8 @@ class Gathering:
         return request.answer.result()
 
     def _is_due(self) -> bool:
-        """Whether all searches wait; with fewer, batches were too small to fill a card."""
-        return len(self._waiting) >= self._live > 0
+        """Whether most searches wait; while these are evaluated the others go on."""
+        return len(self._waiting) >= DUE * self._live > 0
 
     def _fullest(self) -> list[_Request]:
         """Take the requests for the farm and kind that most of them are for; the others wait on."""
@@ -164,6 +179,10 @@ class Gathering:
         found = batch[0].batch(farm, [request.layout for request in batch])
         self.used.add(farm.device)
         return found
+
+
+def _energies(farm: WindFarm, layouts: Sequence[Layout]) -> Iterable[float]:
+    return farm.aep_batch(*map(np.stack, zip(*layouts, strict=True))).tolist()
 
 
 def _gradients(farm: WindFarm, layouts: Sequence[Layout]) -> Iterable[tuple[float, FloatArray, FloatArray]]:

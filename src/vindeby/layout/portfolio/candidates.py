@@ -2,12 +2,14 @@
 
 One *evaluation* is the energy of one whole layout in all wind states of the problem. Other work is counted in the
 same unit, by rules that do not depend on the machine (``starts``), so that a budget in evaluations makes the same
-decisions everywhere. A budget in seconds is the CPU time of the process; how much of a kind of work fits follows from
-what it took before, or, the first time, from how long one evaluation took.
+decisions everywhere. A budget in seconds is the CPU time of the process, or, of searches that run together, a search's
+share of the time; how much of a kind of work fits follows from what it took before, or, the first time, from how long
+one evaluation took.
 """
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
@@ -19,6 +21,7 @@ from vindeby.arrays import FloatArray
 from vindeby.layout.climbing.simplified_farm import thinned
 from vindeby.layout.method import Method, Search
 from vindeby.layout.problem import Layout, LayoutProblem
+from vindeby.wake.gathering import gathering_of_thread
 
 KEPT, BEST = 12, 3
 """So many are kept, and so many of them refined."""
@@ -121,10 +124,12 @@ class Tools:
         self.share = len(self.quick.farm.states.speed) / len(problem.farm.states.speed)
         """So many of its wind states these are."""
         self._prepared = cache(lambda method, problem: method.prepare(problem))
+        self._one_prepares = threading.Lock()
 
     def search(self, method: Method, *, quick: bool = False) -> Search:
         """The search of a method, in few wind states if it is to be quick."""
-        search: Search = self._prepared(method, self.quick if quick else self.problem)
+        with self._one_prepares:  # searches that run together have the same farms
+            search: Search = self._prepared(method, self.quick if quick else self.problem)
         return search
 
 
@@ -135,9 +140,12 @@ class Budget:
         self,
         seconds: float | None = None,
         evaluations: float | None = None,
-        clock: Callable[[], float] = time.process_time,
+        clock: Callable[[], float] | None = None,
     ) -> None:
         self._is_timed, self._whole = seconds is not None, float(seconds or evaluations or 0.0)
+        if clock is None:
+            gathering = gathering_of_thread()
+            clock = time.process_time if gathering is None else gathering.seconds
         self._clock = clock
         self._began = clock()
         self.evaluations = 0.0
@@ -147,7 +155,7 @@ class Budget:
 
     @property
     def seconds(self) -> float:
-        """CPU seconds spent so far."""
+        """Spent so far."""
         return self._clock() - self._began
 
     @property

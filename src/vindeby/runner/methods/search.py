@@ -22,6 +22,7 @@ from vindeby.layout.problem import Report
 from vindeby.runner.methods.method_protocol import Result, Solve
 from vindeby.wake import ScenarioFarm
 from vindeby.wake.compiling import compiled
+from vindeby.wake.gathering import gathering_of_thread
 
 COMPILING = "compiling the wake model, once for this machine"
 """The stage of a task while machine code is made that is kept on disk."""
@@ -88,12 +89,14 @@ def _along_a_line(problem: LayoutProblem) -> Layout:
 
 def _stated(problem: LayoutProblem, search: Search, by_price: bool) -> Search:
     """The search with its energy as it is stated; the one that it searched by, if not ``by_price``, beside it."""
-    if problem.stated is None:
-        return search
 
     def run(seed: int, start: Layout | None = None) -> Found:
         found = search(seed, start)
-        stated_gwh = problem.stated_aep(found.layout)
+        if problem.stated is None and gathering_of_thread() is None:
+            return found
+        stated_gwh = problem.stated_aep(found.layout)  # on processors, wherever the search computed
+        if problem.stated is None:
+            return replace(found, aep_gwh=stated_gwh)
         searched = {} if by_price else {"aep_searched": found.aep_gwh}  # by price, it is not an energy
         notes, arrays = {**found.notes, **searched}, dict(found.arrays)
         if isinstance(problem.stated, ScenarioFarm):
