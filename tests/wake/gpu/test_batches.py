@@ -32,8 +32,6 @@ WIND: dict[str, Any] = {
 SAME = 1e-9
 BY_WIDTH = 1.2e-7
 """What ``by_width`` promises of a deficit."""
-OVERLAPPING = 1e-4
-"""Of energies where rotors stand less than a diameter behind another, in its wake."""
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -128,7 +126,7 @@ def test_rotors_that_overlap_behind_each_other_are_evaluated(monkeypatch: pytest
     monkeypatch.setattr(batches, "PAIRS_PER_TURBINE", 0)
     on_card = farm(device="cuda")
     assert on_card._on_card.by_table
-    assert_same(on_card, farm(), OVERLAPPING)
+    assert_same(on_card, farm(), SAME)
     assert on_card._on_card._pairs > 0
 
 

@@ -20,7 +20,7 @@ import numpy.typing as npt
 from vindeby.arrays import FloatArray, IntArray
 from vindeby.units import mean_power_to_aep_gwh
 from vindeby.wake.gpu.by_state import GRADIENT_ROWS, POWER_ROWS, StateRoom, by_state_kernel
-from vindeby.wake.gpu.by_table import MOST_TURBINES, NUMBERS, PER_PAIR, TableRoom, Tabulated, by_table_kernel
+from vindeby.wake.gpu.by_table import MOST_TURBINES, NUMBERS, PER_PAIR, TableRoom, by_table_kernel
 from vindeby.wake.gpu.by_width import (
     MOST_ACROSS,
     Sources,
@@ -32,10 +32,9 @@ from vindeby.wake.gpu.by_width import (
 from vindeby.wake.gpu.devices import Batch, cuda_module, found_device, is_simulated
 from vindeby.wake.gpu.turning import LANES, Layouts, Sums, TurnedRoom, add_directions
 from vindeby.wake.loops.choice import Call
-from vindeby.wake.loops.pair_tables import NODES, THRUST_POINTS
+from vindeby.wake.loops.pair_tables import NODES, PairTables
 from vindeby.wake.loops.wind import DirectionPairs, Wind
 from vindeby.wake.models.contract import ModelData, WakeModel
-from vindeby.wake.models.overlap import coefficients
 from vindeby.wake.sites.site import WindStates
 from vindeby.wake.turbines.curves import TurbineArrays
 from vindeby.wake.turbines.turbine import Turbine
@@ -128,10 +127,9 @@ class FarmOnCard:
         return data, arrays, sources, wind
 
     @cached_property
-    def _tabulated(self) -> tuple[Tabulated, DirectionPairs]:
+    def _tabulated(self) -> tuple[PairTables, DirectionPairs]:
         assert self._tables is not None, "chosen only for tables"
-        solved = np.ascontiguousarray(coefficients(np.eye(THRUST_POINTS), 0)[:NODES])
-        return _tuple_to_card(Tabulated(self._tables.data, solved)), _tuple_to_card(self._tables.pairs)
+        return _tuple_to_card(self._tables.data), _tuple_to_card(self._tables.pairs)
 
     def evaluate(
         self, x: FloatArray, y: FloatArray, types: IntArray, counted: int, *, gradient: bool
@@ -184,7 +182,7 @@ class FarmOnCard:
         return max(1, int(_bytes(MOST_SUMS) // each))
 
     def _by_table(self, given: Layouts, sums: Sums, *, gradient: bool) -> None:
-        (_, arrays, _, wind), (tabulated, directions), n = self._moved, self._tabulated, given.x.shape[1]
+        (_, arrays, _, wind), (tables, directions), n = self._moved, self._tabulated, given.x.shape[1]
         kernel = by_table_kernel(self._model, gradient=gradient, registers=REGISTERS_BY_TABLE)
         jobs, needed, pairs = len(given.x) * len(directions.ahead), PAIRS_PER_TURBINE * n, -1
         lanes = max(PER_PAIR, _lanes_for(self._wind.most, LANES))
@@ -192,19 +190,20 @@ class FarmOnCard:
             self._pairs = max(self._pairs, needed)
             pairs, most = min(self._pairs, n * (n - 1) // 2), _to_card(np.zeros(1, np.int64))
             room = self._table_room(jobs, n, max(pairs, 1), LANES // lanes, gradient=gradient)
-            _run(
-                kernel, len(room.states), tabulated, arrays, wind, directions, given, room, lanes, sums, most
-            )
+            _run(kernel, len(room.states), tables, arrays, wind, directions, given, room, lanes, sums, most)
             needed = int(_to_host(most)[0])
             del room  # before there is more of it
 
     def _table_room(self, jobs: int, n: int, pairs: int, slots: int, *, gradient: bool) -> TableRoom:
         """Room for blocks that work on ``slots`` jobs each, of ``n`` turbines and so many pairs."""
         wide = 3 * NODES if gradient else NODES
-        per_block = slots * (40 * n + pairs * (4 + 8 * wide)) + 8 * n * LANES * NUMBERS
+        per_block = slots * (48 * n + pairs * (4 + 8 * wide)) + 8 * n * LANES * NUMBERS
         blocks = _blocks(-(-jobs // slots), per_block, BLOCKS_BY_TABLE)
         many = blocks * slots
-        first, rows = _kept_room("first", (many, n + 1), np.uint64), _kept_room("rows", (many, pairs * wide))
+        first, rows = (
+            _kept_room("first", (many, 2 * n + 1), np.uint64),
+            _kept_room("rows", (many, pairs * wide)),
+        )
         source, other = (_kept_room(name, (many, pairs), np.uint16) for name in ("source", "other"))
         states = _kept_room("states", (blocks, n * LANES * NUMBERS))
         return TableRoom(_turned_room(many, n), first, source, other, rows, states)

@@ -6,8 +6,8 @@ its wind state alone: a wake costs it four of these coefficients, and on the way
 So lanes need not wait for each other. With one turbine type, a direction and its opposite are one job, as in
 ``loops.tabulated``. Where directions have few wind speeds, the lanes of a warp work on two or four jobs.
 
-Rotors less than a diameter behind another, or very far from it, are not in the tables. Their rows are computed from the
-model at the points of the thrust axis; between these, wakes on overlapping rotors are not as smooth as all others.
+Rotors less than a diameter behind another, or very far from it, are not in the tables: outer pairs, which are listed
+after all others. Their wakes are those of the model itself.
 
 A job has room for as many pairs as ``room.other`` holds. One with more is evaluated without any, and ``most`` tells how
 many it has.
@@ -16,6 +16,7 @@ many it has.
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -32,13 +33,11 @@ from vindeby.wake.loops.superposition import superposition_of_words
 from vindeby.wake.loops.wind import Turned, turn_back
 from vindeby.wake.models.contract import WakeModel, once_per_model
 from vindeby.wake.models.overlap import slope_weights, weights
-from vindeby.wake.turbines.curves import locate
+from vindeby.wake.turbines.curves import curves_at, locate
 
 cuda = cuda_module()
 
-MOST_TURBINES = OUTSIDE = 2**15
-"""Added to the number of a rotor that is too near or too far for the table."""
-_NUMBER = np.uint16(OUTSIDE - 1)
+MOST_TURBINES = 2**16
 PER_PAIR = 8
 """Lanes that read the table for a pair; each has every eighth coefficient. A job has at least so many."""
 _TOGETHER = superposition_of_words("squares", "free")
@@ -47,26 +46,20 @@ _wind_speed, _wind_speed_back = _TOGETHER.wind_speed, _TOGETHER.wind_speed_back
 # Places in arrays are unsigned: signed ones cost a test for negative places each.
 _whole = np.uint64
 _NODES, _LINE, _PAGE = map(_whole, (pair_tables.NODES, pair_tables.LINE, pair_tables.PAGE))
-NUMBERS = 5
-_TURBINE, _PLACE, _OF_PLACE, _ALONG, _ACROSS = (_whole(k * LANES) for k in (NUMBERS, 1, 2, 3, 4))
+NUMBERS = 6
+_TURBINE, _PLACE, _OF_PLACE, _ALONG, _ACROSS, _THRUST = (_whole(k * LANES) for k in (NUMBERS, 1, 2, 3, 4, 5))
 """How far apart turbines are in ``states``, and how far the numbers of one are from its first."""
 _STEP, _ONE, _TWO, _THREE, _ENDS = map(_whole, (PER_PAIR, 1, 2, 3, 3 * pair_tables.NODES))
-
-
-class Tabulated(NamedTuple):
-    """Tables, and what makes coefficients along their thrust axis from values at its points."""
-
-    tables: pair_tables.PairTables
-    solved: FloatArray
 
 
 class TableRoom(NamedTuple):
     """What jobs at work need, by job; or that of one job, with its layout ``turned``.
 
-    ``first``: where the pairs of each turbine begin in ``source`` and ``other``. ``rows``: the coefficients of each
-    pair, and of its slopes with both distances. ``states``: numbers of each turbine, by lane. They are the sum of
-    squares (for the way back, the slope of the total with it), the place on the thrust axis, what the slope with this
-    place adds to that with the sum, and the slopes with both coordinates; those of all jobs of a block together.
+    ``first``: where the pairs of each turbine begin in ``source`` and ``other``, then its outer ones. ``rows``: the
+    coefficients of each pair, and of its slopes with both distances. ``states``: numbers of each turbine, by lane. They
+    are the sum of squares (for the way back, the slope of the total with it), the place on the thrust axis, what the
+    slope with this place adds to that with the sum, the slopes with both coordinates, and the thrust coefficient if
+    there are outer pairs; those of all jobs of a block together.
     """
 
     turned: TurnedRoom | Turned
@@ -78,18 +71,20 @@ class TableRoom(NamedTuple):
 
 
 @scalar
-def _list_pairs(tables, turned, a, at, source, other):
-    """List the rotors that the wake of ``a`` reaches from ``at`` on, as far as there is room; returns how many."""
+def _list_pairs(tables, turned, a, at, outer_at, source, other):
+    """List the rotors that the wake of ``a`` reaches, as far as there is room; returns how many, and how many outer."""
     along, across, types, order = turned.along, turned.across, turned.types, turned.order
-    kind, place, side, found = types[order[a]], along[a], across[a], 0
+    kind, place, side, found, outer = types[order[a]], along[a], across[a], 0, 0
     for b in range(a + 1, order.size):
         pair, far = kind * tables.types + types[order[b]], along[b] - place
         if abs(across[b] - side) < tables.reach[pair] + tables.reach_slope[pair] * far:
-            if at + found < other.size:
-                source[at + found] = a
-                other[at + found] = b + OUTSIDE if pair_tables.outside(tables, kind, far) else b
-            found += 1
-    return found
+            is_outer = pair_tables.outside(tables, kind, far)
+            to = outer_at + outer if is_outer else at + found
+            if to < other.size:
+                source[to], other[to] = a, b
+            outer += is_outer
+            found += not is_outer
+    return found, outer
 
 
 @inlined
@@ -101,77 +96,70 @@ def _on_line(table, at, q, dq):
     )
 
 
-def _make_put_outside(model: WakeModel, *, gradient: bool) -> Callable[..., None]:
-    slopes_of, points = model.deficit_with_slopes, pair_tables.THRUST_POINTS
+def _make_outer(model: WakeModel) -> tuple[Callable[..., float], Callable[..., tuple[float, ...]]]:
+    """The wake of an outer pair, and the slopes that the way back needs; ``b`` is downwind of ``a`` in the job."""
+    deficit, slopes_of = model.deficit, model.deficit_with_slopes
 
     @scalar
-    def put_outside(tabulated, turbines, turbulence, turned, a, b, begin, out, rows):
-        """The rows of a pair that the table does not hold, from the model itself at all points of the thrust axis."""
-        tables, solved = tabulated.tables, tabulated.solved
+    def outer_wake(tables, turbines, turned, a, b, thrust, turbulence):
         far, aside = turned.along[b] - turned.along[a], turned.across[b] - turned.across[a]
-        for m in range(begin, pair_tables.NODES, PER_PAIR):
-            value = of_far = of_aside = 0.0
-            for k in range(points):
-                t = tables.first_thrust + k / tables.per_thrust
-                root = 2.0 * t / (1.0 + t * t)
-                pair = pair_of(turbines, turned, a, b, far, aside, root * root, turbulence)
-                deficit, with_far, with_aside, _, _ = slopes_of(tables.data, pair)
-                value += solved[m, k] * deficit
-                of_far += solved[m, k] * with_far
-                of_aside += solved[m, k] * with_aside
-            rows[out] = value
-            if gradient:
-                rows[out + _NODES], rows[out + _TWO * _NODES] = of_far, of_aside
-            out += _STEP
-
-    return put_outside
-
-
-def _make_put_rows(model: WakeModel, *, gradient: bool) -> Callable[..., None]:
-    wide, put_outside = _ENDS if gradient else _NODES, _make_put_outside(model, gradient=gradient)
+        return deficit(tables.data, pair_of(turbines, turned, a, b, far, aside, thrust, turbulence))
 
     @scalar
-    def put_rows(tabulated, turbines, turbulence, turned, job, pairs, lane, lanes):
+    def outer_slopes(tables, turbines, turned, a, b, thrust, turbulence, of_summed):
+        """As ``_slopes_of_pair``."""
+        far, aside = turned.along[b] - turned.along[a], turned.across[b] - turned.across[a]
+        thrust = min(max(thrust, 1e-12), 1.0 - 1e-12)
+        pair = pair_of(turbines, turned, a, b, far, aside, thrust, turbulence)
+        value, of_far, of_aside, of_thrust, _ = slopes_of(tables.data, pair)
+        of_value = _term_back(of_summed, value)
+        t = sqrt(thrust) / (1.0 + sqrt(1.0 - thrust))
+        per_place = 4.0 * sqrt(thrust * (1.0 - thrust)) / ((1.0 + t * t) * tables.per_thrust)
+        return of_value * of_thrust * per_place, of_value * of_far, of_value * of_aside
+
+    return outer_wake, outer_slopes
+
+
+def _make_put_rows(*, gradient: bool) -> Callable[..., None]:
+    wide = _ENDS if gradient else _NODES
+
+    @scalar
+    def put_rows(tables, turned, job, pairs, lane, lanes):
         """Read the coefficients of all pairs from the table; the slope across has the sign of the place."""
-        tables, along, across = tabulated.tables, turned.along, turned.across
-        table = tables.table
+        table, along, across = tables.table, turned.along, turned.across
         for p in range(_whole(lane // PER_PAIR), pairs, _whole(lanes // PER_PAIR)):
             a, b, begin = job.source[p], job.other[p], lane % PER_PAIR
-            if b >= OUTSIDE:
-                out = p * wide + _whole(begin)
-                put_outside(tabulated, turbines, turbulence, turned, a, b - OUTSIDE, begin, out, job.rows)
-            else:
-                kind = turned.types[turned.order[a]]
-                pair = kind * tables.types + turned.types[turned.order[b]]
-                far, aside = along[b] - along[a], across[b] - across[a]
-                per_total, slope = 1.0 / (far + tables.middle[kind]), tables.reach_slope[pair]
-                per_edge = 1.0 / (tables.reach[pair] + slope * far)
-                u = (far * per_total - tables.first_downwind) * tables.per_downwind
-                v = abs(aside) * per_edge * tables.per_crosswind
-                i, j = _whole(u), _whole(v)
-                p0, p1, p2, p3 = weights(u - i)
-                d0, d1, d2, d3 = slope_weights(u - i)
-                q, dq = weights(v - j), slope_weights(v - j)
-                u_far = tables.middle[kind] * per_total * per_total * tables.per_downwind
-                v_far, v_aside = -v * slope * per_edge, tables.per_crosswind * per_edge
-                v_aside = v_aside if aside >= 0.0 else -v_aside
-                at = _whole(pair) * _PAGE + i * _LINE + j * _NODES + _whole(begin)
-                out = p * wide + _whole(begin)
-                for _ in range(pair_tables.NODES // PER_PAIR):
-                    r0, s0 = _on_line(table, at, q, dq)
-                    r1, s1 = _on_line(table, at + _LINE, q, dq)
-                    r2, s2 = _on_line(table, at + _TWO * _LINE, q, dq)
-                    r3, s3 = _on_line(table, at + _THREE * _LINE, q, dq)
-                    job.rows[out] = p0 * r0 + p1 * r1 + (p2 * r2 + p3 * r3)
-                    if gradient:
-                        rise, run = (
-                            d0 * r0 + d1 * r1 + (d2 * r2 + d3 * r3),
-                            p0 * s0 + p1 * s1 + (p2 * s2 + p3 * s3),
-                        )
-                        job.rows[out + _NODES] = u_far * rise + v_far * run
-                        job.rows[out + _TWO * _NODES] = v_aside * run
-                    at += _STEP
-                    out += _STEP
+            kind = turned.types[turned.order[a]]
+            pair = kind * tables.types + turned.types[turned.order[b]]
+            far, aside = along[b] - along[a], across[b] - across[a]
+            per_total, slope = 1.0 / (far + tables.middle[kind]), tables.reach_slope[pair]
+            per_edge = 1.0 / (tables.reach[pair] + slope * far)
+            u = (far * per_total - tables.first_downwind) * tables.per_downwind
+            v = abs(aside) * per_edge * tables.per_crosswind
+            i, j = _whole(u), _whole(v)
+            p0, p1, p2, p3 = weights(u - i)
+            d0, d1, d2, d3 = slope_weights(u - i)
+            q, dq = weights(v - j), slope_weights(v - j)
+            u_far = tables.middle[kind] * per_total * per_total * tables.per_downwind
+            v_far, v_aside = -v * slope * per_edge, tables.per_crosswind * per_edge
+            v_aside = v_aside if aside >= 0.0 else -v_aside
+            at = _whole(pair) * _PAGE + i * _LINE + j * _NODES + _whole(begin)
+            out = p * wide + _whole(begin)
+            for _ in range(pair_tables.NODES // PER_PAIR):
+                r0, s0 = _on_line(table, at, q, dq)
+                r1, s1 = _on_line(table, at + _LINE, q, dq)
+                r2, s2 = _on_line(table, at + _TWO * _LINE, q, dq)
+                r3, s3 = _on_line(table, at + _THREE * _LINE, q, dq)
+                job.rows[out] = p0 * r0 + p1 * r1 + (p2 * r2 + p3 * r3)
+                if gradient:
+                    rise, run = (
+                        d0 * r0 + d1 * r1 + (d2 * r2 + d3 * r3),
+                        p0 * s0 + p1 * s1 + (p2 * s2 + p3 * s3),
+                    )
+                    job.rows[out + _NODES] = u_far * rise + v_far * run
+                    job.rows[out + _TWO * _NODES] = v_aside * run
+                at += _STEP
+                out += _STEP
 
     return put_rows
 
@@ -197,16 +185,20 @@ def _curves(turbines, kind, u):
     )
 
 
-def _make_walks(*, gradient: bool) -> tuple[Callable[..., float], Callable[..., float]]:
+def _make_walks(  # noqa: C901  two loops and what they share
+    model: WakeModel, *, gradient: bool
+) -> tuple[Callable[..., float], Callable[..., float]]:
     """The walks of a lane in wind state ``s``, and in one from the opposite direction: the same pairs, swapped."""
-    wide = _ENDS if gradient else _NODES
+    wide, (outer_wake, _) = _ENDS if gradient else _NODES, _make_outer(model)
 
     @inlined
-    def settle(tables, turbines, kind, free, share, taken, states, at):
+    def settle(tables, turbines, kind, free, share, taken, states, at, has_outer):
         """Power of a turbine once its wakes are summed, and its place on the thrust axis."""
         u = max(_wind_speed(free, taken), 0.0)
         made, t, made_slope, t_slope = _curves(turbines, kind, u)
         states[at + _PLACE] = place = (t - tables.first_thrust) * tables.per_thrust
+        if has_outer:
+            states[at + _THRUST] = curves_at(turbines, kind, u)[1]
         if gradient:
             # A stopped turbine stays stopped.
             of_summed = _wind_speed_back(1.0, free, taken) if u > 0.0 else 0.0
@@ -216,33 +208,46 @@ def _make_walks(*, gradient: bool) -> tuple[Callable[..., float], Callable[..., 
 
     @scalar
     def ahead(tables, turbines, turned, job, wind, s, lane, counted):
-        power, n, rows, states = 0.0, _whole(turned.order.size), job.rows, job.states
+        power, n, rows, states, first = 0.0, _whole(turned.order.size), job.rows, job.states, job.first
+        has_outer = first[n] < first[_TWO * n]
         for a in range(n):
             states[a * _TURBINE + lane] = 0.0
         for a in range(n):
             i, at = turned.order[a], a * _TURBINE + lane
             share, kind = wind.weight[s] if i < counted else 0.0, turned.types[i]
-            made, place = settle(tables, turbines, kind, wind.speed[s], share, states[at], states, at)
+            made, place = settle(
+                tables, turbines, kind, wind.speed[s], share, states[at], states, at, has_outer
+            )
             power += made
             m = _whole(place)
             w = weights(place - m)
-            for p in range(job.first[a], job.first[a + _ONE]):
-                there = _whole(job.other[p] & _NUMBER) * _TURBINE + lane
+            for p in range(first[a], first[a + _ONE]):
+                there = _whole(job.other[p]) * _TURBINE + lane
                 states[there] += _term(_four(rows, p * wide + m, w))
+            for p in range(first[n + a], first[n + a + _ONE]):
+                thrust, b = states[at + _THRUST], _whole(job.other[p])
+                wake = outer_wake(tables, turbines, turned, a, b, thrust, wind.turbulence[s])
+                states[b * _TURBINE + lane] += _term(wake)
         return power
 
     @scalar
     def behind(tables, turbines, turned, job, wind, s, lane, counted):
-        power, n, rows, states = 0.0, _whole(turned.order.size), job.rows, job.states
+        power, n, rows, states, first = 0.0, _whole(turned.order.size), job.rows, job.states, job.first
+        has_outer = first[n] < first[_TWO * n]
         for step in range(n):
             a, taken = n - _ONE - step, 0.0
-            for p in range(job.first[a], job.first[a + _ONE]):
-                place = states[_whole(job.other[p] & _NUMBER) * _TURBINE + lane + _PLACE]
+            for p in range(first[a], first[a + _ONE]):
+                place = states[_whole(job.other[p]) * _TURBINE + lane + _PLACE]
                 m = _whole(place)
                 taken += _term(_four(rows, p * wide + m, weights(place - m)))
+            for p in range(first[n + a], first[n + a + _ONE]):
+                b = _whole(job.other[p])
+                thrust = states[b * _TURBINE + lane + _THRUST]
+                taken += _term(outer_wake(tables, turbines, turned, a, b, thrust, wind.turbulence[s]))
             i, at = turned.order[a], a * _TURBINE + lane
             share, kind = wind.weight[s] if i < counted else 0.0, turned.types[i]
-            power += settle(tables, turbines, kind, wind.speed[s], share, taken, states, at)[0]
+            made = settle(tables, turbines, kind, wind.speed[s], share, taken, states, at, has_outer)[0]
+            power += made
         return power
 
     return ahead, behind
@@ -259,18 +264,19 @@ def _slopes_of_pair(rows, row, place, of_summed):
     return of_value * _four(rows, row, d), of_value * far, of_value * aside
 
 
-def _make_walk_back(*, is_ahead: bool) -> Callable[..., None]:
+def _make_walk_back(model: WakeModel, *, is_ahead: bool) -> Callable[..., None]:
     """The way back of a walk."""
+    outer_slopes = _make_outer(model)[1]
 
     @scalar
-    def walk_back(job, lane, n):
-        rows, states = job.rows, job.states
+    def walk_back(tables, turbines, turned, job, turbulence, lane, n):
+        rows, states, first = job.rows, job.states, job.first
         for step in range(n):
             a = n - _ONE - step if is_ahead else step
             at, along, across, of_place = a * _TURBINE + lane, 0.0, 0.0, 0.0
             here, place = states[at], states[at + _PLACE]
-            for p in range(job.first[a], job.first[a + _ONE]):
-                there = _whole(job.other[p] & _NUMBER) * _TURBINE + lane
+            for p in range(first[a], first[a + _ONE]):
+                there = _whole(job.other[p]) * _TURBINE + lane
                 # All that is read is read first: what is written might be the same memory to a compiler.
                 summed, of_along, of_across = states[there], states[there + _ALONG], states[there + _ACROSS]
                 if is_ahead:
@@ -284,6 +290,22 @@ def _make_walk_back(*, is_ahead: bool) -> Callable[..., None]:
                 across += of_aside
                 states[there + _ALONG] = of_along + of_far
                 states[there + _ACROSS] = of_across + of_aside
+            for p in range(first[n + a], first[n + a + _ONE]):
+                b = _whole(job.other[p])
+                there = b * _TURBINE + lane
+                thrust = states[(at if is_ahead else there) + _THRUST]
+                of_summed = states[there] if is_ahead else here
+                of_t, of_far, of_aside = outer_slopes(
+                    tables, turbines, turned, a, b, thrust, turbulence, of_summed
+                )
+                if is_ahead:
+                    of_place += of_t
+                else:
+                    states[there] += of_t * states[there + _OF_PLACE]
+                along += of_far
+                across += of_aside
+                states[there + _ALONG] += of_far
+                states[there + _ACROSS] += of_aside
             if is_ahead:
                 states[at] = here + of_place * states[at + _OF_PLACE]
             states[at + _ALONG] -= along
@@ -319,11 +341,11 @@ def _slopes_of_turbine(job, a, cosine, sine, first, last):
 @once_per_model
 def by_table_kernel(model: WakeModel, *, gradient: bool, registers: int) -> Callable[..., None]:  # noqa: C901
     """Compile the kernel for a model."""
-    put_rows, (ahead, behind) = _make_put_rows(model, gradient=gradient), _make_walks(gradient=gradient)
-    ahead_back, behind_back = (_make_walk_back(is_ahead=is_ahead) for is_ahead in (True, False))
+    put_rows, (ahead, behind) = _make_put_rows(gradient=gradient), _make_walks(model, gradient=gradient)
+    ahead_back, behind_back = (_make_walk_back(model, is_ahead=is_ahead) for is_ahead in (True, False))
 
-    def kernel(tabulated, turbines, wind, pairs, layouts, room, lanes, sums, most):  # noqa: C901
-        tables, powers = tabulated.tables, cuda.shared.array(LANES, float64)
+    def kernel(tables, turbines, wind, pairs, layouts, room, lanes, sums, most):  # noqa: C901
+        powers = cuda.shared.array(LANES, float64)
         thread, slots, block = cuda.threadIdx.x, LANES // lanes, cuda.blockIdx.x
         index, slot, lane = thread % lanes, thread // lanes, _whole(thread)
         own, first_lane = block * slots + slot, slot * lanes
@@ -344,30 +366,33 @@ def by_table_kernel(model: WakeModel, *, gradient: bool, registers: int) -> Call
             place_in_order(x, y, cosine, sine, index, lanes, key, order, turned.along, turned.across)
             cuda.syncthreads()
             for a in range(index, n, lanes):
-                job.first[a] = _list_pairs(tables, turned, a, job.other.size, job.source, job.other)
+                job.first[a], job.first[n + a] = _list_pairs(
+                    tables, turned, a, job.other.size, job.other.size, job.source, job.other
+                )
             cuda.syncthreads()
             if index == 0:
-                cuda.atomic.max(most, 0, _begin_pairs(job.first, n, job.other.size))
+                cuda.atomic.max(most, 0, _begin_pairs(job.first, 2 * n, job.other.size))
             cuda.syncthreads()
             for a in range(index, n, lanes):
-                _list_pairs(tables, turned, a, np.int64(job.first[a]), job.source, job.other)
+                begin, outer = np.int64(job.first[a]), np.int64(job.first[n + a])
+                _list_pairs(tables, turned, a, begin, outer, job.source, job.other)
             if gradient:
                 for a in range(_whole(n)):
                     of_turbine = a * _TURBINE + lane
                     job.states[of_turbine + _ALONG] = job.states[of_turbine + _ACROSS] = 0.0
             cuda.syncthreads()
-            put_rows(tabulated, turbines, wind.turbulence[0], turned, job, job.first[n], index, lanes)
+            put_rows(tables, turned, job, job.first[n], index, lanes)
             cuda.syncthreads()
             power = 0.0
             for s in range(wind.first[d] + index, wind.first[d + 1], lanes):
                 power += ahead(tables, turbines, turned, job, wind, s, lane, counted)
                 if gradient:
-                    ahead_back(job, lane, _whole(n))
+                    ahead_back(tables, turbines, turned, job, wind.turbulence[s], lane, _whole(n))
             if opposite >= 0:
                 for s in range(wind.first[opposite] + index, wind.first[opposite + 1], lanes):
                     power += behind(tables, turbines, turned, job, wind, s, lane, counted)
                     if gradient:
-                        behind_back(job, lane, _whole(n))
+                        behind_back(tables, turbines, turned, job, wind.turbulence[s], lane, _whole(n))
             powers[thread] = power
             cuda.syncthreads()
             if index == 0:
