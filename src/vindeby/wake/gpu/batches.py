@@ -49,7 +49,7 @@ LEAST_STATES = 4
 """Of a direction, on average: with fewer, reading tables for all thrusts costs more than it saves."""
 PAIRS_PER_TURBINE = 8
 """Room to begin with; where more wakes reach a rotor, a batch is evaluated once more with as much as is needed."""
-PAUSE_S = 1e-4
+PAUSE_S = 5e-4
 MOST_ROOM = 8.0e9
 MOST_SUMS = 2.0e9
 """Bytes, on cards with more than four times as much; on smaller ones a quarter of the memory that is free."""

@@ -7,7 +7,8 @@ So lanes need not wait for each other. With one turbine type, a direction and it
 ``loops.tabulated``. Where directions have few wind speeds, the lanes of a warp work on two or four jobs.
 
 Rotors less than a diameter behind another, or very far from it, are not in the tables: outer pairs, which are listed
-after all others. Their wakes are those of the model itself.
+after all others. Their wakes are those of the model itself. Jobs that have some are walked through by loops of their
+own: in one loop for all jobs, what outer pairs need was in the way of the others.
 
 A job has room for as many pairs as ``room.other`` holds. One with more is evaluated without any, and ``most`` tells how
 many it has.
@@ -186,18 +187,18 @@ def _curves(turbines, kind, u):
 
 
 def _make_walks(  # noqa: C901  two loops and what they share
-    model: WakeModel, *, gradient: bool
+    model: WakeModel, *, gradient: bool, outer: bool
 ) -> tuple[Callable[..., float], Callable[..., float]]:
     """The walks of a lane in wind state ``s``, and in one from the opposite direction: the same pairs, swapped."""
     wide, (outer_wake, _) = _ENDS if gradient else _NODES, _make_outer(model)
 
     @inlined
-    def settle(tables, turbines, kind, free, share, taken, states, at, has_outer):
+    def settle(tables, turbines, kind, free, share, taken, states, at):
         """Power of a turbine once its wakes are summed, and its place on the thrust axis."""
         u = max(_wind_speed(free, taken), 0.0)
         made, t, made_slope, t_slope = _curves(turbines, kind, u)
         states[at + _PLACE] = place = (t - tables.first_thrust) * tables.per_thrust
-        if has_outer:
+        if outer:
             states[at + _THRUST] = curves_at(turbines, kind, u)[1]
         if gradient:
             # A stopped turbine stays stopped.
@@ -209,44 +210,42 @@ def _make_walks(  # noqa: C901  two loops and what they share
     @scalar
     def ahead(tables, turbines, turned, job, wind, s, lane, counted):
         power, n, rows, states, first = 0.0, _whole(turned.order.size), job.rows, job.states, job.first
-        has_outer = first[n] < first[_TWO * n]
         for a in range(n):
             states[a * _TURBINE + lane] = 0.0
         for a in range(n):
             i, at = turned.order[a], a * _TURBINE + lane
             share, kind = wind.weight[s] if i < counted else 0.0, turned.types[i]
-            made, place = settle(
-                tables, turbines, kind, wind.speed[s], share, states[at], states, at, has_outer
-            )
+            made, place = settle(tables, turbines, kind, wind.speed[s], share, states[at], states, at)
             power += made
             m = _whole(place)
             w = weights(place - m)
             for p in range(first[a], first[a + _ONE]):
                 there = _whole(job.other[p]) * _TURBINE + lane
                 states[there] += _term(_four(rows, p * wide + m, w))
-            for p in range(first[n + a], first[n + a + _ONE]):
-                thrust, b = states[at + _THRUST], _whole(job.other[p])
-                wake = outer_wake(tables, turbines, turned, a, b, thrust, wind.turbulence[s])
-                states[b * _TURBINE + lane] += _term(wake)
+            if outer:
+                for p in range(first[n + a], first[n + a + _ONE]):
+                    thrust, b = states[at + _THRUST], _whole(job.other[p])
+                    wake = outer_wake(tables, turbines, turned, a, b, thrust, wind.turbulence[s])
+                    states[b * _TURBINE + lane] += _term(wake)
         return power
 
     @scalar
     def behind(tables, turbines, turned, job, wind, s, lane, counted):
         power, n, rows, states, first = 0.0, _whole(turned.order.size), job.rows, job.states, job.first
-        has_outer = first[n] < first[_TWO * n]
         for step in range(n):
             a, taken = n - _ONE - step, 0.0
             for p in range(first[a], first[a + _ONE]):
                 place = states[_whole(job.other[p]) * _TURBINE + lane + _PLACE]
                 m = _whole(place)
                 taken += _term(_four(rows, p * wide + m, weights(place - m)))
-            for p in range(first[n + a], first[n + a + _ONE]):
-                b = _whole(job.other[p])
-                thrust = states[b * _TURBINE + lane + _THRUST]
-                taken += _term(outer_wake(tables, turbines, turned, a, b, thrust, wind.turbulence[s]))
+            if outer:
+                for p in range(first[n + a], first[n + a + _ONE]):
+                    b = _whole(job.other[p])
+                    thrust = states[b * _TURBINE + lane + _THRUST]
+                    taken += _term(outer_wake(tables, turbines, turned, a, b, thrust, wind.turbulence[s]))
             i, at = turned.order[a], a * _TURBINE + lane
             share, kind = wind.weight[s] if i < counted else 0.0, turned.types[i]
-            made = settle(tables, turbines, kind, wind.speed[s], share, taken, states, at, has_outer)[0]
+            made = settle(tables, turbines, kind, wind.speed[s], share, taken, states, at)[0]
             power += made
         return power
 
@@ -264,7 +263,7 @@ def _slopes_of_pair(rows, row, place, of_summed):
     return of_value * _four(rows, row, d), of_value * far, of_value * aside
 
 
-def _make_walk_back(model: WakeModel, *, is_ahead: bool) -> Callable[..., None]:
+def _make_walk_back(model: WakeModel, *, is_ahead: bool, outer: bool) -> Callable[..., None]:
     """The way back of a walk."""
     outer_slopes = _make_outer(model)[1]
 
@@ -290,28 +289,53 @@ def _make_walk_back(model: WakeModel, *, is_ahead: bool) -> Callable[..., None]:
                 across += of_aside
                 states[there + _ALONG] = of_along + of_far
                 states[there + _ACROSS] = of_across + of_aside
-            for p in range(first[n + a], first[n + a + _ONE]):
-                b = _whole(job.other[p])
-                there = b * _TURBINE + lane
-                thrust = states[(at if is_ahead else there) + _THRUST]
-                of_summed = states[there] if is_ahead else here
-                of_t, of_far, of_aside = outer_slopes(
-                    tables, turbines, turned, a, b, thrust, turbulence, of_summed
-                )
-                if is_ahead:
-                    of_place += of_t
-                else:
-                    states[there] += of_t * states[there + _OF_PLACE]
-                along += of_far
-                across += of_aside
-                states[there + _ALONG] += of_far
-                states[there + _ACROSS] += of_aside
+            if outer:
+                for p in range(first[n + a], first[n + a + _ONE]):
+                    b = _whole(job.other[p])
+                    there = b * _TURBINE + lane
+                    thrust = states[(at if is_ahead else there) + _THRUST]
+                    of_summed = states[there] if is_ahead else here
+                    of_t, of_far, of_aside = outer_slopes(
+                        tables, turbines, turned, a, b, thrust, turbulence, of_summed
+                    )
+                    if is_ahead:
+                        of_place += of_t
+                    else:
+                        states[there] += of_t * states[there + _OF_PLACE]
+                    along += of_far
+                    across += of_aside
+                    states[there + _ALONG] += of_far
+                    states[there + _ACROSS] += of_aside
             if is_ahead:
                 states[at] = here + of_place * states[at + _OF_PLACE]
             states[at + _ALONG] -= along
             states[at + _ACROSS] -= across
 
     return walk_back
+
+
+def _make_both_ways(model: WakeModel, *, gradient: bool, outer: bool) -> Callable[..., float]:
+    """What a lane walks through: its wind states of a direction, and of the opposite one."""
+    ahead, behind = _make_walks(model, gradient=gradient, outer=outer)
+    ahead_back, behind_back = (
+        _make_walk_back(model, is_ahead=is_ahead, outer=outer) for is_ahead in (True, False)
+    )
+
+    @scalar
+    def walk(tables, turbines, turned, job, wind, d, opposite, index, lanes, lane, counted):
+        power, n = 0.0, _whole(turned.order.size)
+        for s in range(wind.first[d] + index, wind.first[d + 1], lanes):
+            power += ahead(tables, turbines, turned, job, wind, s, lane, counted)
+            if gradient:
+                ahead_back(tables, turbines, turned, job, wind.turbulence[s], lane, n)
+        if opposite >= 0:
+            for s in range(wind.first[opposite] + index, wind.first[opposite + 1], lanes):
+                power += behind(tables, turbines, turned, job, wind, s, lane, counted)
+                if gradient:
+                    behind_back(tables, turbines, turned, job, wind.turbulence[s], lane, n)
+        return power
+
+    return walk
 
 
 @scalar
@@ -341,8 +365,8 @@ def _slopes_of_turbine(job, a, cosine, sine, first, last):
 @once_per_model
 def by_table_kernel(model: WakeModel, *, gradient: bool, registers: int) -> Callable[..., None]:  # noqa: C901
     """Compile the kernel for a model."""
-    put_rows, (ahead, behind) = _make_put_rows(gradient=gradient), _make_walks(model, gradient=gradient)
-    ahead_back, behind_back = (_make_walk_back(model, is_ahead=is_ahead) for is_ahead in (True, False))
+    put_rows = _make_put_rows(gradient=gradient)
+    walk, walk_outer = (_make_both_ways(model, gradient=gradient, outer=outer) for outer in (False, True))
 
     def kernel(tables, turbines, wind, pairs, layouts, room, lanes, sums, most):  # noqa: C901
         powers = cuda.shared.array(LANES, float64)
@@ -383,16 +407,12 @@ def by_table_kernel(model: WakeModel, *, gradient: bool, registers: int) -> Call
             cuda.syncthreads()
             put_rows(tables, turned, job, job.first[n], index, lanes)
             cuda.syncthreads()
-            power = 0.0
-            for s in range(wind.first[d] + index, wind.first[d + 1], lanes):
-                power += ahead(tables, turbines, turned, job, wind, s, lane, counted)
-                if gradient:
-                    ahead_back(tables, turbines, turned, job, wind.turbulence[s], lane, _whole(n))
-            if opposite >= 0:
-                for s in range(wind.first[opposite] + index, wind.first[opposite + 1], lanes):
-                    power += behind(tables, turbines, turned, job, wind, s, lane, counted)
-                    if gradient:
-                        behind_back(tables, turbines, turned, job, wind.turbulence[s], lane, _whole(n))
+            if job.first[n] == job.first[2 * n]:
+                power = walk(tables, turbines, turned, job, wind, d, opposite, index, lanes, lane, counted)
+            else:
+                power = walk_outer(
+                    tables, turbines, turned, job, wind, d, opposite, index, lanes, lane, counted
+                )
             powers[thread] = power
             cuda.syncthreads()
             if index == 0:
