@@ -182,7 +182,7 @@ class FarmOnCard:
         return max(1, int(_bytes(MOST_SUMS) // each))
 
     def _by_table(self, given: Layouts, sums: Sums, *, gradient: bool) -> None:
-        (_, arrays, _, wind), (tables, directions), n = self._moved, self._tabulated, given.x.shape[1]
+        (_, arrays, sources, wind), (tables, directions), n = self._moved, self._tabulated, given.x.shape[1]
         kernel = by_table_kernel(self._model, gradient=gradient, registers=REGISTERS_BY_TABLE)
         jobs, needed, pairs = len(given.x) * len(directions.ahead), PAIRS_PER_TURBINE * n, -1
         lanes = max(PER_PAIR, _lanes_for(self._wind.most, LANES))
@@ -190,14 +190,27 @@ class FarmOnCard:
             self._pairs = max(self._pairs, needed)
             pairs, most = min(self._pairs, n * (n - 1) // 2), _to_card(np.zeros(1, np.int64))
             room = self._table_room(jobs, n, max(pairs, 1), LANES // lanes, gradient=gradient)
-            _run(kernel, len(room.states), tables, arrays, wind, directions, given, room, lanes, sums, most)
+            _run(
+                kernel,
+                len(room.states),
+                tables,
+                arrays,
+                sources,
+                wind,
+                directions,
+                given,
+                room,
+                lanes,
+                sums,
+                most,
+            )
             needed = int(_to_host(most)[0])
             del room  # before there is more of it
 
     def _table_room(self, jobs: int, n: int, pairs: int, slots: int, *, gradient: bool) -> TableRoom:
         """Room for blocks that work on ``slots`` jobs each, of ``n`` turbines and so many pairs."""
         wide = 3 * NODES if gradient else NODES
-        per_block = slots * (48 * n + pairs * (4 + 8 * wide)) + 8 * n * LANES * NUMBERS
+        per_block = slots * (48 * n + pairs * (4 + 8 * wide)) + 8 * n * LANES * (NUMBERS + 1)
         blocks = _blocks(-(-jobs // slots), per_block, BLOCKS_BY_TABLE)
         many = blocks * slots
         first, rows = (
@@ -205,8 +218,10 @@ class FarmOnCard:
             _kept_room("rows", (many, pairs * wide)),
         )
         source, other = (_kept_room(name, (many, pairs), np.uint16) for name in ("source", "other"))
-        states = _kept_room("states", (blocks, n * LANES * NUMBERS))
-        return TableRoom(_turned_room(many, n), first, source, other, rows, states)
+        states, thrust = (
+            _kept_room(name, (blocks, n * LANES * k)) for name, k in (("states", NUMBERS), ("thrust", 1))
+        )
+        return TableRoom(_turned_room(many, n), first, source, other, rows, states, thrust)
 
     def _by_width(self, given: Layouts, sums: Sums, *, gradient: bool = False) -> None:
         assert not gradient, "chosen only for energies and powers"

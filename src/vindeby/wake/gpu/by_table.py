@@ -47,10 +47,10 @@ _wind_speed, _wind_speed_back = _TOGETHER.wind_speed, _TOGETHER.wind_speed_back
 # Places in arrays are unsigned: signed ones cost a test for negative places each.
 _whole = np.uint64
 _NODES, _LINE, _PAGE = map(_whole, (pair_tables.NODES, pair_tables.LINE, pair_tables.PAGE))
-NUMBERS = 6
-_TURBINE, _PLACE, _OF_PLACE, _ALONG, _ACROSS, _THRUST = (_whole(k * LANES) for k in (NUMBERS, 1, 2, 3, 4, 5))
+NUMBERS = 5
+_TURBINE, _PLACE, _OF_PLACE, _ALONG, _ACROSS = (_whole(k * LANES) for k in (NUMBERS, 1, 2, 3, 4))
 """How far apart turbines are in ``states``, and how far the numbers of one are from its first."""
-_STEP, _ONE, _TWO, _THREE, _ENDS = map(_whole, (PER_PAIR, 1, 2, 3, 3 * pair_tables.NODES))
+_LANES, _STEP, _ONE, _TWO, _THREE, _ENDS = map(_whole, (LANES, PER_PAIR, 1, 2, 3, 3 * pair_tables.NODES))
 
 
 class TableRoom(NamedTuple):
@@ -59,8 +59,8 @@ class TableRoom(NamedTuple):
     ``first``: where the pairs of each turbine begin in ``source`` and ``other``, then its outer ones. ``rows``: the
     coefficients of each pair, and of its slopes with both distances. ``states``: numbers of each turbine, by lane. They
     are the sum of squares (for the way back, the slope of the total with it), the place on the thrust axis, what the
-    slope with this place adds to that with the sum, the slopes with both coordinates, and the thrust coefficient if
-    there are outer pairs; those of all jobs of a block together.
+    slope with this place adds to that with the sum, and the slopes with both coordinates. ``thrust``: coefficients by
+    turbine and lane, where there are outer pairs. Both are those of all jobs of a block.
     """
 
     turned: TurnedRoom | Turned
@@ -69,23 +69,38 @@ class TableRoom(NamedTuple):
     other: npt.NDArray[np.uint16]
     rows: FloatArray
     states: FloatArray
+    thrust: FloatArray
 
 
-@scalar
-def _list_pairs(tables, turned, a, at, outer_at, source, other):
-    """List the rotors that the wake of ``a`` reaches, as far as there is room; returns how many, and how many outer."""
-    along, across, types, order = turned.along, turned.across, turned.types, turned.order
-    kind, place, side, found, outer = types[order[a]], along[a], across[a], 0, 0
-    for b in range(a + 1, order.size):
-        pair, far = kind * tables.types + types[order[b]], along[b] - place
-        if abs(across[b] - side) < tables.reach[pair] + tables.reach_slope[pair] * far:
-            is_outer = pair_tables.outside(tables, kind, far)
-            to = outer_at + outer if is_outer else at + found
-            if to < other.size:
-                source[to], other[to] = a, b
-            outer += is_outer
-            found += not is_outer
-    return found, outer
+def _make_list_pairs(model: WakeModel) -> Callable[..., tuple[int, int]]:
+    reach = model.reach
+
+    @scalar
+    def list_pairs(tables, turbines, sources, turned, a, at, outer_at, source, other):
+        """List the rotors that the wake of ``a`` reaches, as far as there is room; how many, and how many outer ones.
+
+        Where the table ends, wakes reach less far than it is wide.
+        """
+        along, across, types, order = turned.along, turned.across, turned.types, turned.order
+        kind, place, side, found, outer = types[order[a]], along[a], across[a], 0, 0
+        diameter, most_thrust = turbines.diameter[kind], sources.most_thrust[kind]
+        for b in range(a + 1, order.size):
+            rotor, far, aside = types[order[b]], along[b] - place, abs(across[b] - side)
+            pair = kind * tables.types + rotor
+            if aside < tables.reach[pair] + tables.reach_slope[pair] * far:
+                if not pair_tables.outside(tables, kind, far):
+                    if at + found < other.size:
+                        source[at + found], other[at + found] = a, b
+                    found += 1
+                elif aside < reach(
+                    tables.data, far, diameter, turbines.diameter[rotor], most_thrust, sources.most_turbulence
+                ):
+                    if outer_at + outer < other.size:
+                        other[outer_at + outer] = b
+                    outer += 1
+        return found, outer
+
+    return list_pairs
 
 
 @inlined
@@ -193,13 +208,13 @@ def _make_walks(  # noqa: C901  two loops and what they share
     wide, (outer_wake, _) = _ENDS if gradient else _NODES, _make_outer(model)
 
     @inlined
-    def settle(tables, turbines, kind, free, share, taken, states, at):
+    def settle(tables, turbines, kind, free, share, taken, job, a, lane):
         """Power of a turbine once its wakes are summed, and its place on the thrust axis."""
-        u = max(_wind_speed(free, taken), 0.0)
+        u, states, at = max(_wind_speed(free, taken), 0.0), job.states, a * _TURBINE + lane
         made, t, made_slope, t_slope = _curves(turbines, kind, u)
         states[at + _PLACE] = place = (t - tables.first_thrust) * tables.per_thrust
         if outer:
-            states[at + _THRUST] = curves_at(turbines, kind, u)[1]
+            job.thrust[a * _LANES + lane] = curves_at(turbines, kind, u)[1]
         if gradient:
             # A stopped turbine stays stopped.
             of_summed = _wind_speed_back(1.0, free, taken) if u > 0.0 else 0.0
@@ -215,7 +230,7 @@ def _make_walks(  # noqa: C901  two loops and what they share
         for a in range(n):
             i, at = turned.order[a], a * _TURBINE + lane
             share, kind = wind.weight[s] if i < counted else 0.0, turned.types[i]
-            made, place = settle(tables, turbines, kind, wind.speed[s], share, states[at], states, at)
+            made, place = settle(tables, turbines, kind, wind.speed[s], share, states[at], job, a, lane)
             power += made
             m = _whole(place)
             w = weights(place - m)
@@ -224,7 +239,7 @@ def _make_walks(  # noqa: C901  two loops and what they share
                 states[there] += _term(_four(rows, p * wide + m, w))
             if outer:
                 for p in range(first[n + a], first[n + a + _ONE]):
-                    thrust, b = states[at + _THRUST], _whole(job.other[p])
+                    thrust, b = job.thrust[a * _LANES + lane], _whole(job.other[p])
                     wake = outer_wake(tables, turbines, turned, a, b, thrust, wind.turbulence[s])
                     states[b * _TURBINE + lane] += _term(wake)
         return power
@@ -241,11 +256,11 @@ def _make_walks(  # noqa: C901  two loops and what they share
             if outer:
                 for p in range(first[n + a], first[n + a + _ONE]):
                     b = _whole(job.other[p])
-                    thrust = states[b * _TURBINE + lane + _THRUST]
+                    thrust = job.thrust[b * _LANES + lane]
                     taken += _term(outer_wake(tables, turbines, turned, a, b, thrust, wind.turbulence[s]))
-            i, at = turned.order[a], a * _TURBINE + lane
+            i = turned.order[a]
             share, kind = wind.weight[s] if i < counted else 0.0, turned.types[i]
-            made = settle(tables, turbines, kind, wind.speed[s], share, taken, states, at)[0]
+            made = settle(tables, turbines, kind, wind.speed[s], share, taken, job, a, lane)[0]
             power += made
         return power
 
@@ -293,7 +308,7 @@ def _make_walk_back(model: WakeModel, *, is_ahead: bool, outer: bool) -> Callabl
                 for p in range(first[n + a], first[n + a + _ONE]):
                     b = _whole(job.other[p])
                     there = b * _TURBINE + lane
-                    thrust = states[(at if is_ahead else there) + _THRUST]
+                    thrust = job.thrust[(a if is_ahead else b) * _LANES + lane]
                     of_summed = states[there] if is_ahead else here
                     of_t, of_far, of_aside = outer_slopes(
                         tables, turbines, turned, a, b, thrust, turbulence, of_summed
@@ -365,10 +380,10 @@ def _slopes_of_turbine(job, a, cosine, sine, first, last):
 @once_per_model
 def by_table_kernel(model: WakeModel, *, gradient: bool, registers: int) -> Callable[..., None]:  # noqa: C901
     """Compile the kernel for a model."""
-    put_rows = _make_put_rows(gradient=gradient)
+    list_pairs, put_rows = _make_list_pairs(model), _make_put_rows(gradient=gradient)
     walk, walk_outer = (_make_both_ways(model, gradient=gradient, outer=outer) for outer in (False, True))
 
-    def kernel(tables, turbines, wind, pairs, layouts, room, lanes, sums, most):  # noqa: C901
+    def kernel(tables, turbines, sources, wind, pairs, layouts, room, lanes, sums, most):  # noqa: C901
         powers = cuda.shared.array(LANES, float64)
         thread, slots, block = cuda.threadIdx.x, LANES // lanes, cuda.blockIdx.x
         index, slot, lane = thread % lanes, thread // lanes, _whole(thread)
@@ -383,15 +398,29 @@ def by_table_kernel(model: WakeModel, *, gradient: bool, registers: int) -> Call
             x, y, cosine, sine = layouts.x[layout], layouts.y[layout], wind.cosine[d], wind.sine[d]
             turned = Turned(layouts.types[layout], order, room.turned.along[own], room.turned.across[own])
             job = TableRoom(
-                turned, room.first[own], room.source[own], room.other[own], room.rows[own], room.states[block]
+                turned,
+                room.first[own],
+                room.source[own],
+                room.other[own],
+                room.rows[own],
+                room.states[block],
+                room.thrust[block],
             )
             find_keys(x, y, cosine, sine, index, lanes, key)
             cuda.syncthreads()
             place_in_order(x, y, cosine, sine, index, lanes, key, order, turned.along, turned.across)
             cuda.syncthreads()
             for a in range(index, n, lanes):
-                job.first[a], job.first[n + a] = _list_pairs(
-                    tables, turned, a, job.other.size, job.other.size, job.source, job.other
+                job.first[a], job.first[n + a] = list_pairs(
+                    tables,
+                    turbines,
+                    sources,
+                    turned,
+                    a,
+                    job.other.size,
+                    job.other.size,
+                    job.source,
+                    job.other,
                 )
             cuda.syncthreads()
             if index == 0:
@@ -399,7 +428,7 @@ def by_table_kernel(model: WakeModel, *, gradient: bool, registers: int) -> Call
             cuda.syncthreads()
             for a in range(index, n, lanes):
                 begin, outer = np.int64(job.first[a]), np.int64(job.first[n + a])
-                _list_pairs(tables, turned, a, begin, outer, job.source, job.other)
+                list_pairs(tables, turbines, sources, turned, a, begin, outer, job.source, job.other)
             if gradient:
                 for a in range(_whole(n)):
                     of_turbine = a * _TURBINE + lane
