@@ -76,7 +76,7 @@ GAIN = 1e-10
 """Converged: the whole allowed step promises less than this fraction of the energy ..."""
 PATIENCE = 5
 """... so often in a row."""
-BITS = 26
+BITS = 22
 """Of slopes. What they are rounded to is far above the rounding errors of machines and below what matters for a climb:
 without this, two machines, or a card, would come to different layouts."""
 UPHILL = 0.05
