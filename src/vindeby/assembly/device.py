@@ -1,4 +1,4 @@
-"""Whether gradients of a search, or powers of a study, are computed on a CUDA card, for many tasks at the same time."""
+"""Whether what searches or studies evaluate is computed on a CUDA card, for many tasks at the same time."""
 
 import importlib.util
 import os

@@ -149,7 +149,7 @@ def how_to_run(
         typer.Option(
             "--device",
             metavar="cpu|auto|cuda",
-            help="What computes gradients or powers; by default run.device of the file.",
+            help="What computes energies, gradients or powers; by default run.device of the file.",
         ),
     ] = None,
     part: Annotated[
