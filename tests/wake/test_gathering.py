@@ -14,7 +14,7 @@ from vindeby.errors import ArgumentError
 from vindeby.layout import Auto, Boundary, Gradient, LayoutProblem, Pipeline, RandomStart, Result, Search
 from vindeby.layout.portfolio.candidates import Budget
 from vindeby.wake import TimeSeriesSite, Turbine, UniformSite, WindFarm
-from vindeby.wake.gathering import Gathering
+from vindeby.wake.gathering import Gathering, gathering_of_thread
 
 SEEDS = 50
 FARM = WindFarm(
@@ -130,6 +130,25 @@ def test_searches_that_run_together_share_the_time_of_a_budget(monkeypatch: pyte
     number, seconds = next(searches)
     assert (number > 0, seconds) == (True, 3.0)
     assert len(list(searches)) == 2
+
+
+def test_what_is_compiled_for_a_device_is_no_time_of_the_searches(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [0.0]
+    monkeypatch.setattr("vindeby.wake.gathering.time.perf_counter", lambda: now[0])
+
+    def batch(_farm: WindFarm, layouts: Any) -> list[int]:
+        now[0] += 30.0 if now[0] == 0.0 else 4.0
+        return [0] * len(layouts)
+
+    def search() -> float:
+        budget, nothing = Budget(seconds=10.0), np.zeros(1)
+        gathering = gathering_of_thread()
+        assert gathering is not None
+        for _ in range(2):
+            gathering.evaluated(FARM, (nothing, nothing, nothing), (1,), batch)
+        return budget.seconds
+
+    assert dict(Gathering("cpu").run([search])) == {0: 4.0}
 
 
 def test_a_layout_that_is_refused_leaves_the_others_on_the_card(

@@ -58,6 +58,7 @@ class Gathering:
     def __init__(self, device: Device = "cpu") -> None:
         self._device = device
         self._farms: dict[WindFarm, WindFarm] = {}  # on the device
+        self._evaluated_before: set[tuple[WindFarm, tuple[int, ...]]] = set()
         self._change = threading.Condition()
         self._waiting: list[_Request] = []
         self._live, self._closed = 0, False
@@ -109,7 +110,7 @@ class Gathering:
             self._change.notify()
 
     def seconds(self) -> float:
-        """The time of one search so far: searches that run at the same time share it evenly."""
+        """The time of one search so far: they share it evenly, but for what is compiled for the device meanwhile."""
         return self._shared + (time.perf_counter() - self._since) / max(self._live, 1)
 
     def aep(self, farm: WindFarm, x: FloatArray, y: FloatArray, types: npt.ArrayLike) -> float:
@@ -171,13 +172,18 @@ class Gathering:
                     request.answer.set_exception(wrong)
 
     def _evaluated(self, batch: list[_Request]) -> Iterable[Any]:
-        farm = batch[0].farm
+        farm, first, began = batch[0].farm, (batch[0].farm, batch[0].kind), time.perf_counter()
         if not self.lost:
             if farm not in self._farms:
                 self._farms[farm] = farm.on(self._device)
             farm = self._farms[farm]
         found = batch[0].batch(farm, [request.layout for request in batch])
         self.used.add(farm.device)
+        if first not in self._evaluated_before:
+            self._evaluated_before.add(first)
+            now = time.perf_counter()
+            with self._change:
+                self._since = min(now, self._since + now - began)
         return found
 
 
