@@ -18,7 +18,7 @@ from tests.campaign.examples import small
 from tests.command import vindeby
 from tests.runner.campaigns import calling, content, one_cell, results
 from tests.runner.test_plan import KILLED, of_kind, plan, sent
-from vindeby.assembly.device import chosen_device
+from vindeby.assembly.device import _reason_against, chosen_device
 from vindeby.campaign import Campaign
 from vindeby.errors import ArgumentError
 from vindeby.runner import run, running
@@ -66,6 +66,11 @@ def test_what_does_not_gain_from_a_card_is_computed_on_processors(changes: dict[
         device, found = chosen_device(searched(**changes), asked)
         assert device == "cpu"
         assert why in found
+
+
+@pytest.mark.parametrize("method", ["auto", ["smart-start", "gradient"]])
+def test_searches_with_gradients_gain_from_a_card(method: Any) -> None:
+    assert _reason_against(searched(method=method)) == ""
 
 
 def test_a_card_is_used_only_where_it_is_asked_for() -> None:
@@ -253,7 +258,7 @@ def test_the_executor_says_why_its_card_failed(tmp_path: Path, monkeypatch: pyte
 class _Lost:
     """A gathering whose card fails at once."""
 
-    def __init__(self, _device: str) -> None:
+    def __init__(self, _device: str, _due: float) -> None:
         self.used, self.lost = {"cuda"}, ""
 
     def run(self, searches: Any) -> Any:
@@ -280,7 +285,7 @@ def test_a_campaign_runs_on_a_simulated_card(tmp_path: Path, monkeypatch: pytest
     assert "device cuda: Numba's CUDA simulator" in shown.stdout
     done = vindeby(tmp_path, "run", "tiny.yaml", "-o", "card.h5", "-j", "1", "--device", "cuda")
     assert not done.returncode, done.stderr
-    assert "gradients are computed on Numba's CUDA simulator" in done.stdout + done.stderr
+    assert "energies and gradients are computed on Numba's CUDA simulator" in done.stdout + done.stderr
     again = vindeby(tmp_path, "run", "tiny.yaml", "-o", "card.h5", "--device", "cpu")
     assert "computed 0 in" in again.stdout + again.stderr
     card, cpu = results(tmp_path / "card.h5"), results(tmp_path / "cpu.h5")

@@ -105,50 +105,44 @@ def test_auto_finds_the_same_alone_and_among_others_and_its_energies_are_evaluat
     assert max(card.sizes_of["aep_and_gradient_batch"]) > 3
 
 
-def test_searches_that_run_together_share_the_time_of_a_budget(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Four for 8 seconds, then three for 3 seconds: each has had 3 seconds."""
-    now = [100.0]
+def test_a_search_spends_its_own_cpu_time_and_its_share_of_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A batch for the first time takes 30 seconds, which is for compiling, and then 4; nobody pays for waiting."""
+    now, spent = [0.0], threading.local()
     monkeypatch.setattr("vindeby.wake.gathering.time.perf_counter", lambda: now[0])
-    gathering, all_begun, one_ended = Gathering("cpu"), threading.Barrier(4), threading.Event()
-
-    def first() -> float:
-        all_begun.wait()
-        budget = Budget(seconds=10.0)
-        now[0] += 8.0
-        return budget.seconds
-
-    def other() -> float:
-        budget = Budget(seconds=10.0)
-        all_begun.wait()
-        one_ended.wait()
-        return budget.seconds
-
-    searches = gathering.run([first, *[other] * 3])
-    assert next(searches) == (0, 2.0)
-    now[0] += 3.0
-    one_ended.set()
-    number, seconds = next(searches)
-    assert (number > 0, seconds) == (True, 3.0)
-    assert len(list(searches)) == 2
-
-
-def test_what_is_compiled_for_a_device_is_no_time_of_the_searches(monkeypatch: pytest.MonkeyPatch) -> None:
-    now = [0.0]
-    monkeypatch.setattr("vindeby.wake.gathering.time.perf_counter", lambda: now[0])
+    monkeypatch.setattr("vindeby.wake.gathering.time.thread_time", lambda: getattr(spent, "s", 0.0))
 
     def batch(_farm: WindFarm, layouts: Any) -> list[int]:
         now[0] += 30.0 if now[0] == 0.0 else 4.0
         return [0] * len(layouts)
 
-    def search() -> float:
-        budget, nothing = Budget(seconds=10.0), np.zeros(1)
-        gathering = gathering_of_thread()
+    def search(cpu_s: float) -> float:
+        budget, nothing, gathering = Budget(seconds=10.0), np.zeros(1), gathering_of_thread()
         assert gathering is not None
-        for _ in range(2):
+        for _ in range(3):
             gathering.evaluated(FARM, (nothing, nothing, nothing), (1,), batch)
+            spent.s = getattr(spent, "s", 0.0) + cpu_s
         return budget.seconds
 
-    assert dict(Gathering("cpu").run([search])) == {0: 4.0}
+    found = dict(Gathering("cpu", due=1.0).run([partial(search, 1.0), partial(search, 0.5)]))
+    assert found == {0: 3.0 + 2 * 2.0, 1: 1.5 + 2 * 2.0}
+
+
+def test_no_request_is_passed_over_for_ever() -> None:
+    """Seven searches always ask for the same, one for something else: it has its turns."""
+    order: list[int] = []
+
+    def batch(_farm: WindFarm, layouts: Any) -> list[int]:
+        order.append(len(layouts))
+        return [0] * len(layouts)
+
+    def search(kind: int) -> None:
+        gathering, nothing = gathering_of_thread(), np.zeros(1)
+        assert gathering is not None
+        for _ in range(30):
+            gathering.evaluated(FARM, (nothing, nothing, nothing), (kind,), batch)
+
+    list(Gathering("cpu").run([partial(search, int(number == 0)) for number in range(8)]))
+    assert order[: len(order) // 2].count(1) >= 2
 
 
 def test_a_layout_that_is_refused_leaves_the_others_on_the_card(
@@ -268,8 +262,7 @@ def test_powers_of_layouts_of_any_size_are_computed_in_one_batch_for_each_chunk(
 ) -> None:
     asked = [(5, 2), (2, 2), (3, 2), (4, 2), (4, 3), (4, 2, 3)]
     expected = [powers(*one) for one in asked]
-    monkeypatch.setattr("vindeby.wake.gathering.DUE", 1.0)
-    card, gathering = Card(monkeypatch, **limits), Gathering("cuda")
+    card, gathering = Card(monkeypatch, **limits), Gathering("cuda", due=1.0)  # as of a study
     found = dict(gathering.run([partial(powers, *one) for one in asked]))
     for number, alone in enumerate(expected):
         for chunk, same in zip(found[number], alone, strict=True):

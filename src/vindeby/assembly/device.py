@@ -11,7 +11,7 @@ TOGETHER = 64
 
 
 def chosen_device(campaign: Campaign, asked: str) -> tuple[Literal["cpu", "cuda"], str]:
-    """What computes gradients or powers here, and why: the name of the card, or what is in the way of one."""
+    """What computes energies, gradients or powers here, and why: the name of the card, or what is in the way of one."""
     if asked == "cpu":
         return "cpu", "a card is used with --device cuda or auto, or run.device"
     if reason := _reason_against(campaign):
@@ -36,6 +36,8 @@ def _reason_against(campaign: Campaign) -> str:
         return f"code of your own ({own[0]}) is computed on processors"
     if wake.engine is not None and wake.python is None:
         return f"wakes are computed by {wake.title}"
+    if campaign.scenarios and campaign.over == "regret":
+        return "the layouts that a regret is compared with are searched for once, on processors"
     if wake.is_limited or wake.blockage is not None or campaign.site.local is not None:
         return "cumulative-curl, blockage and wind that differs from place to place are computed on processors only"
     return ""

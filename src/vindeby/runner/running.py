@@ -293,12 +293,12 @@ class _Work:
         _raise_for(finish, summary, directory)
 
     def _device(self, *, is_here: bool) -> Literal["cpu", "cuda"]:
-        """What computes gradients, or the powers of a study."""
+        """What computes energies and gradients, or the powers of a study."""
         asked = self.options.device
         device, why = chosen_device(self.space.campaign, asked if is_here else "cpu")
         why = why if is_here else "workers of a Dask cluster use no cards"
         if device == "cuda":
-            what = "powers" if self.space.campaign.method[0].call else "gradients"
+            what = "powers" if self.space.campaign.method[0].call else "energies and gradients"
             self.say(f"{what} are computed on {why}")
         elif asked == "cuda":
             self.say(f"device cuda cannot be used, everything is computed on processors: {why}")

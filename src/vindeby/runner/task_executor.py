@@ -146,10 +146,12 @@ class TaskExecutor:
         if solve is None:
             yield from enumerate(map(self.attempt, tasks))
             return
-        from vindeby.wake.gathering import Gathering
+        from vindeby.wake.gathering import DUE, Gathering
 
         self._progress(COMPUTING)
-        began, gathering = time.perf_counter(), Gathering(self._device)
+        # The tasks of a study ask for the same steps at the same time, searches do not.
+        due = DUE if self._campaign.method[0].call is None else 1.0
+        began, gathering = time.perf_counter(), Gathering(self._device, due)
         for place, found in gathering.run([partial(solve, task) for task in tasks]):
             self.lost = gathering.lost
             seconds = (time.perf_counter() - began) / len(tasks)

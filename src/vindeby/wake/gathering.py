@@ -7,6 +7,9 @@ layout's result does not depend on the others of its batch, so a search finds th
 A card that fails ends no search. A batch that does not fit into its memory, or has a layout that is refused, is
 evaluated in halves; after any other failure this batch and all that follow are evaluated on the processor, and ``lost``
 says why. Where there cannot be so many threads, the searches run one by one.
+
+A search must not hold a lock that others wait for while it waits for a batch: these would not count as waiting, and the
+batch would never be evaluated.
 """
 
 from __future__ import annotations
@@ -18,6 +21,7 @@ from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
@@ -36,6 +40,11 @@ DUE = 0.75
 _of_thread = threading.local()
 
 
+def search_seconds() -> float:
+    """CPU seconds of this thread, and its shares of the batches that it has waited for."""
+    return time.thread_time() + float(getattr(_of_thread, "in_batches_s", 0.0))
+
+
 def gathering_of_thread() -> Gathering | None:
     """The gathering that this thread's search belongs to; None for a search by itself."""
     return getattr(_of_thread, "gathering", None)
@@ -50,19 +59,21 @@ class _Request:
     kind: tuple[int, ...]
     batch: Batch
     answer: Future[Any] = field(default_factory=Future)
+    passed_over: int = 0
+    seconds: float = 0.0
+    """Its share of the time that its batch took."""
 
 
 class Gathering:
     """Evaluates layouts that several threads ask for in batches, on a device."""
 
-    def __init__(self, device: Device = "cpu") -> None:
-        self._device = device
-        self._farms: dict[WindFarm, WindFarm] = {}  # on the device
-        self._evaluated_before: set[tuple[WindFarm, tuple[int, ...]]] = set()
+    def __init__(self, device: Device = "cpu", due: float = DUE) -> None:
+        self._device, self._due = device, due
+        self._farms: WeakKeyDictionary[WindFarm, WindFarm] = WeakKeyDictionary()  # on the device
+        self._kinds: WeakKeyDictionary[WindFarm, set[tuple[int, ...]]] = WeakKeyDictionary()
         self._change = threading.Condition()
         self._waiting: list[_Request] = []
         self._live, self._closed = 0, False
-        self._shared, self._since = 0.0, time.perf_counter()
         self.lost = ""
         """Why the device is not used any more; empty as long as it is."""
         self.used: set[str] = set()
@@ -71,7 +82,6 @@ class Gathering:
     def run(self, searches: Sequence[Callable[[], Any]]) -> Iterator[tuple[int, Any]]:
         """Run all searches at the same time; gives the number of each, with what it returned or raised, as it ends."""
         self._live, self._closed, here = len(searches), False, (_of_thread, "gathering", self)
-        self._since = time.perf_counter()
         running: dict[Future[Any], int] = {}
         with ThreadPoolExecutor(len(searches), "search", initializer=setattr, initargs=here) as pool:
             try:
@@ -105,18 +115,13 @@ class Gathering:
 
     def _ended(self, _search: Future[Any]) -> None:
         with self._change:
-            self._shared, self._since = self.seconds(), time.perf_counter()
             self._live -= 1
             self._change.notify()
-
-    def seconds(self) -> float:
-        """The time of one search so far: they share it evenly, but for what is compiled for the device meanwhile."""
-        return self._shared + (time.perf_counter() - self._since) / max(self._live, 1)
 
     def aep(self, farm: WindFarm, x: FloatArray, y: FloatArray, types: npt.ArrayLike) -> float:
         """The AEP of a layout (GWh); called by a search, which waits."""
         layout = (x, y, np.broadcast_to(types, x.shape))
-        return float(self.evaluated(farm, layout, (len(x), 0), _energies))
+        return float(self.evaluated(farm, layout, (-1, len(x)), _energies))
 
     def aep_and_gradient(
         self, farm: WindFarm, x: npt.ArrayLike, y: npt.ArrayLike, types: npt.ArrayLike
@@ -136,19 +141,23 @@ class Gathering:
             self._waiting.append(request)
             if self._is_due():
                 self._change.notify()
-        return request.answer.result()
+        found = request.answer.result()
+        _of_thread.in_batches_s = getattr(_of_thread, "in_batches_s", 0.0) + request.seconds
+        return found
 
     def _is_due(self) -> bool:
         """Whether most searches wait; while these are evaluated the others go on."""
-        return len(self._waiting) >= DUE * self._live > 0
+        return len(self._waiting) >= self._due * self._live > 0
 
     def _fullest(self) -> list[_Request]:
-        """Take the requests for the farm and kind that most of them are for; the others wait on."""
+        """Take the requests for the farm and kind that most of them are for; the others wait on, and count for more."""
         groups: dict[tuple[WindFarm, tuple[int, ...]], list[_Request]] = {}
         for request in self._waiting:
             groups.setdefault((request.farm, request.kind), []).append(request)
-        fullest = max(groups.values(), key=len)
+        fullest = max(groups.values(), key=lambda group: sum(1 + request.passed_over for request in group))
         self._waiting = [request for request in self._waiting if request not in fullest]
+        for request in self._waiting:
+            request.passed_over += 1
         return fullest
 
     def _answer(self, batch: list[_Request]) -> None:
@@ -172,18 +181,18 @@ class Gathering:
                     request.answer.set_exception(wrong)
 
     def _evaluated(self, batch: list[_Request]) -> Iterable[Any]:
-        farm, first, began = batch[0].farm, (batch[0].farm, batch[0].kind), time.perf_counter()
+        farm, began = batch[0].farm, time.perf_counter()
+        kinds = self._kinds.setdefault(farm, set())
         if not self.lost:
             if farm not in self._farms:
                 self._farms[farm] = farm.on(self._device)
             farm = self._farms[farm]
         found = batch[0].batch(farm, [request.layout for request in batch])
         self.used.add(farm.device)
-        if first not in self._evaluated_before:
-            self._evaluated_before.add(first)
-            now = time.perf_counter()
-            with self._change:
-                self._since = min(now, self._since + now - began)
+        if batch[0].kind in kinds:  # the first time, what is compiled for the device takes longest
+            for request in batch:
+                request.seconds = (time.perf_counter() - began) / len(batch)
+        kinds.add(batch[0].kind)
         return found
 
 

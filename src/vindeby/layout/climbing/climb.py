@@ -78,7 +78,7 @@ PATIENCE = 5
 """... so often in a row."""
 BITS = 22
 """Of slopes. What they are rounded to is far above the rounding errors of machines and below what matters for a climb:
-without this, two machines, or a card, would come to different layouts."""
+without this, every climb would come to another layout on another machine, or a card."""
 UPHILL = 0.05
 """A quasi-Newton step must point uphill at least so much: the cosine of its angle with the slope."""
 

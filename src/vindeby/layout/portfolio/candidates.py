@@ -2,9 +2,9 @@
 
 One *evaluation* is the energy of one whole layout in all wind states of the problem. Other work is counted in the
 same unit, by rules that do not depend on the machine (``starts``), so that a budget in evaluations makes the same
-decisions everywhere. A budget in seconds is the CPU time of the process, or, of searches that run together, a search's
-share of the time; how much of a kind of work fits follows from what it took before, or, the first time, from how long
-one evaluation took.
+decisions everywhere. A budget in seconds is the CPU time of the process, or, of searches that run together, that of the
+search and its share of the batches; how much of a kind of work fits follows from what it took before, or, the first
+time, from how long one evaluation took.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from vindeby.arrays import FloatArray
 from vindeby.layout.climbing.simplified_farm import thinned
 from vindeby.layout.method import Method, Search
 from vindeby.layout.problem import Layout, LayoutProblem
-from vindeby.wake.gathering import gathering_of_thread
+from vindeby.wake.gathering import gathering_of_thread, search_seconds
 
 KEPT, BEST = 12, 3
 """So many are kept, and so many of them refined."""
@@ -144,8 +144,7 @@ class Budget:
     ) -> None:
         self._is_timed, self._whole = seconds is not None, float(seconds or evaluations or 0.0)
         if clock is None:
-            gathering = gathering_of_thread()
-            clock = time.process_time if gathering is None else gathering.seconds
+            clock = time.process_time if gathering_of_thread() is None else search_seconds
         self._clock = clock
         self._began = clock()
         self.evaluations = 0.0
@@ -155,7 +154,7 @@ class Budget:
 
     @property
     def seconds(self) -> float:
-        """Spent so far."""
+        """CPU seconds spent so far."""
         return self._clock() - self._began
 
     @property

@@ -7,6 +7,7 @@ the powers by wind state.
 
 from __future__ import annotations
 
+import threading
 import time
 import warnings
 from collections.abc import Sequence
@@ -50,6 +51,7 @@ LEAST_STATES = 4
 PAIRS_PER_TURBINE = 8
 """Room to begin with; where more wakes reach a rotor, a batch is evaluated once more with as much as is needed."""
 PAUSE_S = 5e-4
+"""Between two looks at whether a card has finished."""
 MOST_ROOM = 8.0e9
 MOST_SUMS = 2.0e9
 """Bytes, on cards with more than four times as much; on smaller ones a quarter of the memory that is free."""
@@ -76,14 +78,19 @@ def _room(shape: tuple[int, ...], dtype: npt.DTypeLike = np.float64) -> Any:
 
 
 _kept: dict[str, Any] = {}
+_one_at_a_time = threading.Lock()
 
 
 def _kept_room(name: str, shape: tuple[int, ...], dtype: npt.DTypeLike = np.float64) -> Any:
-    """Room that kernels work with, kept for the next call of any farm: kernels run one after the other."""
+    """Room that kernels work with, kept for the next call of any farm; only for the thread that launches a kernel."""
     size = prod(shape)
     if name not in _kept or _kept[name].size < size:
         _kept.pop(name, None)  # before there is more of it
-        _kept[name] = _room((size,), dtype)
+        try:
+            _kept[name] = _room((size,), dtype)
+        except Exception:
+            _kept.clear()  # what others have used may be what is missing
+            raise
     return _kept[name][:size].reshape(shape)
 
 
@@ -153,7 +160,8 @@ class FarmOnCard:
             elif self.by_width and n < 2**16 and not gradient:
                 launch = self._by_width
             sums = _sums_for(here.stop - start, jobs, slopes)
-            launch(given, sums, gradient=gradient)
+            with _one_at_a_time:
+                launch(given, sums, gradient=gradient)
             for whole, values in zip(found, _added(sums, slopes), strict=True):
                 whole[here] = values
         return found
@@ -172,7 +180,8 @@ class FarmOnCard:
             given = _tuple_to_card(Layouts(x[here], y[here], types[here], sizes[here], own))
             sums = _sums_for(here.stop - start, len(self._wind.cosine), 0, (own, states))
             launch = self._by_width if self.by_width and n < 2**16 else self._by_state
-            launch(given, sums, gradient=False)
+            with _one_at_a_time:
+                launch(given, sums, gradient=False)
             found[here] = _to_host(sums.each)
         return found
 

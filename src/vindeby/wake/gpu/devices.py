@@ -47,8 +47,8 @@ def cuda_module() -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)
         from numba import cuda
-    # It logs every allocation, and the log of a worker would keep them all.
-    logging.getLogger("numba.cuda.cudadrv.driver").setLevel(logging.WARNING)
+    # It logs every allocation, and as an error that a card is still busy; the log of a worker would keep them all.
+    logging.getLogger("numba.cuda.cudadrv.driver").setLevel(logging.CRITICAL)
     return cuda
 
 
