@@ -110,7 +110,7 @@ def test_the_kernel_by_table_gives_what_the_tables_of_the_processors_give(
     turbines: int, speeds: int, pitch_m: float
 ) -> None:
     """Several turbine types have no directions that are computed together with the opposite ones."""
-    wind = {"directions": [0.0, 82.0, 180.0], "speeds": np.linspace(5.0, 14.0, speeds)}
+    wind: dict[str, Any] = {"directions": [0.0, 82.0, 180.0], "speeds": np.linspace(5.0, 14.0, speeds)}
     on_cores = WindFarm(SITE, TURBINES[:turbines], **wind)
     on_card = on_cores.on("cuda")
     assert on_card._on_card.by_table
