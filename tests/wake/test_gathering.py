@@ -94,6 +94,7 @@ def test_a_layout_that_is_refused_fails_its_own_search_only(search: Search, alon
     assert_same({number - 1: found[number] for number in (1, 2, 3)}, alone)
 
 
+@pytest.mark.slow
 def test_auto_finds_the_same_alone_and_among_others_and_its_energies_are_evaluated_in_batches(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
