@@ -76,11 +76,12 @@ def _make_list_pairs(model: WakeModel) -> Callable[..., tuple[int, int]]:
     reach = model.reach
 
     @scalar
-    def list_pairs(tables, turbines, sources, turned, a, at, outer_at, source, other):
+    def list_pairs(tables, turbines, sources, job, a, at, outer_at):
         """List the rotors that the wake of ``a`` reaches, as far as there is room; how many, and how many outer ones.
 
         Where the table ends, wakes reach less far than it is wide.
         """
+        turned, source, other = job.turned, job.source, job.other
         along, across, types, order = turned.along, turned.across, turned.types, turned.order
         kind, place, side, found, outer = types[order[a]], along[a], across[a], 0, 0
         diameter, most_thrust = turbines.diameter[kind], sources.most_thrust[kind]
@@ -260,8 +261,7 @@ def _make_walks(  # noqa: C901  two loops and what they share
                     taken += _term(outer_wake(tables, turbines, turned, a, b, thrust, wind.turbulence[s]))
             i = turned.order[a]
             share, kind = wind.weight[s] if i < counted else 0.0, turned.types[i]
-            made = settle(tables, turbines, kind, wind.speed[s], share, taken, job, a, lane)[0]
-            power += made
+            power += settle(tables, turbines, kind, wind.speed[s], share, taken, job, a, lane)[0]
         return power
 
     return ahead, behind
@@ -411,24 +411,15 @@ def by_table_kernel(model: WakeModel, *, gradient: bool, registers: int) -> Call
             place_in_order(x, y, cosine, sine, index, lanes, key, order, turned.along, turned.across)
             cuda.syncthreads()
             for a in range(index, n, lanes):
-                job.first[a], job.first[n + a] = list_pairs(
-                    tables,
-                    turbines,
-                    sources,
-                    turned,
-                    a,
-                    job.other.size,
-                    job.other.size,
-                    job.source,
-                    job.other,
-                )
+                none = job.other.size  # to count them, list none
+                job.first[a], job.first[n + a] = list_pairs(tables, turbines, sources, job, a, none, none)
             cuda.syncthreads()
             if index == 0:
                 cuda.atomic.max(most, 0, _begin_pairs(job.first, 2 * n, job.other.size))
             cuda.syncthreads()
             for a in range(index, n, lanes):
                 begin, outer = np.int64(job.first[a]), np.int64(job.first[n + a])
-                list_pairs(tables, turbines, sources, turned, a, begin, outer, job.source, job.other)
+                list_pairs(tables, turbines, sources, job, a, begin, outer)
             if gradient:
                 for a in range(_whole(n)):
                     of_turbine = a * _TURBINE + lane
