@@ -282,13 +282,9 @@ class WindFarm:
             raise ArgumentError(
                 f"types of all layouts must have the shape {rows[0].shape}, not {kinds.shape}"
             )
-        each = kinds if kinds.ndim == 2 else [kinds] * len(rows[0])
-        checked = [self._layout(*layout) for layout in zip(*rows, each, strict=True)]
-        counted = rows[0].shape[1]
-        if self.device == "cuda" and checked:
-            px, py, kinds = (
-                np.stack(parts) for parts in zip(*(layout for layout, _ in checked), strict=True)
-            )
+        px, py, kinds = self._checked_layouts(rows[0], rows[1], kinds)
+        layouts, counted = rows[0].shape
+        if self.device == "cuda" and layouts:
             return self._on_card.evaluate(px, py, kinds, counted, gradient=gradient)
         call = self._loops.gradient(self.states) if gradient else self._loops.energy(self.states)
 
@@ -296,14 +292,31 @@ class WindFarm:
             slopes = len(layout[0]) if gradient else 0
             return self._run(call, layout, counted, self.wind, slopes=slopes, threads=1)
 
-        found = Batch(np.zeros(len(checked)), *(np.zeros((len(checked), counted * gradient)) for _ in "xy"))
+        found = Batch(np.zeros(layouts), *(np.zeros((layouts, counted * gradient)) for _ in "xy"))
         with ThreadPoolExecutor(self.threads) as pool:
-            for i, (turbines, slope_x, slope_y) in enumerate(
-                pool.map(one, (layout for layout, _ in checked))
-            ):
+            each = pool.map(one, zip(px, py, kinds, strict=True))
+            for i, (turbines, slope_x, slope_y) in enumerate(each):
                 found.aep[i] = turbines.sum()
                 found.slope_x[i], found.slope_y[i] = slope_x[:counted], slope_y[:counted]
         return found
+
+    def _checked_layouts(
+        self, x: npt.NDArray[Any], y: npt.NDArray[Any], types: npt.NDArray[Any]
+    ) -> tuple[FloatArray, FloatArray, IntArray]:
+        """Layouts of the same size with their neighbours, checked together: one by one takes as long as a card."""
+        try:
+            all_types = np.broadcast_to(types, x.shape).ravel()
+            px, py, kinds = self._checked_layout(x.ravel(), y.ravel(), all_types)
+        except (ArgumentError, ValueError):
+            each = types if types.ndim == 2 else [types] * len(x)
+            for layout in zip(x, y, each, strict=True):
+                self._checked_layout(*layout)  # names the place in its layout
+            raise
+        px, py, kinds = px.reshape(x.shape), py.reshape(x.shape), kinds.reshape(x.shape)
+        if self._neighbours is None:
+            return px, py, kinds
+        beside_x, beside_y, beside_types = (np.tile(v, (len(x), 1)) for v in self._neighbours)
+        return np.hstack([px, beside_x]), np.hstack([py, beside_y]), np.hstack([kinds, beside_types])
 
     def _refuse_several_scenarios(self) -> None:
         if self.parts != (self,):
