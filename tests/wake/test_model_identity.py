@@ -21,7 +21,7 @@ from vindeby.layout.placing import grid_wakes
 from vindeby.layout.placing.steps import placing_kernels
 from vindeby.wake import MODELS, Turbine, UniformSite, WakeModel, WindFarm, model_named
 from vindeby.wake.compiling.code_digest import digest_of
-from vindeby.wake.compiling.compiled import _made_from, scalar
+from vindeby.wake.compiling.compiled import described, scalar
 from vindeby.wake.loops.by_width import by_width_kernels
 from vindeby.wake.loops.direct import direct_kernels
 from vindeby.wake.loops.pair_tables import _fill_kernel
@@ -219,7 +219,7 @@ def test_every_loop_goes_by_the_identity_of_its_model(name: str) -> None:
     model = own() if name == "mine" else model_named(name)
     loops = _loops(model)
     assert not digest_of(model._what_code_is_made_of()).unknown
-    assert all(_made_from(loop) is not None for loop in loops)  # each can be kept on disk
+    assert all(described(loop) is not None for loop in loops)  # each can be kept on disk
     other = _loops(replace(model, name="other"))
     assert not {id(loop) for loop in loops} & {id(loop) for loop in other}
     fixed = model.with_fixed_code()

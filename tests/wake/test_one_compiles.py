@@ -6,8 +6,11 @@ import fcntl
 import os
 import subprocess
 import sys
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 from numba.core.compiler import Flags
@@ -119,6 +122,34 @@ def test_compiling_and_waiting_are_announced_and_loading_is_not(
         assert heard == ["compiling"]
         with compiling_alone(tmp_path / "other.nbc"), compiling_alone(tmp_path / "other.nbc"):
             assert set(heard[1:]) == {"waiting"}
+
+
+def test_threads_that_load_the_same_loop_at_the_same_time_add_it_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("vindeby.wake.compiling.compiled.cache_folder", lambda: tmp_path)
+    tmp_path.chmod(0o700)
+
+    def loop(number: float) -> float:
+        return number + 1.0
+
+    kernel()(loop)(1.0)
+    path_for, both = compiled._path_for, threading.Barrier(2)
+
+    def after_both(*given: Any) -> Path | None:
+        both.wait(60.0)
+        return path_for(*given)
+
+    monkeypatch.setattr(compiled, "_path_for", after_both)
+    loaded: Any = kernel()(loop)
+    with ThreadPoolExecutor(2) as pool:
+        assert list(pool.map(loaded, [1.0, 2.0])) == [2.0, 3.0]
+
+    def looked_up(signature: object) -> None:
+        pytest.fail(f"{signature} is not found at once")
+
+    loaded.compile = looked_up
+    assert loaded(3.0) == 4.0
 
 
 def test_options_of_the_compiler_are_compared_as_numba_compares_them() -> None:

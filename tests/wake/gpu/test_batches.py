@@ -6,8 +6,11 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -268,6 +271,38 @@ def test_what_no_kernel_computes_is_refused_on_a_card_and_left_to_the_processors
     assert farm("cumulative-curl", device="auto").device == "cpu"
     with pytest.raises(ArgumentError, match="device must be"):
         farm(device="gpu")
+
+
+KEPT = """
+from vindeby.wake import Turbine, UniformSite, WindFarm
+from vindeby.wake.compiling.compiled import watched
+compiled = []
+with watched(compiled.append):
+    turbine = Turbine.generic("10 MW", 10, 198, 119)
+    for wake in ("iea37", "nygaard-2022") if __import__("sys").argv[1] == "1" else ("iea37",):
+        farm = WindFarm(UniformSite((1.0,), 9.5, 0.07), turbine, wake, directions=[270.0], device="cuda")
+        farm.aep_and_gradient_batch([[0.0, 900.0]], [[0.0, 10.0]])
+print(compiled.count("compiling"))
+"""
+
+
+def test_kernels_are_kept_on_disk(tmp_path: Path) -> None:
+    environment = {
+        **os.environ,
+        "NUMBA_CACHE_DIR": str(tmp_path),
+        "NUMBA_ENABLE_CUDASIM": str(int(not ON_CARD)),
+    }
+    found = []
+    for _ in range(2):
+        done = subprocess.run(
+            [sys.executable, "-c", KEPT, str(int(ON_CARD))],
+            env=environment, capture_output=True, text=True, check=True, timeout=240,
+        )  # fmt: skip
+        found.append((int(done.stdout), len(list(tmp_path.glob("vindeby/kernel-*.nbc")))))
+    (compiled, kept), again = found
+    assert kept == (2 if ON_CARD else 0)  # the simulator compiles nothing
+    assert compiled >= kept
+    assert again == (0, kept)
 
 
 @pytest.mark.skipif(ON_CARD, reason="there is a card")

@@ -34,7 +34,7 @@ from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from functools import cache
 from pathlib import Path
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 from uuid import uuid4
 
 import numba
@@ -122,7 +122,7 @@ def kernel(*, counts_references: bool = True, inline: bool = False) -> Callable[
     def decorate(function: Function) -> Function:
         options = _OPTIONS | {"_nrt": counts_references, "forceinline": inline, "no_cfunc_wrapper": True}
         dispatcher: Any = numba.jit(nogil=True, **options)(_named(function))
-        _keep_on_disk(dispatcher)
+        _keep_loop(dispatcher)
         compiled: Function = dispatcher
         return compiled
 
@@ -276,25 +276,52 @@ def compiling_alone(path: Path) -> Iterator[None]:
             os.close(descriptor)
 
 
-def _keep_on_disk(dispatcher: Any) -> None:
-    """Have a loop loaded from disk where its machine code is kept, and keep what is compiled."""
-    compile_now, made_from = dispatcher.compile, cache(lambda: _made_from(dispatcher))
+class Keeping(NamedTuple):
+    """How compiled code is kept: the bytes to keep, or None, and how a dispatcher takes what was made of them."""
+
+    dumped: Callable[[Any], bytes | None]
+    add: Callable[[Any, Any, Any], None]
+    made_from: Callable[[], str | None]
+    """All that it is compiled from; None if something in it cannot be described."""
+
+
+def keep_on_disk(dispatcher: Any, keeping: Keeping) -> None:
+    """Have compiled code loaded from disk where it is kept, and keep what is compiled."""
+    compile_now, made_from = dispatcher.compile, cache(keeping.made_from)
 
     def compile_or_load(signature: Any) -> Any:
         path = None if signature in dispatcher.overloads else _path_for(dispatcher, made_from(), signature)
-        if path is not None and not _load(dispatcher, signature, path):
+        if path is not None and not _load(dispatcher, signature, path, keeping):
             with compiling_alone(path):
-                if not _load(dispatcher, signature, path):  # nobody else has compiled it meanwhile
+                if not _load(dispatcher, signature, path, keeping):  # nobody else has compiled it meanwhile
                     _watching.get()[0]("compiling")
                     with _quick_comparison():
                         compile_now(signature)
-                    _save(dispatcher.overloads[signature], path)
+                    _save(keeping.dumped(dispatcher.overloads[signature]), path)
         return compile_now(signature)  # what there is already, if there is
 
     dispatcher.compile = compile_or_load
 
 
-def _made_from(dispatcher: Any) -> str | None:
+def _keep_loop(dispatcher: Any) -> None:
+    """Keep a loop for processors."""
+
+    def dumped(compiled: Any) -> bytes | None:
+        has_addresses = compiled.library.has_dynamic_globals
+        return None if has_addresses else pickle.dumps(CompileResultCacheImpl.reduce(None, compiled))
+
+    def add(dispatcher: Any, signature: Any, kept: Any) -> None:
+        context = dispatcher.targetctx
+        context.refresh()
+        found = CompileResultCacheImpl.rebuild(None, context, kept)
+        context.insert_user_function(found.entry_point, found.fndesc, [found.library])
+        dispatcher.add_overload(found)
+        dispatcher.stats.cache_hits[signature] += 1
+
+    keep_on_disk(dispatcher, Keeping(dumped, add, lambda: described(dispatcher)))
+
+
+def described(dispatcher: Any) -> str | None:
     """All that a loop is compiled from; None if something in it cannot be described."""
     function, found = dispatcher.py_func, digest_of(dispatcher)
     versions = (numba.__version__, platform.python_version())
@@ -316,28 +343,25 @@ def _path_for(dispatcher: Any, made_from: str | None, signature: Any) -> Path | 
     return folder / f"{dispatcher.py_func.__name__}-{digest.hexdigest()[:32]}.nbc"
 
 
-def _load(dispatcher: Any, signature: Any, path: Path) -> bool:
-    """Load the machine code for these argument types; False if there is none that can be used."""
+def _load(dispatcher: Any, signature: Any, path: Path, keeping: Keeping) -> bool:
+    """Load the compiled code for these argument types; False if there is none that can be used."""
     with global_compiler_lock:
-        context = dispatcher.targetctx
-        context.refresh()
+        if signature in dispatcher.overloads:
+            # Another thread has loaded it. Added twice it would be ambiguous, and every call would look it up anew.
+            return True
         try:
             with path.open("rb") as stream:
                 _refuse_untrusted(os.fstat(stream.fileno()))
-                found = CompileResultCacheImpl.rebuild(None, context, pickle.load(stream))  # noqa: S301
+                keeping.add(dispatcher, signature, pickle.load(stream))  # noqa: S301
         except Exception:  # noqa: BLE001  a damaged file can fail in any way, and compiling is always right
             return False
-        context.insert_user_function(found.entry_point, found.fndesc, [found.library])
-        dispatcher.add_overload(found)
-        dispatcher.stats.cache_hits[signature] += 1
         return True
 
 
-def _save(compiled: Any, path: Path) -> None:
-    """Keep machine code, if there is a place that lets us."""
-    if compiled.library.has_dynamic_globals:
+def _save(data: bytes | None, path: Path) -> None:
+    """Keep compiled code, if there is a place that lets us."""
+    if data is None:
         return
-    data = pickle.dumps(CompileResultCacheImpl.reduce(None, compiled))
     with suppress(OSError):
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=".new-")
         try:

@@ -13,8 +13,8 @@ from numba import float64
 
 from vindeby.arrays import FloatArray
 from vindeby.wake.compiling.compiled import scalar
-from vindeby.wake.gpu.devices import cuda_module, is_simulated
-from vindeby.wake.gpu.turning import LANES, TurnedRoom, find_keys, place_in_order
+from vindeby.wake.gpu.devices import cuda_module
+from vindeby.wake.gpu.turning import LANES, TurnedRoom, compiled_kernel, find_keys, place_in_order
 from vindeby.wake.loops.direct import make_walk, make_walk_back
 from vindeby.wake.loops.frame import add_slopes
 from vindeby.wake.loops.wind import Adjoints, DirectionWind, Turned, Waked
@@ -138,4 +138,4 @@ def by_state_kernel(  # noqa: C901  barriers keep the steps of a kernel together
                         sums.of_y[layout, d, i] = of_y
             cuda.syncthreads()
 
-    return cuda.jit(kernel) if is_simulated() else cuda.jit(kernel, max_registers=registers)
+    return compiled_kernel(kernel, registers)

@@ -26,10 +26,10 @@ from numba import float64
 
 from vindeby.arrays import FloatArray
 from vindeby.wake.compiling.compiled import inlined, scalar
-from vindeby.wake.gpu.devices import cuda_module, is_simulated
-from vindeby.wake.gpu.turning import LANES, TurnedRoom, find_keys, place_in_order
-from vindeby.wake.loops import pair_tables
+from vindeby.wake.gpu.devices import cuda_module
+from vindeby.wake.gpu.turning import LANES, TurnedRoom, compiled_kernel, find_keys, place_in_order
 from vindeby.wake.loops.frame import pair_of
+from vindeby.wake.loops.pair_tables import LINE, NODES, PAGE, outside
 from vindeby.wake.loops.superposition import superposition_of_words
 from vindeby.wake.loops.wind import Turned, turn_back
 from vindeby.wake.models.contract import WakeModel, once_per_model
@@ -46,11 +46,11 @@ _term, _term_back = _TOGETHER.term, _TOGETHER.term_back
 _wind_speed, _wind_speed_back = _TOGETHER.wind_speed, _TOGETHER.wind_speed_back
 # Places in arrays are unsigned: signed ones cost a test for negative places each.
 _whole = np.uint64
-_NODES, _LINE, _PAGE = map(_whole, (pair_tables.NODES, pair_tables.LINE, pair_tables.PAGE))
+_NODES, _LINE, _PAGE = map(_whole, (NODES, LINE, PAGE))
 NUMBERS = 5
 _TURBINE, _PLACE, _OF_PLACE, _ALONG, _ACROSS = (_whole(k * LANES) for k in (NUMBERS, 1, 2, 3, 4))
 """How far apart turbines are in ``states``, and how far the numbers of one are from its first."""
-_LANES, _STEP, _ONE, _TWO, _THREE, _ENDS = map(_whole, (LANES, PER_PAIR, 1, 2, 3, 3 * pair_tables.NODES))
+_LANES, _STEP, _ONE, _TWO, _THREE, _ENDS = map(_whole, (LANES, PER_PAIR, 1, 2, 3, 3 * NODES))
 
 
 class TableRoom(NamedTuple):
@@ -89,7 +89,7 @@ def _make_list_pairs(model: WakeModel) -> Callable[..., tuple[int, int]]:
             rotor, far, aside = types[order[b]], along[b] - place, abs(across[b] - side)
             pair = kind * tables.types + rotor
             if aside < tables.reach[pair] + tables.reach_slope[pair] * far:
-                if not pair_tables.outside(tables, kind, far):
+                if not outside(tables, kind, far):
                     if at + found < other.size:
                         source[at + found], other[at + found] = a, b
                     found += 1
@@ -162,7 +162,7 @@ def _make_put_rows(*, gradient: bool) -> Callable[..., None]:
             v_aside = v_aside if aside >= 0.0 else -v_aside
             at = _whole(pair) * _PAGE + i * _LINE + j * _NODES + _whole(begin)
             out = p * wide + _whole(begin)
-            for _ in range(pair_tables.NODES // PER_PAIR):
+            for _ in range(NODES // PER_PAIR):
                 r0, s0 = _on_line(table, at, q, dq)
                 r1, s1 = _on_line(table, at + _LINE, q, dq)
                 r2, s2 = _on_line(table, at + _TWO * _LINE, q, dq)
@@ -448,4 +448,4 @@ def by_table_kernel(model: WakeModel, *, gradient: bool, registers: int) -> Call
                         sums.of_y[layout, q, order[a]] = of_y
             cuda.syncthreads()
 
-    return cuda.jit(kernel) if is_simulated() else cuda.jit(kernel, max_registers=registers)
+    return compiled_kernel(kernel, registers)

@@ -22,8 +22,8 @@ from numba import float64
 
 from vindeby.arrays import FloatArray, IntArray
 from vindeby.wake.compiling.compiled import scalar
-from vindeby.wake.gpu.devices import cuda_module, is_simulated
-from vindeby.wake.gpu.turning import LANES, TurnedRoom, find_keys, place_in_order
+from vindeby.wake.gpu.devices import cuda_module
+from vindeby.wake.gpu.turning import LANES, TurnedRoom, compiled_kernel, find_keys, place_in_order
 from vindeby.wake.loops.frame import pair_of
 from vindeby.wake.loops.superposition import superposition_of_words
 from vindeby.wake.loops.width_steps import (
@@ -294,4 +294,4 @@ def by_width_kernel(model: WakeModel, *, near: bool, registers: int) -> Callable
                 sums.power[layout, d] = total
             cuda.syncthreads()
 
-    return cuda.jit(kernel) if is_simulated() else cuda.jit(kernel, max_registers=registers)
+    return compiled_kernel(kernel, registers)

@@ -8,16 +8,38 @@ on the other layouts of its batch.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import pickle
+from collections.abc import Callable
+from importlib.metadata import version
+from typing import Any, NamedTuple
+
+import numba
 
 from vindeby.arrays import FloatArray, IntArray
-from vindeby.wake.compiling.compiled import scalar
-from vindeby.wake.gpu.devices import cuda_module
+from vindeby.wake.compiling.compiled import Keeping, described, keep_on_disk, scalar
+from vindeby.wake.gpu.devices import cuda_module, is_simulated
 from vindeby.wake.loops.wind import turn
 
 cuda = cuda_module()
 
 LANES = 32
+
+
+def compiled_kernel(function: Callable[..., None], registers: int | None = None) -> Any:
+    """Compile a kernel, and keep it on disk as the loops for processors are."""
+    if is_simulated():
+        return cuda.jit(function)
+
+    def made_from() -> str | None:
+        text = described(numba.njit(function))
+        return None if text is None else repr((text, registers, version("numba-cuda")))
+
+    def add(dispatcher: Any, signature: Any, kept: Any) -> None:
+        dispatcher.add_overload(kept, signature)
+
+    dispatcher = cuda.jit(function, max_registers=registers)
+    keep_on_disk(dispatcher, Keeping(pickle.dumps, add, made_from))
+    return dispatcher
 
 
 class Layouts(NamedTuple):
@@ -89,4 +111,4 @@ def _add_directions(sums, unit, slopes, aep, slope_x, slope_y):
             slope_y[layout, i] = _added(sums.of_y[layout, :, i]) * unit
 
 
-add_directions = cuda.jit(_add_directions)
+add_directions = compiled_kernel(_add_directions)
