@@ -12,11 +12,19 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import numba
 import pytest
 from numba.core.compiler import Flags
 
 from vindeby.wake.compiling import compiled
-from vindeby.wake.compiling.compiled import CompiledElsewhereError, compiling_alone, kernel, watched
+from vindeby.wake.compiling.compiled import (
+    CompiledElsewhereError,
+    Keeping,
+    compiling_alone,
+    keep_on_disk,
+    kernel,
+    watched,
+)
 
 HOLDS = """
 import sys, time
@@ -150,6 +158,27 @@ def test_threads_that_load_the_same_loop_at_the_same_time_add_it_once(
 
     loaded.compile = looked_up
     assert loaded(3.0) == 4.0
+
+
+@pytest.mark.parametrize("fails", ["dumped", "add", "made_from"])
+def test_code_that_cannot_be_kept_is_compiled(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fails: str
+) -> None:
+    monkeypatch.setattr("vindeby.wake.compiling.compiled.cache_folder", lambda: tmp_path)
+    tmp_path.chmod(0o700)
+
+    def failing(*_: object) -> Any:
+        raise RuntimeError(fails)
+
+    def add_one(number: float) -> float:
+        return number + 1.0
+
+    keeping = Keeping(lambda _: b"N.", lambda *_: None, lambda: "of this")._replace(**{fails: failing})
+    for _ in range(2):  # the second time there is a file, unless nothing was kept
+        dispatcher = numba.njit(add_one)
+        keep_on_disk(dispatcher, keeping)
+        assert dispatcher(1.0) == 2.0
+    assert len(list(tmp_path.iterdir())) == (fails == "add")
 
 
 def test_options_of_the_compiler_are_compared_as_numba_compares_them() -> None:

@@ -303,14 +303,14 @@ class WindFarm:
     def _checked_layouts(
         self, x: npt.NDArray[Any], y: npt.NDArray[Any], types: npt.NDArray[Any]
     ) -> tuple[FloatArray, FloatArray, IntArray]:
-        """Layouts of the same size with their neighbours, checked together: one by one takes as long as a card."""
+        """Layouts of the same size with their neighbours, checked together: one by one would take long."""
+        if types.shape != x.shape:
+            types = np.broadcast_to(self._checked_types(types, x.shape[1]), x.shape)
         try:
-            all_types = np.broadcast_to(types, x.shape).ravel()
-            px, py, kinds = self._checked_layout(x.ravel(), y.ravel(), all_types)
-        except (ArgumentError, ValueError):
-            each = types if types.ndim == 2 else [types] * len(x)
-            for layout in zip(x, y, each, strict=True):
-                self._checked_layout(*layout)  # names the place in its layout
+            px, py, kinds = self._checked_layout(x.ravel(), y.ravel(), types.ravel())
+        except ArgumentError:
+            for layout in zip(x, y, types, strict=True):
+                self._checked_layout(*layout)  # so that the message gives the index in its own layout
             raise
         px, py, kinds = px.reshape(x.shape), py.reshape(x.shape), kinds.reshape(x.shape)
         if self._neighbours is None:

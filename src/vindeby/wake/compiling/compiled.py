@@ -1,12 +1,12 @@
 """How the engine's loops are compiled, and where the machine code is kept.
 
-**Cache.** Compiling takes seconds, so compiled code is kept on disk. Numba's own cache does not fit here: it looks only
-at the file a function stands in, so a loop would survive a change of the wake model it calls, and it cannot
-recognise a loop that was made for one model by a function (see ``direct``). This cache takes as key a digest
-of *all* code the machine code was made from (``code_digest``), the versions, the processor and the argument types; one
-file per key, written beside and renamed. Loading such a file executes it, so the folder and the file must belong to
-this user or to root, and others must not be able to write to them. Whatever is wrong with the folder or a file in it
-(missing, read-only, full, damaged, writable by others), the answer is to compile again, never an error.
+**Cache.** Compiling takes seconds, so compiled code is kept on disk: loops, and kernels for cards. Numba's own cache
+does not fit here: it looks only at the file a function stands in, so a loop would survive a change of the wake model it
+calls, and it cannot recognise a loop that was made for one model by a function (see ``direct``). This cache takes as
+key a digest of *all* code the machine code was made from (``code_digest``), the versions, the processor or card and the
+argument types; one file per key, written beside and renamed. Loading such a file executes it, so the folder and the
+file must belong to this user or to root, and others must not be able to write there. Whatever is wrong with the folder
+or a file in it (missing, read-only, full, damaged, writable by others), the answer is to compile again, never an error.
 
 **Forms.** Numba compiles a function once for its argument types, in the manner of the loop that calls it first, and
 gives that to every loop. But a loop that counts references releases each array that a function returns to it, and a
@@ -277,7 +277,10 @@ def compiling_alone(path: Path) -> Iterator[None]:
 
 
 class Keeping(NamedTuple):
-    """How compiled code is kept: the bytes to keep, or None, and how a dispatcher takes what was made of them."""
+    """How compiled code is kept: the bytes to keep, or None, and how a dispatcher is given what was loaded.
+
+    Where any of the three fails, the code is compiled and not kept.
+    """
 
     dumped: Callable[[Any], bytes | None]
     add: Callable[[Any, Any, Any], None]
@@ -287,7 +290,13 @@ class Keeping(NamedTuple):
 
 def keep_on_disk(dispatcher: Any, keeping: Keeping) -> None:
     """Have compiled code loaded from disk where it is kept, and keep what is compiled."""
-    compile_now, made_from = dispatcher.compile, cache(keeping.made_from)
+    compile_now = dispatcher.compile
+
+    @cache
+    def made_from() -> str | None:
+        with suppress(Exception):
+            return keeping.made_from()
+        return None
 
     def compile_or_load(signature: Any) -> Any:
         path = None if signature in dispatcher.overloads else _path_for(dispatcher, made_from(), signature)
@@ -297,7 +306,7 @@ def keep_on_disk(dispatcher: Any, keeping: Keeping) -> None:
                     _watching.get()[0]("compiling")
                     with _quick_comparison():
                         compile_now(signature)
-                    _save(keeping.dumped(dispatcher.overloads[signature]), path)
+                    _save(keeping, dispatcher.overloads[signature], path)
         return compile_now(signature)  # what there is already, if there is
 
     dispatcher.compile = compile_or_load
@@ -358,11 +367,12 @@ def _load(dispatcher: Any, signature: Any, path: Path, keeping: Keeping) -> bool
         return True
 
 
-def _save(data: bytes | None, path: Path) -> None:
+def _save(keeping: Keeping, compiled: Any, path: Path) -> None:
     """Keep compiled code, if there is a place that lets us."""
-    if data is None:
-        return
-    with suppress(OSError):
+    with suppress(Exception):
+        data = keeping.dumped(compiled)
+        if data is None:
+            return
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=".new-")
         try:
             with os.fdopen(handle, "wb") as stream:

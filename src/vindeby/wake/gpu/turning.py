@@ -1,4 +1,4 @@
-"""What the kernels share: which layout and direction a block works on, turning places into the wind, and adding up.
+"""What the kernels share: how they are compiled and kept, which layout and direction a block works on, and adding up.
 
 A *job* is one layout in one wind direction. A block of ``LANES`` threads (one warp, whose barriers are cheap) works on
 one or several jobs at a time, and then on others, so that the room it works with is that of few jobs. Each job writes
@@ -30,14 +30,16 @@ def compiled_kernel(function: Callable[..., None], registers: int | None = None)
     if is_simulated():
         return cuda.jit(function)
 
-    def made_from() -> str | None:
-        text = described(numba.njit(function))
-        return None if text is None else repr((text, registers, version("numba-cuda")))
-
-    def add(dispatcher: Any, signature: Any, kept: Any) -> None:
-        dispatcher.add_overload(kept, signature)
-
     dispatcher = cuda.jit(function, max_registers=registers)
+
+    def made_from() -> str | None:
+        text, options = described(numba.njit(function)), sorted(dispatcher.targetoptions.items())
+        return None if text is None else repr((text, options, version("numba-cuda")))
+
+    def add(dispatcher: Any, signature: Any, loaded: Any) -> None:
+        loaded.bind()  # a card may refuse it, and then it is compiled again
+        dispatcher.add_overload(loaded, signature)
+
     keep_on_disk(dispatcher, Keeping(pickle.dumps, add, made_from))
     return dispatcher
 
