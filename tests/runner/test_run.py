@@ -194,7 +194,7 @@ def test_a_place_that_cannot_be_is_refused(tmp_path: Path) -> None:
         run(calling("good"), tmp_path)
     with pytest.raises(ArgumentError, match="make it first"):
         run(calling("good"), tmp_path / "no" / "out.h5")
-    with pytest.raises(ArgumentError, match="number of workers of at least 1"):
+    with pytest.raises(ArgumentError, match=r"^run: workers=0: give a number of workers of at least 1"):
         run(calling("good"), tmp_path / "out.h5", workers=0)
     with pytest.raises(ArgumentError, match="'ignore' is not known; use abort, skip, rerun"):
         run(calling("good"), tmp_path / "out.h5", on_bad="ignore")

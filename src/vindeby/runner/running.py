@@ -171,7 +171,7 @@ def _overridden(options: RunOptions, **given: float | str | None) -> RunOptions:
     try:
         return RunOptions.model_validate(changed)
     except ValueError:
-        shown = ", ".join(f"{name}={value!r}" for name, value in given.items())
+        shown = ", ".join(f"{name}={value!r}" for name, value in given.items() if value is not None)
         raise ArgumentError(
             f"run: {shown}: give a number of workers of at least 1, cpu, auto or cuda as device, a number of tasks or "
             "a percentage such as 5%, and seconds above 0"
