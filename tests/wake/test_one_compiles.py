@@ -10,7 +10,7 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numba
 import pytest
@@ -158,6 +158,56 @@ def test_threads_that_load_the_same_loop_at_the_same_time_add_it_once(
 
     loaded.compile = looked_up
     assert loaded(3.0) == 4.0
+
+
+class Forth(NamedTuple):
+    first: float
+    second: float
+
+
+class Back(NamedTuple):
+    second: float
+    first: float
+
+
+Back.__name__ = Forth.__name__  # another version of the same class
+
+
+def test_a_loop_is_compiled_again_for_named_tuples_whose_fields_have_changed_places(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("vindeby.wake.compiling.compiled.cache_folder", lambda: tmp_path)
+    tmp_path.chmod(0o700)
+
+    def loop(both: tuple[Any]) -> float:
+        return float(both[0].first)
+
+    assert kernel()(loop)((Forth(first=1.0, second=2.0),)) == 1.0
+    assert kernel()(loop)((Back(first=1.0, second=2.0),)) == 1.0
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_a_kept_loop_with_a_changed_byte_is_compiled_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("vindeby.wake.compiling.compiled.cache_folder", lambda: tmp_path)
+    tmp_path.chmod(0o700)
+    heard: list[str] = []
+
+    def loop(number: float) -> float:
+        return number + 1.0
+
+    with watched(heard.append):
+        kernel()(loop)(1.0)
+        [file] = tmp_path.iterdir()
+        whole = file.read_bytes()
+        for place in (0, len(whole) // 2, len(whole) - 1):
+            changed = bytearray(whole)
+            changed[place] ^= 1
+            file.write_bytes(changed)
+            assert kernel()(loop)(1.0) == 2.0
+            assert file.read_bytes() != changed
+    assert heard == ["compiling"] * 4
 
 
 @pytest.mark.parametrize("fails", ["dumped", "add", "made_from"])

@@ -29,7 +29,7 @@ import platform
 import stat
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from functools import cache
@@ -58,6 +58,8 @@ _OPTIONS: dict[str, Any] = {
     "error_model": "numpy",
     "_nrt": True,
 }
+
+_DIGEST_SIZE = hashlib.sha256().digest_size
 
 LONGEST_WAIT_S = 120.0
 """The largest loop takes less than a minute on a free processor; its holder may be stopped for as long as it likes."""
@@ -306,8 +308,9 @@ def keep_on_disk(dispatcher: Any, keeping: Keeping) -> None:
                     _watching.get()[0]("compiling")
                     with _quick_comparison():
                         compile_now(signature)
-                    _save(keeping, dispatcher.overloads[signature], path)
-        return compile_now(signature)  # what there is already, if there is
+                    _save(keeping, dispatcher, signature, path)
+        with global_compiler_lock:  # what there is already, if there is
+            return compile_now(signature)
 
     dispatcher.compile = compile_or_load
 
@@ -345,11 +348,18 @@ def _path_for(dispatcher: Any, made_from: str | None, signature: Any) -> Path | 
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         _refuse_untrusted(folder.stat())
-    except OSError:
+    except (OSError, ValueError):  # ValueError: this cannot be the name of a folder
         return None
-    processor = dispatcher.targetctx.codegen().magic_tuple()
-    digest = hashlib.sha256(repr((made_from, str(signature), processor)).encode())
+    processor, fields = dispatcher.targetctx.codegen().magic_tuple(), list(_fields_of(signature))
+    digest = hashlib.sha256(repr((made_from, str(signature), fields, processor)).encode())
     return folder / f"{dispatcher.py_func.__name__}-{digest.hexdigest()[:32]}.nbc"
+
+
+def _fields_of(kinds: Iterable[Any]) -> Iterator[tuple[str, ...]]:
+    """The fields of all named tuples among these types: machine code reads them by position, whatever their names."""
+    for kind in kinds:
+        yield tuple(getattr(kind, "fields", ()))
+        yield from _fields_of(getattr(kind, "types", ()))
 
 
 def _load(dispatcher: Any, signature: Any, path: Path, keeping: Keeping) -> bool:
@@ -361,22 +371,25 @@ def _load(dispatcher: Any, signature: Any, path: Path, keeping: Keeping) -> bool
         try:
             with path.open("rb") as stream:
                 _refuse_untrusted(os.fstat(stream.fileno()))
-                keeping.add(dispatcher, signature, pickle.load(stream))  # noqa: S301
+                digest, data = stream.read(_DIGEST_SIZE), stream.read()
+            if hashlib.sha256(data).digest() != digest:
+                return False
+            keeping.add(dispatcher, signature, pickle.loads(data))  # noqa: S301
         except Exception:  # noqa: BLE001  a damaged file can fail in any way, and compiling is always right
             return False
         return True
 
 
-def _save(keeping: Keeping, compiled: Any, path: Path) -> None:
-    """Keep compiled code, if there is a place that lets us."""
+def _save(keeping: Keeping, dispatcher: Any, signature: Any, path: Path) -> None:
+    """Keep compiled code behind its digest, if there is a place that lets us."""
     with suppress(Exception):
-        data = keeping.dumped(compiled)
+        data = keeping.dumped(dispatcher.overloads[signature])
         if data is None:
             return
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=".new-")
         try:
             with os.fdopen(handle, "wb") as stream:
-                stream.write(data)
+                stream.write(hashlib.sha256(data).digest() + data)
             Path(name).replace(path)
         finally:
             Path(name).unlink(missing_ok=True)
