@@ -161,6 +161,17 @@ def test_a_layout_that_is_refused_leaves_the_others_on_the_card(
     assert (gathering.used, gathering.lost) == ({"cuda"}, "")
 
 
+def test_a_layout_that_is_not_one_leaves_the_card_to_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    x, y = [0.0, 500.0, 1000.0], [0.0, 0.0, 500.0]
+    Card(monkeypatch)
+    gathering = Gathering("cuda", due=1.0)
+    calls = [partial(FARM.aep_and_gradient, x, y[:count]) for count in (3, 2, 3)]
+    found = dict(gathering.run(calls))
+    assert isinstance(found[1], ArgumentError)
+    assert found[0][0] == found[2][0] == FARM.aep_and_gradient(x, y)[0]
+    assert (gathering.used, gathering.lost) == ({"cuda"}, "")
+
+
 def test_without_enough_threads_searches_run_one_by_one(
     search: Search, alone: list[Result], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -121,7 +121,7 @@ class Gathering:
     def aep(self, farm: WindFarm, x: FloatArray, y: FloatArray, types: npt.ArrayLike) -> float:
         """The AEP of a layout (GWh); called by a search, which waits."""
         layout = (x, y, np.broadcast_to(types, x.shape))
-        return float(self.evaluated(farm, layout, (-1, len(x)), _energies))
+        return float(self.evaluated(farm, layout, (-1, len(x), len(y)), _energies))
 
     def aep_and_gradient(
         self, farm: WindFarm, x: npt.ArrayLike, y: npt.ArrayLike, types: npt.ArrayLike
@@ -129,7 +129,9 @@ class Gathering:
         """What ``farm.aep_and_gradient`` gives; called by a search, which waits."""
         px, py = np.array(x, np.float64, ndmin=1), np.array(y, np.float64, ndmin=1)
         layout = (px, py, np.broadcast_to(types, px.shape))
-        found: tuple[float, FloatArray, FloatArray] = self.evaluated(farm, layout, (len(px),), _gradients)
+        found: tuple[float, FloatArray, FloatArray] = self.evaluated(
+            farm, layout, (len(px), len(py)), _gradients
+        )
         return found
 
     def evaluated(self, farm: WindFarm, layout: Layout, kind: tuple[int, ...], batch: Batch) -> Any:
