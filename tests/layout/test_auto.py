@@ -14,7 +14,7 @@ from tests.command import vindeby
 from tests.layout.farms import mixed_farm, round_farm
 from tests.layout.zoned_problems import PROBLEMS
 from tests.physics.gridded_sites import SOUTH, WEST, Local
-from vindeby.assembly.foreign_farm import ForeignFarm, Places
+from vindeby.assembly.foreign_farm import ForeignFarm
 from vindeby.campaign import Campaign
 from vindeby.errors import ArgumentError, TaskError
 from vindeby.layout import Auto, Boundary, Gradient, Layout, LayoutProblem, RandomStart, Result, SmartStart
@@ -24,6 +24,7 @@ from vindeby.layout.portfolio.candidates import POINTS, Budget, Candidate, Candi
 from vindeby.layout.portfolio.contest import Climbs, Contest, Race
 from vindeby.layout.portfolio.starts import GRADIENT, Start, starts_for
 from vindeby.wake import Turbine, WeibullSite, WindFarm, WindStates
+from vindeby.wake.layout_checks import Places
 
 pytestmark = pytest.mark.slow
 

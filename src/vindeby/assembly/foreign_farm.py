@@ -18,14 +18,12 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from vindeby.arrays import FloatArray, IntArray
+from vindeby.arrays import FloatArray
 from vindeby.errors import ArgumentError
 from vindeby.units import mean_power_to_aep_gwh
 from vindeby.wake import Neighbours, Site, Turbine, WakeModel, WindFarm, WindStates, models
+from vindeby.wake.layout_checks import Places
 from vindeby.wake.loops.wind_access import free_wind_at, wind_and_locality
-
-Places = tuple[FloatArray, FloatArray, IntArray]
-"""x, y and type of every turbine, neighbours last."""
 
 
 class Engine(Protocol):

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from vindeby import units
-from vindeby.arrays import FloatArray, IntArray
+from vindeby.arrays import FloatArray
 from vindeby.assembly.cables import check_cables
 from vindeby.assembly.stored_turbines import (
     PlacedLayout,
@@ -56,6 +56,7 @@ from vindeby.errors import ArgumentError
 from vindeby.parameters import weight_of
 from vindeby.store.format.record import Record
 from vindeby.text import plural
+from vindeby.wake.layout_checks import Places
 
 if TYPE_CHECKING:
     from vindeby.wake import WindFarm
@@ -318,9 +319,7 @@ class CampaignCheck:
         if said is not None and said != diameter:
             yield f"diameter is {said}, but type {cell.type_idx} of the campaign has {diameter:g}"
 
-    def _check_worth(
-        self, cell: Cell, layout: tuple[FloatArray, FloatArray, IntArray], stored_gwh: float, tolerance: float
-    ) -> Iterator[str]:
+    def _check_worth(self, cell: Cell, layout: Places, stored_gwh: float, tolerance: float) -> Iterator[str]:
         types = layout[2]
         each_mw = [turbine.rated_power_mw for turbine in self._campaign.turbines_of(cell)]
         full_gwh = units.capacity_to_largest_aep_gwh(float(np.array(each_mw)[types].sum()))
@@ -362,9 +361,7 @@ class CampaignCheck:
             if not abs(again - stored) <= TOLERANCE_AEP * again:
                 yield f"{REVENUE} is {stored:.9g}, but the layout gives {again:.9g}"
 
-    def _check_search(
-        self, cell: Cell, layout: tuple[FloatArray, FloatArray, IntArray], record: Record
-    ) -> Iterator[str]:
+    def _check_search(self, cell: Cell, layout: Places, record: Record) -> Iterator[str]:
         """What is wrong with what a search says besides: the energies of competing zones, the weight of a front."""
         said, weight = record.arrays.get("zone_aep"), record.attributes.get("weight")
         if said is not None and cell.zones:

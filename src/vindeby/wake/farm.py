@@ -17,12 +17,13 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, Self
 import numpy as np
 import numpy.typing as npt
 
-from vindeby.arrays import FloatArray, IntArray
+from vindeby.arrays import FloatArray
 from vindeby.errors import ArgumentError
 from vindeby.text import plural
 from vindeby.units import mean_power_to_aep_gwh
 from vindeby.wake.gathering import gathering_of_thread
 from vindeby.wake.gpu.devices import Batch, Device, chosen_device
+from vindeby.wake.layout_checks import LayoutChecks, Places
 from vindeby.wake.loops.choice import Call, Loops
 from vindeby.wake.loops.frame import NOTHING_KEPT, Kept
 from vindeby.wake.loops.local_wind import LocalWind, wind_near
@@ -34,7 +35,6 @@ from vindeby.wake.loops.wind_access import (
     wind_and_locality,
 )
 from vindeby.wake.models import WakeModel, model_named
-from vindeby.wake.sites.gridded_site import GriddedSite
 from vindeby.wake.sites.site import Site, UniformSite, WindStates, chunks_of
 from vindeby.wake.turbines.curves import turbine_arrays
 from vindeby.wake.turbines.turbine import Turbine
@@ -156,19 +156,18 @@ class WindFarm:
         self._tabulate = tabulate
         self.device = self._device_for(device)
         self._loops = Loops(self.model, self.turbines, self.states, self.locality, tabulate=tabulate)
-        self._neighbours = (
-            self._checked_layout(neighbours.x, neighbours.y, neighbours.types, "neighbour")
-            if neighbours
-            else None
-        )
+        self._checks = LayoutChecks(self.site, self.turbines)
+        self._neighbours = self._checked_neighbours(neighbours) if neighbours else None
 
     def beside(self, neighbours: Neighbours) -> Self:
         """The same farm among other neighbours."""
         farm = copy(self)
         farm.neighbours = neighbours
-        own = neighbours.x, neighbours.y, neighbours.types
-        farm._neighbours = self._checked_layout(*own, "neighbour")  # noqa: SLF001  a copy of this one
+        farm._neighbours = self._checked_neighbours(neighbours)  # noqa: SLF001  a copy of this one
         return farm
+
+    def _checked_neighbours(self, given: Neighbours) -> Places:
+        return self._checks.layout(given.x, given.y, given.types, "neighbour")
 
     def on(self, device: Device) -> Self:
         """The same farm with another device for batches of layouts."""
@@ -205,7 +204,7 @@ class WindFarm:
             types: Index into the turbine types, one for all turbines or shape (turbines,).
         """
         each = self.turbine_aep(x, y, types)
-        self._refuse_impossible_places(x, y)
+        self._checks.refuse_impossible_places(x, y)
         return float(each.sum())
 
     def turbine_aep(self, x: npt.ArrayLike, y: npt.ArrayLike, types: npt.ArrayLike = 0) -> FloatArray:
@@ -273,22 +272,20 @@ class WindFarm:
     def _batch(self, x: npt.ArrayLike, y: npt.ArrayLike, types: npt.ArrayLike, *, gradient: bool) -> Batch:
         """Check all layouts, then evaluate them on the farm's device."""
         self._refuse_several_scenarios()
-        rows = [np.asarray(v) for v in (x, y)]
-        if rows[0].ndim != 2 or rows[0].shape != rows[1].shape:
-            shapes = " and ".join(str(row.shape) for row in rows)
-            raise ArgumentError(f"x and y must both have the shape (layouts, turbines), not {shapes}")
-        kinds = np.asarray(types)
-        if kinds.ndim == 2 and kinds.shape != rows[0].shape:
-            raise ArgumentError(
-                f"types of all layouts must have the shape {rows[0].shape}, not {kinds.shape}"
+        px, py, kinds = self._checks.batch(x, y, types)
+        layouts, counted = px.shape
+        if self._neighbours is not None:
+            beside_x, beside_y, beside_types = (np.tile(column, (layouts, 1)) for column in self._neighbours)
+            px, py, kinds = (
+                np.hstack([px, beside_x]),
+                np.hstack([py, beside_y]),
+                np.hstack([kinds, beside_types]),
             )
-        px, py, kinds = self._checked_layouts(rows[0], rows[1], kinds)
-        layouts, counted = rows[0].shape
         if self.device == "cuda" and layouts:
             return self._on_card.evaluate(px, py, kinds, counted, gradient=gradient)
         call = self._loops.gradient(self.states) if gradient else self._loops.energy(self.states)
 
-        def one(layout: tuple[FloatArray, FloatArray, IntArray]) -> tuple[FloatArray, FloatArray, FloatArray]:
+        def one(layout: Places) -> tuple[FloatArray, FloatArray, FloatArray]:
             slopes = len(layout[0]) if gradient else 0
             return self._run(call, layout, counted, self.wind, slopes=slopes, threads=1)
 
@@ -299,24 +296,6 @@ class WindFarm:
                 found.aep[i] = turbines.sum()
                 found.slope_x[i], found.slope_y[i] = slope_x[:counted], slope_y[:counted]
         return found
-
-    def _checked_layouts(
-        self, x: npt.NDArray[Any], y: npt.NDArray[Any], types: npt.NDArray[Any]
-    ) -> tuple[FloatArray, FloatArray, IntArray]:
-        """Layouts of the same size with their neighbours, checked together: one by one would take long."""
-        if types.shape != x.shape:
-            types = np.broadcast_to(self._checked_types(types, x.shape[1]), x.shape)
-        try:
-            px, py, kinds = self._checked_layout(x.ravel(), y.ravel(), types.ravel())
-        except ArgumentError:
-            for layout in zip(x, y, types, strict=True):
-                self._checked_layout(*layout)  # so that the message gives the index in its own layout
-            raise
-        px, py, kinds = px.reshape(x.shape), py.reshape(x.shape), kinds.reshape(x.shape)
-        if self._neighbours is None:
-            return px, py, kinds
-        beside_x, beside_y, beside_types = (np.tile(v, (len(x), 1)) for v in self._neighbours)
-        return np.hstack([px, beside_x]), np.hstack([py, beside_y]), np.hstack([kinds, beside_types])
 
     def _refuse_several_scenarios(self) -> None:
         if self.parts != (self,):
@@ -434,7 +413,7 @@ class WindFarm:
                 "where the wind differs from place to place, the AEP without wakes depends on where turbines stand; "
                 "call free_aep_at(x, y, types)"
             )
-        types = self._checked_types(types, count)
+        types = self._checks.types(types, count)
         alone = [
             float((t.power_at(self.states.speed) * self.states.probability).sum()) for t in self.turbines
         ]
@@ -444,7 +423,7 @@ class WindFarm:
         """AEP in GWh that turbines at these places would have if none stood in a wake."""
         if self.locality == "uniform":
             return self.wake_free_aep(len(np.atleast_1d(np.asarray(x))), types)
-        _, _, types = self._checked_layout(x, y, types)
+        _, _, types = self._checks.layout(x, y, types)
         free = self.free_wind(x, y, types)
         watts = [
             (self.turbines[t].power_at(speed) * weight).sum()
@@ -454,7 +433,7 @@ class WindFarm:
 
     def free_wind(self, x: npt.ArrayLike, y: npt.ArrayLike, types: npt.ArrayLike = 0) -> FreeWind:
         """The wind at every turbine in every wind state if there were no wakes; axes as in ``power``."""
-        px, py, types = self._checked_layout(x, y, types)
+        px, py, types = self._checks.layout(x, y, types)
         free = free_wind_at(self.wind, self.states.direction, px, py, types)
         if self.states.step is not None:
             in_time = np.argsort(self.states.step)
@@ -510,7 +489,7 @@ class WindFarm:
 
     def _speeds_at(
         self,
-        layout: tuple[FloatArray, FloatArray, IntArray],
+        layout: Places,
         states: WindStates,
         point_x: FloatArray,
         point_y: FloatArray,
@@ -533,7 +512,7 @@ class WindFarm:
     def _run(
         self,
         call: Call,
-        layout: tuple[FloatArray, FloatArray, IntArray],
+        layout: Places,
         counted: int,
         wind: Wind | LocalWind,
         *,
@@ -565,7 +544,7 @@ class WindFarm:
 
     def _of_chunk(
         self,
-        layout: tuple[FloatArray, FloatArray, IntArray],
+        layout: Places,
         counted: int,
         states: WindStates,
         *,
@@ -602,61 +581,10 @@ class WindFarm:
                 f"wake model {model.name} needs a turbulence intensity above 0 in every wind state"
             )
 
-    def _refuse_impossible_places(self, x: npt.ArrayLike, y: npt.ArrayLike) -> None:
-        # Of few numbers, lists are faster than arrays.
-        east, north = (np.array(v, np.float64, ndmin=1).tolist() for v in (x, y))
-        places = list(zip(east, north, strict=True))
-        if len(set(places)) < len(places):
-            other = next(i for i, place in enumerate(places) if place in places[:i])
-            at = places[other]
-            raise ArgumentError(
-                f"turbines {places.index(at)} and {other} both stand at ({at[0]:g}, {at[1]:g}); "
-                "give each a place of its own"
-            )
-        radius = 0.5 * min(turbine.rotor_diameter_m for turbine in self.turbines)
-        if len(places) > 1 and (extent := max(max(east) - min(east), max(north) - min(north))) < radius:
-            raise ArgumentError(
-                f"all {len(places)} turbines stand within {extent:.3g} m, less than the radius of a rotor, "
-                f"{radius:g} m; give x and y in metres, not in degrees or kilometres"
-            )
-
-    def _layout(
-        self, x: npt.ArrayLike, y: npt.ArrayLike, types: npt.ArrayLike
-    ) -> tuple[tuple[FloatArray, FloatArray, IntArray], int]:
-        own = self._checked_layout(x, y, types)
+    def _layout(self, x: npt.ArrayLike, y: npt.ArrayLike, types: npt.ArrayLike) -> tuple[Places, int]:
+        own = self._checks.layout(x, y, types)
         counted = len(own[0])
         if self._neighbours is None:
             return own, counted
         px, py, types = (np.concatenate(pair) for pair in zip(own, self._neighbours, strict=True))
         return (px, py, types), counted
-
-    def _checked_layout(
-        self, x: npt.ArrayLike, y: npt.ArrayLike, types: npt.ArrayLike, what: str = "turbine"
-    ) -> tuple[FloatArray, FloatArray, IntArray]:
-        # Copies, which can be written to: loops are compiled again for arrays that cannot (see ``wind_of``).
-        try:
-            px, py = (np.array(v, np.float64, order="C", ndmin=1) for v in (x, y))
-        except (TypeError, ValueError) as problem:
-            raise ArgumentError(f"x and y must be numbers: {problem}") from None
-        if px.ndim != 1 or px.shape != py.shape:
-            raise ArgumentError(
-                f"x and y must be lists of the same length, not of shapes {px.shape} and {py.shape}"
-            )
-        for name, values in (("x", px), ("y", py)):
-            if not np.isfinite(values).all():
-                place = int(np.argmin(np.isfinite(values)))
-                raise ArgumentError(
-                    f"{name}[{place}] is {values[place]}; positions must be finite numbers of metres"
-                )
-        if isinstance(self.site, GriddedSite):
-            self.site.grid.refuse_outside(px, py, what)
-        return px, py, self._checked_types(types, len(px))
-
-    def _checked_types(self, types: npt.ArrayLike, count: int) -> IntArray:
-        given = np.asarray(types)
-        if given.shape not in ((), (count,)) or (given.dtype.kind not in "iu" and given.size):
-            raise ArgumentError(f"types must be one index or {count}, whole numbers, not {types!r}")
-        checked = np.array(np.broadcast_to(given, (count,)), np.int64, order="C")
-        if count and (checked.min() < 0 or checked.max() >= len(self.turbines)):
-            raise ArgumentError(f"types must be from 0 to {len(self.turbines) - 1}, not {types!r}")
-        return checked

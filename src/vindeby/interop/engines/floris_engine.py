@@ -12,12 +12,12 @@ import numpy as np
 import numpy.typing as npt
 
 from vindeby.arrays import FloatArray
-from vindeby.assembly.foreign_farm import Places
 from vindeby.campaign.sections.wake_model import FlorisEngine
 from vindeby.errors import ArgumentError, InputError
 from vindeby.interop.engines import need_engine, refuse_nan
 from vindeby.interop.turbine_curves import floris_turbine
 from vindeby.wake import Turbine, WindStates
+from vindeby.wake.layout_checks import Places
 
 _NUMBERS = 2_000_000
 """Wind speeds on rotors, or at points, that FLORIS computes at a time: its arrays grow with them."""

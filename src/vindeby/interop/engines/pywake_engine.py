@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from vindeby.arrays import FloatArray
-from vindeby.assembly.foreign_farm import Places
 from vindeby.campaign.sections.wake_model import PyWakeEngine
 from vindeby.interop.engines import made_model, need_engine, refuse_nan
 from vindeby.wake import ChangedSite, GriddedSite, Site, Turbine, WindStates
+from vindeby.wake.layout_checks import Places
 
 _STEPS = 2048
 """Steps of a time series that PyWake computes at a time: its arrays grow with the number of steps."""

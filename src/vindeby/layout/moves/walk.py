@@ -38,6 +38,7 @@ from vindeby.layout.problem import Layout, LayoutProblem
 from vindeby.layout.valuation import Valuation
 from vindeby.units import mean_power_to_aep_gwh
 from vindeby.wake import Neighbours, ScenarioFarm, WindFarm
+from vindeby.wake.layout_checks import Places
 
 
 class WholeMoves(NamedTuple):
@@ -115,7 +116,7 @@ def _whole_kernels(farm: WindFarm, counted: int, origin: Sequence[float] | Float
 
 def _mover_over_scenarios(
     farm: ScenarioFarm,
-    layout: tuple[FloatArray, FloatArray, IntArray],
+    layout: Places,
     counted: int,
     trials: int,
     origin: Sequence[float] | FloatArray,

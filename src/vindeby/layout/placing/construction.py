@@ -21,6 +21,7 @@ from vindeby.layout.placing.grid_wakes import can_be_tabulated, grid_wakes
 from vindeby.layout.placing.steps import new_free, new_state, placing_kernels, set_free_wind
 from vindeby.layout.problem import Layout, LayoutProblem, Remaining
 from vindeby.wake import WindFarm
+from vindeby.wake.layout_checks import Places
 
 
 def grid_inside(problem: LayoutProblem, size: int) -> tuple[FloatArray, FloatArray]:
@@ -79,7 +80,7 @@ class JudgesPoints(Protocol):
         self,
         x: FloatArray,
         y: FloatArray,
-        standing: tuple[FloatArray, FloatArray, IntArray],
+        standing: Places,
         directions: npt.ArrayLike | None,
         speeds: npt.ArrayLike | None,
     ) -> FloatArray:
