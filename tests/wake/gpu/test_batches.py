@@ -246,7 +246,9 @@ def test_threads_evaluate_a_batch_as_one_layout_after_another() -> None:
         (([1.0, 2.0], [1.0, 2.0]), "shape \\(layouts, turbines\\)"),
         (([[1.0, 2.0]], [[1.0]]), "shape \\(layouts, turbines\\)"),
         (([[1.0, np.nan]], [[1.0, 2.0]]), "x\\[1\\] is nan"),
-        (([[1.0, 900.0], [1.0, np.nan]], [[1.0, 2.0], [3.0, 4.0]]), "x\\[1\\] is nan"),
+        (([[1.0, 900.0], [1.0, np.nan]], [[1.0, 2.0], [3.0, 4.0]]), "layout 1: x\\[1\\] is nan"),
+        (([[1.0, 900.0], [1.0]], [[1.0, 2.0], [3.0, 4.0]]), "x and y must be numbers"),
+        (([[1.0, 900.0]], [[1.0, 2.0]], [[0, 1], [1]]), "types must be one index, or one for each turbine"),
         (([[1.0, 900.0]], [[1.0, 2.0]], [[0, 1], [0, 1]]), "types of all layouts"),
         (([[1.0, 900.0], [1.0, 900.0]], [[1.0, 2.0], [3.0, 4.0]], [0]), "types must be one index or 2"),
         ((np.zeros((0, 2)), np.zeros((0, 2)), [0, 0, 0]), "types must be one index or 2"),
@@ -287,6 +289,39 @@ with watched(compiled.append):
         farm.aep_and_gradient_batch([[0.0, 900.0]], [[0.0, 10.0]])
 print(compiled.count("compiling"))
 """
+
+
+DESCRIBED = """
+import numba
+from numba.core.registry import CPUDispatcher
+from vindeby.wake import MODELS
+from vindeby.wake.compiling.compiled import described
+from vindeby.wake.gpu.by_state import by_state_kernel
+from vindeby.wake.gpu.by_table import by_table_kernel
+from vindeby.wake.gpu.by_width import by_width_kernel
+from vindeby.wake.gpu.turning import add_directions, sort_downwind
+
+# What is compiled for a card alone cannot be described by all versions of numba-cuda.
+assert isinstance(sort_downwind, CPUDispatcher)
+model, kernels = MODELS["nygaard-2022"](), [add_directions]
+for flag in (False, True):
+    kernels += [by_state_kernel(one, gradient=flag, registers=80) for one in (model, MODELS["jensen"]())]
+    kernels += [by_table_kernel(model, gradient=flag, registers=64)]
+    kernels += [by_width_kernel(model, near=flag, registers=80)]
+texts = [described(numba.njit(kernel.py_func)) for kernel in kernels]
+print(len(texts), len({text for text in texts if text is not None}))
+"""
+
+
+@pytest.mark.slow
+def test_each_kernel_can_be_described_for_the_disk_and_has_a_description_of_its_own() -> None:
+    environment = {name: value for name, value in os.environ.items() if name != "NUMBA_ENABLE_CUDASIM"}
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", DESCRIBED],
+        env=environment, capture_output=True, text=True, check=True, timeout=240,
+    )  # fmt: skip
+    assert done.stdout == "9 9\n"
+
 
 if ON_CARD:  # the simulator compiles nothing
 

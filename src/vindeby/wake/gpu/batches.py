@@ -32,6 +32,7 @@ from vindeby.wake.gpu.by_width import (
 )
 from vindeby.wake.gpu.devices import Batch, cuda_module, found_device, is_simulated
 from vindeby.wake.gpu.turning import LANES, Layouts, Sums, TurnedRoom, add_directions
+from vindeby.wake.layout_checks import Places
 from vindeby.wake.loops.choice import Call
 from vindeby.wake.loops.pair_tables import NODES, PairTables
 from vindeby.wake.loops.wind import DirectionPairs, Wind
@@ -166,7 +167,7 @@ class FarmOnCard:
                 whole[here] = values
         return found
 
-    def powers(self, layouts: Sequence[tuple[FloatArray, FloatArray, IntArray]], own: int) -> FloatArray:
+    def powers(self, layouts: Sequence[Places], own: int) -> FloatArray:
         """Power in W of the first ``own`` turbines of layouts (x, y and types) of any sizes: (layouts, own, states)."""
         sizes, states = np.array([len(x) for x, _, _ in layouts]), len(self._wind.speed)
         n, found = int(sizes.max(initial=0)), np.empty((len(layouts), own, states))
@@ -200,19 +201,8 @@ class FarmOnCard:
             pairs, most = min(self._pairs, n * (n - 1) // 2), _to_card(np.zeros(1, np.int64))
             room = self._table_room(jobs, n, max(pairs, 1), LANES // lanes, gradient=gradient)
             _run(
-                kernel,
-                len(room.states),
-                tables,
-                arrays,
-                sources,
-                wind,
-                directions,
-                given,
-                room,
-                lanes,
-                sums,
-                most,
-            )
+                kernel, len(room.states), tables, arrays, sources, wind, directions, given, room, lanes, sums, most
+            )  # fmt: skip
             needed = int(_to_host(most)[0])
             del room  # before there is more of it
 
@@ -280,15 +270,11 @@ def _added(sums: Sums, slopes: int) -> Batch:
     threads = 1 if is_simulated() else 128
     blocks = -(-layouts * (slopes + 1) // threads)
     unit = mean_power_to_aep_gwh(1.0)
-    _run_threads(add_directions, blocks, threads, sums, unit, slopes, aep, slope_x, slope_y)
+    _run(add_directions, blocks, sums, unit, slopes, aep, slope_x, slope_y, threads=threads)
     return Batch(_to_host(aep), _to_host(slope_x)[:, :slopes], _to_host(slope_y)[:, :slopes])
 
 
-def _run(kernel: Any, blocks: int, *arguments: Any) -> None:
-    _run_threads(kernel, blocks, LANES, *arguments)
-
-
-def _run_threads(kernel: Any, blocks: int, threads: int, *arguments: Any) -> None:
+def _run(kernel: Any, blocks: int, *arguments: Any, threads: int = LANES) -> None:
     with warnings.catch_warnings():
         # Few layouts do not fill a card; that is what the user asked for.
         warnings.simplefilter("ignore")

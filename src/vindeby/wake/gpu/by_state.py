@@ -14,7 +14,7 @@ from numba import float64
 from vindeby.arrays import FloatArray
 from vindeby.wake.compiling.compiled import scalar
 from vindeby.wake.gpu.devices import cuda_module
-from vindeby.wake.gpu.turning import LANES, TurnedRoom, compiled_kernel, find_keys, place_in_order
+from vindeby.wake.gpu.turning import LANES, TurnedRoom, compiled_kernel, sort_downwind, total_of
 from vindeby.wake.loops.direct import make_walk, make_walk_back
 from vindeby.wake.loops.frame import add_slopes
 from vindeby.wake.loops.wind import Adjoints, DirectionWind, Turned, Waked
@@ -72,9 +72,7 @@ def _power_of(turned, waked, counted, s, each):
 
 
 @once_per_model
-def by_state_kernel(  # noqa: C901  barriers keep the steps of a kernel together
-    model: WakeModel, *, gradient: bool, registers: int
-) -> Callable[..., None]:
+def by_state_kernel(model: WakeModel, *, gradient: bool, registers: int) -> Callable[..., None]:
     """Compile the kernel for a model; ``lanes`` threads work on each job."""
     walk, walk_back = make_walk(model, "uniform"), make_walk_back(model, "uniform")
 
@@ -104,11 +102,8 @@ def by_state_kernel(  # noqa: C901  barriers keep the steps of a kernel together
             layout, d = job // directions, job % directions
             n, cosine, sine = layouts.sizes[layout], wind.cosine[d], wind.sine[d]
             x, y, order = layouts.x[layout, :n], layouts.y[layout, :n], room.turned.order[place, :n]
-            find_keys(x, y, cosine, sine, lane, lanes, key)
-            cuda.syncthreads()
-            place_in_order(x, y, cosine, sine, lane, lanes, key, order, along, across)
-            cuda.syncthreads()
             turned = Turned(layouts.types[layout], order, along, across)
+            sort_downwind(x, y, cosine, sine, lane, lanes, key, turned)
             power = 0.0
             if gradient:
                 _clear_sums(room.rows, t)
@@ -124,10 +119,7 @@ def by_state_kernel(  # noqa: C901  barriers keep the steps of a kernel together
             cuda.syncthreads()
             if start + slot < jobs:
                 if lane == 0:
-                    total = 0.0
-                    for other in range(thread, thread + lanes):
-                        total += powers[other]
-                    sums.power[layout, d] = total
+                    sums.power[layout, d] = total_of(powers, thread, thread + lanes)
                 if gradient:
                     for i in range(lane, layouts.counted, lanes):
                         of_x = of_y = 0.0

@@ -27,7 +27,7 @@ from numba import float64
 from vindeby.arrays import FloatArray
 from vindeby.wake.compiling.compiled import inlined, scalar
 from vindeby.wake.gpu.devices import cuda_module
-from vindeby.wake.gpu.turning import LANES, TurnedRoom, compiled_kernel, find_keys, place_in_order
+from vindeby.wake.gpu.turning import LANES, TurnedRoom, compiled_kernel, sort_downwind, total_of
 from vindeby.wake.loops.frame import pair_of
 from vindeby.wake.loops.pair_tables import LINE, NODES, PAGE, outside
 from vindeby.wake.loops.superposition import superposition_of_words
@@ -383,7 +383,7 @@ def by_table_kernel(model: WakeModel, *, gradient: bool, registers: int) -> Call
     list_pairs, put_rows = _make_list_pairs(model), _make_put_rows(gradient=gradient)
     walk, walk_outer = (_make_both_ways(model, gradient=gradient, outer=outer) for outer in (False, True))
 
-    def kernel(tables, turbines, sources, wind, pairs, layouts, room, lanes, sums, most):  # noqa: C901
+    def kernel(tables, turbines, sources, wind, pairs, layouts, room, lanes, sums, most):
         powers = cuda.shared.array(LANES, float64)
         thread, slots, block = cuda.threadIdx.x, LANES // lanes, cuda.blockIdx.x
         index, slot, lane = thread % lanes, thread // lanes, _whole(thread)
@@ -398,18 +398,10 @@ def by_table_kernel(model: WakeModel, *, gradient: bool, registers: int) -> Call
             x, y, cosine, sine = layouts.x[layout], layouts.y[layout], wind.cosine[d], wind.sine[d]
             turned = Turned(layouts.types[layout], order, room.turned.along[own], room.turned.across[own])
             job = TableRoom(
-                turned,
-                room.first[own],
-                room.source[own],
-                room.other[own],
-                room.rows[own],
-                room.states[block],
+                turned, room.first[own], room.source[own], room.other[own], room.rows[own], room.states[block],
                 room.thrust[block],
-            )
-            find_keys(x, y, cosine, sine, index, lanes, key)
-            cuda.syncthreads()
-            place_in_order(x, y, cosine, sine, index, lanes, key, order, turned.along, turned.across)
-            cuda.syncthreads()
+            )  # fmt: skip
+            sort_downwind(x, y, cosine, sine, index, lanes, key, turned)
             for a in range(index, n, lanes):
                 none = job.other.size  # to count them, list none
                 job.first[a], job.first[n + a] = list_pairs(tables, turbines, sources, job, a, none, none)
@@ -436,10 +428,7 @@ def by_table_kernel(model: WakeModel, *, gradient: bool, registers: int) -> Call
             powers[thread] = power
             cuda.syncthreads()
             if index == 0:
-                total = 0.0
-                for k in range(first_lane, first_lane + lanes):
-                    total += powers[k]
-                sums.power[layout, q] = total
+                sums.power[layout, q] = total_of(powers, first_lane, first_lane + lanes)
             if gradient:
                 for a in range(index, n, lanes):
                     if order[a] < counted:

@@ -23,7 +23,14 @@ from numba import float64
 from vindeby.arrays import FloatArray, IntArray
 from vindeby.wake.compiling.compiled import scalar
 from vindeby.wake.gpu.devices import cuda_module
-from vindeby.wake.gpu.turning import LANES, TurnedRoom, compiled_kernel, find_keys, place_in_order
+from vindeby.wake.gpu.turning import (
+    LANES,
+    TurnedRoom,
+    compiled_kernel,
+    sort_downwind,
+    total_of,
+    with_barriers,
+)
 from vindeby.wake.loops.frame import pair_of
 from vindeby.wake.loops.superposition import superposition_of_words
 from vindeby.wake.loops.width_steps import (
@@ -211,6 +218,7 @@ def _make_walk(model: WakeModel, *, near: bool) -> Callable[..., float]:
         _make_put_source(model), _make_add_wake(model, near=near), _make_add_near(model),
     )  # fmt: skip
 
+    @with_barriers
     def walk(data, turbines, wind, job, lane, start, stop, end, counted, each):
         turned, s, power = job.turned, start + lane.thread, 0.0
         n = turned.order.size
@@ -240,7 +248,7 @@ def _make_walk(model: WakeModel, *, near: bool) -> Callable[..., float]:
                 cuda.syncthreads()
         return power
 
-    return cuda.jit(walk, device=True)
+    return walk
 
 
 def _without_tables(model: WakeModel) -> WakeModel:
@@ -269,10 +277,7 @@ def by_width_kernel(model: WakeModel, *, near: bool, registers: int) -> Callable
                 turned, room.height[block], room.radius[block], room.reached[block], room.other[block],
                 room.summed[block, :n],
             )  # fmt: skip
-            find_keys(x, y, cosine, sine, index, LANES, key)
-            cuda.syncthreads()
-            place_in_order(x, y, cosine, sine, index, LANES, key, order, turned.along, turned.across)
-            cuda.syncthreads()
+            sort_downwind(x, y, cosine, sine, index, LANES, key, turned)
             _fill_sizes(turbines, turned, index, job.height, job.radius)
             cuda.syncthreads()
             end = last_needed(turned, counted)
@@ -288,10 +293,7 @@ def by_width_kernel(model: WakeModel, *, near: bool, registers: int) -> Callable
             powers[index] = power
             cuda.syncthreads()
             if index == 0:
-                total = 0.0
-                for k in range(LANES):
-                    total += powers[k]
-                sums.power[layout, d] = total
+                sums.power[layout, d] = total_of(powers, 0, LANES)
             cuda.syncthreads()
 
     return compiled_kernel(kernel, registers)

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numba
 
 from vindeby.arrays import FloatArray, IntArray
-from vindeby.wake.compiling.compiled import Keeping, described, keep_on_disk, scalar
+from vindeby.wake.compiling.compiled import Function, Keeping, described, keep_on_disk, scalar
 from vindeby.wake.gpu.devices import cuda_module, is_simulated
 from vindeby.wake.loops.wind import turn
 
@@ -42,6 +42,12 @@ def compiled_kernel(function: Callable[..., None], registers: int | None = None)
 
     keep_on_disk(dispatcher, Keeping(pickle.dumps, add, made_from))
     return dispatcher
+
+
+def with_barriers(function: Function) -> Function:
+    """Compile a function of kernels in which lanes wait for each other: only the simulator must be told that it has."""
+    compiled: Function = cuda.jit(function, device=True) if is_simulated() else scalar(function)
+    return compiled
 
 
 class Layouts(NamedTuple):
@@ -76,14 +82,14 @@ class TurnedRoom(NamedTuple):
 
 
 @scalar
-def find_keys(x, y, cosine, sine, lane, lanes, key):
+def _find_keys(x, y, cosine, sine, lane, lanes, key):
     """The downwind coordinate of every turbine; each lane has its own turbines."""
     for i in range(lane, x.size, lanes):
         key[i] = turn(cosine, sine, x[i], y[i])[0]
 
 
 @scalar
-def place_in_order(x, y, cosine, sine, lane, lanes, key, order, along, across):
+def _place_in_order(x, y, cosine, sine, lane, lanes, key, order, along, across):
     """Put every turbine where it belongs in the order downwind: as many as are upwind of it stand before it."""
     for i in range(lane, x.size, lanes):
         rank, own = 0, key[i]
@@ -93,24 +99,34 @@ def place_in_order(x, y, cosine, sine, lane, lanes, key, order, along, across):
         across[rank] = turn(cosine, sine, x[i], y[i])[1]
 
 
+@with_barriers
+def sort_downwind(x, y, cosine, sine, lane, lanes, key, turned):
+    """Turn a layout into the wind, in the order downwind; the lanes of its job share the work."""
+    _find_keys(x, y, cosine, sine, lane, lanes, key)
+    cuda.syncthreads()
+    _place_in_order(x, y, cosine, sine, lane, lanes, key, turned.order, turned.along, turned.across)
+    cuda.syncthreads()
+
+
 @scalar
-def _added(values):
+def total_of(values, first, last):
+    """The sum of some of these numbers, always in the same order."""
     total = 0.0
-    for d in range(values.size):
-        total += values[d]
+    for k in range(first, last):
+        total += values[k]
     return total
 
 
 def _add_directions(sums, unit, slopes, aep, slope_x, slope_y):
     """Add up the directions of every layout, in ``unit``: one thread for each turbine, and one for the power."""
     at = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x
-    layout, i = at // (slopes + 1), at % (slopes + 1)
+    layout, i, directions = at // (slopes + 1), at % (slopes + 1), sums.power.shape[1]
     if layout < aep.size:
         if i == slopes:
-            aep[layout] = _added(sums.power[layout]) * unit
+            aep[layout] = total_of(sums.power[layout], 0, directions) * unit
         else:
-            slope_x[layout, i] = _added(sums.of_x[layout, :, i]) * unit
-            slope_y[layout, i] = _added(sums.of_y[layout, :, i]) * unit
+            slope_x[layout, i] = total_of(sums.of_x[layout, :, i], 0, directions) * unit
+            slope_y[layout, i] = total_of(sums.of_y[layout, :, i], 0, directions) * unit
 
 
 add_directions = compiled_kernel(_add_directions)
