@@ -45,7 +45,7 @@ def compiled_kernel(function: Callable[..., None], registers: int | None = None)
 
 
 def with_barriers(function: Function) -> Function:
-    """Compile a function of kernels in which lanes wait for each other: only the simulator must be told that it has."""
+    """Compile a function of kernels in which lanes wait for each other, which the simulator has to know."""
     compiled: Function = cuda.jit(function, device=True) if is_simulated() else scalar(function)
     return compiled
 
