@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numba
 import pytest
 from numba.core.compiler import Flags
+from numba.core.compiler_lock import global_compiler_lock
 
 from vindeby.wake.compiling import compiled
 from vindeby.wake.compiling.compiled import (
@@ -130,6 +131,27 @@ def test_compiling_and_waiting_are_announced_and_loading_is_not(
         assert heard == ["compiling"]
         with compiling_alone(tmp_path / "other.nbc"), compiling_alone(tmp_path / "other.nbc"):
             assert set(heard[1:]) == {"waiting"}
+
+
+def test_a_thread_that_waits_for_a_file_holds_the_lock_of_the_compiler(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A thread that had the file and waited for the compiler would stop another that compiles and needs the file."""
+    monkeypatch.setattr("vindeby.wake.compiling.compiled.cache_folder", lambda: tmp_path)
+    tmp_path.chmod(0o700)
+    alone, held = compiled.compiling_alone, []
+
+    def noted(path: Path) -> Any:
+        held.append(global_compiler_lock.is_locked())
+        return alone(path)
+
+    monkeypatch.setattr(compiled, "compiling_alone", noted)
+
+    def loop(number: float) -> float:
+        return number + 1.0
+
+    assert kernel()(loop)(1.0) == 2.0
+    assert held == [True]
 
 
 def test_threads_that_load_the_same_loop_at_the_same_time_add_it_once(

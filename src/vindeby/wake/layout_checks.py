@@ -71,6 +71,8 @@ class LayoutChecks:
         try:
             px, py, kinds_of_all = self.layout(east.ravel(), north.ravel(), kinds.ravel())
         except ArgumentError:
+            if len(east) == 1:
+                raise
             for number, layout in enumerate(zip(east, north, kinds, strict=True)):
                 try:
                     self.layout(*layout)

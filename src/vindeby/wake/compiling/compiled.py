@@ -303,7 +303,8 @@ def keep_on_disk(dispatcher: Any, keeping: Keeping) -> None:
     def compile_or_load(signature: Any) -> Any:
         path = None if signature in dispatcher.overloads else _path_for(dispatcher, made_from(), signature)
         if path is not None and not _load(dispatcher, signature, path, keeping):
-            with compiling_alone(path):
+            # In this order: a thread that compiles waits for files of what its loop calls.
+            with global_compiler_lock, compiling_alone(path):
                 if not _load(dispatcher, signature, path, keeping):  # nobody else has compiled it meanwhile
                     _watching.get()[0]("compiling")
                     with _quick_comparison():
