@@ -1,7 +1,7 @@
 """What a wind farm accepts as a layout: finite positions in metres, within the site, of known turbine types.
 
-Checked layouts are copies, which compiled loops may write to: they would be compiled again for arrays that cannot be
-written to (see ``wind_of``).
+Checked layouts are copies, so that their arrays can be written to: loops are compiled again for arrays that cannot (see
+``wind_of``).
 """
 
 from __future__ import annotations

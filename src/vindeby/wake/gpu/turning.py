@@ -89,14 +89,14 @@ def _find_keys(x, y, cosine, sine, lane, lanes, key):
 
 
 @scalar
-def _place_in_order(x, y, cosine, sine, lane, lanes, key, order, along, across):
+def _place_in_order(x, y, cosine, sine, lane, lanes, key, turned):
     """Put every turbine where it belongs in the order downwind: as many as are upwind of it stand before it."""
     for i in range(lane, x.size, lanes):
         rank, own = 0, key[i]
         for j in range(x.size):
             rank += (key[j] < own) | ((key[j] == own) & (j < i))
-        order[rank], along[rank] = i, own
-        across[rank] = turn(cosine, sine, x[i], y[i])[1]
+        turned.order[rank], turned.along[rank] = i, own
+        turned.across[rank] = turn(cosine, sine, x[i], y[i])[1]
 
 
 @with_barriers
@@ -104,7 +104,7 @@ def sort_downwind(x, y, cosine, sine, lane, lanes, key, turned):
     """Turn a layout into the wind, in the order downwind; the lanes of its job share the work."""
     _find_keys(x, y, cosine, sine, lane, lanes, key)
     cuda.syncthreads()
-    _place_in_order(x, y, cosine, sine, lane, lanes, key, turned.order, turned.along, turned.across)
+    _place_in_order(x, y, cosine, sine, lane, lanes, key, turned)
     cuda.syncthreads()
 
 
