@@ -43,6 +43,14 @@ def seconds_to_lock(path: Path) -> float:
         return time.monotonic() - began
 
 
+@pytest.fixture
+def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder, in which machine code is kept."""
+    monkeypatch.setattr(compiled, "cache_folder", lambda: tmp_path)
+    tmp_path.chmod(0o700)
+    return tmp_path
+
+
 def test_a_lock_is_free_again_and_leaves_no_file(tmp_path: Path) -> None:
     for _ in range(2):
         with compiling_alone(tmp_path / "loop.nbc"):
@@ -87,19 +95,17 @@ def test_where_there_can_be_no_lock_nobody_waits(tmp_path: Path) -> None:
 
 
 def test_a_loop_that_cannot_be_compiled_lets_others_go_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    kept: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("vindeby.wake.compiling.compiled.cache_folder", lambda: tmp_path)
     monkeypatch.setattr(compiled, "LONGEST_WAIT_S", 0.2)
 
     @kernel()
     def loop(number: float) -> object:
         return number.nothing  # type: ignore[attr-defined]
 
-    tmp_path.chmod(0o700)
     with pytest.raises(Exception, match="nothing"):
         loop(1.0)
-    assert not list(tmp_path.iterdir())
+    assert not list(kept.iterdir())
 
 
 def test_who_does_not_want_to_wait_learns_that_another_compiles(tmp_path: Path) -> None:
@@ -114,11 +120,9 @@ def test_who_does_not_want_to_wait_learns_that_another_compiles(tmp_path: Path) 
 
 
 def test_compiling_and_waiting_are_announced_and_loading_is_not(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    kept: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("vindeby.wake.compiling.compiled.cache_folder", lambda: tmp_path)
     monkeypatch.setattr(compiled, "LONGEST_WAIT_S", 0.2)
-    tmp_path.chmod(0o700)
     heard: list[str] = []
 
     def loop(number: float) -> float:
@@ -129,16 +133,14 @@ def test_compiling_and_waiting_are_announced_and_loading_is_not(
         assert heard == ["compiling"]
         assert kernel()(loop)(1.0) == 2.0
         assert heard == ["compiling"]
-        with compiling_alone(tmp_path / "other.nbc"), compiling_alone(tmp_path / "other.nbc"):
+        with compiling_alone(kept / "other.nbc"), compiling_alone(kept / "other.nbc"):
             assert set(heard[1:]) == {"waiting"}
 
 
 def test_a_thread_that_waits_for_a_file_holds_the_lock_of_the_compiler(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    kept: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A thread that had the file and waited for the compiler would stop another that compiles and needs the file."""
-    monkeypatch.setattr("vindeby.wake.compiling.compiled.cache_folder", lambda: tmp_path)
-    tmp_path.chmod(0o700)
     alone, held = compiled.compiling_alone, []
 
     def noted(path: Path) -> Any:
@@ -155,10 +157,8 @@ def test_a_thread_that_waits_for_a_file_holds_the_lock_of_the_compiler(
 
 
 def test_threads_that_load_the_same_loop_at_the_same_time_add_it_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    kept: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("vindeby.wake.compiling.compiled.cache_folder", lambda: tmp_path)
-    tmp_path.chmod(0o700)
 
     def loop(number: float) -> float:
         return number + 1.0
@@ -195,25 +195,17 @@ class Back(NamedTuple):
 Back.__name__ = Forth.__name__  # another version of the same class
 
 
-def test_a_loop_is_compiled_again_for_named_tuples_whose_fields_have_changed_places(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("vindeby.wake.compiling.compiled.cache_folder", lambda: tmp_path)
-    tmp_path.chmod(0o700)
+def test_a_loop_is_compiled_again_for_named_tuples_whose_fields_have_changed_places(kept: Path) -> None:
 
     def loop(both: tuple[Any]) -> float:
         return float(both[0].first)
 
     assert kernel()(loop)((Forth(first=1.0, second=2.0),)) == 1.0
     assert kernel()(loop)((Back(first=1.0, second=2.0),)) == 1.0
-    assert len(list(tmp_path.iterdir())) == 2
+    assert len(list(kept.iterdir())) == 2
 
 
-def test_a_kept_loop_with_a_changed_byte_is_compiled_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("vindeby.wake.compiling.compiled.cache_folder", lambda: tmp_path)
-    tmp_path.chmod(0o700)
+def test_a_kept_loop_with_a_changed_byte_is_compiled_again(kept: Path) -> None:
     heard: list[str] = []
 
     def loop(number: float) -> float:
@@ -221,7 +213,7 @@ def test_a_kept_loop_with_a_changed_byte_is_compiled_again(
 
     with watched(heard.append):
         kernel()(loop)(1.0)
-        [file] = tmp_path.iterdir()
+        [file] = kept.iterdir()
         whole = file.read_bytes()
         for place in (0, len(whole) // 2, len(whole) - 1):
             changed = bytearray(whole)
@@ -233,11 +225,7 @@ def test_a_kept_loop_with_a_changed_byte_is_compiled_again(
 
 
 @pytest.mark.parametrize("fails", ["dumped", "add", "made_from"])
-def test_code_that_cannot_be_kept_is_compiled(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fails: str
-) -> None:
-    monkeypatch.setattr("vindeby.wake.compiling.compiled.cache_folder", lambda: tmp_path)
-    tmp_path.chmod(0o700)
+def test_code_that_cannot_be_kept_is_compiled(kept: Path, fails: str) -> None:
 
     def failing(*_: object) -> Any:
         raise RuntimeError(fails)
@@ -250,7 +238,7 @@ def test_code_that_cannot_be_kept_is_compiled(
         dispatcher = numba.njit(add_one)
         keep_on_disk(dispatcher, keeping)
         assert dispatcher(1.0) == 2.0
-    assert len(list(tmp_path.iterdir())) == (fails == "add")
+    assert len(list(kept.iterdir())) == (fails == "add")
 
 
 def test_options_of_the_compiler_are_compared_as_numba_compares_them() -> None:
