@@ -37,7 +37,7 @@ from vindeby.layout import (
 START = SmartStart(energy_island.GRID_SIZE, energy_island.RANDOM_PCT)
 REGULAR = Lattice(trials=300)
 KEPT = Path(__file__).with_suffix(".json")
-LONG = Gradient(1500)
+LONG = Gradient(1500, 16.0)
 PORTFOLIO = Auto(seconds=40.0)
 SEEDS = 0.85
 """The share of the time for new searches."""
@@ -58,7 +58,7 @@ def search(index: int, seconds: float, path: Path) -> None:
     if not entry["x"]:
         start = START.run(question, 0)
         entry["smart_start_gwh"] = start.aep_gwh
-        entry["gradient_gwh"] = Gradient().run(question, 0, start.layout).aep_gwh
+        entry["gradient_gwh"] = Gradient(widening=16.0).run(question, 0, start.layout).aep_gwh
     while entry["seconds"] < seconds:
         began, seed = time.process_time(), entry["seeds"]
         anew = entry["seconds_anew"] < SEEDS * seconds

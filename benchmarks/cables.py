@@ -168,7 +168,7 @@ def plant_2200(file: str, seeds: int, seconds: float, iterations: int) -> None:
         began, processor = time.perf_counter(), time.process_time()
         if seed is None:
             start = Layout.of(*np.hstack(list(published.values())))
-            found = Gradient(max_iterations=iterations).prepare(problem)(0, start)
+            found = Gradient(max_iterations=iterations, widening=16.0).prepare(problem)(0, start)
         else:
             found = method.prepare(replace(problem))(seed, None)
         spent = f"{time.perf_counter() - began:.0f} s, processor {time.process_time() - processor:.0f} s"

@@ -50,7 +50,7 @@ def campaign(seeds: int) -> vindeby.Campaign:
     data = vindeby.Campaign.load("energy-island-quick").to_data()
     data["farms"], data["turbines"], data["seeds"] = data["farms"][:1], data["turbines"][:1], seeds
     data["method"] = {"call": {"function": "tiny_function:tiny"}}
-    data["run"] = {"start_method": "forkserver", "max_failures": None}
+    data["run"] = {"max_failures": None}
     return vindeby.Campaign.from_data(data)
 
 

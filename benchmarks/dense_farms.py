@@ -46,7 +46,7 @@ def main() -> None:
         for name in chosen.starts:
             brief = Lattice(trials=2) if name == "lattice" else STARTS[name]
             starts, start_s = measured(STARTS[name], case, [None] * chosen.seeds, brief)
-            climb = Gradient(chosen.iterations, widening=1.0 if name == "lattice" else Gradient().widening)
+            climb = Gradient(chosen.iterations, widening=1.0 if name == "lattice" else 16.0)
             found, climb_s = measured(climb, case, [one.layout for one in starts], Gradient(10))
             means = [np.mean([one.aep_gwh for one in results]) for results in (starts, found)]
             figures = f"{means[0]:.0f} | {start_s:.1f} | {means[1]:.0f} | {climb_s:.1f}"

@@ -37,9 +37,8 @@ import numpy as np  # noqa: E402
 
 from vindeby.campaign import Campaign  # noqa: E402
 from vindeby.campaign.reading.yaml_text import write  # noqa: E402
-from vindeby.evaluation.method import EvaluationMethod  # noqa: E402
-from vindeby.evaluation.running import study_campaign  # noqa: E402
 from vindeby.runner import run  # noqa: E402
+from vindeby.runner.methods.stored import StoredMethod  # noqa: E402
 from vindeby.runner.processes import usable_cores  # noqa: E402
 from vindeby.store.disk.run_directory import RunDirectory  # noqa: E402
 from vindeby.store.read.database import Database  # noqa: E402
@@ -54,7 +53,7 @@ def layouts(folder: Path, capacity_mw: float) -> Path:
     return folder / "layouts.h5"
 
 
-def study(source: Path, combinations: int, steps: int) -> dict[str, Any]:
+def evaluation(source: Path, combinations: int, steps: int) -> dict[str, Any]:
     rng = np.random.default_rng(1)
     with Database(source) as database:
         campaign = Campaign.loads(str(database.campaign_text))
@@ -75,22 +74,23 @@ def study(source: Path, combinations: int, steps: int) -> dict[str, Any]:
     }
     return {
         "name": "benchmark",
-        "layouts": {"farms": campaign.farms[0].name, "types": types[TYPE], "seeds": 0},
+        "method": {
+            "stored": {"farms": campaign.farms[0].name, "types": types[TYPE], "seeds": 0, "output": "power"}
+        },
         "site": {"time_series": series},
-        "neighbours": {"table": rows},
-        "output": "power",
+        "vary": {"neighbours": {"table": rows}},
         "run": {"flush_s": 0.0},
     }
 
 
 def in_this_process(asked: Campaign) -> tuple[list[dict[str, Any]], list[float]]:
-    """The arrays of every case, and the processor time of each; the first case also builds what all share."""
-    prepared, found, seconds = EvaluationMethod(asked).prepare(asked.cells()[0]), [], []
-    for task in asked.tasks():
+    """The arrays of every combination, and the processor time of each; the first also builds what all share."""
+    method, found, seconds = StoredMethod(asked), [], []
+    for cell in asked.cells():
         began = time.process_time()
-        result = prepared(task)
+        result = method.prepare(cell)(next(cell.tasks(asked.seeds)))
         seconds.append(time.process_time() - began)
-        found.append({**result.arrays, "neighbours": result.attributes["neighbours"]})
+        found.append({**result.arrays, "neighbours": result.attributes["neighbour_layouts"]})
     return found, seconds
 
 
@@ -182,14 +182,14 @@ def killed(folder: Path, source: Path, kills: int, expected: Campaign) -> None:
 
 def beside_card(folder: Path, source: Path, data: dict[str, Any], rated: float) -> None:
     words = [sys.executable, "-m", "vindeby", "evaluate", str(source), "--quiet", "--with"]
-    rows = data["neighbours"]["table"]
+    rows = data["vary"]["neighbours"]["table"]
     seconds = {}
     for name, table, device in (("few", rows[:20], "cpu"), ("cpu", rows, "cpu"), ("cuda", rows, "cuda")):
         with (folder / f"{name}.csv").open("w", newline="") as file:
             writer = csv.DictWriter(file, ["combination", "farm", "type", "seed"])
             writer.writeheader()
             writer.writerows(table)
-        asked = {**data, "neighbours": {"table": {"file": f"{name}.csv"}}, "run": {}}
+        asked = {**data, "vary": {"neighbours": {"table": {"file": f"{name}.csv"}}}, "run": {}}
         (folder / f"{name}.yaml").write_text(write(asked))
         began = time.monotonic()
         subprocess.run(
@@ -227,14 +227,14 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         source = layouts(folder, options.capacity)
-        data = study(source, options.card or options.combinations, options.steps)
+        data = evaluation(source, options.card or options.combinations, options.steps)
         if options.card:
             with Database(source) as database:
                 rated = Campaign.loads(str(database.campaign_text)).turbines[TYPE].rated_power_mw * 1e6
             beside_card(folder, source, data, rated)
             return
         (folder / "study.yaml").write_text(write(data))
-        asked = study_campaign(source, data)
+        asked = Campaign.of_stored(source, data)
         wind = data["site"]["time_series"]
         beside_pywake(source, asked, wind, options.pywake, options.pywake_steps or options.steps)
         if options.kills:

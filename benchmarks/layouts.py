@@ -37,7 +37,7 @@ def gains(configurations: int, iterations: int) -> None:
         farm_index, type_index = index % 10, (5 + index) % 6
         question = energy_island.problem(farm_index, type_index)
         start = START.run(question, seed=0)
-        search = Gradient(iterations, wind="all", memory=0).prepare(question)
+        search = Gradient(iterations, 16.0, "all", 0).prepare(question)
         begin = time.process_time()
         result = search(0, start.layout)
         seconds = time.process_time() - begin
@@ -53,10 +53,10 @@ def gains(configurations: int, iterations: int) -> None:
 
 
 WAYS = {
-    "all, 200": Gradient(200, wind="all", memory=0),
-    "coarse, default": Gradient(),
-    "half of it": Gradient(Gradient().max_iterations // 2),
-    "a quarter": Gradient(Gradient().max_iterations // 4),
+    "all, 200": Gradient(200, 16.0, "all", 0),
+    "coarse, default": Gradient(widening=16.0),
+    "half of it": Gradient(Gradient().max_iterations // 2, 16.0),
+    "a quarter": Gradient(Gradient().max_iterations // 4, 16.0),
 }
 """In one table: what there was, the default, and parts of its iterations."""
 
@@ -98,7 +98,7 @@ def beside_topfarm(turbines: int, iterations: int) -> None:
     directions = np.arange(0.0, 360.0, 10.0)
     question = replace(energy_island.problem(0, 5, directions), n_turbines=turbines)
     start = START.run(question, seed=0)
-    Gradient(2).run(question, 0, start.layout)  # compile
+    Gradient(2, 16.0).run(question, 0, start.layout)  # compile
     print(
         f"farm 0, type 5, {turbines} turbines, {len(directions)} directions: smart start {start.aep_gwh:.3f} GWh"
     )

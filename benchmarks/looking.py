@@ -27,7 +27,7 @@ import numpy as np
 
 from vindeby.campaign import Campaign
 from vindeby.campaign.tasks import Task
-from vindeby.results.observer import Observer
+from vindeby.results.result_set import ResultSet
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.format.record import Record
 from vindeby.store.format.shard import ShardWriter
@@ -92,10 +92,10 @@ def time_monitor(folder: Path) -> None:
             subprocess.run([COMMAND, "monitor", str(output)], check=True, stdout=subprocess.DEVNULL)
             walls.append(time.perf_counter() - began)
             works.append(children_s() - before)
-        observer = Observer(output)
-        observer.look()
+        results = ResultSet(output)
+        results.look()
         began = time.process_time()
-        observer.look()
+        results.look()
         again = time.process_time() - began
         print(
             f"monitor, {count:,} results, {file_format or 'in shards'}: {min(walls):.2f} s, {min(works):.2f} s of "

@@ -10,9 +10,9 @@ the wind, which is turned by up to 10 degrees. To compare two versions, run it w
 each: ``PYTHONPATH=OTHER/src``. "Reached" are the turbines that the wake of one reaches in a direction, on average.
 With several ``--seeds``, each from a random start of its own, means are printed.
 
-With ``--judge`` a walk of so many trials is made move by move, and every move is evaluated in full beside: how many
-are refused by an estimate from pairs, how much refused moves lose, how far a rough gain is off, and how many moves were
-missed, that is refused by an estimate though they would have been kept.
+With ``--judge`` a walk of so many trials is made move by move, and every move is evaluated in full beside: how much
+refused moves lose, how far a rough gain is off, and how many moves were missed, that is refused by a rough trial though
+they would have been kept.
 """
 
 from __future__ import annotations
@@ -26,7 +26,6 @@ import numpy as np
 from vindeby.layout import Annealing, Boundary, Layout, LayoutProblem, RandomStart
 from vindeby.layout.area.limits import Limits
 from vindeby.layout.moves.carried_state import CarriedMoves
-from vindeby.layout.moves.estimate import EVERY, REFUSED, SEEN
 from vindeby.layout.moves.walk import Walk, draws, mover_of
 from vindeby.layout.moves.walk_loop import allowed, temperature
 from vindeby.wake import GriddedSite, Site, TableSite, Turbine, UniformSite, WindFarm, WindGrid
@@ -70,9 +69,7 @@ def judge(problem: LayoutProblem, start: Layout, trials: int) -> None:
     """Print what the trials of a walk would have been, evaluated in full; in shares of the mean energy of a turbine."""
     limits, many = Limits(problem, start.types), problem.n_turbines
     farm, place = problem.farm, np.stack([start.x, start.y]) - limits.origin[:, None]
-    moves, kernels, _ = mover_of(
-        farm, place[0], place[1], start.types, problem.counted, trials, limits.origin
-    )
+    moves, kernels, _ = mover_of(farm, place[0], place[1], start.types, problem.counted, limits.origin)
     assert isinstance(moves, CarriedMoves)
     common = farm.data, farm.turbine_arrays, farm.wind_near(limits.origin), moves
     energy = kernels.settle(*common)
@@ -81,7 +78,6 @@ def judge(problem: LayoutProblem, start: Layout, trials: int) -> None:
     west, south, east, north = problem.boundary.bounds
     draw = draws(many, 0, Walk(trials, hypot(east - west, north - south), 0.1, 2.5))
     lost, off, missed, kept, done = [], [], 0, 0, 0
-    learnt = moves.estimates.learnt
     while done < trials:
         kernels.settle(*common)
         for turbine, to_east, to_north, chance in draw()[: trials - done]:
@@ -91,10 +87,7 @@ def judge(problem: LayoutProblem, start: Layout, trials: int) -> None:
                 continue
             done += 1
             needed = chance * temperature(hot, cold, done, trials)
-            before = learnt.copy()
-            learnt[SEEN] = EVERY - 1  # whatever its estimate
             rough = kernels.gained(*common, *move, 1e8)
-            learnt[:] = before
             found = kernels.gained(*common, *move, needed)
             full = kernels.gained(*common, *move, -np.inf)
             off.append(abs(rough - full) / each)
@@ -104,9 +97,8 @@ def judge(problem: LayoutProblem, start: Layout, trials: int) -> None:
             else:
                 lost.append(-full / each)
                 missed += full > needed
-    refused = learnt[REFUSED] / max(learnt[SEEN], 1.0)
     print(
-        f"  {done} trials: {refused:.1%} refused by their estimate, {kept / done:.1%} kept, {missed} missed; "
+        f"  {done} trials: {kept / done:.1%} kept, {missed} missed; "
         f"refused moves lose {np.quantile(lost, 0.5):.2%} (median), 99 % more than {np.quantile(lost, 0.01):.3%}; "
         f"rough gains are off by up to {np.max(off):.3%}",
         flush=True,

@@ -44,7 +44,7 @@ class Cluster:
         size = -(-tasks // groups)
         numbers = iter(range(tasks))
         parts = [list(itertools.islice(numbers, size)) for _ in range(groups)]
-        policy = Policy(workers=workers, retries={Kind.KILLED: 3}, batch_s=2.0)
+        policy = Policy(workers=workers, retries=3, batch_s=2.0)
         self.plan = Plan(parts, policy)
         self.tasks, self.seconds, self.deaths = tasks, seconds_per_task, deaths
         self.queue: list[tuple[float, int, str, int]] = []

@@ -40,7 +40,7 @@ site: {{weibull: {{turbulence_intensity: 0.1, sectors: [{{direction: 0, a: 9, k:
 wake: jensen
 method: {{call: "runner:nothing"}}
 seeds: {seeds}
-run: {{workers: {workers}, start_method: forkserver}}
+run: {{workers: {workers}}}
 """
 LAYOUT = np.arange(2.0 * TURBINES).reshape(2, TURBINES)
 

@@ -30,8 +30,8 @@ from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.format.record import Record
 from vindeby.store.format.shard import ShardWriter
 from vindeby.store.merge.merge import MergeOptions, merge
-from vindeby.store.missing import find_missing
 from vindeby.store.read.database import Database
+from vindeby.store.states import Known, missing_tasks
 from vindeby.store.validate import validate
 
 TURBINES = 66
@@ -232,7 +232,7 @@ def step(name: str, output: Path, count: int) -> None:
     if name == "merge":
         seconds = timed(lambda: merge(output, MergeOptions(file_format="table")))
     elif name == "missing":
-        seconds = timed(lambda: [find_missing(Database(output), expected)])
+        seconds = timed(lambda: [missing_tasks(expected, Known.of(Database(output)))])
     else:
         seconds = timed(lambda: validate(output, expected=expected))
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024

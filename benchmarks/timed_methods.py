@@ -19,15 +19,15 @@ from vindeby.layout import (
     RandomSearch,
     Result,
 )
-from vindeby.layout.portfolio.starts import starts_for
+from vindeby.layout.methods.auto import STARTS
 
 Points = list[tuple[float, float]]
 """CPU seconds and the AEP (GWh) of the best layout by then."""
 
 
-def start_of(problem: LayoutProblem, name: str) -> Method:
-    """A start as ``auto`` uses it, which suits the problem."""
-    return next(start.method for start in starts_for(problem) if start.name == name)
+def start_of(name: str) -> Method:
+    """A start as ``auto`` uses it."""
+    return STARTS[name][0]
 
 
 METHODS: dict[str, tuple[str, ...]] = {
@@ -72,17 +72,17 @@ def _searched(steps: tuple[str, ...], problem: LayoutProblem, seed: int, end: fl
     result: Result | None = None
     for place, name in enumerate(steps):
         if name not in PROBES:
-            yield (result := start_of(problem, name).run(problem, seed))
+            yield (result := start_of(name).run(problem, seed))
             continue
         assert result is not None, "the first step is a start"
         probe, most = PROBES[name]
         began = time.process_time()
-        yield (result := _refined(name, probe, problem, seed, result))
+        yield (result := _refined(steps, name, probe, problem, seed, result))
         now = time.process_time()
         share = 0.9 if place == len(steps) - 1 else 0.5
         fitting = int(share * (end - now) / max((now - began) / probe, 1e-6))
         if fitting >= 1:
-            yield (result := _refined(name, min(fitting, most), problem, seed, result))
+            yield (result := _refined(steps, name, min(fitting, most), problem, seed, result))
 
 
 PROBES = {
@@ -93,9 +93,11 @@ PROBES = {
 """Of each refinement: iterations or trials of the short one, and the most of the long one."""
 
 
-def _refined(name: str, count: int, problem: LayoutProblem, seed: int, start: Result) -> Result:
+def _refined(
+    steps: tuple[str, ...], name: str, count: int, problem: LayoutProblem, seed: int, start: Result
+) -> Result:
     methods: dict[str, Method] = {
-        "gradient": Gradient(count),
+        "gradient": Gradient(count, 1.0 if steps[0] == "lattice" else 16.0),
         "random-search": RandomSearch(count),
         "annealing": Annealing(count),
     }

@@ -28,7 +28,7 @@ import numpy as np
 from PIL import Image
 
 import vindeby
-from vindeby.cases import Case, Record, all_cases, case_named, judged
+from vindeby.cases import Case, PublishedLayout, all_cases, case_named, judged
 from vindeby.cases.catalogue import FloatArray
 
 ROOT = Path(__file__).parent.parent
@@ -67,12 +67,12 @@ layouts that are kept; `python scripts/records.py CASE --seconds S --seeds 0-3` 
 STANDING = """
 ## Where this stands
 
-Where a published figure could be read, our layout is at or above it: the six cases of IEA Wind Task 37, its two
-reference plants, Mosetti's three, the dense square, and Horns Rev 1 as built. Two of these comparisons are weaker than
-the others: Mosetti's published layouts stand on a grid and ours anywhere, and for Horns Rev 1 the published layout is
-the farm itself, since the figures of Feng and Shen's layouts could not be read. For the ten cases of the GECCO
-competitions the figures of the competitors could not be read, and nobody else has tried the open cases of our own: what
-we have there is a first layout of each, and not known to be good.
+Our layout is at or above the best published one in {ahead} of the {known} cases whose published figure could be read,
+and below it in {behind}. Two of these comparisons are weaker than the others: Mosetti's published layouts stand on a
+grid and ours anywhere, and for Horns Rev 1 the published layout is the farm itself, since the figures of Feng and
+Shen's layouts could not be read. For the ten cases of the GECCO competitions the figures of the competitors could not
+be read, and nobody else has tried the open cases of our own: what we have there is a first layout of each, and not
+known to be good.
 
 In the GECCO cases the number of turbines is one that was judged on regular lattices; numbers around it were not
 searched.
@@ -132,10 +132,10 @@ def search(case: Case, chosen: argparse.Namespace) -> None:
                 f"{case.name}, seed {seed}: {case.shown(verdict.worth)} {' '.join(verdict.problems)}",
                 flush=True,
             )
-            keep(case, Record(verdict.worth, seed, seconds, commit, command, x, y), verdict.problems)
+            keep(case, PublishedLayout(verdict.worth, seed, seconds, commit, command, x, y), verdict.problems)
 
 
-def keep(case: Case, found: Record, problems: tuple[str, ...]) -> None:
+def keep(case: Case, found: PublishedLayout, problems: tuple[str, ...]) -> None:
     """Write a record that is feasible and better than the one on the disk."""
     path = KEPT / f"{case.name}.csv"
     before = case_named(case.name).record
@@ -147,7 +147,7 @@ def keep(case: Case, found: Record, problems: tuple[str, ...]) -> None:
     print(f"{path}: {case.shown(found.worth)} {case.unit}")
 
 
-def record_text(case: Case, record: Record) -> str:
+def record_text(case: Case, record: PublishedLayout) -> str:
     """The table of a record, as ``Case.record`` reads it."""
     head = {
         "case": case.name,
@@ -178,10 +178,15 @@ def page(cases: list[Case]) -> str:
         ]
         cells += [case.shown(case.published) or "unknown", *_ours(case, record)]
         rows.append("| " + " | ".join(cells) + " |")
-    return INTRODUCTION + "\n".join(rows) + "\n" + STANDING + "".join(map(section, cases))
+    gains = {case.name: case.gain(case.record.worth) for case in cases if case.record and case.published}
+    behind = [f"[{name}](#{name})" for name, gain in gains.items() if gain is not None and gain < 0.0]
+    standing = STANDING.format(
+        known=len(gains), ahead=len(gains) - len(behind), behind=" and ".join(behind) or "none"
+    )
+    return INTRODUCTION + "\n".join(rows) + "\n" + standing + "".join(map(section, cases))
 
 
-def _ours(case: Case, record: Record | None) -> list[str]:
+def _ours(case: Case, record: PublishedLayout | None) -> list[str]:
     if record is None:
         return ["none yet", "", "", ""]
     return [case.shown(record.worth), case.gain_text(record.worth), f"{record.seconds:.0f}", str(record.seed)]

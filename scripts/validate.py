@@ -26,7 +26,14 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
 from tests.layout.test_smart_start_golden import CASES, GOLDEN, method_of, problem_of  # noqa: E402
-from tests.physics import oracle, test_floris, test_iea37, test_pywake, test_reference_plants  # noqa: E402
+from tests.physics import (  # noqa: E402
+    oracle,
+    test_blockage,
+    test_floris,
+    test_iea37,
+    test_pywake,
+    test_reference_plants,
+)
 
 from vindeby.assembly import search  # noqa: E402
 from vindeby.campaign import Campaign  # noqa: E402
@@ -84,6 +91,21 @@ def pywake() -> Iterator[Row]:
         for what, values, limit in zip(("a farm", "a turbine"), (of_farm, of_turbine), limits, strict=True):
             judge = f"PyWake {version('py_wake')}"
             yield difference(judge, f"`{name}`: energy of {what}, relative", values, limit)
+
+
+def blockage() -> Iterator[Row]:
+    directions, kind = np.arange(0, 360, 40.0), np.arange(40) % 2
+    for name in ("bastankhah-2014", "iea37", "jensen"):
+        model = test_blockage.blocked(name)
+        farm = WindFarm(test_pywake.site(), test_pywake.turbines(), model, directions=directions)
+        theirs = test_blockage.pywake_blocked(name, test_pywake.pywake_turbines())
+        off = []
+        for seed, least in ((0, 500), (1, 700)):
+            x, y = oracle.spread_out(seed, 40, least, 6000)
+            ratio = farm.turbine_aep(x, y, kind), oracle.turbine_aep(theirs, x, y, type=kind, wd=directions)
+            off.extend(ratio[0] / ratio[1] - 1)
+        compared = f"`{name}` with blockage: energy of a turbine, relative"
+        yield difference(f"PyWake {version('py_wake')}", compared, off, 1e-9)
 
 
 def floris() -> Iterator[Row]:
@@ -166,7 +188,7 @@ def main() -> int:
     text, began = PAGE.read_text(), time.monotonic()
     on_page = dict(re.findall(r"^\| ([^|]+ \| [^|]+) \| ([^|]+) \| [^|]+ \|$", text, flags=re.MULTILINE))
     table, changed, beyond = TITLES, 0, 0
-    for part in (pywake, floris, topfarm, published, open_cases, readers):
+    for part in (pywake, blockage, floris, topfarm, published, open_cases, readers):
         for row in part():
             was = on_page.get(f"{row.oracle} | {row.compared}", "not measured")
             if not row.figure:

@@ -127,7 +127,8 @@ def test_the_page_of_dependencies_names_the_packages_of_each_extra() -> None:
 
 @pytest.mark.core
 def test_the_campaign_file_reference_names_every_key() -> None:
-    text = (ROOT / "docs" / "campaign-file.md").read_text()
+    pages = ("campaign-file.md", "layouts-and-comparing.md")  # the second has start, vary and stored
+    text = "".join((ROOT / "docs" / page).read_text() for page in pages)
     assert [key for key in _keys(Campaign.model_json_schema()) if f"`{key}`" not in text] == []
 
 
@@ -139,6 +140,12 @@ def _keys(schema: dict[str, Any]) -> set[str]:
 
 
 @pytest.mark.core
+def test_the_page_of_the_python_api_lists_every_public_name() -> None:
+    text = (ROOT / "docs/python.md").read_text()
+    listed = set(re.findall(r"`(\w+)`", text[: text.index("## Run a campaign")]))
+    assert set(vindeby.__all__) - {"__version__"} <= listed
+
+
 def test_the_changelog_has_the_version() -> None:
     assert f"\n## {__import__('vindeby').__version__}" in (ROOT / "CHANGELOG.md").read_text()
 

@@ -1,9 +1,12 @@
 from __future__ import annotations
 
+import ast
 import inspect
 import pickle
 import subprocess
 import sys
+from collections import Counter
+from pathlib import Path
 
 import pytest
 
@@ -28,6 +31,18 @@ PUBLIC = {
     *("RandomSearch", "RandomStart", "SmartStart"),
     *("VindebyError", "errors", "evaluate", "plots"),
 }
+
+
+def test_a_class_name_means_one_thing() -> None:
+    """A reader who searches for a name finds one class; names that begin with _ stay in their module."""
+    files = Path(str(vindeby.__file__)).parent.rglob("*.py")
+    names = Counter(
+        node.name
+        for file in files
+        for node in ast.parse(file.read_text(encoding="utf-8")).body
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
+    )
+    assert [name for name, count in names.items() if count > 1] == []
 
 
 def test_the_public_names_are_these() -> None:

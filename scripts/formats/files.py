@@ -15,7 +15,7 @@ from formats.check import Check, number, refused, same
 from vindeby import wake
 from vindeby.assembly.wind import turbine_of, wind_farm
 from vindeby.campaign import Campaign
-from vindeby.campaign.sections.local_wind import LocalWind
+from vindeby.campaign.sections.local_wind import LocalWindSection
 from vindeby.errors import VindebyError
 from vindeby.interop import ForeignFileWarning, read_site, read_turbine
 from vindeby.interop.formats import read_site_file
@@ -275,7 +275,7 @@ def _wrg(here: Path, expected: dict[str, Any]) -> Iterator[Check]:
     name = "wind_resource_grid.wrg"
     wanted = expected[name]
     content = read_site_file(here / name, {"turbulence_intensity": 0.1})
-    local = LocalWind.model_validate(content.data["local"])
+    local = LocalWindSection.model_validate(content.data["local"])
     yield same(name, "x", wanted["grid"]["x"], list(local.x))
     yield same(name, "y", wanted["grid"]["y"], list(local.y))
     yield same(name, "height is said", True, f"height of {wanted['grid']['height']:g} m" in content.notes[0])

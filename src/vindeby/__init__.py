@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from vindeby import plots as plots
     from vindeby.campaign import Campaign as Campaign
     from vindeby.errors import VindebyError as VindebyError
-    from vindeby.evaluation import evaluate as evaluate
     from vindeby.layout import Annealing as Annealing
     from vindeby.layout import Auto as Auto
     from vindeby.layout import Boundary as Boundary
@@ -37,6 +36,7 @@ if TYPE_CHECKING:
     from vindeby.results.result_set import ResultSet as ResultSet
     from vindeby.runner import Summary as Summary
     from vindeby.runner import run as run
+    from vindeby.runner.running import evaluate as evaluate
     from vindeby.store.format.record import Record as Record
     from vindeby.store.read.database import Database as Database
     from vindeby.store.read.database import open_database as open_database
@@ -62,12 +62,11 @@ __getattr__, _names = names_on_demand(
     {
         "vindeby.campaign": "Campaign",
         "vindeby.errors": "VindebyError errors=",
-        "vindeby.evaluation": "evaluate",
         "vindeby.layout": "Annealing Auto Boundary BoundaryGrid Gradient Lattice Layout LayoutProblem Method Pipeline "
         "RandomSearch RandomStart Result SmartStart",
         "vindeby.plots": "plots=",
         "vindeby.results.result_set": "ResultSet",
-        "vindeby.runner": "Summary run",
+        "vindeby.runner": "Summary evaluate run",
         "vindeby.store.format.record": "Record",
         "vindeby.store.read.database": "Database open=open_database open_database",
         "vindeby.wake": "FlowMap GriddedSite Neighbours TableSite TimeSeriesSite Turbine TurbulenceTable UniformSite "

@@ -69,7 +69,7 @@ def _adapters(parameters: type) -> dict[str, TypeAdapter[Any]]:
 
 
 @dataclass(frozen=True)
-class SmartStart(Parameters):
+class SmartStartParameters(Parameters):
     """Greedy construction on a grid: one turbine after the other where it would give most."""
 
     grid_size: Annotated[int, Strict(), Field(ge=2, le=1000)] = 18
@@ -79,12 +79,12 @@ class SmartStart(Parameters):
 
 
 @dataclass(frozen=True)
-class RandomStart(Parameters):
+class RandomStartParameters(Parameters):
     """Turbines at random places that keep to the boundary and the spacing."""
 
 
 @dataclass(frozen=True)
-class Lattice(Parameters):
+class LatticeParameters(Parameters):
     """Turbines on the points of a regular lattice, the best of so many; ``rows`` leaves no gaps in its rows."""
 
     rows: Annotated[bool, Strict()] = False
@@ -98,7 +98,7 @@ class Lattice(Parameters):
 
 
 @dataclass(frozen=True)
-class BoundaryGrid(Parameters):
+class BoundaryGridParameters(Parameters):
     """Turbines in rings along the border and a lattice inside, the best of so many."""
 
     trials: Count = 300
@@ -112,7 +112,7 @@ class BoundaryGrid(Parameters):
 
 
 @dataclass(frozen=True)
-class Gradient(Parameters):
+class GradientParameters(Parameters):
     """Continuous refinement along the gradient of AEP, at first with wakes that grow ``widening`` times as fast.
 
     ``wind`` says in which wind states, ``memory`` how many last steps tell of the curvature.
@@ -120,8 +120,8 @@ class Gradient(Parameters):
 
     max_iterations: Count = 320
     """At most so many steps."""
-    widening: Annotated[Number, Field(ge=1.0, le=100.0)] = 16.0
-    """How many times as fast wakes grow at first."""
+    widening: Annotated[Number, Field(ge=1.0, le=100.0)] | None = None
+    """How many times as fast wakes grow at first; 16 after random-start and smart-start, else 1, if not given."""
     wind: WindChoice = "coarse-to-fine"
     """In which wind states."""
     memory: Annotated[int, Strict(), Field(ge=0, le=100)] = 10
@@ -129,7 +129,7 @@ class Gradient(Parameters):
 
 
 @dataclass(frozen=True)
-class RandomSearch(Parameters):
+class RandomSearchParameters(Parameters):
     """Relocation of single turbines at random, kept where AEP rises; ``wind`` says in which wind states."""
 
     max_evaluations: Count = 10_000
@@ -141,7 +141,7 @@ class RandomSearch(Parameters):
 
 
 @dataclass(frozen=True)
-class Annealing(Parameters):
+class AnnealingParameters(Parameters):
     """Relocation of single turbines at random, kept even where AEP falls, at first more often than later.
 
     Without a ``temperature``, it follows from the wake loss of the start. ``wind`` says in which wind states.
@@ -156,8 +156,8 @@ class Annealing(Parameters):
 
 
 @dataclass(frozen=True)
-class Auto(Parameters):
-    """A portfolio: starts race, the best are refined and moved, within CPU seconds or a number of evaluations."""
+class AutoParameters(Parameters):
+    """Ordinary pipelines, again and again with new seeds, those that gain most, within CPU seconds or evaluations."""
 
     seconds: Positive | None = None
     """CPU seconds per task."""

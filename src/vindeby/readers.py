@@ -9,13 +9,18 @@ from vindeby.lazy import names_on_demand
 __getattr__, __all__ = names_on_demand(
     __name__,
     {
-        "vindeby.assembly.stored_layout": "stored_layout=read_stored_layout",
+        "vindeby.assembly.stored_campaign": "stored_campaign",
+        "vindeby.assembly.stored_layouts": "stored_neighbours=read_neighbours stored_starts=read_starts",
         "vindeby.assembly.wind": "turbine_of wind_farm_of wind_of",
         "vindeby.interop.engines": "engine_farm load_engine=load",
         "vindeby.interop.formats": "site_file=read_site_file turbine_file=read_turbine_file",
         "vindeby.interop.geo.campaign_files": "with_geographic_files",
+        "vindeby.interop.geo.crs": "longitude_latitude",
         "vindeby.interop.geo.raster": "raster_file=read_raster",
+        "vindeby.interop.windio.farm": "windio_layouts",
         "vindeby.interop.windio.system": "windio_document",
-        "vindeby.store.read.gridded_file": "gridded_file=read_gridded_file",
+        "vindeby.results.result_set": "ResultSet",
+        "vindeby.results.tables": "data_frame dataset",
+        "vindeby.store.foreign.gridded_file": "gridded_file=read_gridded_file",
     },
 )

@@ -8,9 +8,16 @@ _MOST_LISTED = 8
 _LONGEST_LISTED = 60
 
 
-def plural(number: int, thing: str) -> str:
-    """For example ``1 farm`` and ``2,000 farms``."""
-    return f"{number:,} {thing}" if number == 1 else f"{number:,} {thing}s"
+def plural(number: int, thing: str, things: str = "") -> str:
+    """For example ``1 farm`` and ``2,000 farms``; ``things`` where more is to change than an s at the end."""
+    return f"{number:,} {thing}" if number == 1 else f"{number:,} {things or thing + 's'}"
+
+
+def part_of(number: int, total: int, thing: str) -> str:
+    """For example ``1 of 3 results is``, ``2 of 3 results are`` and ``all 3 results are``."""
+    if number == total:
+        return f"all {total:,} {thing}s are" if total > 1 else f"the only {thing} is"
+    return f"{number:,} of {plural(total, thing)} {'is' if 1 in (number, total) else 'are'}"
 
 
 def listed(

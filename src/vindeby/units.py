@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterable, Sequence
 
 KW, MW = 1e3, 1e6  # W
-KM2 = 1e6  # m2
+KM, KM2 = 1e3, 1e6  # m, m2
 MWH_PER_GWH = 1e3
 
 HOURS_PER_YEAR = 8760.0

@@ -63,7 +63,7 @@ def test_what_no_layout_may_be_is_said_without_a_campaign_too(given: Record, wor
     ("given", "words"),
     [
         (record(layout=LAYOUT[:, :15]), "has 15 turbines, but the campaign asks for 16"),
-        (record(layout=moved(6, 1300.001, 0)), "1 turbines stand outside the boundary, turbine 6 by 0.001 m"),
+        (record(layout=moved(6, 1300.001, 0)), "1 turbine stands outside the boundary, turbine 6 by 0.001 m"),
         (record(layout=moved(1, 259.9, 0)), "turbines 0 and 1 are 259.9 m apart, but must be 260 m"),
         (record(diameter=131.0), "diameter is 131.0, but type 0 of the campaign has 130"),
         (record(aep=AEP * 1.3), "but without any wakes it would be"),

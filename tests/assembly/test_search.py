@@ -14,10 +14,10 @@ from vindeby import layout
 from vindeby.assembly.physics import physics_checks
 from vindeby.assembly.search import boundary_of, pipeline_of, problem_of
 from vindeby.campaign import Campaign
-from vindeby.campaign.sections.boundary import Boundary
+from vindeby.campaign.sections.boundary import BoundarySection
 from vindeby.campaign.sections.method import Step
 from vindeby.campaign.sections.values import section_of
-from vindeby.campaign.sections.wake_model import WakeModel
+from vindeby.campaign.sections.wake_model import WakeSection
 from vindeby.layout import Gradient, SmartStart
 from vindeby.store.format.record import Record
 
@@ -64,11 +64,12 @@ def test_what_a_campaign_says_of_gradient_reaches_it_and_defaults_are_the_same()
     assert given.steps[1:] == [Gradient(7, 2.0, "all", 3), Gradient()]
 
 
+NOT_OURS = ("call", "python", "stored")
+"""Steps that are no search methods of ``layout``."""
+
+
 def test_every_step_of_the_campaign_file_but_those_of_a_user_is_known_to_the_search() -> None:
-    names = {info.alias or name for name, info in Step.model_fields.items()} - {
-        "call",
-        "python",
-    }  # functions of a user
+    names = {info.alias or name for name, info in Step.model_fields.items()} - {*NOT_OURS}
     data = Campaign.load("iea37-cs1-16").to_data()
     for name in names:
         assert pipeline_of(Campaign.from_data(data | {"method": ["random-start", name]})).steps
@@ -103,7 +104,7 @@ def test_smart_start_judges_by_the_speeds_of_a_table(preset: str) -> None:
     ],
 )
 def test_a_boundary_keeps_its_polygons_and_its_exclusions(point: tuple[float, float], inside: bool) -> None:
-    boundary = Boundary.model_validate(
+    boundary = BoundarySection.model_validate(
         {
             "polygons": [
                 [[0, 0], [100, 0], [100, 100], [0, 100]],
@@ -119,20 +120,21 @@ def test_a_boundary_keeps_its_polygons_and_its_exclusions(point: tuple[float, fl
 
 
 def test_a_round_boundary_stays_round() -> None:
-    boundary = boundary_of(Boundary.model_validate({"circle": {"center": [10, 20], "radius_m": 100}}))
+    boundary = boundary_of(BoundarySection.model_validate({"circle": {"center": [10, 20], "radius_m": 100}}))
     assert boundary.distances([110.0, 10.0], [20.0, 20.0]).tolist() == pytest.approx([0.0, 100.0], abs=1e-9)
 
 
-@pytest.mark.parametrize("name", [name for name in Step.alternative_keys() if name not in ("call", "python")])
+@pytest.mark.parametrize("name", [name for name in Step.alternative_keys() if name not in NOT_OURS])
 def test_a_search_method_takes_the_parameters_of_the_campaign_file(name: str) -> None:
     section = section_of(Step, name)
-    method = inspect.signature(getattr(layout, section.__name__)).parameters
+    named = section.__name__.removesuffix("Parameters").removesuffix("Section")
+    method = inspect.signature(getattr(layout, named)).parameters
     assert [field.name for field in fields(section)] == [*method]
 
 
 @pytest.mark.parametrize("name", vindeby.wake_models)
 def test_a_wake_model_takes_the_parameters_and_defaults_of_the_campaign_file(name: str) -> None:
-    section = section_of(WakeModel, name.replace("-", "_"))
+    section = section_of(WakeSection, name.replace("-", "_"))
     model = inspect.signature(vindeby.wake_models[name]).parameters
     assert {field.name: field.default for field in fields(section)} == {
         field: given.default for field, given in model.items()

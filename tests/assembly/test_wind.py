@@ -9,7 +9,7 @@ from tests.campaign.examples import changed, small
 from vindeby import wake
 from vindeby.assembly.wind import site_of, turbine_of, wake_model_of, wind_farm
 from vindeby.campaign import Campaign
-from vindeby.campaign.sections.wake_model import WakeModel
+from vindeby.campaign.sections.wake_model import WakeSection
 
 EXAMPLE_16 = np.array(
     [
@@ -30,7 +30,7 @@ def test_a_preset_gives_the_published_energy_of_the_case_study() -> None:
 def test_the_campaign_knows_the_wake_models_there_are() -> None:
     names = {
         info.alias or name
-        for name, info in WakeModel.model_fields.items()
+        for name, info in WakeSection.model_fields.items()
         if name not in {"blockage", "pywake", "floris", "python"}
     }
     assert names == set(wake.MODELS)
@@ -38,7 +38,7 @@ def test_the_campaign_knows_the_wake_models_there_are() -> None:
 
 @pytest.mark.parametrize("name", sorted(wake.MODELS))
 def test_a_wake_model_by_its_bare_name_has_the_constants_of_the_engine(name: str) -> None:
-    built = wake_model_of(WakeModel.model_validate(name))
+    built = wake_model_of(WakeSection.model_validate(name))
     assert (built.name, built.constants) == (name, wake.model_named(name).constants)
 
 
@@ -64,7 +64,7 @@ def test_every_parameter_of_a_wake_model_reaches_the_engine(given: dict[str, Any
 def test_the_wind_of_a_campaign_has_its_bins_and_frequencies() -> None:
     data = changed("site.weibull.direction_step", 5)
     data["site"]["weibull"]["wind_speeds"] = [4, 8, 12]
-    assert site_of(Campaign.from_data(data)).states().shape == (360, 3)
+    assert site_of(Campaign.from_data(data)).states().shape == (360, 23)
     states = site_of(Campaign.from_data(data), searched=True).states()
     assert states.shape == (72, 3)
     assert states.direction.tolist() == [5.0 * index for index in range(72)]

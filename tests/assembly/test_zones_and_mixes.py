@@ -65,8 +65,8 @@ def test_a_turbine_in_the_zone_beside_its_own_is_found(records: dict[str, Record
     layout = record.arrays["layout"].copy()
     layout[:, [0, 5]] = layout[:, [5, 0]]
     said = _said(_changed(record, layout=layout))
-    assert "1 turbines stand outside zone 'west', turbine 0 by" in said
-    assert "1 turbines stand outside zone 'east', turbine 5 by" in said
+    assert "1 turbine stands outside zone 'west', turbine 0 by" in said
+    assert "1 turbine stands outside zone 'east', turbine 5 by" in said
 
 
 SPOILT: dict[str, tuple[Callable[[Record], Record], str]] = {

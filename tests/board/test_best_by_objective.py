@@ -12,7 +12,7 @@ import pytest
 from tests.campaign.counted import COUNTED
 from vindeby.board.feed import Feed
 from vindeby.campaign import Campaign
-from vindeby.results.observer import Observer
+from vindeby.results.result_set import ResultSet
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.format.record import Record
 from vindeby.store.format.shard import ShardWriter
@@ -38,7 +38,7 @@ def a_run(output: Path, campaign: Campaign) -> tuple[RunDirectory, Feed]:
     run = RunDirectory(output).create()
     text = campaign.dumps()
     run.freeze_campaign(text)
-    return run, Feed(Observer(output))
+    return run, Feed(ResultSet(output))
 
 
 def best(feed: Feed) -> list[str]:

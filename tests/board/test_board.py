@@ -18,7 +18,7 @@ from tests.results.examples import EVIL, campaign, events, finished, publish, re
 from vindeby.board.access import is_loopback
 from vindeby.board.app import Board, read_log
 from vindeby.board.feed import Feed
-from vindeby.results.observer import Observer
+from vindeby.results.result_set import ResultSet
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.format.shard import ShardWriter
 from vindeby.store.read.database import open_database
@@ -203,7 +203,7 @@ def data_in(text: str) -> dict[str, Any]:
 def test_a_feed_grows_and_begins_again_when_results_are_gone(tmp_path: Path) -> None:
     asked = campaign()
     run = publish(tmp_path / "o.h5", asked, lambda task: task.seed == 0)
-    feed = Feed(Observer(run.output))
+    feed = Feed(ResultSet(run.output))
     feed.look()
     generation = feed.generation
     assert {row[0] for row in feed.rows} == {task.key for task in asked.tasks() if task.seed == 0}
@@ -224,17 +224,17 @@ def test_twenty_viewers_cost_one_look(tmp_path: Path, monkeypatch: pytest.Monkey
 
     finished(tmp_path / "o.h5", campaign())
     looks = 0
-    original = Observer.look
+    original = ResultSet.look
 
-    def counting(self: Observer) -> object:
+    def counting(self: ResultSet) -> object:
         nonlocal looks
         looks += 1
         return original(self)
 
-    monkeypatch.setattr(Observer, "look", counting)
+    monkeypatch.setattr(ResultSet, "look", counting)
 
     async def main() -> None:
-        shown = Board(Observer(tmp_path / "o.h5"), interval_s=600.0)
+        shown = Board(ResultSet(tmp_path / "o.h5"), interval_s=600.0)
         looking = asyncio.create_task(shown.look_for_all())
         await asyncio.sleep(0.3)
         assert looks == 0  # nobody is watching

@@ -13,7 +13,6 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright
 from tests.board.serving import board, running, wait_until
 from tests.results.examples import EVIL, campaign, events, finished, set_aside
 from vindeby.report import build_report
-from vindeby.results.observer import Observer
 from vindeby.results.result_set import ResultSet
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -68,7 +67,9 @@ def test_the_board_follows_a_real_campaign(tmp_path: Path, watched: Watched) -> 
     file, output, page = tmp_path / "c.yaml", tmp_path / "o.h5", watched.page
     file.write_text(campaign(seeds=40, seconds=0.25, fails_at=5, farm=EVIL).dumps())
     with running(file, output) as run:
-        wait_until(lambda: any(output.with_name("o.h5.run").glob("shards/*/*.h5")), "a shard was published")
+        wait_until(
+            lambda: any(output.with_name("o.h5.run").glob("shards/*/*.shard")), "a shard was published"
+        )
         with board(output, "--port", "0") as address:
             page.goto(address)
             expect(page.locator("#connection")).to_have_text("live", timeout=SLOW)
@@ -139,7 +140,7 @@ def test_the_report_works_from_disk_with_no_network(tmp_path: Path, browser: Bro
     path = tmp_path / "o.h5"
     run = finished(path, campaign(seeds=40, farm=EVIL))
     events(run, [set_aside("farm0_t0_s99")])
-    (tmp_path / "r.html").write_text(build_report(ResultSet(path), Observer(path)))
+    (tmp_path / "r.html").write_text(build_report(ResultSet(path)))
     context = browser.new_context(offline=True, viewport={"width": 1100, "height": 900})
     watched = Watched(context.new_page())
     page = watched.page

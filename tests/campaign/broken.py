@@ -267,6 +267,17 @@ BROKEN: dict[str, Broken] = {
     "pitch of a lattice": _with(
         "smart-start: {grid_size: 18, random_pct: 30}", "lattice: {pitch_m: 800}", "pitch_m", "rows, trials"
     ),
+    "a call before another step": _with(
+        "  - smart-start: {grid_size: 18, random_pct: 30}",
+        "  - call: mine:search",
+        "method[0]",
+        f"broken.yaml:{SMALL[: SMALL.index('  - smart')].count(chr(10)) + 1}:",
+        "a call cannot be one of several steps",
+        "refine in the function",
+    ),
+    "a call after another step": _with(
+        "  - gradient", "  - call: mine:search", "method[1]", "a call cannot be one of several steps"
+    ),
     "auto without time": _with("  - gradient", "  - auto: {seconds: 0}", "method[1].auto.seconds", "got 0"),
     "auto with half an evaluation": _with(
         "  - gradient",
@@ -312,15 +323,12 @@ BROKEN: dict[str, Broken] = {
     "call of no function": _with(
         "  - gradient", "  - call: os.system", "method[1].call", "package.module:function"
     ),
-    "start method fork": _with(
-        "workers: 2", "start_method: fork", "run.start_method", "'spawn' or 'forkserver'", "got 'fork'"
-    ),
     "full disk ignored": _with(
         "workers: 2", "on_full_disk: ignore", "run.on_full_disk", "'stop' or 'wait'", "got 'ignore'"
     ),
     "negative grace": _with("workers: 2", "grace_s: -1", "run.grace_s", "got -1"),
     "no heartbeat": _with("workers: 2", "heartbeat_s: 0", "run.heartbeat_s", "got 0"),
-    "too many retries": _with("workers: 2", "time_retries: 1000", "run.time_retries", "got 1000"),
+    "too many retries": _with("workers: 2", "retries: 1000", "run.retries", "got 1000"),
     "workers 0": _with("workers: 2", "workers: 0", "run.workers", "auto or a number of at least 1", "got 0"),
     "failures in words": _with(
         "workers: 2", "max_failures: few", "run.max_failures", "percentage", "got 'few'"

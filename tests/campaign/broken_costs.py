@@ -232,7 +232,7 @@ BROKEN_COSTS: dict[str, BrokenCosts] = {
     "netCDF in feet": _depth(
         "d.nc", partial(write_netcdf, names={"depth": 1.0}, units="feet"), "has depth in feet", "convert it to metres"
     ),
-    "text that is called netCDF": _depth("d.nc", _text("hello"), "is neither netCDF-4 nor HDF5"),
+    "text that is called netCDF": _depth("d.nc", _text("hello"), "is neither netCDF nor HDF5"),
     "a grid in degrees": BrokenCosts(
         COSTED.replace(DEPTH, "d.csv"),
         ("farms[0].boundary", "outside the grid of depths", "from x 3 to 4", "in the campaign's coordinates"),

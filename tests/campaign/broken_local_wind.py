@@ -116,7 +116,7 @@ BROKEN_LOCAL_WIND: dict[str, Broken] = {
         _GRID, "  local: {file: grid.nc}\n", "site.local.file", "grid.nc: no such file", f":{_BEGIN}:"
     ),
     "a file that is none of these": _local(
-        _GRID, "  local: {file: broken.yaml}\n", "site.local.file", "neither netCDF-4 nor HDF5"
+        _GRID, "  local: {file: broken.yaml}\n", "site.local.file", "neither netCDF nor HDF5"
     ),
     "use without a file": _local("  local:\n", "  local:\n    use: [speedup]\n", "site.local.use", "without a file"),
     "a file and numbers": _local(

@@ -76,7 +76,7 @@ BROKEN_NEIGHBOURS: dict[str, BrokenNeighbours] = {
     ),
     "a table in degrees": _with(_FILE, "degrees", "east.csv:2:", "UTM", table="x,y\n7.9,55.5\n7.8,55.4\n"),
     "a table of longitudes": _with(_FILE, "longitude", "east.csv:1:", table="lon,lat\n7.9,55.5\n7.8,55.4\n"),
-    "a table without positions": _with(_FILE, "does not hold positions", "neighbours.file", table="x,y\n"),
+    "a table without positions": _with(_FILE, "has no rows below a header", "neighbours.file", table="x,y\n"),
     "a table without names of columns": _with(
         _FILE, "has 3 columns and no header", "east.csv:1:", table="1,5000,0\n2,6000,0\n"
     ),
@@ -92,7 +92,7 @@ BROKEN_NEIGHBOURS: dict[str, BrokenNeighbours] = {
         table="x,y,type\n5000,0,five\n6000,0,secret\n",
     ),
     "a table with two columns of types": _with(
-        "neighbours: {file: east.csv}\n", "two columns of turbine types", "east.csv:1:",
+        "neighbours: {file: east.csv}\n", "columns 3 and 4 both name the type", "east.csv:1:",
         table="x,y,type,model\n5000,0,five,five\n",
     ),
     "a table without a type": _with(

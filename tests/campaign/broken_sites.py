@@ -194,7 +194,7 @@ BROKEN_SITES: dict[str, BrokenSite] = {
     ),
     "turbulence that does not reach the wind speeds": _turbulence(
         "{wind_speeds: [4, 25], values: [0.1, 0.1]}",
-        "is known from 4 to 25 m/s, but the site has 3 m/s",
+        "is known from 4 to 25 m/s, not at 3 m/s",
         ":26:",
     ),
     "turbulence without rows": _turbulence(
@@ -224,7 +224,7 @@ BROKEN_SITES: dict[str, BrokenSite] = {
         SMALL.replace(
             _TURBULENCE, "    turbulence_intensity: {wind_speeds: [3, 25], values: [0.1, 0.1]}\n"
         ).replace("random_pct: 30}", "random_pct: 30, wind_speeds: [8, 30]}"),
-        ("smart-start.wind_speeds: has 30 m/s", "from 3 to 25 m/s", "broken.yaml:34"),
+        ("smart-start.wind_speeds: ", "known from 3 to 25 m/s, not at 30 m/s", "broken.yaml:34"),
         {},
     ),
     "smart start in wind of its own": BrokenSite(

@@ -8,7 +8,7 @@ COUNTED = (
     """\
 name: counted
 n_turbines: {from: 3, to: 6}
-objective: {turbine_cost_gwh: {five: 15, three: 7}}
+objective: {turbine_cost_gwh: {five: 25, three: 7}}
 farms:
   - name: plain
     boundary: [[0, 0], [1500, 0], [1500, 1500], [0, 1500]]

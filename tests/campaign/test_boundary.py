@@ -51,7 +51,7 @@ def test_a_boundary_from_a_file_is_the_one_written_inline(tmp_path: Path, name: 
         ("a.csv", "0,0\n4000,0\nabc,3000\n", ("a.csv:3: farms[0].boundary: the x is not a number",)),
         ("a.csv", "0,0\n4000,0,1\n0,3000\n", ("a.csv:2: farms[0].boundary: has 3 columns instead of 2",)),
         ("a.csv", "0;0\n4000;0\n", ("a.csv:", "farms[0].boundary")),
-        ("a.csv", "", ("a.csv: farms[0].boundary: the polygon is open",)),
+        ("a.csv", "", ("a.csv:1: farms[0].boundary: has no rows below a header",)),
         ("a.csv", "0,0\n4000,3000\n4000,0\n0,3000\n", ("a.csv:3: farms[0].boundary[2]", "vertex 2 to 3")),
         ("a.yaml", "polygon: [[0, 0], [1, 1]]\n", ("a.yaml:1: farms[0].boundary.polygon[1]", "open")),
         (
@@ -130,8 +130,8 @@ def test_points_of_the_grid_on_the_boundary_count_as_inside() -> None:
 def test_a_random_filling_never_places_more_than_the_bound() -> None:
     area = shapely.box(0, 0, 3000, 3000)
     points = grid_inside(area, 40)
-    assert 0 < random_fill(points, 500) <= most_points(area, 500)
-    assert random_fill(points, 0.1) == 1600
+    assert 0 < random_fill(points, 500, 9999) <= most_points(area, 500)
+    assert random_fill(points, 0.1, 9999) == 1600
 
 
 def test_a_farm_has_the_amount_of_its_own_where_it_has_one() -> None:
@@ -157,7 +157,7 @@ def test_a_capacity_makes_as_many_turbines_as_fit_under_it(capacity: float, rate
 def test_a_ring_that_is_not_valid_is_refused_even_where_no_two_edges_are_seen_to_meet() -> None:
     square = ((0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0))
     with pytest.raises(PydanticCustomError) as refused:
-        boundary._refuse_crossing(square)
+        boundary._refuse_crossing(square, "Self-intersection[0.5 0.5]")
     assert "the polygon is not simple" in str(refused.value)
 
 

@@ -8,7 +8,7 @@ from tests.campaign.broken_wake_models import BROKEN_WAKE_MODELS
 from tests.campaign.examples import changed
 from tests.campaign.test_broken_files import check
 from vindeby.campaign import Campaign
-from vindeby.campaign.sections.wake_model import WakeModel
+from vindeby.campaign.sections.wake_model import WakeSection
 from vindeby.errors import CampaignError
 
 
@@ -67,7 +67,7 @@ def test_null_beside_an_alternative_stands_for_nothing(part: str, plain: object,
 
 
 def test_null_beside_a_wake_model_is_taken_from_python_too() -> None:
-    assert WakeModel(jensen={"k": 0.05}, iea37=None) == WakeModel(jensen={"k": 0.05})
+    assert WakeSection(jensen={"k": 0.05}, iea37=None) == WakeSection(jensen={"k": 0.05})
 
 
 @pytest.mark.parametrize(

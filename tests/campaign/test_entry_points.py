@@ -186,8 +186,8 @@ def test_a_package_that_a_finder_of_its_own_finds_is_there(
 
 @pytest.mark.usefixtures("package")
 def test_the_schema_has_what_packages_offer_beside_what_vindeby_has() -> None:
-    forms = json_schema()["$defs"]["WakeModel"]["anyOf"]
-    plain = json_schema(offered=False)["$defs"]["WakeModel"]["anyOf"]
+    forms = json_schema()["$defs"]["WakeSection"]["anyOf"]
+    plain = json_schema(offered=False)["$defs"]["WakeSection"]["anyOf"]
     assert forms[0]["properties"]["jensen"] == plain[0]["properties"]["jensen"]
     new = forms[0]["properties"].keys() - plain[0]["properties"].keys()
     assert new == {"quick-wake", "extra-wake"}  # not those that cannot be used

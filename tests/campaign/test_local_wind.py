@@ -10,7 +10,7 @@ import pytest
 
 from tests.campaign.examples import SMALL, small
 from vindeby.campaign import Campaign
-from vindeby.campaign.sections.local_wind import LocalWind
+from vindeby.campaign.sections.local_wind import LocalWindSection
 from vindeby.errors import CampaignError
 
 pytestmark = pytest.mark.slow
@@ -35,7 +35,7 @@ def inline(**changes: Any) -> dict[str, Any]:
     return data
 
 
-def local_of(campaign: Campaign) -> LocalWind:
+def local_of(campaign: Campaign) -> LocalWindSection:
     assert campaign.site.local is not None
     return campaign.site.local
 
@@ -173,14 +173,18 @@ def test_a_campaign_without_local_wind_says_nothing_of_it() -> None:
     assert "local" not in Campaign.from_data(small()).dumps()
 
 
-def test_a_classic_netcdf_file_is_refused_with_the_remedy(tmp_path: Path) -> None:
+def test_a_classic_netcdf_file_holds_the_same(tmp_path: Path) -> None:
     pytest.importorskip("scipy")
-    loaded(tmp_path, dataset())
+    before = loaded(tmp_path, dataset())
     dataset().to_netcdf(tmp_path / "grid.nc", engine="scipy")
-    with pytest.raises(
-        CampaignError, match=r"classic netCDF-3 file; convert it to netCDF-4 first: nccopy -k nc4"
-    ):
-        Campaign.load(tmp_path / "c.yaml")
+    assert Campaign.load(tmp_path / "c.yaml") == before
+
+
+def test_parameters_that_are_the_same_for_all_directions_make_equal_sectors(tmp_path: Path) -> None:
+    rose = {"Weibull_A": 9.5, "Weibull_k": 2.1, "Sector_frequency": 0.25, "TI": 0.1}
+    campaign = loaded(tmp_path, dataset(**rose), weibull="  weibull: {}\n")
+    assert campaign.site.weibull is not None
+    assert [(one.direction, one.a) for one in campaign.site.weibull.sectors] == [(d, 9.5) for d in SECTORS]
 
 
 def test_a_damaged_file_is_refused_in_words(tmp_path: Path) -> None:

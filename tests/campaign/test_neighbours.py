@@ -69,8 +69,7 @@ def test_the_stored_campaign_has_positions_and_descriptions_and_no_files(tmp_pat
     assert again == campaign
     assert again.fingerprints() == campaign.fingerprints()
     assert "east.csv" not in str([task.fingerprint for task in campaign.tasks()])
-    assert campaign.neighbours is not None
-    assert campaign.neighbours[0].label == "east.csv"
+    assert campaign.groups[0].label == "east.csv"
 
 
 def test_a_table_without_a_column_of_types_needs_the_type(tmp_path: Path) -> None:
@@ -145,8 +144,7 @@ def energies(output: Path, cell: str) -> dict[str, float]:
 def test_a_result_of_a_database_brings_its_turbine_along(tmp_path: Path) -> None:
     finished(tmp_path / "west.h5", results_campaign(seeds=2))
     campaign = loaded(tmp_path, "neighbours: {database: west.h5, key: farm1_t1_s0}\n")
-    assert campaign.neighbours is not None
-    (group,) = campaign.neighbours
+    (group,) = campaign.groups
     assert group.label == "west.h5 farm1_t1_s0 (south, tabulated, seed 0)"
     with Database(tmp_path / "west.h5") as database:
         layout = database["farm1_t1_s0"].arrays["layout"]
@@ -171,9 +169,8 @@ def test_the_best_of_a_farm_is_the_one_with_the_most_energy_that_is_valid(tmp_pa
         tmp_path, "neighbours: {database: west.h5, best: {farm: north, type: tabulated}, name: W}\n"
     )
 
-    assert campaign.neighbours is not None
-    assert str(campaign.neighbours[0].source).startswith(f"west.h5 {best} (north, tabulated, seed ")
-    assert campaign.neighbours[0].label == "W"
+    assert str(campaign.groups[0].source).startswith(f"west.h5 {best} (north, tabulated, seed ")
+    assert campaign.groups[0].label == "W"
 
 
 def test_neighbours_are_read_once_and_not_again_from_a_database_that_grew(tmp_path: Path) -> None:

@@ -12,10 +12,10 @@ from vindeby.campaign.tasks import KEY_OF_ATTRIBUTES, parse_key, task_key
 NUMBERS = st.integers(0, 2**32 - 1)
 
 
-@given(NUMBERS, NUMBERS, NUMBERS)
-def test_a_key_says_farm_type_and_seed(farm: int, type_: int, seed: int) -> None:
+@given(NUMBERS, NUMBERS, NUMBERS, st.sampled_from(["", "0123abcd"]))
+def test_a_key_says_farm_type_seed_and_combination(farm: int, type_: int, seed: int, tag: str) -> None:
+    assert parse_key(task_key(farm, type_, seed, tag)) == (farm, type_, seed, tag)
     key = task_key(farm, type_, seed)
-    assert parse_key(key) == (farm, type_, seed)
     assert KEY_OF_ATTRIBUTES.format(farm_idx=farm, type_idx=type_, ss_seed=seed) == key
 
 

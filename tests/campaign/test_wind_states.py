@@ -98,14 +98,15 @@ def test_a_value_of_a_state_is_refused_with_its_field_and_line(
 def test_sectors_and_tables_can_be_divided_by_their_sum(
     kind: str, normalise: bool | None, total: float
 ) -> None:
-    about = {"turbulence_intensity": 0.1, "wind_speeds": [8]} | ({"normalise": True} if normalise else {})
+    speeds = [8] if kind == "table" else list(range(3, 26))
+    about = {"turbulence_intensity": 0.1, "wind_speeds": speeds} | ({"normalise": True} if normalise else {})
     if kind == "table":
         site = {**about, "wind_directions": [0, 180], "probability": [[0.5], [0.495]]}
     else:
         sectors = [{"direction": d, "a": 8, "k": 9, "frequency": f} for d, f in ((0, 0.5), (180, 0.495))]
         site = {**about, "sectors": sectors}
     campaign = of_site(**{kind: site})
-    inside = 1.0 if kind == "table" else np.exp(-((7.5 / 8) ** 9)) - np.exp(-((8.5 / 8) ** 9))
+    inside = 1.0 if kind == "table" else np.exp(-((2.5 / 8) ** 9)) - np.exp(-((25.5 / 8) ** 9))
     assert site_of(campaign).states().probability.sum() / inside == pytest.approx(total, rel=1e-12)
     (warning,) = survey(campaign).warnings
     assert "sum to 0.995" in warning

@@ -140,7 +140,7 @@ def test_a_survey_tells_of_each_zone_and_of_the_mix() -> None:
     assert [(zone.name, zone.n_turbines) for zone in found.cells[1].zones] == [("west", 5), ("east", 3)]
     assert found.cells[3].mix == (("three", 2), ("five", 4))
     assert found.cells[3].capacity_mw == 2 * 3.0 + 4 * 5.0
-    assert [warning for warning in found.warnings if "direction_step" not in warning] == []
+    assert [warning for warning in found.warnings if "layouts are searched" not in warning] == []
 
 
 def test_a_survey_warns_of_a_full_zone_and_of_zones_that_overlap() -> None:

@@ -33,6 +33,17 @@ def test_a_case_is_a_campaign_with_the_listed_figures(name: str) -> None:
     assert case.published_by
 
 
+def test_the_page_of_records_has_the_figures_of_the_index_and_of_the_kept_layouts() -> None:
+    page = (ROOT / "docs/records.md").read_text()
+    for case in all_cases():
+        (row,) = [line for line in page.splitlines() if line.startswith(f"| [{case.name}](")]
+        cells = [cell.strip() for cell in row.strip("|").split("|")]
+        worth = None if case.record is None else case.record.worth
+        published = case.shown(case.published) or "unknown"
+        assert cells[3:6] == [published, case.shown(worth) or "none yet", case.gain_text(worth)]
+        assert case.published_by in page
+
+
 @pytest.mark.parametrize(
     "name", [case.name for case in all_cases() if case.judge == "energy" and case.record]
 )
@@ -79,25 +90,35 @@ def test_layouts_of_iea_task_37_and_windio_are_read(text: str, tmp_path: Path) -
 
 
 @pytest.mark.parametrize(
-    "text",
+    ("text", "words"),
     [
-        "a: 1",
-        "x: [1, 2]\ny: [1]",
-        "x: [1]\ny: [one]",
-        "- 1",
-        "x: [.nan]\ny: [1]",
-        "x: 3\ny: 4",
-        "x: null\ny: null",
-        "items: [[1, 2], 5]",
-        "items: [[1, 2], [3]]",
-        f"x: [1{400 * '0'}]\ny: [1]",
-        "boundaries: {polygons: [{x: [0, 1, 1], y: [0, 0, 1]}]}",
+        ("a: 1", "holds no layout; name a file with layouts"),
+        ("x: [1, 2]\ny: [1]", "x has 2 numbers and y has 1; give an x and a y for each point"),
+        ("x: [1]\ny: [one]", r"y\[0\]: must be a number"),
+        ("- 1", "must be a mapping"),
+        ("x: [.nan]\ny: [1]", r"x\[0\]: is not finite"),
+        ("x: null\ny: null", "holds no layout"),
+        (
+            "definitions: {position: {items: [[1, 2], 5]}}",
+            r"items\[1\]: has a single value, but the first row has 2",
+        ),
+        ("definitions: {position: {items: [[1], [3]]}}", "items: is not a list of pairs; give an x and a y"),
+        ("definitions: {position: {items: {xc: [1, 2], yc: [3]}}}", "items: xc has 2 numbers and yc has 1"),
+        ("definitions: {wind_plant: 3}", "position is missing"),
+        ("boundaries: {polygons: [{x: [0, 1, 1], y: [0, 0, 1]}]}", "holds no layout"),
     ],
 )
-def test_yaml_without_a_layout_is_refused(text: str, tmp_path: Path) -> None:
+def test_yaml_without_a_layout_is_refused(text: str, words: str, tmp_path: Path) -> None:
     path = tmp_path / "layout.yaml"
     path.write_text(text)
-    with pytest.raises(InputError, match=r"layout\.yaml: does not hold a layout; give one"):
+    with pytest.raises(InputError, match=rf"layout\.yaml.*{words}"):
+        read_layout(path)
+
+
+def test_a_number_of_many_digits_is_refused_where_it_stands(tmp_path: Path) -> None:
+    path = tmp_path / "layout.yaml"
+    path.write_text(f"x: [1{400 * '0'}]\ny: [1]")
+    with pytest.raises(InputError, match=r"layout\.yaml.*x\[0\]: a number of 401 digits"):
         read_layout(path)
 
 

@@ -99,7 +99,7 @@ def test_published_layouts_in_a_folder_of_the_user_are_judged_too(tmp_path: Path
     assert done.returncode == 0, done.stderr
     theirs, broken = [row for row in rows if "published" in row]
     assert (theirs["case"], theirs["file"]) == ("iea37-cs2", "deep/iea37-par5-cc5.yaml")
-    assert "does not hold a layout" in broken["problems"][0]
+    assert "holds no layout" in broken["problems"][0]
     assert theirs["problems"][0] == "has 2 turbines instead of 9"
     assert all(row["problems"] == [] for row in rows if row["file"] == "stored")
 

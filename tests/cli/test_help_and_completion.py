@@ -120,6 +120,15 @@ def test_the_help_of_init_lists_every_preset_in_one_line() -> None:
         assert len(line.split()) > 4
 
 
+@pytest.mark.parametrize(
+    ("word", "command"), [("status", "monitor"), ("ls", "query"), ("resume", "run"), ("plot", "show")]
+)
+def test_the_command_is_named_for_a_word_of_other_tools(word: str, command: str) -> None:
+    done = CliRunner().invoke(build(), [word, "layouts.h5"])
+    assert done.exit_code == 2
+    assert f"No such command '{word}'. Did you mean '{command}'?" in done.stderr
+
+
 def test_the_names_of_pictures_are_those_that_can_be_drawn() -> None:
     from vindeby.cli.show import PICTURE_NAMES
     from vindeby.plots import PICTURES

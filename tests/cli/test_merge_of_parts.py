@@ -8,8 +8,8 @@ import pytest
 
 from tests.command import vindeby
 from tests.runner.campaigns import ROOT, calling, one_cell, results
-from vindeby.store.missing import fingerprints
 from vindeby.store.read.database import Database
+from vindeby.store.states import fingerprints
 
 
 @pytest.fixture(autouse=True)
@@ -30,6 +30,6 @@ def test_parts_that_replace_stale_results_have_them_replaced_by_a_merge(tmp_path
     with Database(tmp_path / "out.h5") as database:
         assert fingerprints(database) == {task.key: task.fingerprint for task in after.tasks()}
     assert all(record.bulk.size == 129 for record in results(tmp_path / "out.h5").values())
-    assert not list((tmp_path / "out.h5.run" / "shards").rglob("*.h5"))
+    assert not list((tmp_path / "out.h5.run" / "shards").rglob("*.shard"))
     again = vindeby(tmp_path, "merge", "out.h5")
     assert (again.returncode, "nothing to do" in again.stdout) == (0, True)

@@ -17,7 +17,6 @@ from vindeby.assembly.energy import fill_in_energies
 from vindeby.assembly.wind import wind_farm
 from vindeby.campaign import Campaign, Task
 from vindeby.campaign.tasks import KEY_OF_ATTRIBUTES
-from vindeby.results.observer import Observer
 from vindeby.results.result_set import ResultSet
 from vindeby.runner import run
 from vindeby.runner.protocol import Kind
@@ -27,6 +26,7 @@ from vindeby.store.format.shard import ShardWriter
 from vindeby.store.merge.merge import MergeOptions, merge
 from vindeby.store.read.database import Database
 from vindeby.store.salvage import salvage
+from vindeby.store.states import TaskState
 from vindeby.store.validate import validate
 
 pytestmark = pytest.mark.slow
@@ -42,7 +42,7 @@ def _workers_find_the_functions(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def counts(output: Path) -> tuple[int, int, int | None]:
     """Done, invalid and missing, as monitor says."""
-    snapshot = Observer(output).look()
+    snapshot = ResultSet(output).look()
     return snapshot.done, snapshot.invalid, snapshot.missing
 
 
@@ -56,15 +56,15 @@ def test_an_older_scripts_results_without_energy_are_computed_again(tmp_path: Pa
     output = tmp_path / "layouts.h5"
     salvaged = vindeby(tmp_path, "salvage", "t", "-o", "layouts.h5", "--campaign", "c.yaml")
     assert salvaged.returncode == 1
-    assert "60 of the campaign's results are missing (60 of them invalid)" in salvaged.stderr
+    assert "all 60 results are missing (60 of them invalid)" in salvaged.stderr
     assert counts(output) == (0, 60, 60)
     listed = vindeby(tmp_path, "missing", "layouts.h5")
     assert listed.stdout.splitlines()[0] == (
-        "farm0_t0_s0\tresult invalid\taep is 0: no energy was stored; only the layout can be used"
+        "farm0_t0_s0\tinvalid\taep is 0: no energy was stored; only the layout can be used"
     )
-    assert listed.stderr == "vindeby: 60 of 60 results are missing\n"
+    assert listed.stderr == "vindeby: all 60 results are missing\n"
     checked = json.loads(vindeby(tmp_path, "validate", "layouts.h5", "--json").stdout)
-    assert {entry["reason"] for entry in checked["missing"]} == {"result invalid"}
+    assert {entry["state"] for entry in checked["missing"]} == {"invalid"}
     assert len(checked["missing"]) == 60
     kept = vindeby(tmp_path, "run", "c.yaml", "--keep-invalid")
     assert kept.returncode == 1
@@ -72,11 +72,10 @@ def test_an_older_scripts_results_without_energy_are_computed_again(tmp_path: Pa
     done = vindeby(tmp_path, "run", "c.yaml")
     assert done.returncode == 0, done.stdout
     assert done.stdout.startswith("layouts.h5: 60 of 60 results, all valid\n  computed 60 in ")
+    assert "vindeby: 60 results are not valid and computed again; --keep-invalid leaves them" in done.stderr
     assert (
-        "vindeby: 60 results are not valid and are computed again; --keep-invalid leaves them" in done.stderr
-    )
-    assert (
-        "\n  60 results were not valid and were computed again; those that they replace are " in done.stdout
+        "\n  60 results were not valid and computed again; what they replace is in layouts.h5.run/replaced/"
+        in done.stdout
     )
     assert "computed again" not in kept.stdout
     assert counts(output) == (60, 0, 0)
@@ -136,7 +135,7 @@ def test_every_command_calls_the_same_results_invalid(
     assert list(why) == ["farm0_t0_s0"]
     assert words in why["farm0_t0_s0"]
     report = validate(output, expected=campaign.fingerprints(), checks=Judge(campaign).checks)
-    assert [(entry.key, entry.reason) for entry in report.missing] == [("farm0_t0_s0", "result invalid")]
+    assert [(entry.key, entry.state) for entry in report.missing] == [("farm0_t0_s0", TaskState.INVALID)]
     assert np.isnan(ResultSet(output).rows["aep"]).sum() == 1
     left = run(campaign, output, keep_invalid=True)
     assert (left.done, left.resume_state.done, list(left.resume_state.invalid), left.complete) == (
@@ -208,7 +207,7 @@ def test_a_merge_that_was_interrupted_keeps_replaced_records_once(
         with pytest.raises(KeyboardInterrupt):
             run(campaign, output)
     assert run(campaign, output).complete
-    assert len(list(RunDirectory(output).replaced.iterdir())) == 1
+    assert len(list(RunDirectory(output).replaced.glob("*.h5"))) == 1
 
 
 def test_a_function_whose_layouts_are_impossible_fails_and_is_not_computed_for_ever(tmp_path: Path) -> None:
@@ -244,8 +243,8 @@ def test_energies_of_good_layouts_are_computed_and_marked(tmp_path: Path) -> Non
     assert not output.exists()
     done = vindeby(tmp_path, *words, "--campaign", "c.yaml")
     assert done.returncode == 1
-    assert "2 energies computed from their layouts; 1 invalid results left" in done.stdout
-    assert "1 of the campaign's results are missing (1 of them invalid)" in done.stderr
+    assert "2 energies computed from their layouts; 1 invalid result left" in done.stdout
+    assert "missing (1 of them invalid)" in done.stderr
     found = results(output)
     farm = wind_farm(campaign, 0)
     for task in tasks[:2]:
@@ -307,6 +306,6 @@ def test_verdicts_of_another_campaign_are_not_used(tmp_path: Path) -> None:
     data["farms"][0]["boundary"] = [[0, 0], [1300, 0], [1300, 3000], [0, 3000]]
     smaller = Campaign.from_data(data)
     assert len(run(smaller, output).resume_state.stale) == 2
-    assert Observer(output).look().stale == 2
+    assert ResultSet(output).look().stale == 2
     assert run(campaign, output).resume_state.done == 2
     assert counts(output) == (2, 0, 0)

@@ -51,6 +51,32 @@ def test_an_output_that_cannot_become_a_database_is_refused_before_computing(
     assert not Path("/dev/null.run").exists()
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("evaluate", "layout.csv", "--with", "study.yaml", "-o", "out.h5"),
+        ("adopt", "layout.csv", "--campaign", "c.yaml", "-o", "out.h5"),
+        ("salvage", "layout.csv", "-o", "out.h5"),
+        ("validate", "layout.csv"),
+        ("show", "layout.csv", "farm0_t0_s0"),
+    ],
+    ids=lambda words: words[0],
+)
+def test_a_file_of_another_format_is_refused_and_nothing_is_left_behind(
+    tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    campaign(tmp_path)
+    (tmp_path / "layout.csv").write_text("x,y\n0,0\n900,0\n")
+    (tmp_path / "study.yaml").write_text("name: study\n")
+    before = {path.name for path in tmp_path.iterdir()}
+    done = vindeby(tmp_path, *words)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == (
+        "vindeby: layout.csv: is named as a .csv file; name an HDF5 file, such as layouts.h5\n"
+    )
+    assert {path.name for path in tmp_path.iterdir()} == before
+
+
 @pytest.mark.parametrize("command", ["monitor", "missing", "validate", "merge", "report"])
 def test_a_name_that_is_too_long_is_refused_by_every_command(tmp_path: Path, command: str) -> None:
     done = vindeby(tmp_path, command, f"{'n' * 300}.h5")

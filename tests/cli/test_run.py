@@ -19,8 +19,8 @@ from tests.command import vindeby
 from tests.runner.campaigns import FULL, ROOT, calling, marked_processes, one_cell, results
 from vindeby.store.disk.events import EventTail
 from vindeby.store.disk.run_directory import RunDirectory
-from vindeby.store.missing import fingerprints
 from vindeby.store.read.database import Database
+from vindeby.store.states import fingerprints
 
 pytestmark = pytest.mark.slow
 
@@ -63,10 +63,29 @@ def test_what_fails_is_said_with_what_to_do_and_exits_1(tmp_path: Path) -> None:
     assert listed.stdout == "farm0_t0_s2\tfailed\texception: ValueError: no layout for seed 2\n"
     again = vindeby(tmp_path, "run", "c.yaml", "-o", "out.h5")
     assert again.returncode == 1
-    assert "1 tasks failed before and are left out" in again.stderr
+    assert "1 task failed before and is left out; --retry-failed tries again: farm0_t0_s2" in again.stderr
     (tmp_path / "mended").touch()
     mended = vindeby(tmp_path, "run", "c.yaml", "-o", "out.h5", "--retry-failed")
     assert mended.returncode == 0, mended.stdout
+
+
+@pytest.mark.core
+def test_a_quiet_run_that_is_not_complete_says_why_in_one_line(tmp_path: Path) -> None:
+    campaign(tmp_path, seeds=1, bad=0)
+    done = vindeby(tmp_path, "run", "c.yaml", "-q")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == (
+        "vindeby: layouts.h5: no results; 1 task failed, the first is farm0_t0_s0: "
+        "exception: ValueError: no layout for seed 0\n"
+    )
+    campaign(tmp_path, seeds=2)
+    assert vindeby(tmp_path, "run", "c.yaml", "-q", "-o", "out.h5").returncode == 0
+    campaign(tmp_path, seeds=2, other=1)
+    done = vindeby(tmp_path, "run", "c.yaml", "-q", "-o", "out.h5")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == (
+        "vindeby: out.h5: 0 of 2 results; 2 stale results, which --replace-stale computes again\n"
+    )
 
 
 def test_overrides_and_parts_work_on_the_command_line(tmp_path: Path) -> None:
@@ -207,7 +226,7 @@ def test_a_task_that_was_running_when_its_run_ended_is_not_called_never_started(
             assert time.monotonic() < deadline, "the task was never shown"
             time.sleep(0.05)
         running = vindeby(tmp_path, "missing", "layouts.h5").stdout.splitlines()
-        assert "farm0_t0_s2\tstarted, not finished\tis running now" in running
+        assert "farm0_t0_s2\trunning" in running
         for _ in range(1 if how == "killed" else 2):
             process.send_signal(signal.SIGKILL if how == "killed" else signal.SIGINT)
             wait_for_event(tmp_path, "asked to stop" if how == "stopped" else "run started")
@@ -216,8 +235,8 @@ def test_a_task_that_was_running_when_its_run_ended_is_not_called_never_started(
     listed = vindeby(tmp_path, "missing", "layouts.h5")
     ended = "run" if how == "killed" else "worker"
     assert listed.stdout.splitlines() == [
-        f"farm0_t0_s2\tstarted, not finished\twas running when its {ended} ended",
-        "farm0_t0_s3\tnever started",
+        f"farm0_t0_s2\topen\twas running when its {ended} ended",
+        "farm0_t0_s3\topen\tnever started",
     ]
 
 
@@ -255,7 +274,7 @@ def test_a_terminal_gets_a_bar_with_counts_and_workers(tmp_path: Path) -> None:
     assert "of 12 done" in text
     assert "worker 0" in text
     assert "farm0_t0_s" in text
-    assert "per second" in text
+    assert "per minute" in text or "per second" in text
 
 
 def test_help_explains_the_options(tmp_path: Path) -> None:

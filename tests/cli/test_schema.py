@@ -119,7 +119,7 @@ TABLES = (
     BROKEN, BROKEN_LOCAL_WIND, BROKEN_NEIGHBOURS, BROKEN_SITES, BROKEN_SLURM, BROKEN_WAKE_MODELS,
     BROKEN_WINDS_AND_TABLES, BROKEN_ZONES_AND_MIXES,
 )  # fmt: skip
-NO_JSON = {"not a number", "infinite", "huge integer"}
+NO_JSON = {"not a number", "infinite"}
 """Numbers that JSON does not have."""
 
 

@@ -12,21 +12,19 @@ import pytest
 from tests.campaign.counted import COUNTED
 from tests.command import vindeby
 from vindeby.assembly.physics import physics_checks
-from vindeby.assembly.stored_layout import read_stored_layout
+from vindeby.assembly.stored_layouts import read_neighbours
 from vindeby.board.feed import Feed
 from vindeby.campaign import Campaign
 from vindeby.layout import Valuation
 from vindeby.plots.layout import Drawn
 from vindeby.report.gather import best_table
-from vindeby.results.columns import ResultColumns
-from vindeby.results.observer import Observer
 from vindeby.results.result_set import ResultSet
 from vindeby.store.format.record import Record
 from vindeby.store.read.database import Database
 
 pytestmark = pytest.mark.slow
 
-COSTS = {"three": 7.0, "five": 15}
+COSTS = {"three": 7.0, "five": 25}
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +41,7 @@ def test_check_says_the_ranges_and_the_objective(database: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert "3 to 6" in done.stdout
     assert "0 to 4" in done.stdout
-    assert "objective: AEP less the cost of turbines in GWh per year: 15 for each five" in done.stdout
+    assert "objective: AEP less the cost of turbines in GWh per year: 25 for each five" in done.stdout
 
 
 def test_every_result_is_valid_and_nothing_is_missing(database: Path) -> None:
@@ -103,12 +101,12 @@ def test_the_best_of_a_farm_is_the_best_by_its_objective(database: Path) -> None
     for place, seeds in ((("plain", "five"), ("farm0_t1_s0", "farm0_t1_s1")),):
         best = max(seeds, key=worths.__getitem__)
         assert listed[place][2] == best
-        assert f" {best} (" in read_stored_layout(database, None, *place)["source"]
+        assert f" {best} (" in read_neighbours(database, None, *place)["source"]
     assert ("turbines", "6 (of 3 to 6)") in Drawn(results, "farm0_t0_s0").facts
 
 
 def best_on_the_board(database: Path) -> dict[int, str]:
-    viewed = Feed(Observer(database))
+    viewed = Feed(ResultSet(database))
     viewed.look()
     assert viewed.shown.startswith("event: shown")
     shown = json.loads(viewed.shown.split("data: ")[1])
@@ -123,7 +121,7 @@ def test_the_board_shows_the_best_of_a_farm_by_its_objective(
     for farm, key in best_on_the_board(database).items():
         assert worths[key] == max(worth for other, worth in worths.items() if f"farm{farm}_" in other)
     # With an objective that turns the order round, it shows what has the least energy.
-    monkeypatch.setattr(ResultColumns, "worths", lambda columns, _: -columns.rows["aep"])
+    monkeypatch.setattr(ResultSet, "worths", lambda results: -results.rows["aep"])
     energy = dict(zip([key.decode() for key in results.rows["key"]], results.rows["aep"], strict=True))
     for farm, key in best_on_the_board(database).items():
         assert energy[key] == min(aep for other, aep in energy.items() if f"farm{farm}_" in other)
@@ -170,7 +168,7 @@ def test_what_the_campaign_does_not_allow_is_found(database: Path, change: str, 
 def test_stored_layouts_of_chosen_counts_can_be_evaluated(database: Path, farm: str) -> None:
     folder = database.parent
     (folder / f"{farm}.yaml").write_text(
-        f"name: other wakes\nlayouts: {{farms: {farm}, seeds: best}}\nwake: bastankhah-2014\n"
+        f"name: other wakes\nmethod: {{stored: {{farms: {farm}, seeds: best}}}}\nwake: bastankhah-2014\n"
     )
     done = vindeby(folder, "evaluate", "o.h5", "--with", f"{farm}.yaml", "-o", f"{farm}.h5", "--workers", "1")
     assert done.returncode == 0, done.stdout + done.stderr
@@ -187,10 +185,10 @@ def _searched(valuation: Valuation) -> float:
 def test_the_campaign_and_the_search_mean_the_same_by_an_objective() -> None:
     costs = Campaign.loads(COUNTED).objective
     assert costs is not None
-    searched = _searched(Valuation.turbine_cost((7.0, 15)))
-    assert costs.worth(90.0, {"three": 2, "five": 3}) == searched == 90.0 - 2 * 7.0 - 3 * 15
+    searched = _searched(Valuation.turbine_cost((7.0, 25)))
+    assert costs.worth(90.0, {"three": 2, "five": 3}) == searched == 90.0 - 2 * 7.0 - 3 * 25
     each = Campaign.loads(
-        COUNTED.replace("{turbine_cost_gwh: {five: 15, three: 7}}", "aep-per-turbine")
+        COUNTED.replace("{turbine_cost_gwh: {five: 25, three: 7}}", "aep-per-turbine")
     ).objective
     assert each is not None
     assert each.worth(90.0, {"three": 2, "five": 3}) == 18.0 == _searched(Valuation("aep-per-turbine"))

@@ -43,7 +43,7 @@ def test_validate_and_missing_tell_what_each_worker_file_is_and_two_commands_fin
     assert [entry["records"] for entry in report["contents"]] == [4, 0, 0, 0, 0]
     missing = vindeby(tmp_path, "missing", "t", "--campaign", "c.yaml")
     assert missing.returncode == 1
-    assert missing.stdout.splitlines() == [f"farm0_t0_s{seed}\tnever started" for seed in range(4, 12)]
+    assert missing.stdout.splitlines() == [f"farm0_t0_s{seed}\topen\tnever started" for seed in range(4, 12)]
     assert "vindeby: t/worker_1.h5: 4 records\nvindeby: t/worker_2.h5: empty (0 bytes)\n" in missing.stderr
     assert missing.stderr.endswith("vindeby: 8 of 12 results are missing\n")
     assert {path: path.read_bytes() for path in (tmp_path / "t").iterdir()} == before
@@ -59,7 +59,7 @@ def test_a_folder_without_energies_is_told_as_invalid(tmp_path: Path) -> None:
     broken_folder(tmp_path / "t", campaign)
     missing = vindeby(tmp_path, "missing", "t", "--campaign", "c.yaml", "--format", "csv")
     assert missing.stdout.splitlines()[1] == (
-        "farm0_t0_s0,result invalid,aep is 0: no energy was stored; only the layout can be used"
+        "farm0_t0_s0,invalid,aep is 0: no energy was stored; only the layout can be used"
     )
     watched = json.loads(vindeby(tmp_path, "monitor", "t", "--campaign", "c.yaml", "--json").stdout)
     assert (watched["done"], watched["invalid"], watched["missing"]) == (0, 1, 3)

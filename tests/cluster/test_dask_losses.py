@@ -36,7 +36,7 @@ pytestmark = [
 
 def campaign_of(folder: Path, seeds: int = 12, **parameters: Any) -> Campaign:
     data = steered(folder, seeds, **parameters).to_data()
-    data["run"] = {"start_method": "forkserver", "flush_s": 0.1, "wait_for_workers_s": 60.0}
+    data["run"] = {"flush_s": 0.1, "wait_for_workers_s": 60.0}
     return Campaign.from_data(data)
 
 

@@ -18,7 +18,7 @@ from tests.cluster.dask_machines import wait_until
 from tests.contracts.test_pools import setup_for, steered
 from tests.runner.campaigns import marked_processes
 from vindeby.runner.cluster import dask_pool
-from vindeby.runner.cluster.agent import Agent, Opened, Order, Report
+from vindeby.runner.cluster.agent import Agent, AgentReport, Opened, Order
 from vindeby.runner.cluster.dask_link import DaskLink, _Conversation, mismatch
 from vindeby.runner.cluster.dask_pool import DaskPool
 from vindeby.runner.protocol import (
@@ -75,7 +75,7 @@ def silent(reason: str, *, final: bool = False) -> methodcaller:
 
 
 def reported(address: str, events: Sequence[PoolEvent] = (), **report: Any) -> methodcaller:
-    return methodcaller("reported", address, events, Report(**report))
+    return methodcaller("reported", address, events, AgentReport(**report))
 
 
 class Bench:
@@ -329,10 +329,10 @@ def test_a_late_report_of_a_forgotten_agent_is_not_taken_for_its_successors(forg
             self._conversations = {"tcp://a": self.old}
             self._pool: Any = SimpleNamespace(reported=print)
 
-        async def _run_there(self, address: str, *_: Any, **more: Any) -> Report:
+        async def _run_there(self, address: str, *_: Any, **more: Any) -> AgentReport:
             if forgotten:
                 self._conversations[address] = self.new
-            return Report(agent_gone=True)
+            return AgentReport(agent_gone=True)
 
     async def exchange() -> Late:
         link = Late()

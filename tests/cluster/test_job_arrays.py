@@ -81,7 +81,7 @@ class Jobs:
 def jobs_of(slurm: Slurm, folder: Path, seeds: int = 6, **parameters: Any) -> Jobs:
     campaign = steered(folder, seeds, **parameters)
     data = campaign.to_data()
-    data["run"] = {"start_method": "forkserver", "flush_s": 0.1}
+    data["run"] = {"flush_s": 0.1}
     return Jobs(slurm, folder, Campaign.from_data(data))
 
 

@@ -76,7 +76,7 @@ class InProcessPool:
                 if now:
                     self._gone(worker, "told to end at once", by_itself=True)
 
-    def kill(self, slot: int, failure: Failure | None = None) -> None:
+    def kill(self, slot: int) -> None:
         with self._lock:
             if (worker := self._workers.get(slot)) is not None:
                 self._gone(worker, "killed", by_itself=False)

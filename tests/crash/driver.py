@@ -19,7 +19,7 @@ from vindeby.store.format.shard import ShardWriter
 from vindeby.store.merge.merge import MergeOptions, merge
 
 BATCHES = 3
-BATCH = 4
+BATCH = 12
 
 
 def main() -> None:

@@ -13,14 +13,14 @@ from tests.crash.tools import FULL, tell
 from tests.store.examples import publish, record
 from vindeby.errors import DataError, VindebyError
 from vindeby.store.disk.run_directory import RunDirectory
+from vindeby.store.foreign.guard import Guard
 from vindeby.store.format.classic import stored_type
 from vindeby.store.format.record import Attribute, Record
 from vindeby.store.format.rows import Schema
 from vindeby.store.format.seal import SealedFile, SealError, read_seal
-from vindeby.store.format.shard import read_segments
+from vindeby.store.format.shard import ShardFile
 from vindeby.store.merge.merge import MergeOptions, merge
 from vindeby.store.read.database import Database
-from vindeby.store.read.guard import Guard
 
 pytestmark = pytest.mark.timeout(7200 if FULL else 1200)
 
@@ -65,7 +65,22 @@ def read_carefully(output: Path, root: dict[str, Attribute], guard: Guard) -> in
     return right
 
 
-def test_hashing_finds_every_flipped_bit(subject: tuple[Path, Path]) -> None:
+def test_hashing_finds_every_flipped_bit_of_a_shard(tmp_path: Path) -> None:
+    path = publish(RunDirectory(tmp_path / "out.h5"), BATCH).path
+    data = bytearray(path.read_bytes())
+    for bit in range(len(data) * 8):
+        data[bit // 8] ^= 1 << bit % 8
+        with pytest.raises(SealError):
+            ShardFile(path, bytes(data)).verify()
+        data[bit // 8] ^= 1 << bit % 8
+    for length in range(len(data)):
+        with pytest.raises(SealError):
+            ShardFile(path, bytes(data[:length])).verify()
+    ShardFile(path, bytes(data)).verify()
+
+
+@pytest.mark.parametrize("subject", ["classic", "table"], indirect=True)
+def test_hashing_finds_every_flipped_bit_of_a_database(subject: tuple[Path, Path]) -> None:
     """Without HDF5, in this process: the seal does not hold, or is not recognised as one."""
     data = bytearray(subject[0].read_bytes())
     read_from = []
@@ -152,10 +167,8 @@ def test_a_damaged_block_costs_only_the_records_in_it(tmp_path: Path) -> None:
     with Database(run.output) as database:
         assert dict(database) == {BATCH[1].key: BATCH[1]}
         assert [finding.key for finding in database.findings[path]] == ["", BATCH[0].key]
-    file = SealedFile.open(path)
-    assert file is not None
-    with file, pytest.raises(SealError):
-        read_segments(file)
+    with pytest.raises(SealError, match="its bytes are not those that were written"):
+        ShardFile.open(path).segments()
 
 
 @pytest.mark.parametrize("turbines", [2, 6000], ids=["small", "large"])

@@ -67,7 +67,7 @@ def test_a_run_told_to_stop_stops_cleanly_and_is_completed_when_there_is_room(tm
     assert "make room there, then run the same command" in messages
     assert "results are safe in" in messages
     assert "Traceback" not in messages
-    assert any((keep / "first" / "shards").rglob("*.h5")), "some were published before"
+    assert any((keep / "first" / "shards").rglob("*.shard")), "some were published before"
     assert (keep / "status2").read_text() == "0\n", (keep / "stderr2").read_text()
     assert "results are there already" in (keep / "stderr2").read_text()
     assert equal(results(keep / "out.h5"), results(tmp_path / "reference.h5"))

@@ -22,8 +22,6 @@ from tests.crash.tools import (
     traced,
 )
 from tests.store.examples import publish, records, sums
-from vindeby.store.disk import lock
-from vindeby.store.disk.lock import Lease
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.merge.merge import MergeOptions, merge
 
@@ -90,7 +88,7 @@ def test_publishing(fault: str, call: str, publish_calls: dict[str, int], tmp_pa
         promised = acknowledged(done.stdout)
         assert_nothing_lost(output, promised)
         if done.returncode == 0:
-            assert len(promised) == 12
+            assert len(promised) == 36
         again = run_plain(command("publish", output))
         assert (again.returncode, again.stderr) == (0, "")
         merge(output)
@@ -106,10 +104,7 @@ def test_merging(
     merge_calls: tuple[str, dict[str, int]],
     template: tuple[Path, dict[str, str]],
     tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    # A lock that a full disk did not let go of has no known owner: it is taken over when its lease ends.
-    monkeypatch.setattr(lock, "LEASE", Lease(stale_s=2.0, watch_s=1.0))
     inject, most = FAULTS[fault]
     file_format, calls = merge_calls
     source, promised = template
@@ -123,7 +118,10 @@ def test_merging(
         assert "Traceback" not in done.stderr
         assert done.returncode in ({0, 137, -9} if fault == "kill" else {0, 1}), done.stderr
         assert_nothing_lost(output, promised)
-        report = merge(output, MergeOptions(file_format=file_format))
+        said: list[str] = []
+        report = merge(output, MergeOptions(file_format=file_format, progress=said.append))
+        assert [text for text in said if "merge.lock" in text] == []  # it waits for nobody
+        assert [path for path in folder.rglob(".*") if path.suffix != ".h5"] == []
         assert report.records == len(promised)
         assert_nothing_lost(output, promised)
         assert RunDirectory(output).shard_paths() == []
@@ -197,4 +195,4 @@ def test_a_kill_does_kill(publish_calls: dict[str, int], tmp_path: Path) -> None
     arguments = command("publish", tmp_path / "out.h5")
     done = traced("rename", "signal=SIGKILL:when=2", arguments, tmp_path / "log")
     assert done.returncode in {137, -9}
-    assert len(acknowledged(done.stdout)) == 4
+    assert len(acknowledged(done.stdout)) == 12

@@ -49,7 +49,7 @@ class Recorder(Files):
         return descriptor
 
     def write(self, descriptor: int, data: memoryview) -> int:
-        done = super().write(descriptor, data[:3000])
+        done = super().write(descriptor, data[:1000])
         path, offset = self._open[descriptor]
         self.steps.append(Step("write", path, offset=offset, data=bytes(data[:done])))
         self._open[descriptor] = (path, offset + done)

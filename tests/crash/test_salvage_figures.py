@@ -7,6 +7,7 @@ before the cut. Those bytes are found by watching the library read each group of
 from __future__ import annotations
 
 import io
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +17,10 @@ import pytest
 
 from tests.crash.tools import FULL, tell
 from tests.store.examples import NAMING, foreign_file
-from vindeby.store.read.guard import Guard
-from vindeby.store.read.inspect import lookup3_bytes, patched_superblock, read_superblock
-from vindeby.store.salvage.attempts import group_addresses, rescue
+from vindeby.store.foreign.guard import Guard
+from vindeby.store.foreign.search import group_addresses
+from vindeby.store.foreign.superblock import lookup3_bytes, patched_superblock, read_superblock
+from vindeby.store.salvage.saved import Spool, rescue
 
 pytestmark = pytest.mark.timeout(7200 if FULL else 1200)
 
@@ -43,7 +45,11 @@ def needed_bytes(data: bytes) -> dict[str, int]:
     block = read_superblock(data)
     assert block is not None
     needed = {}
-    for address in group_addresses(data):
+    with tempfile.TemporaryFile() as whole:
+        whole.write(data)
+        whole.flush()
+        addresses = group_addresses(whole.fileno())
+    for address in addresses:
         head = patched_superblock(data[:4096], block, root=address)
         watched = Watched(head + data[4096:])
         with h5py.File(watched, "r") as file:
@@ -84,7 +90,7 @@ def test_nearly_everything_that_is_there_is_saved_from_cut_files(libver: str | N
             path = tmp_path / "cut.h5"
             path.write_bytes(data[:offset])
             there = {key for key, end in needed.items() if end <= offset}
-            found = rescue(path, tmp_path, guard, NAMING)
+            found = rescue(path, Spool(tmp_path), guard, NAMING)
             for key, record in found.records.items():
                 seed = int(key.rsplit("_s", 1)[1])
                 np.testing.assert_array_equal(record.layout, np.arange(132.0).reshape(2, 66) + seed)
@@ -114,7 +120,7 @@ def test_files_left_marked_as_open_are_saved(cut: float, tmp_path: Path) -> None
         h5py.File(path, "r")
     there = {key for key, end in needed_bytes(whole.read_bytes()).items() if end <= path.stat().st_size}
     with Guard() as guard:
-        found = rescue(path, tmp_path, guard, NAMING)
+        found = rescue(path, Spool(tmp_path), guard, NAMING)
     assert len(there & found.records.keys()) >= 0.95 * len(there)
     assert len(there) == RECORDS or cut < 1
 
@@ -126,6 +132,6 @@ def test_a_file_whose_signature_is_gone_is_saved_too(tmp_path: Path) -> None:
     path.write_bytes(bytes(48) + path.read_bytes()[48:])
     assert plainly_readable(path) == 0
     with Guard() as guard:
-        found = rescue(path, tmp_path, guard, NAMING)
+        found = rescue(path, Spool(tmp_path), guard, NAMING)
     assert len(found.records) == RECORDS
     assert found.findings[0].verdict.value == "no HDF5 signature"

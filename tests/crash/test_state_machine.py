@@ -16,7 +16,7 @@ from tests.store.examples import flip, publish, record
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.format.record import Record
 from vindeby.store.format.rows import segments_of
-from vindeby.store.format.shard import build_image
+from vindeby.store.format.shard import shard_bytes
 from vindeby.store.merge.merge import BadFilesError, MergeOptions, merge
 from vindeby.store.read.database import Database
 from vindeby.store.salvage import salvage
@@ -64,7 +64,7 @@ class StoreMachine(RuleBasedStateMachine):
 
     @rule(seed=seeds, part=st.floats(0, 0.99))
     def die_while_writing(self, seed: int, part: float) -> None:
-        data = build_image(segments_of([record(seed, 2)]))
+        data = shard_bytes(segments_of([record(seed, 2)]))
         directory = self.run.shards / "gone-1-abc-0000"
         directory.mkdir(exist_ok=True)
         (directory / ".000000.1.tmp").write_bytes(data[: int(len(data) * part)])

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.evaluation.studies import campaign, compute
+from tests.evaluation.stored import campaign, compute
 
 
 @pytest.fixture(scope="session")

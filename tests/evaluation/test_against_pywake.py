@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from tests.evaluation.studies import TYPES, evaluated, results, series
+from tests.evaluation.stored import TYPES, evaluated, results, series
 from vindeby.store.format.record import Record
 
 pytestmark = pytest.mark.oracle
@@ -78,18 +78,18 @@ def test_power_among_nine_neighbours_is_pywakes(source: Path, tmp_path: Path) ->
     site = series(21)  # with as many steps as turbines, PyWake would take turbulence for that of each turbine
     records = evaluated(
         source,
-        {
-            "layouts": {"farms": "farm a", "types": "table", "seeds": 1},
-            "site": site,
-            "neighbours": {"table": rows},
-            "internal_wakes": "both",
-            "output": "power",
-        },
         tmp_path / "study.h5",
+        farms="farm a",
+        types="table",
+        seeds=1,
+        site=site,
+        neighbours={"table": rows},
+        internal_wakes="both",
+        output="power",
     )
-    assert [record.attributes["combination"] for record in records] == [str(c) for c in range(6)]
+    assert [record.attributes["neighbours"] for record in records] == [str(c) for c in range(6)]
     for record in records[::2]:
-        neighbours = str(record.attributes["neighbours"]).split(", ")
+        neighbours = str(record.attributes["neighbour_layouts"]).split(", ")
         theirs = pywake_power(source, record, site, neighbours)
         assert np.abs(record.power - theirs).max() < 1e-5 * RATED_W[1]
         assert record.aep == pytest.approx(theirs.mean(axis=1).sum() * 8760 / 1e9, rel=1e-6)
@@ -108,14 +108,14 @@ def test_a_neighbour_stands_from_its_date_on(source: Path, tmp_path: Path) -> No
     ]
     (record,) = evaluated(
         source,
-        {
-            "layouts": {"farms": "farm a", "types": "small", "seeds": 0},
-            "site": site,
-            "neighbours": {"together": rows},
-            "output": "power",
-            "power_type": "float64",
-        },
         tmp_path / "study.h5",
+        farms="farm a",
+        types="small",
+        seeds=0,
+        site=site,
+        neighbours={"together": rows},
+        output="power",
+        power_type="float64",
     )
     standing: list[list[str]] = [[], ["farm3_t1_s1"], ["farm3_t1_s1", "farm1_t0_s0"]]
     for steps, keys in zip((slice(0, 5), slice(5, 12), slice(12, 22)), standing, strict=True):

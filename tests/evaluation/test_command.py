@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import signal
@@ -16,12 +15,10 @@ import numpy as np
 import pytest
 
 from tests.command import vindeby
-from tests.evaluation.studies import PLACE, campaign, compute, evaluated, results, series
+from tests.evaluation.stored import PLACE, asked_of, campaign, compute, evaluated, of_layouts, results, series
 from tests.runner.campaigns import content
 from vindeby.campaign.reading.yaml_text import write
-from vindeby.errors import InputError
-from vindeby.evaluation import running, study_dataset
-from vindeby.evaluation.running import evaluate, study_campaign
+from vindeby.runner import evaluate
 from vindeby.runner.task_executor import Setup, TaskExecutor
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.format.record import Record
@@ -31,15 +28,15 @@ from vindeby.wake import WindFarm
 pytestmark = pytest.mark.slow
 
 NEIGHBOURS = [{"farm": f"farm {name}", "type": "small"} for name in "bcdefg"]
-STUDY = {
-    "name": "study",
-    "layouts": {"farms": "farm a", "types": "small"},
+GIVEN: dict[str, Any] = {
+    "farms": "farm a",
+    "types": "small",
     "site": series(60),
     "neighbours": {"subsets": NEIGHBOURS},
     "internal_wakes": "both",
     "output": "power",
-    "run": {"workers": 1, "flush_s": 0.0},
 }
+RUN = {"workers": 1, "flush_s": 0.0}
 
 
 def kill_after(folder: Path, words: list[str], shards: int) -> None:
@@ -57,7 +54,7 @@ def kill_after(folder: Path, words: list[str], shards: int) -> None:
 
 
 def test_an_evaluation_that_was_killed_twice_ends_as_if_it_had_not_been(source: Path, tmp_path: Path) -> None:
-    (tmp_path / "study.yaml").write_text(write(STUDY))
+    (tmp_path / "study.yaml").write_text(write({**of_layouts(**GIVEN), "run": RUN}))
     words = ["evaluate", str(source), "--with", "study.yaml", "-o", "study.h5"]
     before = source.read_bytes()
     for shards in (2, 3):
@@ -69,7 +66,7 @@ def test_an_evaluation_that_was_killed_twice_ends_as_if_it_had_not_been(source: 
     again = vindeby(tmp_path, *words)
     assert again.returncode == 0, again.stderr
     assert "results are there already" in again.stderr
-    expected = evaluated(source, STUDY, tmp_path / "in_one_go.h5")
+    expected = evaluated(source, tmp_path / "in_one_go.h5", **GIVEN)
     found = results(tmp_path / "study.h5")
     assert [content(found[record.key]) for record in expected] == [content(record) for record in expected]
     assert vindeby(tmp_path, "validate", "study.h5").returncode == 0
@@ -80,10 +77,10 @@ def test_an_evaluation_that_was_killed_twice_ends_as_if_it_had_not_been(source: 
     assert root["source_campaign"] == "layouts"
     with Database(source) as stored:
         assert root["source_digest"] == stored.digest
-    assert "internal_wakes: both" in str(root["study"])
+    assert "internal_wakes: both" in str(root["campaign"])
 
 
-def test_a_study_runs_on_a_simulated_card(
+def test_evaluations_run_on_a_simulated_card(
     source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     table = [
@@ -92,7 +89,8 @@ def test_a_study_runs_on_a_simulated_card(
         {"combination": "d", "farm": "farm d", "type": "table", "seed": 1},
     ]
     changes = {"site": series(4), "neighbours": {"table": table}, "power_type": "float64"}
-    (tmp_path / "study.yaml").write_text(write({**STUDY, **changes, "run": {"device": "cuda", "workers": 1}}))
+    given = of_layouts(**{**GIVEN, **changes})
+    (tmp_path / "study.yaml").write_text(write({**given, "run": {"device": "cuda", "workers": 1}}))
     words = ["evaluate", str(source), "--with", "study.yaml", "-o"]
     done = vindeby(tmp_path, *words, "cpu.h5", "--device", "cpu")
     assert not done.returncode, done.stderr
@@ -121,12 +119,12 @@ STATES = {"wind_speed": [9, 10, 8], "wind_direction": [200, 45, 10], "probabilit
     [{"states": {**STATES, "turbulence_intensity": 0.08}}, series(4)],
     ids=["wind states", "time series"],
 )
-def test_cases_that_are_computed_at_the_same_time_give_what_they_give_alone(
+def test_combinations_that_are_computed_at_the_same_time_give_what_they_give_alone(
     source: Path, tmp_path: Path, site: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     output = "power" if "time_series" in site else "aep"
-    study = {**STUDY, "site": site, "neighbours": {"subsets": NEIGHBOURS[:3]}, "output": output}
-    asked = study_campaign(source, study)
+    given = {**GIVEN, "site": site, "neighbours": {"subsets": NEIGHBOURS[:3]}, "output": output}
+    asked = asked_of(source, **given)
     alone = [
         TaskExecutor(Setup(asked, str(tmp_path / "a.h5")), print).attempt(task) for task in asked.tasks()
     ]
@@ -150,102 +148,65 @@ def test_cases_that_are_computed_at_the_same_time_give_what_they_give_alone(
 
 
 def test_the_command_says_what_is_wrong_and_exits_with_2(source: Path, tmp_path: Path) -> None:
-    (tmp_path / "study.yaml").write_text(write({"name": "s", "layouts": {"farms": "farm a"}}))
-    told = vindeby(
-        tmp_path, "evaluate", str(source), "--with", "study.yaml", "-o", "s.h5", "--set", "output=watts"
-    )
+    (tmp_path / "study.yaml").write_text(write(of_layouts(farms="farm a")))
+    words = ["evaluate", str(source), "--with", "study.yaml", "-o", "s.h5", "--set"]
+    told = vindeby(tmp_path, *words, "method.stored.output=watts")
     assert told.returncode == 2
-    assert "vindeby: --set output=watts: output: " in told.stderr
+    assert "vindeby: --set method.stored.output=watts: method.stored.output: " in told.stderr
 
 
-def test_a_source_that_has_changed_is_refused_until_it_is_said(tmp_path: Path) -> None:
-    study = {
-        "name": "s",
-        "layouts": {"farms": "farm a", "types": "small"},
-        "neighbours": {"together": NEIGHBOURS[:1]},
-    }
+def test_layouts_that_have_changed_make_results_stale(tmp_path: Path) -> None:
+    given: dict[str, Any] = {"farms": "farm a", "types": "small", "neighbours": {"together": NEIGHBOURS[:1]}}
     made = compute(campaign(2, 1), tmp_path / "layouts.h5")
-    asked = study_campaign(made, study)
-    compute(asked, tmp_path / "s.h5")
+    (before,) = evaluated(made, tmp_path / "s.h5", **given)
     made.unlink()
     other = {"call": {**PLACE["call"], "parameters": {"other": 1}}}
     compute(campaign(2, 1, method=other), tmp_path / "layouts.h5")
-    with pytest.raises(
-        InputError, match=r"holds evaluations of farm0_t0_s0 \w+, but the study now means farm0_t0_s0 "
-    ):
-        evaluate(made, study, tmp_path / "s.h5")
-    made.unlink()
-    compute(campaign(2, 9), tmp_path / "layouts.h5")
-    best = study_campaign(made, study)
-    assert best.method != asked.method, "the best of nine seeds is another one"
-    with pytest.raises(
-        InputError, match=r"holds evaluations of farm0_t0_s0 \w+, but the study now means farm0_t0_s"
-    ):
-        evaluate(made, study, tmp_path / "s.h5")
-
-
-@pytest.mark.parametrize(
-    ("kept", "now", "words"),
-    [
-        (
-            ["s0 aaa", "s1 bbb"],
-            ["s0 aaa", "s1 ccc"],
-            "holds evaluations of s1 bbb, but the study now means s1 ccc ",
-        ),
-        (
-            ["s0 aaa", "s1 bbb"],
-            ["s0 aaa"],
-            "holds evaluations of s1 bbb, but the study now means only 1 layout of north five ",
-        ),
-        (["s0 aaa"], ["s0 aaa", "s1 bbb"], ""),
-    ],
-    ids=["another", "fewer", "more"],
-)
-def test_the_layout_that_has_changed_is_the_one_that_is_named(
-    kept: list[str], now: list[str], words: str, monkeypatch: pytest.MonkeyPatch, source: Path, tmp_path: Path
-) -> None:
-    asked = study_campaign(source, {"name": "s"})
-    RunDirectory(tmp_path / "s.h5").create().freeze_campaign(asked.dumps())
-    found = iter([{"north five": kept}, {"north five": now}])
-    monkeypatch.setattr(running, "_layouts_of", lambda _: next(found))
-    expected = pytest.raises(InputError, match=words) if words else contextlib.nullcontext()
-    with expected:
-        running.refuse_changed_source(asked, tmp_path / "s.h5")
+    said: list[str] = []
+    evaluate(made, of_layouts(**given), tmp_path / "s.h5", workers=1, on_message=said.append)
+    assert any("1 result of an older version of the campaign" in one and "left there" in one for one in said)
+    assert content(results(tmp_path / "s.h5")[before.key]) == content(before)
+    done = evaluate(made, of_layouts(**given), tmp_path / "s.h5", workers=1, replace_stale=True)
+    assert done.done == 1
+    after = results(tmp_path / "s.h5")[before.key]
+    assert after.attributes["layout_key"] == before.attributes["layout_key"]
+    assert not np.array_equal(after.arrays["layout"], before.arrays["layout"])
 
 
 @pytest.mark.core
 def test_results_are_read_over_combinations(source: Path, tmp_path: Path) -> None:
-    study = {
-        **STUDY,
-        "site": series(24, times=True),
-        "layouts": {"farms": ["farm a", "farm f"], "types": "small", "seeds": [1, 0]},
-        "neighbours": {"subsets": NEIGHBOURS[:4]},
-    }
-    records = evaluated(source, study, tmp_path / "s.h5")
-    data = study_dataset(tmp_path / "s.h5")
+    records = evaluated(
+        source,
+        tmp_path / "s.h5",
+        farms=["farm a", "farm f"],
+        types="small",
+        seeds=[1, 0],
+        site=series(24, times=True),
+        neighbours={"subsets": NEIGHBOURS[:4]},
+        internal_wakes="both",
+        output="power",
+    )
+    with Database(tmp_path / "s.h5") as database:
+        data, frame = database.to_xarray(), database.to_dataframe()
     assert dict(data.sizes) == {
         "farm": 2,
         "type": 1,
-        "layout": 2,
-        "combination": 16,
+        "neighbours": 16,
+        "seed": 2,
         "turbine": 5,
         "time": 24,
     }
-    chosen = data.sel(farm="farm f", type="small", combination="farm b+farm d").isel(layout=1)
+    chosen = data.sel(farm="farm f", type="small", neighbours="farm b+farm d", seed=0)
     (record,) = [
         one
         for one in records
-        if (one.attributes["farm"], one.attributes["combination"], one.attributes["layout_seed"])
+        if (one.attributes["farm"], one.attributes["neighbours"], one.attributes["layout_seed"])
         == ("farm f", "farm b+farm d", 0)
     ]
     assert float(chosen.aep) == record.aep
     assert int(chosen.layout_seed) == 0
     np.testing.assert_array_equal(chosen.power.transpose("turbine", "time"), record.power)
     assert str(data.time.values[1])[:10] == "2020-01-02"
-    with Database(tmp_path / "s.h5") as database:
-        frame = database.to_dataframe()
-    assert frame.groupby("combination").aep.mean()["none"] == pytest.approx(
-        float(data.aep.sel(combination="none").mean())
+    assert frame.groupby("neighbours").aep.mean()["none"] == pytest.approx(
+        float(data.aep.sel(neighbours="none").mean())
     )
-    with pytest.raises(InputError, match="is not the database of a study"):
-        study_dataset(source)

@@ -8,39 +8,38 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.evaluation.studies import campaign, compute, evaluated, farms, series
+from tests.evaluation.stored import TYPES, asked_of, campaign, compute, evaluated, farms, results, series
 from tests.runner.campaigns import FULL
 from vindeby import wake_models
+from vindeby.assembly.evaluation import Energies
+from vindeby.assembly.stored_layouts import TypedLayout
 from vindeby.assembly.wind import wind_farm
 from vindeby.campaign import Campaign
-from vindeby.evaluation.method import Energies
-from vindeby.evaluation.running import study_campaign
-from vindeby.evaluation.stored_layouts import TypedLayout
-from vindeby.evaluation.study import Row, Study
 
 pytestmark = pytest.mark.slow
 
-ONE = {"layouts": {"farms": "farm a", "types": "small", "seeds": 0}}
+ONE: dict[str, Any] = {"farms": "farm a", "types": "small", "seeds": 0}
 NEXT: dict[str, Any] = {"farm": "farm b", "type": "small", "seed": 0}
 WAKES = sorted(wake_models) if FULL else ["cumulative-curl", "niayifar-2016", "nygaard-2022"]
 """All of them take a minute to compile."""
 
 
 def test_a_neighbour_that_is_only_named_stands_with_its_best_layout(tmp_path: Path) -> None:
-    (tmp_path / "study.yaml").write_text(
-        "name: named\nneighbours: {subsets: [farm b, {farm: farm c, seed: 1}]}\n"
+    made = compute(campaign(3, 2, turbines=TYPES[:1]), tmp_path / "layouts.h5")
+    found, given = (
+        results(made),
+        {"farms": "farm a", "neighbours": {"some": ["farm b", {"farm": "farm c", "seed": 1}]}},
     )
-    study, _ = Study.load(tmp_path / "study.yaml")
-    assert study.neighbours is not None
-    assert study.neighbours.subsets == (Row(farm="farm b"), Row(farm="farm c", seed=1))
-    assert study.neighbours.subsets[0].seed == "best"
+    best = max(("farm1_t0_s0", "farm1_t0_s1"), key=lambda key: found[key].aep)
+    (record,) = evaluated(made, tmp_path / "s.h5", **given)
+    assert record.attributes["neighbour_layouts"] == f"{best}, farm2_t0_s1"
 
 
 def test_losses_add_up_and_the_farm_alone_is_what_the_campaign_gives(source: Path, tmp_path: Path) -> None:
     nobody, beside = evaluated(
-        source, {**ONE, "neighbours": {"one_by_one": [NEXT]}, "internal_wakes": "both"}, tmp_path / "s.h5"
+        source, tmp_path / "s.h5", **ONE, neighbours={"one_by_one": [NEXT]}, internal_wakes="both"
     )
-    assert (nobody.attributes["combination"], beside.attributes["combination"]) == ("none", "farm b")
+    assert (nobody.attributes["neighbours"], beside.attributes["neighbours"]) == ("none", "farm b")
     assert nobody.aep == nobody.aep_alone == beside.aep_alone
     assert nobody.loss_external == 0.0
     assert nobody.aep_external == pytest.approx(nobody.aep_free, rel=1e-12)
@@ -55,7 +54,7 @@ def test_a_time_series_with_uncertain_directions_gives_what_the_campaign_gives(
     source: Path, tmp_path: Path
 ) -> None:
     wind = {**series(6, weight=[1, 2, 3, 1, 2, 3]), "direction_std_deg": 3.0}
-    (found,) = evaluated(source, {**ONE, "site": wind}, tmp_path / "s.h5")
+    (found,) = evaluated(source, tmp_path / "s.h5", **ONE, site=wind)
     expected = wind_farm(Campaign.from_data({**campaign(10).to_data(), "site": wind}), 0).aep(*found.layout)
     assert found.aep == pytest.approx(expected, rel=1e-12)
 
@@ -88,10 +87,12 @@ def test_a_dated_series_with_weights_counts_each_step_by_its_weight(source: Path
         "output": "power",
         "power_type": "float64",
     }
-    (record,) = evaluated(source, study, tmp_path / "s.h5")
+    (record,) = evaluated(source, tmp_path / "s.h5", **study)
     mean = (record.power * weights).sum(axis=1) / sum(weights)
     np.testing.assert_allclose(record.turbine_aep, mean * 8760 / 1e9, rtol=1e-12)
-    (only_energy,) = evaluated(source, {**study, "output": "aep", "power_type": "float32"}, tmp_path / "t.h5")
+    (only_energy,) = evaluated(
+        source, tmp_path / "t.h5", **{**study, "output": "aep", "power_type": "float32"}
+    )
     assert only_energy.aep == record.aep
     assert "power" not in only_energy.arrays
 
@@ -102,9 +103,7 @@ def test_equal_sets_give_equal_bits_in_any_order(source: Path, tmp_path: Path) -
         {"combination": 2, **row} for row in reversed(farms)
     ]
     rows.append({"combination": 3})
-    one, two, empty = evaluated(
-        source, {**ONE, "site": series(), "neighbours": {"table": rows}}, tmp_path / "s.h5"
-    )
+    one, two, empty = evaluated(source, tmp_path / "s.h5", **ONE, site=series(), neighbours={"table": rows})
     assert one.turbine_aep.tobytes() == two.turbine_aep.tobytes()
     assert empty.aep == empty.aep_alone
 
@@ -123,34 +122,46 @@ def test_what_combinations_have_in_common_is_computed_once(
     monkeypatch.setattr(Energies, "among", counting)
     rows: list[dict[str, Any]] = [{**NEXT, "farm": f"farm {name}", "from": "2020-01-08"} for name in "bdb"]
     table = [{"combination": number, **row} for number, row in enumerate([{}, *rows])]
-    study = {**ONE, "site": series(20, times=True), "neighbours": {"table": table}}
-    evaluated(source, study, tmp_path / "s.h5")
+    evaluated(source, tmp_path / "s.h5", **ONE, site=series(20, times=True), neighbours={"table": table})
     assert sorted(computed) == [(0, 7), (0, 20), (7, 20), (7, 20)]
 
 
 def test_the_evaluated_farm_is_not_its_own_neighbour(source: Path, tmp_path: Path) -> None:
-    study = {
-        "layouts": {"farms": ["farm a", "farm b"], "types": "small"},
-        "neighbours": {"together": [NEXT, {**NEXT, "farm": "farm a"}]},
-    }
-    first, second = evaluated(source, study, tmp_path / "s.h5")
-    assert (first.attributes["farm"], first.attributes["neighbours"]) == ("farm a", "farm1_t0_s0")
-    assert (second.attributes["farm"], second.attributes["neighbours"]) == ("farm b", "farm0_t0_s0")
+    first, second = evaluated(
+        source,
+        tmp_path / "s.h5",
+        farms=["farm a", "farm b"],
+        types="small",
+        neighbours={"both": [NEXT, {**NEXT, "farm": "farm a"}]},
+    )
+    assert (first.attributes["farm"], first.attributes["neighbour_layouts"]) == ("farm a", "farm1_t0_s0")
+    assert (second.attributes["farm"], second.attributes["neighbour_layouts"]) == ("farm b", "farm0_t0_s0")
 
 
 def test_turbines_that_the_campaign_has_standing_stay(source: Path, tmp_path: Path) -> None:
     here = {"name": "old", "type": "table", "positions": [[-400.0, 700.0], [-400.0, 1300.0]]}
     crowded = compute(campaign(2, 1, neighbours=here), tmp_path / "crowded.h5")
-    (record,) = evaluated(crowded, {"layouts": {"farms": "farm a", "types": "small"}}, tmp_path / "s.h5")
+    (record,) = evaluated(crowded, tmp_path / "s.h5", farms="farm a", types="small")
     expected = wind_farm(campaign(2, 1, neighbours=here), 0, 0).aep(*record.layout)
     assert record.aep == record.aep_alone == pytest.approx(expected, rel=1e-12)
+
+
+def test_groups_of_turbines_stand_in_a_combination_beside_stored_layouts(
+    source: Path, tmp_path: Path
+) -> None:
+    """The groups of a combination are not there when the farm is alone, and may be of any type of the database."""
+    old = {"name": "old", "type": "table", "positions": [[-400.0, 700.0], [-400.0, 1300.0]]}
+    around = {"none": "none", "old": [old], "both": [NEXT, old]}
+    none, group, both = evaluated(source, tmp_path / "s.h5", **ONE, site=series(), neighbours=around)
+    assert none.aep_alone == group.aep_alone == both.aep_alone == none.aep > group.aep > both.aep
+    with_group = campaign(10, neighbours=old, site=series())
+    assert group.aep == pytest.approx(wind_farm(with_group, 0, 0).aep(*group.layout), rel=1e-12)
 
 
 def test_a_mix_is_evaluated_with_the_types_of_its_turbines(tmp_path: Path) -> None:
     mixed = campaign(2, 1, n_turbines=None, mix={"small": 2, "table": 3})
     made = compute(mixed, tmp_path / "mixed.h5")
-    study = {"layouts": {"farms": "farm b"}, "neighbours": {"together": [{"farm": "farm a"}]}}
-    (record,) = evaluated(made, study, tmp_path / "s.h5")
+    (record,) = evaluated(made, tmp_path / "s.h5", farms="farm b", neighbours={"together": ["farm a"]})
     assert record.types.tolist() == [0, 0, 1, 1, 1]
     x, y = record.layout
     alone = wind_farm(mixed, [0, 1]).aep(x, y, record.types)
@@ -163,9 +174,7 @@ def test_an_evaluated_farm_has_its_own_substations_of_those_by_name(tmp_path: Pa
     cables = {"substations": places, "types": [[3, 400]]}
     costs = {"discount": 0.06, "years": 25, "turbine": {"capex": 1e6}, "cables": cables}
     stored = compute(campaign(2, seeds=1, costs=costs), tmp_path / "layouts.h5")
-    made = study_campaign(
-        stored, {"name": "study", "layouts": {"farms": "farm b", "types": "small", "seeds": 0}}
-    )
+    made = asked_of(stored, farms="farm b", types="small", seeds=0)
     assert made.costs is not None
     assert made.costs.cables is not None
     assert [farm.name for farm in made.farms] == ["farm b"]
@@ -179,16 +188,15 @@ def test_prices_by_wind_state_are_left_out_where_other_wind_and_neighbours_would
     for price, kept in ((80.0, True), ([80.0], False)):
         asked = campaign(2, seeds=1, costs=costs, objective={"of": "npv", "price": price})
         stored = compute(asked, tmp_path / f"{kept}.h5")
-        study = {"name": "study", "layouts": {"farms": "farm b", "types": "small", "seeds": 0}}
-        assert (study_campaign(stored, study).objective is not None) == kept
+        made = asked_of(stored, farms="farm b", types="small", seeds=0)
+        assert (made.objective is not None) == kept
 
 
 def test_a_list_of_combinations_that_grows_keeps_what_was_computed(source: Path) -> None:
     rows = [{"combination": name, **NEXT, "farm": name} for name in ("farm b", "farm c", "farm d")]
 
     def fingerprints(count: int, **more: Any) -> dict[str, str]:
-        study = {"name": "s", **ONE, "neighbours": {"table": rows[:count]}, **more}
-        return study_campaign(source, study).fingerprints()
+        return asked_of(source, **ONE, neighbours={"table": rows[:count]}, **more).fingerprints()
 
     few, many = fingerprints(2), fingerprints(3)
     assert {key: many[key] for key in few} == few

@@ -1,4 +1,4 @@
-"""What is said about files of other tools that a study names."""
+"""What is said about files of other tools that a campaign of stored layouts names."""
 
 from __future__ import annotations
 
@@ -7,15 +7,16 @@ from typing import Any
 
 import pytest
 
-from vindeby.evaluation import running
+from vindeby.campaign import Campaign
+from vindeby.runner import running
 
 
-def test_what_was_done_with_the_wind_of_a_study_is_said(
+def test_what_was_done_with_the_wind_of_an_evaluation_is_said(
     source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "rose.csv").write_text("ws,wd,freq_val\n8,0,1\n10,0,1\n8,180,1\n10,180,1\n")
     study = tmp_path / "study.yaml"
-    study.write_text("name: rose\nsite: {file: rose.csv, turbulence_intensity: 0.06}\n")
+    study.write_text("name: rose\nmethod: stored\nsite: {file: rose.csv, turbulence_intensity: 0.06}\n")
     asked: list[Any] = []
     monkeypatch.setattr(running, "run", lambda campaign, *_, **__: asked.append(campaign))
     said: list[str] = []
@@ -26,7 +27,7 @@ def test_what_was_done_with_the_wind_of_a_study_is_said(
     assert "frequencies sum to 4 and are divided by this sum" in note
 
 
-def test_a_study_runs_no_command(source: Path) -> None:
-    study = {"name": "quiet", "run": {"notify": "true", "device": "cuda", "retries": 1}}
-    options = running.study_campaign(source, study).run
-    assert (options.notify, options.device, options.retries) == (None, "cuda", 1)
+def test_an_evaluation_has_its_own_options_of_a_run(source: Path) -> None:
+    given = {"name": "quiet", "run": {"device": "cuda", "retries": 1}}
+    options = Campaign.of_stored(source, given).run
+    assert (options.device, options.retries) == ("cuda", 1)

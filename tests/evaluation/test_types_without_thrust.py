@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.evaluation.studies import TYPES
+from tests.evaluation.stored import TYPES
+from vindeby.assembly.evaluation import passive
 from vindeby.assembly.wind import turbine_of
-from vindeby.campaign.sections.turbines import Turbine
-from vindeby.evaluation.method import passive
+from vindeby.campaign.sections.turbines import TurbineSection
 
 _CUBIC = {
     "cubic": {"rated_power_mw": 5, "rotor_diameter_m": 126, "hub_height_m": 90, "rated_speed": 11, "ct": 0.8}
@@ -19,7 +19,7 @@ _CUBIC = {
 
 @pytest.mark.parametrize("description", [*TYPES, _CUBIC], ids=["generic", "table", "cubic"])
 def test_a_type_without_thrust_has_the_same_power_whatever_its_name(description: dict[str, Any]) -> None:
-    given = Turbine.model_validate({**description, "name": "x" * 120})
+    given = TurbineSection.model_validate({**description, "name": "x" * 120})
     before = turbine_of(given)
     after = passive(before)
     assert after.name != before.name

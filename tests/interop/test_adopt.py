@@ -18,7 +18,7 @@ from vindeby.assembly.physics import CampaignCheck
 from vindeby.campaign import Campaign
 from vindeby.errors import BusyError, InputError
 from vindeby.interop.adopt import AdoptReport, adopt
-from vindeby.interop.adopt.examine import Options
+from vindeby.interop.adopt.examine import AdoptOptions
 from vindeby.runner import run
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.format.record import Record
@@ -67,7 +67,7 @@ def same_results(output: Path, expected: list[Record]) -> None:
 
 
 def adopted(tmp_path: Path, given: Undisturbed, **options: bool) -> AdoptReport:
-    return adopt([tmp_path / "t"], tmp_path / "o.h5", given.campaign, options=Options(**options))
+    return adopt([tmp_path / "t"], tmp_path / "o.h5", given.campaign, options=AdoptOptions(**options))
 
 
 def one_group(tmp_path: Path, record: Record, **changes: Any) -> None:
@@ -342,7 +342,7 @@ def test_a_database_of_another_campaign_or_script_is_refused_and_left(
         file["measurements/speed"] = np.arange(3.0)
         file["measurements/layout"] = np.zeros((2, 3))
     before = (tmp_path / "o.h5").read_bytes()
-    with pytest.raises(InputError, match="none of its 1 results is of campaign 'small'"):
+    with pytest.raises(InputError, match="none of its results is of campaign 'small'"):
         adopted(tmp_path, undisturbed)
     assert (tmp_path / "o.h5").read_bytes() == before
     data = campaign.to_data() | {"name": "other"}

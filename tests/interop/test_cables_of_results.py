@@ -19,9 +19,8 @@ from vindeby.assembly.value import values_of
 from vindeby.board.feed import Feed
 from vindeby.campaign import Campaign
 from vindeby.interop.export.chosen import Selection
-from vindeby.interop.export.exporting import Options, export
+from vindeby.interop.export.exporting import ExportOptions, export
 from vindeby.plots.layout import layout
-from vindeby.results.observer import Observer
 from vindeby.results.result_set import ResultSet
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.format.record import Record
@@ -173,14 +172,14 @@ def test_cables_and_substations_are_drawn(results: ResultSet) -> None:
     axes = layout(results, KEY)
     entries = axes.get_legend_handles_labels()[1]
     assert "substation" in entries
-    assert [one for one in entries if one.startswith("cable type 0: ")]
+    assert [one for one in entries if one.startswith("cables for 3 turbines: ")]
     texts = [text.get_text() for panel in axes.figure.axes for text in panel.texts]
     assert "cables" in texts
     plt.close("all")
 
 
 def test_the_live_board_gets_every_cable_within_its_frame(results: ResultSet, record: Record) -> None:
-    feed = Feed(Observer(results.path))
+    feed = Feed(ResultSet(results.path))
     feed.look()
     sent = feed.layout(KEY)
     assert sent is not None
@@ -197,7 +196,7 @@ def test_the_live_board_gets_every_cable_within_its_frame(results: ResultSet, re
 def test_geojson_has_cables_as_lines_and_substations_as_points(
     results: ResultSet, record: Record, tmp_path: Path
 ) -> None:
-    export(results, "geojson", tmp_path / "out.geojson", Selection(), Options(crs="local"))
+    export(results, "geojson", tmp_path / "out.geojson", Selection(), ExportOptions(crs="local"))
     features = json.loads((tmp_path / "out.geojson").read_text())["features"]
     lines = [one for one in features if one["properties"]["kind"] == "cable"]
     stations = [one for one in features if one["properties"]["kind"] == "substation"]
@@ -214,7 +213,7 @@ def test_windio_has_substations_and_cables_by_its_schema(
     results: ResultSet, record: Record, tmp_path: Path
 ) -> None:
     windio = pytest.importorskip("windIO")
-    export(results, "windio", tmp_path / "out", Selection(), Options(crs="local"))
+    export(results, "windio", tmp_path / "out", Selection(), ExportOptions(crs="local"))
     windio.validate(tmp_path / "out" / "wind_energy_system.yaml", "plant/wind_energy_system")
     yaml.SafeLoader.add_constructor("!include", lambda *_: None)
     farm = yaml.safe_load((tmp_path / "out" / "wind_farm.yaml").read_text())

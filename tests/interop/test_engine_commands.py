@@ -151,15 +151,15 @@ def test_a_module_that_the_model_imports_is_part_of_its_code() -> None:
 
 
 def test_evaluations_with_an_edited_model_are_stale_too(tmp_path: Path) -> None:
-    study = {"name": "again", "layouts": {"seeds": 1}}
+    asked: dict[str, object] = {"name": "again", "method": {"stored": {"seeds": 1}}}
     output = tmp_path / "study.h5"
-    assert vindeby.evaluate("out.h5", study, output, workers=1).complete
+    assert vindeby.evaluate("out.h5", asked, output, workers=1).complete
     Path("mycone.py").write_text(MODEL.replace("0.3 *", "0.25 *"))
-    for given in (study, study | {"wake": {"pywake": "mycone:cone", "options": {"k": 0.06}}}):
+    for given in (asked, asked | {"wake": {"pywake": "mycone:cone", "options": {"k": 0.06}}}):
         kept = vindeby.evaluate("out.h5", given, output, workers=1)
         assert not kept.complete
-        assert kept.resume_state.stale == ["farm0_t0_s0"]
-    assert vindeby.evaluate("out.h5", study, output, workers=1, replace_stale=True).complete
+        assert kept.resume_state.stale == ["farm0_t0_s1"]
+    assert vindeby.evaluate("out.h5", asked, output, workers=1, replace_stale=True).complete
 
 
 def test_deep_validation_with_an_edited_model_is_refused_with_what_to_do(folder: Path) -> None:

@@ -16,7 +16,7 @@ from tests.interop.exports import AWKWARD, CRS, SOUTH, WEST, campaign, database,
 from vindeby.campaign import Campaign
 from vindeby.errors import ArgumentError
 from vindeby.interop.export.chosen import Selection
-from vindeby.interop.export.exporting import Options, export
+from vindeby.interop.export.exporting import ExportOptions, export
 from vindeby.results.result_set import ResultSet
 
 
@@ -50,7 +50,7 @@ def in_metres(shape: Any) -> Any:
 def test_turbines_are_where_they_were_within_a_millimetre(
     results: ResultSet, asked: Campaign, tmp_path: Path
 ) -> None:
-    done = export(results, "geojson", tmp_path / "out.geojson", options=Options(crs=CRS))
+    done = export(results, "geojson", tmp_path / "out.geojson", options=ExportOptions(crs=CRS))
     assert done.chosen.notes == []
     crs, features = read(done.path)
     assert crs == "EPSG:4326"
@@ -70,7 +70,7 @@ def test_turbines_are_where_they_were_within_a_millimetre(
 
 def test_areas_are_the_same_in_metres(results: ResultSet, asked: Campaign, tmp_path: Path) -> None:
     """Edges are straight in metres: the 9 km ones need points between their ends to be so in degrees too."""
-    done = export(results, "geojson", tmp_path / "out.geojson", options=Options(crs=CRS))
+    done = export(results, "geojson", tmp_path / "out.geojson", options=ExportOptions(crs=CRS))
     _, features = read(done.path)
     areas = [one for one in features if one["kind"] in ("boundary", "zone", "exclusion", "neighbour")]
     assert [one["kind"] for one in areas] == [
@@ -95,7 +95,7 @@ def test_areas_are_the_same_in_metres(results: ResultSet, asked: Campaign, tmp_p
 
 
 def test_the_file_is_geojson_by_rfc_7946(results: ResultSet, tmp_path: Path) -> None:
-    done = export(results, "geojson", tmp_path / "out.geojson", Selection(best=True), Options(crs=CRS))
+    done = export(results, "geojson", tmp_path / "out.geojson", Selection(best=True), ExportOptions(crs=CRS))
     data = json.loads(done.path.read_text(encoding="utf-8"))
     assert data["type"] == "FeatureCollection"
     assert "crs" not in data
@@ -116,7 +116,7 @@ def test_without_a_reference_system_metres_are_refused_unless_asked_for(
     with pytest.raises(ArgumentError, match=r"coordinate reference system.*--crs EPSG:32631.*--crs local"):
         export(results, "geojson", tmp_path / "out.geojson")
     assert not list(tmp_path.iterdir())
-    done = export(results, "geojson", tmp_path / "out.geojson", options=Options(crs="local"))
+    done = export(results, "geojson", tmp_path / "out.geojson", options=ExportOptions(crs="local"))
     data = json.loads(done.path.read_text(encoding="utf-8"))
     assert "metres" in data["note"]
     assert data["note"] in done.chosen.notes
@@ -138,9 +138,9 @@ def test_a_reference_system_that_is_not_metres_is_refused(
     results: ResultSet, tmp_path: Path, crs: str, told: str
 ) -> None:
     with pytest.raises(ArgumentError, match=told):
-        export(results, "geojson", tmp_path / "out.geojson", options=Options(crs=crs))
+        export(results, "geojson", tmp_path / "out.geojson", options=ExportOptions(crs=crs))
 
 
 def test_a_reference_system_made_for_another_area_is_told(results: ResultSet, tmp_path: Path) -> None:
-    done = export(results, "geojson", tmp_path / "out.geojson", options=Options(crs="EPSG:27700"))
+    done = export(results, "geojson", tmp_path / "out.geojson", options=ExportOptions(crs="EPSG:27700"))
     assert any("outside the area that EPSG:27700 is made for" in note for note in done.chosen.notes)

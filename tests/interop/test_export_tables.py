@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.interop.exports import AWKWARD, campaign, database, positions
+from tests.interop.exports import AWKWARD, CRS, campaign, database, positions
 from vindeby.campaign import Campaign, Task
+from vindeby.errors import ArgumentError
 from vindeby.interop.export.chosen import Selection
-from vindeby.interop.export.exporting import Options, export
+from vindeby.interop.export.exporting import ExportOptions, export
 from vindeby.results.result_set import ResultSet
 
 MISSING = "farm1_t1_s7"
@@ -112,8 +113,13 @@ def expected_rows(asked: Campaign) -> list[dict[str, Any]]:
     rows = []
     for task in tasks(asked):
         mixed, zoned = task.farm_idx == 2, task.farm_idx == 1
+        aep = 20.0 + task.farm_idx + task.type_idx / 10 + task.seed / 100
+        kinds = [0, 0, 0, 1, 1] if mixed else [task.type_idx] * task.n_turbines
+        farm = asked.wind_farm(task.farm_idx, task.type_idx)
+        free = farm.free_aep_at(*positions(asked, task), kinds if mixed else 0)
+        full = 8.76 * sum(asked.turbines[kind].rated_power_mw for kind in kinds)
         for turbine, (x, y) in enumerate(positions(asked, task).T.tolist()):
-            kind = int(turbine >= 3) if mixed else task.type_idx
+            kind = kinds[turbine]
             zone = int(turbine >= 2) if zoned else None
             rows.append(
                 {
@@ -132,7 +138,9 @@ def expected_rows(asked: Campaign) -> list[dict[str, Any]]:
                     "turbine_type": ["table", "cubic"][kind],
                     "zone": zone,
                     "zone_name": "" if zone is None else ["west", "east"][zone],
-                    "aep_gwh": 20.0 + task.farm_idx + task.type_idx / 10 + task.seed / 100,
+                    "aep_gwh": aep,
+                    "wake_loss": pytest.approx(1.0 - aep / free, rel=1e-12),
+                    "capacity_factor": pytest.approx(aep / full, rel=1e-12),
                 }
             )
     return rows
@@ -158,7 +166,7 @@ def test_csv_has_a_line_for_each_turbine(results: ResultSet, asked: Campaign, tm
     assert [list(row) for row in found] == [list(row) for row in wanted]
     for row, right in zip(found, wanted, strict=True):
         for name, value in right.items():
-            if isinstance(value, float):
+            if not isinstance(value, str | int | None):
                 assert float(row[name]) == value
             else:
                 # A spreadsheet must not run a name as a formula.
@@ -169,7 +177,7 @@ def test_csv_has_a_line_for_each_turbine(results: ResultSet, asked: Campaign, tm
 def test_rows_of_results_have_every_single_value(results: ResultSet, asked: Campaign, tmp_path: Path) -> None:
     import pyarrow.parquet as pq
 
-    options = Options(rows="results")
+    options = ExportOptions(rows="results")
     export(results, "parquet", tmp_path / "out.parquet", options=options)
     rows = pq.read_table(tmp_path / "out.parquet").to_pylist()
     assert [row["key"] for row in rows] == [task.key for task in tasks(asked)]
@@ -181,6 +189,26 @@ def test_rows_of_results_have_every_single_value(results: ResultSet, asked: Camp
     assert [line["key"] for line in lines] == [row["key"] for row in rows]
     assert [float(line["aep_gwh"]) for line in lines] == [row["aep_gwh"] for row in rows]
     assert {line["converged"] for line in lines} == {"true", "false"}
+
+
+def test_positions_are_in_degrees_where_the_system_is_known(
+    results: ResultSet, asked: Campaign, tmp_path: Path
+) -> None:
+    from pyproj import Transformer
+
+    project = Transformer.from_crs(CRS, "EPSG:4326", always_xy=True).transform
+    export(results, "csv", tmp_path / "turbines.csv", options=ExportOptions(crs=CRS))
+    rows = lines_of(tmp_path / "turbines.csv")
+    found = [[float(row[name]) for row in rows] for name in ("longitude", "latitude")]
+    x, y = ([float(row[name]) for row in rows] for name in ("x_m", "y_m"))
+    np.testing.assert_allclose(found, project(x, y), rtol=0, atol=1e-8)
+    export(results, "csv", tmp_path / "results.csv", options=ExportOptions(rows="results", crs=CRS))
+    middles = np.transpose([positions(asked, task).mean(axis=1) for task in tasks(asked)])
+    rows = lines_of(tmp_path / "results.csv")
+    found = [[float(row[name]) for row in rows] for name in ("longitude", "latitude")]
+    np.testing.assert_allclose(found, project(middles[0], middles[1]), rtol=0, atol=1e-8)
+    with pytest.raises(ArgumentError, match="EPSG:9999"):
+        export(results, "csv", tmp_path / "unknown.csv", options=ExportOptions(crs="EPSG:9999"))
 
 
 @pytest.mark.parametrize(
@@ -206,7 +234,7 @@ def test_a_selection_is_exported_with_what_is_missing_of_it(
 
     path = database(tmp_path / "layouts.h5", asked, wanted=lambda task: task.key != MISSING, merged=False)
     results = ResultSet(path)
-    done = export(results, "csv", tmp_path / "out.csv", selection, Options(rows="results"))
+    done = export(results, "csv", tmp_path / "out.csv", selection, ExportOptions(rows="results"))
     lines = lines_of(tmp_path / "out.csv")
     assert [line["key"] for line in lines] == keys == list(done.chosen.places)
     assert list(done.chosen.missing) == missing

@@ -14,7 +14,7 @@ from vindeby.assembly.wind import turbine_of, wind_farm
 from vindeby.campaign import Campaign
 from vindeby.errors import ArgumentError
 from vindeby.interop.export.chosen import Selection
-from vindeby.interop.export.exporting import Options, export
+from vindeby.interop.export.exporting import ExportOptions, export
 from vindeby.interop.turbine_curves import curve_points
 from vindeby.results.result_set import ResultSet
 
@@ -38,7 +38,7 @@ TABLE = {
 def exported(folder: Path, asked: Campaign, key: str | None, **options: Any) -> tuple[Path, list[str]]:
     results = ResultSet(database(folder / "layouts.h5", asked))
     selection = Selection(keys=(key,) if key else ())
-    done = export(results, "windio", folder / "out", selection, Options(**options))
+    done = export(results, "windio", folder / "out", selection, ExportOptions(**options))
     return done.path, done.chosen.notes
 
 

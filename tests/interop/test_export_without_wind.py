@@ -1,4 +1,4 @@
-"""Exports and pictures of results that are not of a campaign about wind, and of studies with neighbours."""
+"""Exports and pictures of results that are not of a campaign about wind, and of stored layouts with neighbours."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.evaluation.studies import campaign, compute, evaluated
+from tests.evaluation.stored import campaign, compute, evaluated
 from vindeby.campaign import Campaign
-from vindeby.errors import ArgumentError
+from vindeby.errors import ArgumentError, DataError
 from vindeby.interop.export.chosen import Selection
-from vindeby.interop.export.exporting import Options, export
+from vindeby.interop.export.exporting import ExportOptions, export
 from vindeby.plots.energy import best_and_median
 from vindeby.results.result_set import ResultSet
 
@@ -34,26 +34,21 @@ def test_a_function_without_wind_has_nothing_for_formats_of_wind(
     scores: ResultSet, tmp_path: Path, form: str
 ) -> None:
     with pytest.raises(ArgumentError, match="netcdf, zarr, parquet or csv"):
-        export(scores, form, tmp_path / "out", Selection(), Options(crs="local"))
+        export(scores, form, tmp_path / "out", Selection(), ExportOptions(crs="local"))
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_picture_of_results_without_energy_divides_by_nothing(scores: ResultSet) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        axes = best_and_median(scores)
-    shown = {one.get_title(loc="left"): [text.get_text() for text in one.texts] for one in axes.figure.axes}
-    assert shown == {"best AEP, GWh": ["0"], "median below best, % of the best": []}
+        with pytest.raises(DataError, match="no two farms or types"):
+            best_and_median(scores)
 
 
 @pytest.mark.slow
-def test_an_export_of_a_study_says_that_its_neighbours_are_left_out(tmp_path: Path) -> None:
+def test_an_export_of_evaluations_says_that_neighbours_are_left_out(tmp_path: Path) -> None:
     source = compute(campaign(count=2, seeds=1), tmp_path / "layouts.h5")
-    study = {
-        "name": "study",
-        "layouts": {"farms": "farm a", "types": "small"},
-        "neighbours": {"together": [{"farm": "farm b", "type": "small"}]},
-    }
-    evaluated(source, study, tmp_path / "study.h5")
+    around = {"together": [{"farm": "farm b", "type": "small"}]}
+    evaluated(source, tmp_path / "study.h5", farms="farm a", types="small", neighbours=around)
     told = export(ResultSet(tmp_path / "study.h5"), "windio", tmp_path / "out", Selection())
-    assert any(note.startswith("neighbours that stand in the cases") for note in told.chosen.notes)
+    assert any(note.startswith("stored layouts that stand around a farm") for note in told.chosen.notes)

@@ -90,9 +90,8 @@ def test_turbine_of_neighbours_may_stand_in_a_file(tmp_path: Path) -> None:
 
     campaign = Campaign.load(_write(tmp_path, text))
 
-    assert campaign.neighbours is not None
-    assert campaign.neighbours[0].turbines is not None
-    assert campaign.neighbours[0].turbines[0].rotor_diameter_m == 126.0
+    assert campaign.groups[0].turbines is not None
+    assert campaign.groups[0].turbines[0].rotor_diameter_m == 126.0
     own, far = (
         [note for note in notes_about_files(campaign) if f"from {name}: " in note]
         for name in ("t.wtg", "t.yaml")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+import tracemalloc
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -68,6 +69,10 @@ GEOJSON: dict[str, tuple[Any, str]] = {
     "deep": ('{"type": "Feature", "geometry": ' + "[" * 100_000, "JSON"),
     "metres": (collection(METRES), "feature 0 has a position that is not a longitude and latitude"),
     "past 180": (collection(shapely.box(185, 55, 186, 56)), "feature 0 has a position that is not a longitude"),
+    "across the antimeridian": (
+        polygon([179.8, -16], [-179.8, -16], [-179.8, -15.8], [179.8, -15.8], [179.8, -16]),
+        "feature 0 has an edge from longitude 179.8 to -179.8, around the Earth",
+    ),
     "swapped": (
         polygon([55, 108], [55.1, 108], [55.1, 108.1], [55, 108]),
         "feature 0 has a latitude of 108: the order of the axes is wrong",
@@ -205,7 +210,7 @@ def test_what_is_asked_of_a_file_must_make_sense(tmp_path: Path, named: dict[str
         ({"file": 3}, "farms.file: must be the path of a file"),
         ({"file": "a.geojson", "name": "kind"}, "the features have no field 'kind'"),
         ({"file": "a.geojson", "name": "empty"}, "feature 0 has no empty"),
-        ({"file": "a.geojson", "features": ["x"]}, "no feature is called 'x'; there are: n, m"),
+        ({"file": "a.geojson", "features": ["x"]}, "no feature has this name, 'x'"),
         ({"file": "a.geojson", "n_turbines": "name"}, "feature 0: name is not a number"),
         ({"file": "a.geojson", "search": "together"}, "has no meaning beside a geographic file"),
     ],
@@ -295,6 +300,20 @@ def test_archives_do_not_lead_out_nor_unpack_without_end(
     for number in range(1001):
         (tmp_path / f"g.gdb/a{number:08x}.gdbtable").touch()
     assert "is not a file geodatabase" in refused(tmp_path, {"file": "g.gdb"})
+
+
+def test_features_with_fields_of_their_own_take_little_memory(tmp_path: Path) -> None:
+    features = collection(*[AREA] * 500)["features"]
+    for number, feature in enumerate(features):
+        feature["properties"] = {f"{number} {one}": 1 for one in range(100)}
+    text = json.dumps({"type": "FeatureCollection", "features": features})
+    (tmp_path / "a.geojson").write_text(text, encoding="utf-8")
+    tracemalloc.start()
+    try:
+        loaded(tmp_path, {"file": "a.geojson", "feature": 0})
+        assert tracemalloc.get_traced_memory()[1] < 100_000_000
+    finally:
+        tracemalloc.stop()
 
 
 def test_systems_are_not_overridden_after_reading(tmp_path: Path) -> None:

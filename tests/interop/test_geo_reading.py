@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -217,8 +218,7 @@ def test_exclusions_and_neighbours_come_from_files_too(tmp_path: Path) -> None:
     farm = {"name": "a", "boundary": {"file": "a.geojson", "exclusions": [{"file": "cables.gpkg"}]}}
     campaign, _ = read(tmp_path, [farm], neighbours={"file": "built.shp"})
     assert len(campaign.farms[0].boundary.exclusions) == 2
-    assert campaign.neighbours is not None
-    group = campaign.neighbours[0]
+    group = campaign.groups[0]
     assert np.allclose(group.positions, to_utm([(one.x, one.y) for one in points]), rtol=0, atol=1e-3)
     assert (group.source, group.type_names) == ("built.shp", ("v80", "v80"))
 
@@ -297,7 +297,7 @@ def test_only_the_features_that_are_used_are_judged(tmp_path: Path) -> None:
 
 def test_two_features_of_one_name_are_not_taken_for_one(tmp_path: Path) -> None:
     write_geojson(tmp_path / "a.geojson", square(8, 55), square(8.2, 55), name=["n", "n"])
-    with pytest.raises(CampaignError, match="2 features are called 'n'"):
+    with pytest.raises(CampaignError, match="2 features have this name, 'n'"):
         read(tmp_path, {"file": "a.geojson", "features": ["n"]})
 
 
@@ -337,7 +337,22 @@ def test_farms_neighbours_and_layers_come_from_kml_and_file_geodatabases(tmp_pat
     assert same_ring(campaign.farms[0].boundary.rings[0], to_utm([(8.2, 55), (8.25, 55.05)]))
     write_vector(tmp_path / f"built{name}", shapely.Point(8.1, 55.01))
     built, _ = read(tmp_path, farms, neighbours={"file": f"built{name}", "type": "v80"})
-    assert built.neighbours is not None
-    assert np.allclose(built.neighbours[0].positions, to_utm([(8.1, 55.01)]), rtol=0, atol=1e-3)
+    assert np.allclose(built.groups[0].positions, to_utm([(8.1, 55.01)]), rtol=0, atol=1e-3)
     with pytest.raises(CampaignError, match="is not a layer of the file"):
         read(tmp_path, {**farms, "layer": "other"})
+
+
+def test_one_of_several_shapefiles_in_an_archive_is_a_layer_of_it(tmp_path: Path) -> None:
+    for name, longitude in (("north", 8.0), ("south", 8.2)):
+        write_vector(tmp_path / f"{name}.shp", square(longitude, 55.0))
+    parts = sorted(tmp_path.iterdir())
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
+        for part in parts:
+            archive.write(part, f"tender\\{part.stem}{part.suffix.upper()}")
+    ring = loaded(tmp_path, {"file": "a.zip", "layer": "south"}).farms[0].boundary.rings[0]
+    assert same_ring(ring, to_utm([(8.2, 55), (8.25, 55.05)]))
+    assert "holds 2 layers; say which with layer: north, south" in refused(tmp_path, {"file": "a.zip"})
+    with zipfile.ZipFile(tmp_path / "a.zip", "a") as archive:
+        archive.write(tmp_path / "south.shp", "older/south.shp")
+    told = refused(tmp_path, {"file": "a.zip", "layer": "south"})
+    assert "holds two files of one name, in different folders" in told

@@ -95,7 +95,7 @@ def energies(site: Any, turbines: Any, **wind: Any) -> Any:
 def test_there_and_back_energies_are_the_same(name: str) -> None:
     site = SITES[name]()
     given = Campaign.from_data(data(OWN, **from_pywake(site, FIVE), method=["random-start"]))
-    stated = {} if given.site.weibull is None else {"wd": np.arange(360.0)}
+    stated = {} if given.site.weibull is None else {"wd": np.arange(360.0), "ws": np.arange(3.0, 26.0)}
     expected = energies(site, FIVE, **stated)
     back = to_pywake(given)
     np.testing.assert_allclose(energies(*back[:2], **back.arguments), expected, rtol=1e-10)
@@ -214,6 +214,6 @@ def test_turbulence_on_other_sectors_than_the_wind_is_handed_over_with_the_state
             "site": {"weibull": {**given.to_data()["site"]["weibull"], "turbulence_intensity": odd}},
         }
     )
-    assert to_pywake(told).arguments["TI"].shape == (1, 360, 4)
+    assert to_pywake(told).arguments["TI"].shape == (1, 360, 23)
     with pytest.raises(ArgumentError, match="needs a Campaign, or a site and turbines"):
         to_pywake(site_of(given))

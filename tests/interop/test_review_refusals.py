@@ -50,8 +50,8 @@ SITES: dict[str, tuple[str, str, dict[str, Any], str]] = {
     "a name that is too long": ("a" * 5000 + ".nc", "", TI, "file cannot be read"),
 }
 TURBINES: dict[str, tuple[str, str, dict[str, Any], str]] = {
-    "hub height of 400 digits": ("a.yaml", FLORIS.replace("90.0", str(HUGE)), {}, "hub_height: is not finite"),
-    "power of 400 digits": ("a.yaml", FLORIS.replace("[0.0, 5", f"[{HUGE}, 5"), {}, r"power\[0\]: is not finite"),
+    "hub height of 400 digits": ("a.yaml", FLORIS.replace("90.0", str(HUGE)), {}, "a number of 401 digits"),
+    "power of 400 digits": ("a.yaml", FLORIS.replace("[0.0, 5", f"[{HUGE}, 5"), {}, r"power\[0\]: a number of 401"),
     "hub height beside it": ("a.wtg", WTG, {"hub_height_m": HUGE}, "must be a finite number"),
     "unknown encoding": ("a.wtg", WTG.replace("UTF-8", "klingon"), {}, "an encoding that is not read"),
     "encoding of many bytes": ("a.wtg", WTG.replace("UTF-8", "utf-7"), {}, "an encoding that is not read"),
@@ -132,4 +132,4 @@ def test_numbers_of_400_digits_in_geojson_are_refused(tmp_path: Path) -> None:
 def test_features_that_are_no_names_are_refused(tmp_path: Path) -> None:
     write_geojson(tmp_path / "a.geojson", AREA, name=["a"])
     farms = {"file": "a.geojson", "features": [["a"]]}
-    assert "no feature is called ['a']" in refused_farms(tmp_path, farms)
+    assert "no feature has this name, ['a']" in refused_farms(tmp_path, farms)

@@ -1,4 +1,4 @@
-"""A study in other wind, of layouts whose campaign lies turned against true north."""
+"""Stored layouts in other wind, whose campaign lies turned against true north."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.evaluation.studies import campaign, compute, series
-from vindeby.evaluation.running import study_campaign
+from tests.evaluation.stored import asked_of, campaign, compute, series
 
 STATES = [{"wind_direction": 270, "wind_speed": 9, "probability": 1, "turbulence_intensity": 0.08}]
 
@@ -21,5 +20,5 @@ def turned(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize(("own", "turn"), [({}, 2.0), ({"grid_convergence_deg": 0.0}, 0.0)])
 def test_other_wind_is_turned_as_that_of_the_campaign(turned: Path, own: dict[str, Any], turn: float) -> None:
-    study = {"name": "study", "layouts": {"farms": "farm a"}, "site": {**series(5), **own}}
-    assert study_campaign(turned, study).site.grid_convergence_deg == turn
+    made = asked_of(turned, farms="farm a", site={**series(5), **own})
+    assert made.site.grid_convergence_deg == turn

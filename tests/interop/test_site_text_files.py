@@ -17,7 +17,7 @@ from tests.command import vindeby
 from tests.interop import site_examples as examples
 from tests.interop.site_examples import written
 from vindeby.campaign import Campaign
-from vindeby.campaign.sections.site import Site
+from vindeby.campaign.sections.site import SiteSection
 from vindeby.errors import CampaignError
 from vindeby.interop import ForeignFileWarning, read_site
 from vindeby.interop.formats import read_site_file
@@ -403,7 +403,7 @@ def test_a_wind_resource_grid_of_one_point_is_a_site_that_is_the_same_everywhere
         (0.0, 0.2, 8.0, 2.0), (90.0, 0.1, 9.0, 2.1), (180.0, 0.3, 10.0, 2.2), (270.0, 0.4, 11.5, 2.3),
     ]  # fmt: skip
     assert "has one point, whose wind is taken everywhere" in found.notes
-    Site.model_validate(found.data)
+    SiteSection.model_validate(found.data)
     row = written(tmp_path / "row.wrg", f"2 1 1000 5000 500\n{point}\n{point}\n")
     with pytest.raises(CampaignError, match="number of rows, which is not a whole number from 2"):
         read_site_file(row, {"turbulence_intensity": 0.08})

@@ -93,7 +93,7 @@ def test_an_include_that_is_needed_and_not_there_is_named_with_its_line(tmp_path
         ("name: a\nfarms: []\nsite: {weibull: {}}\n", False),
         ("name: a\nsite: {weibull: {}}\n", False),
         ("name: a\n# wind_farm: x\nsite: {}\n", False),
-        ("name: a\nlayouts: {seeds: best}\noutput: power\n", False),
+        ("name: a\nmethod: {stored: layouts.h5}\nvary: {wake: {a: jensen}}\n", False),
     ],
 )
 def test_systems_are_told_from_campaigns(text: str, expected: bool) -> None:

@@ -129,6 +129,10 @@ def test_a_polygon_that_crosses_itself_is_refused_by_the_check_of_campaigns(tmp_
             changed(WEIBULL, "weibull_a.dims", ["wind_direction", "height"]),
             "has 1 levels of lists, but dims wind_direction, height",
         ),
+        (
+            changed({**WEIBULL, "wind_speed": [4, 5, 6, 7, 8, 9]}, "weibull_k.dims", ["wind_speed"]),
+            "weibull_k: depends on wind_speed, not on wind_direction",
+        ),
         (changed(WEIBULL, "weibull_a.data.2", "nine"), "data[2]: must be a number (got 'nine')"),
         (changed(WEIBULL, "weibull_a.data.2", float("nan")), "data[2]: is not finite"),
         (
@@ -184,7 +188,7 @@ def test_resources(resource: Any, told: str, tmp_path: Path) -> None:
         ("performance", None, "performance is missing"),
         ("hub_height", None, "hub_height is missing"),
         ("rotor_diameter", -100, "rotor_diameter: must be above 0 (got -100.0)"),
-        ("rotor_diameter", 10**400, "rotor_diameter: is not finite"),
+        ("rotor_diameter", 10**400, "rotor_diameter: a number of 401 digits"),
         ("hub_height", 9000, "hub_height: is above 1000 (got 9000.0)"),
         (
             "performance.Ct_curve.Ct_wind_speeds.3",
@@ -290,4 +294,4 @@ def test_a_netcdf_file_that_is_none(tmp_path: Path) -> None:
     (tmp_path / "wind.nc").write_bytes(b"\x89HDF\r\n\x1a\nnothing behind the signature")
     assert "cannot be read" in refusal(tmp_path, with_resource("!include wind.nc"))
     (tmp_path / "wind.nc").write_bytes(b"CDF\x01")
-    assert "classic netCDF-3" in refusal(tmp_path, with_resource("!include wind.nc"))
+    assert "cannot be read" in refusal(tmp_path, with_resource("!include wind.nc"))

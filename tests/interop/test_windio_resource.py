@@ -13,7 +13,7 @@ from tests.interop.windio_examples import ROSE, SERIES, SIX_SECTORS, WEIBULL, ch
 from vindeby.errors import CampaignError
 from vindeby.interop.windio import read_resource
 from vindeby.interop.windio.nodes import Notes, open_root
-from vindeby.interop.windio.quantities import read_quantities
+from vindeby.interop.windio.resource import read_quantities
 
 
 def site_of(folder: Path, resource: Any, notes: Notes | None = None, hub: float = 90.0) -> dict[str, Any]:
@@ -192,7 +192,8 @@ def test_a_time_series_in_netcdf_has_steps_and_flags_that_are_told_as_ignored(tm
     assert any("operating: 1 of 4 entries" in line for line in notes.ignored)
 
 
-def test_times_that_a_netcdf_file_keeps_as_text_are_read(tmp_path: Path) -> None:
+@pytest.mark.parametrize("engine", ["h5netcdf", "scipy"])
+def test_times_that_a_netcdf_file_keeps_as_text_are_read(engine: Any, tmp_path: Path) -> None:
     times = [f"2023-08-24T00:{minute}0:00.000000000" for minute in range(3)]
     axes = ("time", "height")
     variables = {
@@ -201,7 +202,7 @@ def test_times_that_a_netcdf_file_keeps_as_text_are_read(tmp_path: Path) -> None
         "turbulence_intensity": (axes, [[0.1, 0.09]] * 3),
     }
     coordinates = {"time": np.array(times, object), "height": [60.0, 90.0]}
-    xarray.Dataset(variables, coords=coordinates).to_netcdf(tmp_path / "resource.nc", engine="h5netcdf")
+    xarray.Dataset(variables, coords=coordinates).to_netcdf(tmp_path / "resource.nc", engine=engine)
     series = site_of(tmp_path, "!include resource.nc")["time_series"]
     assert series["times"] == times
     assert series["wind_speed"] == [8.0, 9.5, 12.0]

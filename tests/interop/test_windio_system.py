@@ -38,7 +38,7 @@ def test_a_system_becomes_a_campaign(tmp_path: Path) -> None:
 def test_turbines_that_stand_outside_the_boundary_are_reported(tmp_path: Path) -> None:
     def kept(x: list[float]) -> str:
         system = system_of(tmp_path, changed(SYSTEM, "wind_farm.layouts.0.coordinates.x", x))
-        return next(line for line in system.notes.chosen if "kept for evaluation" in line)
+        return next(line for line in system.notes.chosen if "begins a search with them" in line)
 
     words = "1 of 4 turbines in them stand outside the boundary"
     assert words in kept([500, 1500, 2500, 9000])
@@ -58,7 +58,7 @@ def test_layouts_in_every_form(key: str, layouts: Any, tmp_path: Path) -> None:
     system = system_of(tmp_path, changed(SYSTEM, f"wind_farm.{key}", layouts))
     assert [(one.x, one.y) for one in system.layouts] == [([1.0, 2.0], [3.0, 4.0])]
     assert system.data["farms"][0]["n_turbines"] == 2
-    assert any("2 of 2" not in line and "kept for evaluation" in line for line in system.notes.chosen)
+    assert any("2 of 2" not in line and "begins a search with them" in line for line in system.notes.chosen)
 
 
 def test_the_wrong_key_turbine_is_taken_and_told(tmp_path: Path) -> None:
@@ -217,7 +217,7 @@ def test_wake_models_in_words(analysis: Any, wake: Any, tmp_path: Path) -> None:
 
 def test_what_the_wake_words_ask_for_in_vain_is_told(tmp_path: Path) -> None:
     asked = {
-        "wind_deficit_model": {"name": "Bastankhah2014", "ceps": 0.23},
+        "wind_deficit_model": {"name": "TurbOPark", "ceps": 0.23},
         "superposition_model": {"ws_superposition": "Max"},
         "turbulence_model": {"name": "STF2005"},
         "blockage_model": {"name": "Rathmann"},
@@ -277,8 +277,8 @@ def test_a_file_that_is_included_several_times_is_read_once_and_named_wherever_i
     system = system_of(tmp_path, {**SYSTEM, "wind_farm": farms})
     assert sorted(opened) == ["performance.yaml", "system.yaml", "three.yaml"]
     assert [note for note in system.notes.ignored if not note.startswith("system.yaml")] == [
-        "performance.yaml: other",
         "three.yaml: unheard_of",
+        "performance.yaml: other",
     ]
 
 
@@ -337,7 +337,7 @@ def test_what_a_system_does_not_say_is_named_with_the_way_out(
     (text,) = [
         text for name, text in campaign_files(read_system(path), Path("c.yaml")).items() if name == "c.yaml"
     ]
-    assert f"# MISSING: {field}: " in text
+    assert f"# missing: {field}: " in text
 
 
 def test_an_override_gives_what_a_system_does_not_say(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from tests.interop import site_examples as examples
 from tests.physics.oracle import needs_pywake
-from vindeby.errors import CampaignError
+from vindeby.errors import CampaignError, InputError
 from vindeby.interop import ForeignFileWarning, read_site
 from vindeby.interop.formats import read_site_file
 from vindeby.wake import Turbine, WindFarm
@@ -135,7 +135,7 @@ def test_a_classic_file_without_scipy_is_refused_with_what_to_install(
     monkeypatch.setitem(__import__("sys").modules, "scipy.io", None)
 
     with pytest.raises(
-        CampaignError, match=r"read with scipy.*pip install 'vindeby\[interop\]'; or convert it"
+        InputError, match=r"classic netCDF file needs scipy.*pip install 'vindeby\[interop\]'"
     ):
         read_site_file(tmp_path / "site.nc", {})
 
@@ -144,7 +144,7 @@ def test_a_classic_file_of_64_bit_data_is_refused_with_the_way_to_convert_it(tmp
     with netCDF4.Dataset(tmp_path / "site.nc", "w", format="NETCDF3_64BIT_DATA") as file:
         file.createVariable("TI", "f8", ())[...] = 0.06
 
-    with pytest.raises(CampaignError, match=r"kind CDF-5 \(64-bit data\).*nccopy -k nc4"):
+    with pytest.raises(InputError, match=r"kind CDF-5 \(64-bit data\).*nccopy -k nc4"):
         read_site_file(tmp_path / "site.nc", {})
 
 
@@ -189,16 +189,15 @@ def test_axes_go_by_name_and_an_order_that_pywake_would_misread_is_said(tmp_path
     )
 
 
-def test_axes_that_fall_are_turned_round(tmp_path: Path) -> None:
+@pytest.mark.parametrize("order", [{"y": [3, 2, 1, 0]}, {"x": [1, 0, 2]}, {"wd": [2, 0, 3, 1]}])
+def test_axes_are_put_in_order_with_the_values_over_them(tmp_path: Path, order: dict[str, Any]) -> None:
     examples.turned().to_netcdf(tmp_path / "rising.nc")
-    examples.turned().isel(y=slice(None, None, -1)).to_netcdf(tmp_path / "falling.nc")
+    examples.turned().isel(order).to_netcdf(tmp_path / "other.nc")
 
-    rising, falling = (
-        read_site_file(tmp_path / f"{way}.nc", {}).data["local"] for way in ("rising", "falling")
-    )
+    rising, other = (read_site_file(tmp_path / f"{way}.nc", {}).data for way in ("rising", "other"))
 
-    assert rising["y"] == falling["y"]
-    assert rising["speedup"] == falling["speedup"]
+    assert other["local"].pop("source") != rising["local"].pop("source")
+    assert other == rising
 
 
 def test_what_pywake_reads_and_vindeby_does_not_is_said(tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import h5py
@@ -17,13 +16,10 @@ from tests.physics.gridded_sites import SOUTH, WEST, Local
 from vindeby.assembly.foreign_farm import ForeignFarm
 from vindeby.campaign import Campaign
 from vindeby.errors import ArgumentError, TaskError
-from vindeby.layout import Auto, Boundary, Gradient, Layout, LayoutProblem, RandomStart, Result, SmartStart
-from vindeby.layout.method import Method
-from vindeby.layout.portfolio import contest
-from vindeby.layout.portfolio.candidates import POINTS, Budget, Candidate, Candidates, Tools
-from vindeby.layout.portfolio.contest import Climbs, Contest, Race
-from vindeby.layout.portfolio.starts import GRADIENT, Start, starts_for
-from vindeby.wake import Turbine, WeibullSite, WindFarm, WindStates
+from vindeby.layout import Auto, Boundary, Lattice, Layout, LayoutProblem, Method, RandomStart, Result
+from vindeby.layout.methods import auto
+from vindeby.layout.methods.auto import POINTS, RECENT, SPREAD, STARTS, Budget, Runs, SearchCurve
+from vindeby.wake import Turbine, WindFarm, WindStates
 from vindeby.wake.layout_checks import Places
 
 pytestmark = pytest.mark.slow
@@ -136,7 +132,7 @@ def test_seconds_are_kept_and_what_they_give_is_said_not_to_be_repeatable() -> N
 def test_more_budget_finds_more_and_gains_on_every_start() -> None:
     problem = round_farm(16, 1300.0)
     short, long = (Auto(evaluations=count).run(problem, 2).aep_gwh for count in (20, 20_000))
-    starts = [start.method.run(problem, seed).aep_gwh for start in starts_for(problem) for seed in range(3)]
+    starts = [start.run(problem, seed).aep_gwh for start, _ in STARTS.values() for seed in range(3)]
     assert long > max(short, *starts) * 1.002
 
 
@@ -159,25 +155,23 @@ def test_an_engine_is_not_asked_more_often_than_the_budget_says() -> None:
 
 
 def test_a_farm_without_room_fails_with_what_every_start_says() -> None:
-    with pytest.raises(
-        TaskError, match=r"farm round: auto found no start; .*random-start.*smart-start"
-    ) as error:
+    with pytest.raises(TaskError, match=r"farm round: auto found no start; lattice: .*random-start") as error:
         Auto(evaluations=50).run(round_farm(9, 200.0), 0)
     assert "fewer turbines" in str(error.value)
 
 
 def test_what_a_worker_compiles_with_uses_every_start_and_is_short(monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[str] = []
-    for kind in (SmartStart, RandomStart):
+    for kind in (Lattice, RandomStart):
         prepare = kind.prepare
 
-        def noted(self: SmartStart, problem: LayoutProblem, prepare=prepare, kind=kind):  # type: ignore[no-untyped-def]
+        def noting(self: Method, problem: LayoutProblem, prepare=prepare, kind=kind):  # type: ignore[no-untyped-def]
             made.append(kind.__name__)
             return prepare(self, problem)
 
-        monkeypatch.setattr(kind, "prepare", noted)
+        monkeypatch.setattr(kind, "prepare", noting)
     result = Auto(seconds=1e6).brief().run(round_farm(), 0)
-    assert sorted(made) == ["RandomStart", "SmartStart"]
+    assert sorted(made) == ["Lattice", "RandomStart"]
     assert result.evaluations < 100
 
 
@@ -198,53 +192,65 @@ def test_budgets_that_make_no_sense_are_refused(make: Callable[[], Auto], words:
 def test_a_budget_in_seconds_learns_what_work_takes() -> None:
     now = [100.0]
     budget = Budget(seconds=10.0, clock=lambda: now[0])
-    assert budget.pieces("trial", 0.1, 1.0) == 1  # nothing is known yet
-    budget.begin()
+    assert budget.cost("trial", 0.1) == 0.0  # nothing is known yet
     now[0] += 0.5
-    budget.end("evaluation", 1, 1.0)
-    assert budget.pieces("trial", 0.1, 1.0) == 190  # 9.5 s, a tenth of 0.5 s each
-    budget.begin()
+    budget.note("", 0.0, 1.0, 1.0)
+    assert budget.cost("trial", 0.1) == pytest.approx(0.05)  # as an evaluation, which took 0.5 s
     now[0] += 1.5
-    budget.end("trial", 15, 1.5)
-    assert budget.pieces("trial", 0.1, 1.0) == 80  # 8 s, 0.1 s each
-    assert budget.pieces("trial", 0.1, 0.1) == 0
-    assert budget.share("trial", 0.5) == pytest.approx(0.01)  # 0.1 s each, whatever the rules say
-    assert (budget.used, budget.evaluations) == (0.2, 2.5)
+    budget.note("trial", 0.5, 1.5, 1.5)
+    assert budget.cost("trial", 0.1) == pytest.approx(0.1)
+    assert (budget.left(), budget.left(0.5), budget.evaluations) == (8.0, 3.0, 2.5)
 
 
 def test_a_budget_in_evaluations_asks_no_clock() -> None:
     budget = Budget(evaluations=100, clock=lambda: 0.0)
-    assert budget.share("trial", 0.3) == 0.003
-    assert budget.pieces("trial", 0.3, 0.5) == 166
-    budget.end("trial", 7, 40.0)
-    assert (budget.pieces("trial", 0.3, 0.5), budget.used) == (33, 0.4)
+    assert budget.cost("trial", 0.3) == 0.3
+    budget.note("trial", 0.0, 30.0, 40.0)
+    assert (budget.cost("trial", 0.3), budget.left(0.5)) == (0.3, 10.0)
 
 
 @pytest.mark.parametrize("count", [1, 5, POINTS, POINTS + 1, 5000])
 def test_a_curve_has_its_first_and_last_point_and_never_falls(count: int) -> None:
-    now, worth, problem = [0.0], np.random.default_rng(1).random(count), round_farm()
-    layout = RandomStart().run(problem, 1).layout
-    budget = Budget(evaluations=1, clock=lambda: now[0])
-    found = Candidates(problem, budget)
-    for at, value in enumerate(worth):
-        now[0], budget.evaluations = 0.5 * at, 2.0 * at
-        found.take(Candidate(value, value, layout, "random-start", at))
-    seconds, evaluations, aep = (found.curve()[name] for name in CURVE)
+    curve, best = SearchCurve(), np.maximum.accumulate(np.random.default_rng(1).random(count))
+    for at, value in enumerate(best):
+        curve.note(0.5 * at, 2.0 * at, value)
+    seconds, evaluations, aep = (curve.arrays()[name] for name in CURVE)
     assert (seconds[0], seconds[-1], evaluations[-1]) == (0.0, 0.5 * (count - 1), 2.0 * (count - 1))
-    assert (aep[0], aep[-1]) == (worth[0], worth.max())
+    assert (aep[0], aep[-1]) == (best[0], best[-1])
     assert (np.diff(aep) >= 0.0).all()
-    assert seconds[aep == worth.max()][0] == 0.5 * worth.argmax()
+    assert seconds[aep == best[-1]][0] == 0.5 * best.argmax()
 
 
 def test_a_curve_of_many_points_has_the_one_where_the_best_was_found() -> None:
-    problem, now = round_farm(), [0.0]
-    layout = RandomStart().run(problem, 1).layout
-    found = Candidates(problem, Budget(evaluations=1, clock=lambda: now[0]))
+    curve = SearchCurve()
     for at in range(400):
-        now[0] = float(at)
-        found.take(Candidate(min(at, 200), min(at, 200), layout, "random-start", 0))
-    seconds, _, aep = (found.curve()[name] for name in CURVE)
+        curve.note(float(at), float(at), min(at, 200))
+    seconds, _, aep = (curve.arrays()[name] for name in CURVE)
     assert (seconds[aep == 200][0], seconds[-1]) == (200.0, 399.0)
+
+
+def test_the_expected_gain_of_a_run_is_that_of_a_normal_distribution() -> None:
+    runs = Runs()
+    runs.worths += [99.0, 101.0, 100.0]
+    spread = np.sqrt((2.0 + (SPREAD * 100.5) ** 2) / 3.0)
+    drawn = 100.0 + spread * np.random.default_rng(0).standard_normal(1_000_000)
+    assert runs.expected_gain(100.5) == pytest.approx(np.maximum(drawn - 100.5, 0.0).mean(), rel=5e-3)
+
+
+def test_a_pipeline_whose_last_runs_were_far_below_the_best_is_not_expected_to_gain() -> None:
+    near, far = Runs(), Runs()
+    near.worths += [1000.0]
+    far.worths += [1000.0, *[950.0] * RECENT]
+    assert near.expected_gain(1000.0) > 0.1 > 1e-9 > far.expected_gain(1000.0)
+
+
+def test_annealings_are_expected_to_gain_what_the_last_ones_did() -> None:
+    runs = Runs()
+    fresh = runs.expected_gain(1000.0)
+    runs.gains += [5.0, 0.0, 0.0]
+    assert 0.0 < runs.expected_gain(1000.0) < fresh
+    runs.gains += [3.0]
+    assert runs.expected_gain(1000.0) > 10.0 * fresh
 
 
 def test_a_campaign_keeps_the_curve_in_its_records(tmp_path: Path) -> None:
@@ -267,141 +273,27 @@ def test_a_campaign_keeps_the_curve_in_its_records(tmp_path: Path) -> None:
         assert 1 < len(points) <= 9
         assert record.attrs["repeatable"]
         assert record.attrs["search"] == "auto"
-        assert record.attrs["best_start"] in {"random-start", "lattice", "boundary-grid", "smart-start"}
+        assert record.attrs["best_start"] in {"random-start", "lattice", "boundary-grid"}
 
 
-def test_quick_climbs_are_in_few_states_and_count_what_a_layout_is_worth_in_all() -> None:
-    farm = round_farm().farm
-    fine = WindFarm(
-        WeibullSite((1.0,), (9.0,), (2.0,)),
-        farm.turbines,
-        "bastankhah-2014",
-        directions=np.arange(0.0, 360.0, 3.0),
-        speeds=np.arange(4.0, 23.0, 2.0),
-    )
-    problem = replace(round_farm(), farm=fine)
-    tools, budget = Tools(problem), Budget(evaluations=100)
-    assert tools.quick.farm.states.shape == (60, 5)
-    assert tools.share == 0.25
-    found = Candidates(problem, budget)
-    start = RandomStart().run(problem, 1)
-    candidate = Candidate(start.aep_gwh, start.aep_gwh, start.layout, "random-start", 0)
-    found.take(candidate)
-    found.climbs_lead_up = True  # the test of that counts too
-    reached = Climbs(tools, found, quick=True).climb(candidate, 8, 1.0, 1.0)
-    assert reached.aep_gwh == problem.aep(reached.layout) > start.aep_gwh
-    assert reached.aep_gwh != tools.quick.aep(reached.layout)
-    counted = (budget.evaluations - 1.0) / (
-        0.25 * GRADIENT
-    )  # gradients in a quarter of the states, and one evaluation
-    assert counted == round(counted) >= 8
+def noted(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The names of the steps that are run from now on."""
+    names: list[str] = []
+    step = auto._Contest._step
+
+    def noting(self, made, *others):  # type: ignore[no-untyped-def]
+        found = step(self, made, *others)
+        if found is not None:
+            names.append(type(made).__name__)
+        return found
+
+    monkeypatch.setattr(auto._Contest, "_step", noting)
+    return names
 
 
-def test_where_no_state_can_be_left_out_quick_climbs_are_in_all() -> None:
-    problem = round_farm()
-    tools = Tools(problem)
-    assert tools.quick is problem
-    assert tools.search(Gradient(4), quick=True) is tools.search(Gradient(4))
-
-
-def test_when_a_long_annealing_gains_nothing_further_starts_take_part(
+def test_every_pipeline_is_run_and_turbines_of_the_best_layout_are_moved(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    parts: list[str] = []
-    race, moves = Race.run, Contest._moves
-
-    def raced(self: Race, until: float) -> None:
-        parts.append("race")
-        race(self, until)
-
-    def moved(self: Contest, method: Method) -> bool:
-        best = list(self.found.best)
-        done = moves(self, method)
-        self.found.best = best  # nothing is gained
-        parts.append(type(method).__name__)
-        return done
-
-    monkeypatch.setattr(Race, "run", raced)
-    monkeypatch.setattr(Contest, "_moves", moved)
-    Auto(evaluations=6000).run(round_farm(), 1)
-    first = parts.index("race")
-    assert parts[first : first + 4] == ["race", "RandomSearch", "Annealing", "race"]
-
-
-def test_rounds_move_layouts_that_no_round_before_has_moved(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(contest, "ROUND", 300)
-    walked: list[float] = []
-    ended: list[float] = []
-    walk = Contest._walk
-
-    def walks(self: Contest, until: float) -> None:
-        walked.append(self.found.best[0].worth)
-        walk(self, until)
-        ended.append(self.found.best[0].worth)
-
-    monkeypatch.setattr(Contest, "_walk", walks)
-    problem = round_farm()
-    found = Auto(evaluations=4000).run(problem, 1)
-    refuse_bad_curve(found)
-    first = len(walked)
-    again = Auto(evaluations=4000).run(problem, 1)
-    assert np.array_equal(found.x, again.x)
-    assert walked[first:] == walked[:first]
-    rounds = np.array(walked[: first - 1])  # the last goes on with the best of all
-    assert len(rounds) >= 3
-    assert np.all(
-        np.abs(np.subtract.outer(rounds, rounds))[np.triu_indices(len(rounds), 1)] > 2e-6 * rounds.max()
-    )
-    assert found.aep_gwh >= max(ended[:first])
-
-
-def test_starts_that_fail_in_a_later_round_leave_the_layouts_before(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(contest, "ROUND", 300)
-    rounds: list[float] = []
-    pass_on, made_by = Contest._pass_on, Race._made_by
-
-    def passed_on(self: Contest, until: float) -> None:
-        rounds.append(until)
-        pass_on(self, until)
-
-    def made(self: Race, start: Start) -> Layout | None:
-        if len(rounds) < 2:
-            return made_by(self, start)
-        self._starts.remove(start)
-        self.found.best = []  # as if all that was there had been moved
-        return None
-
-    monkeypatch.setattr(Contest, "_pass_on", passed_on)
-    monkeypatch.setattr(Race, "_made_by", made)
-    problem = round_farm()
-    found = Auto(evaluations=4000).run(problem, 1)
-    assert len(rounds) > 2
-    assert problem.is_feasible(found.layout)
-    refuse_bad_curve(found)
-
-
-def test_layouts_are_compared_with_those_of_the_race_and_not_with_refined_ones() -> None:
-    problem, budget = round_farm(), Budget(evaluations=400)
-    tools, found = Tools(problem), Candidates(problem, budget)
-    starts = [start for start in starts_for(problem) if start.name == "random-start"]
-    race = Race(starts, Climbs(tools, found), iter(range(100)).__next__)
-    race.run(0.2)
-    assert race.goes_on()
-    first = found.best[0]
-    found.take(first._replace(worth=1.1 * first.worth))
-    assert race.goes_on()
-
-
-def test_what_was_moved_makes_room_but_the_best_of_all_is_kept() -> None:
-    problem = round_farm()
-    found = Candidates(problem, Budget(evaluations=1))
-    layout = RandomStart().run(problem, 1).layout
-    best = Candidate(2.0, 2.0, layout, "lattice", 0)
-    found.take(best)
-    found.take(Candidate(2.0 - 2e-6, 2.0, layout, "lattice", 1))
-    found.take(Candidate(1.0, 1.0, layout, "lattice", 2))
-    found.leave_out([2.0])
-    assert [one.number for one in found.best] == [2]
-    assert found.curve()["curve_aep_gwh"][-1] == 2.0
-    assert found.go_on_with_first() == best
-    assert found.best == [best]
+    names = noted(monkeypatch)
+    Auto(evaluations=20_000).run(round_farm(), 1)
+    assert {"Lattice", "BoundaryGrid", "RandomStart", "Gradient", "RandomSearch"} <= set(names)

@@ -15,10 +15,8 @@ from hypothesis import strategies as st
 from vindeby.layout.moves import carried_state
 from vindeby.layout.moves.carried_moves import CLEAR, carried_kernels
 from vindeby.layout.moves.carried_state import CarriedMoves, can_carry, new_carried_moves
-from vindeby.layout.moves.estimate import REFUSED, SEEN, loss_at
 from vindeby.units import mean_power_to_aep_gwh
 from vindeby.wake import Neighbours, TableSite, Turbine, WindFarm
-from vindeby.wake.compiling.compiled import kernel
 from vindeby.wake.models import model_named
 
 pytestmark = pytest.mark.slow
@@ -145,59 +143,12 @@ def test_farms_with_too_many_pairs_are_evaluated_as_a_whole(monkeypatch: pytest.
     assert not can_carry(farm, 2)
 
 
-@kernel()
-def loss_of(estimates, source, target, east, north):  # type: ignore[no-untyped-def]
-    return loss_at(estimates, source, target, east, north)  # type: ignore[no-untyped-call]
-
-
-TRIALS = 400_000
-
-
-def test_what_a_pair_loses_is_what_two_turbines_alone_lose() -> None:
-    farm = farm_of(*WAYS[0])
-    alone = WindFarm(farm.site, farm.turbines, farm.model, tabulate=False)
-    x = y = np.array([0.0, 3000.0])
-    moves = new_carried_moves(farm, x, y, np.array([0, 1]), 1, TRIALS)
-    step = 1.0 / moves.estimates.per_m
-    for one, other in ((0, 0), (0, 1), (1, 0)):
-        free = [alone.aep(np.zeros(1), np.zeros(1), np.array([kind])) for kind in (one, other)]
-        for column, row in ((3, 12), (-17, 9), (22, 0), (-13, 0), (0, -11), (30, -25), (-8, -40)):
-            east, north = column * step, row * step
-            types = np.array([one, other])
-            each = alone.turbine_aep(np.array([0.0, east]), np.array([0.0, north]), types)
-            on_one, on_other = free[0] - each[0], free[1] - each[1]
-            found = [
-                mean_power_to_aep_gwh(loss_of(moves.estimates, other, one, -east, -north)),  # type: ignore[no-untyped-call]
-                mean_power_to_aep_gwh(loss_of(moves.estimates, one, other, east, north)),  # type: ignore[no-untyped-call]
-            ]
-            # Deficits below 1e-4 are left out.
-            assert found == pytest.approx([on_one, on_other], rel=1e-3, abs=3e-3 * free[0])
-            assert on_one + on_other > 0.0
-
-
-def test_between_points_of_the_table_a_pair_loses_what_lies_between() -> None:
-    farm = farm_of(*WAYS[0])
-    x = y = np.array([0.0, 3000.0])
-    losses = new_carried_moves(farm, x, y, np.array([0, 1]), 1, TRIALS).estimates
-
-    def at(column: float, row: float) -> float:
-        east, north = column / losses.per_m, row / losses.per_m
-        return loss_of(losses, 0, 1, east, north) + loss_of(losses, 1, 0, -east, -north)  # type: ignore[no-any-return, no-untyped-call]
-
-    for column, row in ((3, 12), (-17, 9), (17, -10)):
-        right, up = 0.25, 0.125
-        corners = [at(column, row), at(column + 1, row), at(column, row + 1), at(column + 1, row + 1)]
-        shares = [(1 - right) * (1 - up), right * (1 - up), (1 - right) * up, right * up]
-        assert np.ptp(corners) > 0.1 * max(corners)
-        assert at(column + right, row + up) == pytest.approx(np.dot(corners, shares), rel=1e-6)
-
-
-def test_moves_that_an_estimate_refuses_would_hardly_be_kept() -> None:
+def test_moves_that_a_rough_trial_refuses_would_hardly_be_kept() -> None:
     farm = farm_of(*WAYS[0])
     rng = np.random.default_rng(3)
     x, y = (np.append(rng.uniform(0.0, 4000.0, COUNTED), at) for at in (-400.0, 500.0))
     types = np.array([0, 1, 0, 1, 0, 0, 1, 1, 1])
-    moves = new_carried_moves(farm, x, y, types, COUNTED, TRIALS)
+    moves = new_carried_moves(farm, x, y, types, COUNTED)
     settle, gained, keep = carried_kernels(farm.model)
     energy = settle(farm.data, farm.turbine_arrays, farm.wind, moves)
     needed, kept, missed = -0.0005 * energy / COUNTED, 0, 0
@@ -219,27 +170,3 @@ def test_moves_that_an_estimate_refuses_would_hardly_be_kept() -> None:
     assert mean_power_to_aep_gwh(energy) == pytest.approx(whole(farm, moves), rel=1e-9)
     assert kept > 50
     assert missed <= 0.02 * kept
-    assert moves.estimates.learnt[REFUSED] > 0.4 * moves.estimates.learnt[SEEN]
-    # What pairs lose where they stand is carried on, too.
-    assert moves.estimates.pair_sum[:COUNTED] == pytest.approx(pair_sums(moves), rel=1e-9)
-    settle(farm.data, farm.turbine_arrays, farm.wind, moves)
-    assert moves.estimates.pair_sum[:COUNTED] == pytest.approx(pair_sums(moves), rel=1e-9)
-
-
-def pair_sums(moves: CarriedMoves) -> list[float]:
-    """What every turbine that counts has to do with all others."""
-
-    def pair(i: int, j: int) -> float:
-        one, other = moves.types[i], moves.types[j]
-        east, north = moves.x[j] - moves.x[i], moves.y[j] - moves.y[i]
-        on_one: float = loss_of(moves.estimates, other, one, -east, -north)  # type: ignore[no-untyped-call]
-        on_other: float = loss_of(moves.estimates, one, other, east, north)  # type: ignore[no-untyped-call]
-        return on_one + (on_other if j < COUNTED else 0.0)
-
-    return [sum(pair(i, j) for j in range(TURBINES) if j != i) for i in range(COUNTED)]
-
-
-def test_few_trials_are_made_without_estimates() -> None:
-    farm, x = farm_of(*WAYS[0]), np.array([0.0, 3000.0])
-    assert new_carried_moves(farm, x, x, np.array([0, 1]), 2, 5000).estimates.loss.size == 0
-    assert new_carried_moves(farm, x, x, np.array([0, 1]), 2, TRIALS).estimates.loss.shape[0] == 4

@@ -26,7 +26,7 @@ from vindeby.layout.lattices.judges import (
     parts_of,
     row_ends,
 )
-from vindeby.layout.lattices.points import Ground, PlaneLattice, Points, Vectors
+from vindeby.layout.lattices.points import Ground, LatticePoints, PlaneLattice, Vectors
 from vindeby.wake import (
     Neighbours,
     TimeSeriesSite,
@@ -263,7 +263,7 @@ def test_parts_differ_and_a_look_counts_as_its_share_of_the_wind_states(directio
     judge = ExactJudge(LayoutProblem(farm, Boundary([AREA]), 6, 400.0), np.zeros(2))
     assert len({part.farm.states.direction[0] for part in judge.parts}) == len(judge.parts) == parts
     none = np.zeros(1, np.int64)
-    judge.losses(Points(np.zeros(1), np.zeros(1), none, none, none, Vectors(1.0, 0.0, 0.0, 1.0)))
+    judge.losses(LatticePoints(np.zeros(1), np.zeros(1), none, none, none, Vectors(1.0, 0.0, 0.0, 1.0)))
     assert judge.evaluations == (1.0 if directions == 120 else 90 / directions)
 
 

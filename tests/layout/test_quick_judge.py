@@ -28,7 +28,7 @@ from vindeby.layout.lattices.judges import (
     judge_for,
     quick_wind,
 )
-from vindeby.layout.lattices.points import Ground, PlaneLattice, Points
+from vindeby.layout.lattices.points import Ground, LatticePoints, PlaneLattice
 from vindeby.layout.lattices.searching import best_shapes, draw_shapes, keeps_spacing, widest_aspect
 from vindeby.wake import (
     Neighbours,
@@ -54,14 +54,14 @@ ANY = lattices(500.0, 1200.0)
 ENGINE = WindFarm(FARM.site, FARM.turbines, FARM.model, tabulate=False)
 
 
-def points_of(lattice: PlaneLattice, farm: WindFarm = FARM) -> tuple[LayoutProblem, Points]:
+def points_of(lattice: PlaneLattice, farm: WindFarm = FARM) -> tuple[LayoutProblem, LatticePoints]:
     area = Boundary([AREA], holes=[HOLE])
     points = Ground(LayoutProblem(farm, area, 1)).points(lattice)
     assume(len(points.x) > 1)
     return LayoutProblem(farm, area, len(points.x)), points
 
 
-def energy_of_noticed_wakes(points: Points) -> float:
+def energy_of_noticed_wakes(points: LatticePoints) -> float:
     """What is left (GWh) where wakes of a thousandth of the wind or more count, each as the engine computes it."""
     free, squares = 9.8, np.zeros((len(points.x), len(ENGINE.states.direction)))
     wakes: dict[tuple[int, int], FloatArray] = {}

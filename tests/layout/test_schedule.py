@@ -7,8 +7,9 @@ import pytest
 from numpy.testing import assert_allclose
 
 from tests.layout.small_problems import circle, fine_rose
+from vindeby.layout import Gradient, Lattice, Pipeline, RandomStart, SmartStart
 from vindeby.layout.climbing.climb import Curvature
-from vindeby.layout.climbing.stages import StageIterations, schedule_of
+from vindeby.layout.methods.gradient import schedule_of
 from vindeby.wake import WeibullSite, WindFarm
 
 
@@ -53,28 +54,16 @@ def test_a_farm_with_wakes_of_its_own_is_climbed_in_all_wind_states() -> None:
     assert schedule_of(own, 1.0, "coarse-to-fine").few_speeds is None
 
 
-@pytest.mark.parametrize("iterations", [1, 2, 7, 60, 120, 320, 2000])
-@pytest.mark.parametrize("widening", [2.0, 4.0, 16.0])
-def test_a_budget_is_spent_on_wide_wakes_but_for_a_part(iterations: int, widening: float) -> None:
-    schedule = schedule_of(circle(), widening, "coarse-to-fine")
-    budget, again = schedule.budget(iterations), schedule.repeated
-    spent = (1 + budget.shakes) * sum(budget.wide[:again]) + sum(budget.wide[again:])
-    assert 0 < iterations - spent <= min((iterations + 1) // 2, max(48, iterations // 8)) + 20
-    assert len(budget.wide) == len(schedule.wide)
-    assert not budget.shakes or min(budget.wide[:again]) >= 10
-
-
-def test_the_widest_wakes_are_climbed_again_where_there_are_iterations_for_it() -> None:
-    schedule = schedule_of(circle(), 16.0, "coarse-to-fine")
-    assert schedule.repeated == 2
-    assert [schedule.budget(n).shakes for n in (60, 120, 320, 1000)] == [0, 2, 12, 42]
-    assert schedule.budget(320).wide == (10, 10, 16, 16)
-
-
-def test_in_all_wind_states_half_of_the_iterations_are_shared_by_the_stages_and_none_is_for_shakes() -> None:
-    schedule = schedule_of(circle(), 16.0, "all")
-    assert (schedule.repeated, schedule.budget(500)) == (0, StageIterations(0, (62, 62, 62, 62)))
-    assert schedule_of(circle(), 1.0, "all").budget(500) == StageIterations(0, ())
+def test_wakes_are_wide_at_first_only_after_a_step_that_makes_a_start_of_its_own() -> None:
+    assert Gradient().after(RandomStart()) == Gradient().after(SmartStart()) == Gradient(widening=16.0)
+    assert Gradient().after(Lattice()) == Gradient()
+    assert Gradient(widening=2.0).after(RandomStart()) == Gradient(widening=2.0)
+    problem = circle()
+    start = RandomStart().run(problem, 0).layout
+    alone, true = (Gradient(20, widening).run(problem, 0, start) for widening in (None, 1.0))
+    steps = Pipeline([RandomStart(), Gradient(20)]).run(problem, 0)
+    wide = Gradient(20, 16.0).run(problem, 0, start)
+    assert alone.aep_gwh == true.aep_gwh != wide.aep_gwh == steps.aep_gwh
 
 
 def test_the_direction_is_newtons_where_the_curvature_is_known() -> None:

@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from tests.layout.small_problems import circle, mixed
 from vindeby.layout import Boundary, Gradient, LayoutProblem, RandomStart
 from vindeby.layout.climbing.simplified_farm import direction_step, thinned, thinned_states
-from vindeby.layout.climbing.stages import schedule_of
+from vindeby.layout.methods.gradient import schedule_of
 from vindeby.wake import (
     GriddedSite,
     TimeSeriesSite,

@@ -15,8 +15,7 @@ from tests.physics.gridded_sites import SOUTH, WEST, Local
 from vindeby.errors import ArgumentError
 from vindeby.layout import Annealing, Boundary, LayoutProblem, Method, RandomSearch, RandomStart, Result
 from vindeby.layout.climbing.simplified_farm import thinned
-from vindeby.layout.moves.walk import Stage, Walk, stages_of, walk
-from vindeby.layout.portfolio.starts import trial_work
+from vindeby.layout.moves.walk import Stage, Walk, stages_of, trial_work, walk
 from vindeby.wake import TimeSeriesSite, Turbine, WeibullSite, WindFarm, iea37_335mw
 
 pytestmark = pytest.mark.slow

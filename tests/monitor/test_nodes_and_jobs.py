@@ -11,7 +11,7 @@ import pytest
 
 from tests.command import vindeby
 from tests.results.examples import campaign, publish
-from vindeby.results.observer import Observer
+from vindeby.results.result_set import ResultSet
 
 WORKER = {"slot": 0, "pid": 7, "task": "farm1_t1_s0", "seconds": 2.0, "silent_s": 0.5, "memory": 5e7}
 
@@ -30,7 +30,7 @@ def test_monitor_tells_node_and_job(place: dict[str, str], shown: list[str], tmp
     run = publish(tmp_path / "o.h5", campaign(), lambda task: task.farm_idx == 0)
     state = {"time": time.time(), "workers": [{**WORKER, **place}]}
     (run.events / "elsewhere-1-a.now.json").write_text(json.dumps(state))
-    (worker,) = Observer(tmp_path / "o.h5").look().workers
+    (worker,) = ResultSet(tmp_path / "o.h5").look().workers
     assert (worker.node, worker.job) == (place.get("node", ""), place.get("job", ""))
     printed = vindeby(tmp_path, "monitor", "o.h5").stdout
     assert ("node" in printed) == bool(shown)

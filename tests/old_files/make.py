@@ -16,7 +16,7 @@ from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.format.record import Attribute, Record
 from vindeby.store.format.rows import segments_of
 from vindeby.store.format.seal import FORMAT_VERSION
-from vindeby.store.format.shard import ShardWriter, build_image
+from vindeby.store.format.shard import ShardWriter, shard_bytes
 from vindeby.store.merge.merge import MergeOptions, merge
 
 FOLDER = Path(__file__).parent / f"version_{FORMAT_VERSION}"
@@ -77,7 +77,7 @@ def make(path: Path, batch: list[Record], file_format: str) -> None:
 
 def main() -> None:
     FOLDER.mkdir(exist_ok=True)
-    (FOLDER / "shard.h5").write_bytes(build_image(segments_of(records())))
+    (FOLDER / "records.shard").write_bytes(shard_bytes(segments_of(records())))
     for file_format in ("classic", "table"):
         make(FOLDER / f"{file_format}.h5", records(), file_format)
         make(FOLDER / f"various_{file_format}.h5", various(), file_format)

@@ -8,9 +8,11 @@ from pathlib import Path
 import pytest
 
 from tests.old_files.make import ROOT, records
+from vindeby.errors import InputError
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.merge.merge import MergeOptions, merge
 from vindeby.store.read.database import Database
+from vindeby.store.salvage import salvage
 from vindeby.store.validate import validate
 
 FOLDERS = sorted(Path(__file__).parent.glob("version_*"))
@@ -41,7 +43,24 @@ def test_an_old_database_is_read_and_merged(folder: Path, file_format: str, tmp_
 def test_an_old_shard_is_merged(folder: Path, tmp_path: Path) -> None:
     run = RunDirectory(tmp_path / "out.h5").create()
     (run.shards / "old").mkdir()
-    shutil.copy(folder / "shard.h5", run.shards / "old" / "000000.h5")
+    shutil.copy(folder / "records.shard", run.shards / "old" / "000000.shard")
     assert merge(run.output).records == 4
     with Database(run.output) as database:
+        assert dict(database) == {one.key: one for one in records()}
+
+
+def test_an_hdf5_shard_is_refused_by_name_and_can_be_salvaged(tmp_path: Path) -> None:
+    """As no release wrote them; each of these reads a run directory on its way to something else."""
+    run = RunDirectory(tmp_path / "out.h5").create()
+    old = run.shards / "old" / "000000.h5"
+    old.parent.mkdir()
+    shutil.copy(FOLDERS[0] / "shard.h5", old)
+    for read in (lambda: merge(run.output), lambda: Database(run), lambda: validate(run), run.shard_paths):
+        with pytest.raises(
+            InputError, match=r"old/000000\.h5: is a shard of an older vindeby.*`vindeby salvage"
+        ):
+            read()
+    report = salvage([run.shards], tmp_path / "saved.h5")
+    assert report.complete
+    with Database(tmp_path / "saved.h5") as database:
         assert dict(database) == {one.key: one for one in records()}

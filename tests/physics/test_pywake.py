@@ -21,6 +21,7 @@ from tests.physics.oracle import (
     turbine_aep,
 )
 from vindeby.wake import MODELS, Neighbours, TimeSeriesSite, Turbine, UniformSite, WeibullSite, WindFarm
+from vindeby.wake.models import jensen
 
 pytestmark = [pytest.mark.oracle, needs_pywake]
 
@@ -142,3 +143,22 @@ def test_the_flow_map_agrees_with_pywake(model: str) -> None:
     np.testing.assert_allclose(
         ours.wind_speed, theirs.WS_eff.values.reshape(23, 41), rtol=1e-4 if model in TABLE else 1e-10
     )
+
+
+@pytest.mark.parametrize("diameter", [245.0, 250.0, 280.0])
+def test_jensen_differs_from_pywake_only_where_a_rotor_is_wider_than_the_wake(diameter: float) -> None:
+    from py_wake.literature.noj import Jensen_1983
+    from py_wake.wind_turbines import WindTurbines
+
+    given = (10, 200.0, 150.0), (10, diameter, 150.0)
+    theirs = WindTurbines.from_WindTurbine_lst([pywake_generic(*one) for one in given])
+    model = Jensen_1983(pywake_weibull_site(), theirs, k=0.04)
+    ours = [Turbine.generic(f"{one[1]}", *one) for one in given]
+    farm = WindFarm(site(), ours, jensen(0.04), directions=[270.0])
+    x, y, kinds = np.array([0.0, 600.0]), np.zeros(2), np.array([0, 1])
+    ratio = farm.turbine_aep(x, y, kinds) / turbine_aep(model, x, y, type=kinds, wd=[270])
+    wake_diameter = 200.0 + 2.0 * 0.04 * 600.0
+    if diameter <= wake_diameter:
+        np.testing.assert_allclose(ratio, 1.0, rtol=1e-10)
+    else:  # PyWake takes the whole rotor as covered
+        assert ratio[1] > 1.0 + 0.1 * (1.0 - (wake_diameter / diameter) ** 2)

@@ -20,7 +20,7 @@ from tests.physics.oracle import (
 )
 from vindeby.assembly.wind import wind_farm, wind_of
 from vindeby.campaign import Campaign
-from vindeby.campaign.sections.site import Site
+from vindeby.campaign.sections.site import SiteSection
 from vindeby.wake import ChangedSite, ScenarioFarm, TableSite, TimeSeriesSite, Turbine, WindFarm
 
 pytestmark = pytest.mark.oracle
@@ -95,8 +95,8 @@ def test_uncertain_directions_are_the_mean_over_turned_roses_in_tables_and_serie
 @pytest.mark.core
 def test_a_factor_changes_every_wind_speed() -> None:
     data = small()["site"]
-    plain = wind_of(Site.model_validate(data)).states()
-    changed = wind_of(Site.model_validate(data | {"wind_speed_factor": 1.1})).states()
+    plain = wind_of(SiteSection.model_validate(data)).states()
+    changed = wind_of(SiteSection.model_validate(data | {"wind_speed_factor": 1.1})).states()
     np.testing.assert_allclose(changed.speed, 1.1 * plain.speed)
     np.testing.assert_array_equal(changed.turbulence, plain.turbulence)
     np.testing.assert_array_equal(changed.probability, plain.probability)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from matplotlib.axes import Axes
 
-from tests.evaluation import studies
+from tests.evaluation import stored
 from tests.results.examples import campaign, finished
 from vindeby import plots
 from vindeby.campaign import Campaign
@@ -97,24 +97,33 @@ def test_pictures_without_neighbours_are_as_they_were(tmp_path: Path) -> None:
 @pytest.fixture(scope="module")
 def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("study")
-    source = studies.compute(studies.campaign(2, seeds=1), folder / "layouts.h5")
+    source = stored.compute(stored.campaign(2, seeds=1), folder / "layouts.h5")
     rows = [
         {"combination": "nobody"},
         {"combination": "beside", "farm": "farm b", "type": "small", "from": "2020-01-05"},
     ]
-    asked = {
-        "layouts": {"farms": "farm a", "types": "table"},
-        "site": studies.series(8, times=True),
-        "neighbours": {"table": rows},
-        "output": "power",
-    }
-    studies.evaluated(source, asked, folder / "study.h5")
+    stored.evaluated(
+        source,
+        folder / "study.h5",
+        farms="farm a",
+        types="table",
+        site=stored.series(8, times=True),
+        neighbours={"table": rows},
+        output="power",
+    )
     return folder / "study.h5"
 
 
-def test_a_result_of_a_study_is_drawn_among_the_neighbours_of_its_combination(study: Path) -> None:
+def keys_of(study: Path) -> list[str]:
+    """The keys of both combinations."""
+    campaign = ResultSet(study).campaign
+    assert campaign is not None
+    return [f"farm0_t0_s0_{one.tag}" for one in campaign.combinations]
+
+
+def test_a_stored_layout_is_drawn_among_the_neighbours_of_its_combination(study: Path) -> None:
     results = ResultSet(study)
-    alone, among = (plots.layout(results, f"farm0_t0_s{case}", direction=90, speed=9) for case in (0, 1))
+    alone, among = (plots.layout(results, key, direction=90, speed=9) for key in keys_of(study))
     assert drawn_in(alone) == []
     (line,) = drawn_in(among)
     beside = ResultSet(study.with_name("layouts.h5")).layout("farm1_t0_s0")
@@ -124,7 +133,7 @@ def test_a_result_of_a_study_is_drawn_among_the_neighbours_of_its_combination(st
     field = np.asarray(among.images[0].get_array())
     assert right > 2.0
     behind = field[:, np.linspace(among.images[0].get_extent()[0], right, field.shape[1]) < 1.9]
-    without = wake_field(Drawn(results, "farm0_t0_s0"), among)
+    without = wake_field(Drawn(results, keys_of(study)[0]), among)
     assert behind.min() < 8.5
     assert (without - field).max() > 1.0, "the neighbours' wakes reach into the farm"
     assert high > low
@@ -139,10 +148,10 @@ def wake_field(drawn: Any, like: Axes) -> Any:
     return flow.wind_speed
 
 
-def test_the_title_of_a_study_names_the_combination_and_the_figures_split_the_loss(study: Path) -> None:
-    drawn = Drawn(ResultSet(study), "farm0_t0_s1")
-    assert drawn.title == "farm a, table, combination beside"
-    record = ResultSet(study).record("farm0_t0_s1")
+def test_the_title_names_the_combination_and_the_figures_split_the_loss(study: Path) -> None:
+    drawn = Drawn(ResultSet(study), keys_of(study)[1])
+    assert drawn.title == "farm a, table, beside, seed 0"
+    record = ResultSet(study).record(keys_of(study)[1])
     facts = dict(drawn.facts)
     assert facts["layout"] == "farm0_t1_s0"
     assert facts["own wakes"] == f"{100 * float(record.arrays['loss_internal']):.2f} %"
@@ -150,7 +159,7 @@ def test_the_title_of_a_study_names_the_combination_and_the_figures_split_the_lo
     assert facts["neighbours"] == "5"
 
 
-def test_a_study_without_its_layouts_says_that_its_neighbours_are_not_drawn(
+def test_a_picture_without_the_stored_layouts_says_that_its_neighbours_are_not_drawn(
     study: Path, tmp_path: Path
 ) -> None:
     shutil.copy(study, tmp_path / "moved.h5")
@@ -159,9 +168,9 @@ def test_a_study_without_its_layouts_says_that_its_neighbours_are_not_drawn(
     other = Campaign.loads(text.dumps().replace("layouts.h5", "gone.h5"), "study")
     results = ResultSet(tmp_path / "moved.h5")
     results.campaign = other
-    drawn = Drawn(results, "farm0_t0_s1")
+    drawn = Drawn(results, keys_of(study)[1])
     assert dict(drawn.facts)["neighbours"] == "not drawn: no gone.h5"
-    assert drawn.title.endswith("combination beside")
+    assert drawn.title.endswith("beside, seed 0")
 
 
 def bar_widths(bars: Any) -> list[float]:
@@ -176,7 +185,7 @@ def test_own_and_neighbours_losses_are_drawn_for_a_campaign_and_for_each_combina
     assert len(own) == 4
     assert min(beside) > 0.0, "neighbours take something from every farm and type"
     axes = plots.PICTURES["losses"][0](ResultSet(study))
-    records = [ResultSet(study).record(f"farm0_t0_s{case}") for case in (0, 1)]
+    records = [ResultSet(study).record(key) for key in keys_of(study)]
     for part, name in zip(axes.containers, ("loss_internal", "loss_external"), strict=True):
         assert bar_widths(part) == pytest.approx([100 * float(record.arrays[name]) for record in records])
 
@@ -184,6 +193,6 @@ def test_own_and_neighbours_losses_are_drawn_for_a_campaign_and_for_each_combina
 def test_the_power_of_each_combination_is_drawn_over_time(study: Path) -> None:
     axes = plots.PICTURES["series"][0](ResultSet(study))
     assert [line.get_label() for line in axes.lines] == ["nobody", "beside"]
-    power = ResultSet(study).record("farm0_t0_s1").arrays["power"].sum(axis=0) / 1e6
+    power = ResultSet(study).record(keys_of(study)[1]).arrays["power"].sum(axis=0) / 1e6
     assert np.asarray(axes.lines[1].get_ydata()) == pytest.approx(power, rel=1e-6)
     assert str(np.asarray(axes.lines[1].get_xdata(orig=True))[0])[:10] == "2020-01-01"

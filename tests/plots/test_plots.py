@@ -21,7 +21,7 @@ from tests.results.examples import campaign, events, finished, publish, record
 from vindeby import plots
 from vindeby.campaign import Campaign
 from vindeby.errors import ArgumentError, DataError
-from vindeby.plots.compare import pair
+from vindeby.plots.shapes import pair
 from vindeby.plots.style import as_bytes, shades, style
 from vindeby.results.result_set import ResultSet
 from vindeby.store.format.shard import ShardWriter
@@ -89,6 +89,8 @@ NEEDS = {
     "search": "curve_seconds",
     "front": "two objectives",
     "costs": "what they cost",
+    "cables": "no cables",
+    "losses": "no neighbours",
     "depth": "water depth is not known",
     "series": "power over time",
 }
@@ -163,17 +165,19 @@ def test_a_map_tells_exclusions_zones_scale_and_coordinate_system(wide: ResultSe
     assert {"north", "south"} <= {text.get_text() for text in zoned.texts}
 
 
-def test_the_density_of_few_results_names_them_and_starts_at_nothing(wide: ResultSet) -> None:
+def test_the_density_of_few_results_names_them_and_shows_where_they_are(wide: ResultSet) -> None:
     axes = plots.PICTURES["density"][0](wide)
     assert {"farm0_t0_s0", "farm1_t0_s0"} == {text.get_text() for text in axes.texts}
-    assert axes.get_xlim()[0] == 0.0
+    left, right = axes.get_xlim()
+    x = np.concatenate([np.asarray(line.get_xdata()) for line in axes.lines])
+    assert np.ptp(x) > 0.7 * (right - left)
     assert axes.lines[0].get_markersize() > 5
 
 
 def test_the_loss_by_direction_and_by_turbine_adds_up_to_that_of_the_layout(result_set: ResultSet) -> None:
     axes = plots.PICTURES["wakes"][0](result_set)
     key = axes.get_title(loc="left").split(":")[0]
-    farm_idx, kind, _ = result_set.place(key)
+    farm_idx, kind, _, _ = result_set.place(key)
     farm = result_set.wind_farm(kind, farm_idx)
     assert farm is not None
     x, y = result_set.layout(key)
@@ -230,6 +234,29 @@ def test_a_comparison_says_what_changed_and_draws_every_way(result_set: ResultSe
     assert (
         len(plots.compare(result_set, "farm0_t0_s0", "farm0_t1_s1").texts) == 6
     )  # 6 turbines before, 15 after
+
+
+def test_results_of_two_databases_are_compared_only_where_their_energies_are_comparable(
+    result_set: ResultSet, tmp_path: Path
+) -> None:
+    asked = campaign(seeds=4)
+    publish(tmp_path / "same.h5", asked)
+    data = asked.to_data()
+    publish(tmp_path / "other.h5", Campaign.from_data(data | {"wake": {"jensen": {"k": 0.07}}}))
+    arguments = ("farm0_t0_s0", "--compare", "other.h5:farm0_t0_s1", "-o", "x.svg")
+    assert vindeby(tmp_path, "show", "same.h5", *arguments).stdout == "x.svg\n"
+    same, other = (ResultSet(tmp_path / f"{name}.h5") for name in ("same", "other"))
+    key = "farm0_t0_s1"
+    axes = plots.compare(result_set, "farm0_t0_s0", key, same)
+    assert axes.get_title(loc="left") == plots.compare(same, "farm0_t0_s0", key).get_title(loc="left")
+    labels = [text.get_text() for text in axes.figure.legends[0].texts]
+    assert labels == [f"{result_set.path}: farm0_t0_s0", f"{same.path}: {key}"]
+    title = plots.compare(same, key, key, other).get_title(loc="left")
+    assert "GWh (not comparable, as the campaigns differ in wake)" in title
+    with pytest.raises(
+        ArgumentError, match=r"same\.h5: farm0_t0_s0 and .*other\.h5: farm1_t0_s0 are in different"
+    ):
+        plots.compare(same, "farm0_t0_s0", "farm1_t0_s0", other)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -297,12 +324,21 @@ def test_show_writes_a_picture_that_can_be_opened(tmp_path: Path) -> None:
         assert min(image.size) > 500
     done = vindeby(tmp_path, "show", "o.h5", "--gallery", "farm0_t0_*", "-o", "g.svg")
     assert (done.returncode, done.stdout) == (0, "g.svg\n")
+    best = ResultSet(tmp_path / "o.h5").best_key()
+    done = vindeby(tmp_path, "show", "o.h5", "--best")
+    assert (done.returncode, done.stdout.splitlines()[0]) == (0, f"{best}.png")
 
 
 @pytest.mark.parametrize(
     ("arguments", "status", "message"),
     [
-        (("o.h5",), 2, "give one of KEY, --gallery PATTERN or --picture NAME"),
+        (("o.h5",), 2, "give one of KEY, e.g. farm0_t0_s0, farm0_t0_s1, farm0_t0_s2, and "),
+        (("o.h5",), 2, " more, --best, --gallery PATTERN or --picture NAME"),
+        (
+            ("o.h5", "farm0_t0_s0", "--best"),
+            2,
+            "give one of KEY, --best, --gallery PATTERN or --picture NAME",
+        ),
         (("o.h5", "farm0_t0_s9"), 2, "do you mean farm0_t0_s"),
         (("o.h5", "farm0_t0_s0", "-o", "x.gif"), 2, "x.gif: pictures are made as png, svg, pdf"),
         (("o.h5", "--picture", "cat"), 2, "--picture: 'cat' is not known"),

@@ -12,17 +12,16 @@ import numpy as np
 import pytest
 
 from tests.command import vindeby
-from tests.evaluation import studies
+from tests.evaluation import stored
 from tests.monitor.test_monitor import old_file
 from tests.results.examples import EVIL, campaign, events, publish, set_aside
 from vindeby.cli.report import command
 from vindeby.report import build_report
 from vindeby.results.maps import frame_of, pack_layout
-from vindeby.results.observer import Observer
 from vindeby.results.result_set import ResultSet
+from vindeby.store.foreign.door import read_foreign
 from vindeby.store.merge.merge import MergeOptions, merge
 from vindeby.store.read import reading
-from vindeby.store.read.reading import read_guarded
 from vindeby.text import as_ranges
 
 pytestmark = pytest.mark.slow
@@ -59,7 +58,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     run = publish(path, asked, lambda task: task.key != "farm1_t0_s1")
     merge(path, MergeOptions(root=asked.root_attributes()))
     events(run, [set_aside("farm1_t0_s1", f"ValueError: {EVIL}")])
-    return path, build_report(ResultSet(path), Observer(path))
+    return path, build_report(ResultSet(path))
 
 
 def data_of(text: str) -> dict[str, Any]:
@@ -132,16 +131,16 @@ def test_the_page_needs_nothing_from_elsewhere(made: tuple[Path, str]) -> None:
 def test_pictures_come_for_light_and_for_dark(made: tuple[Path, str]) -> None:
     tags = [tag for tag, _ in Page(made[1]).elements]
     assert (
-        tags.count("img") == tags.count("source") == 9
-    )  # the best layout, the wind, and all that need no run, no chosen count, no curve and no study
+        tags.count("img") == tags.count("source") == 8
+    )  # the best layout, the wind, and all that need no run, no chosen count, no curve and no stored layouts
 
 
 def test_a_report_of_an_older_file_and_of_an_empty_run(tmp_path: Path) -> None:
     old_file(tmp_path / "old.h5", ["farm0_t0_s0", "alpha"])
-    text = build_report(ResultSet(tmp_path / "old.h5"), Observer(tmp_path / "old.h5"))
+    text = build_report(ResultSet(tmp_path / "old.h5"))
     assert {result["key"] for result in data_of(text)["results"]} == {"farm0_t0_s0", "alpha"}
     publish(tmp_path / "o.h5", campaign(), lambda _: False)
-    text = build_report(ResultSet(tmp_path / "o.h5"), Observer(tmp_path / "o.h5"))
+    text = build_report(ResultSet(tmp_path / "o.h5"))
     assert "There are none yet." in text
     assert "Missing (12)" in text
 
@@ -159,31 +158,35 @@ def test_the_command_reads_a_file_of_others_once(tmp_path: Path, monkeypatch: py
 
     def counted(path: Path, *arguments: Any, **named: Any) -> Any:
         read.append(path)
-        return read_guarded(path, *arguments, **named)
+        return read_foreign(path, *arguments, **named)
 
-    monkeypatch.setattr(reading, "read_guarded", counted)
-    command(output=tmp_path / "old.h5", campaign=None, set_=None, seeds=None, quiet=True)
+    monkeypatch.setattr(reading, "read_foreign", counted)
+    given = dict.fromkeys(("to", "where", "campaign", "set_", "seeds", "windio_expansion"))
+    command(output=tmp_path / "old.h5", quiet=True, allow_outside=False, **given)
     assert (tmp_path / "old.html").exists()
     assert read == [tmp_path / "old.h5"]
 
 
-def test_a_report_of_a_study_shows_combinations_losses_and_the_series(tmp_path: Path) -> None:
-    source = studies.compute(studies.campaign(2, seeds=1), tmp_path / "layouts.h5")
-    asked = {
-        "layouts": {"farms": "farm a", "types": "small"},
-        "site": studies.series(600),
-        "neighbours": {"one_by_one": [{"farm": "farm b", "type": "small"}]},
-        "output": "power",
-    }
-    records = studies.evaluated(source, asked, tmp_path / "s.h5")
-    text = build_report(ResultSet(tmp_path / "s.h5"), Observer(tmp_path / "s.h5"))
+def test_a_report_of_evaluations_shows_combinations_losses_and_the_series(tmp_path: Path) -> None:
+    source = stored.compute(stored.campaign(2, seeds=1), tmp_path / "layouts.h5")
+    records = stored.evaluated(
+        source,
+        tmp_path / "s.h5",
+        farms="farm a",
+        types="small",
+        site=stored.series(600),
+        neighbours={"one_by_one": [{"farm": "farm b", "type": "small"}]},
+        output="power",
+    )
+    text = build_report(ResultSet(tmp_path / "s.h5"))
     page = Page(text)
     cells = page.texts["td"]
     for record in records:
-        row = cells[cells.index(str(record.attributes["combination"])) :]
+        row = cells[cells.index(f"{float(record.aep):,.3f}") - 1 :]
         own, beside = (100 * float(record.arrays[f"loss_{name}"]) for name in ("internal", "external"))
         assert row[1:4] == [f"{float(record.aep):,.3f}", f"{own:.2f}", f"{beside:.2f}"]
-        assert row[5] == record.attributes["neighbours"]
+        assert row[0] == record.attributes["neighbours"]
+        assert row[5] == record.attributes["neighbour_layouts"]
     captions = " ".join(page.texts["figcaption"])
     assert "own and neighbours' wakes" in captions
     assert "power over time" in captions

@@ -12,8 +12,7 @@ from tests.board.test_browser import CHROMIUM, FLAGS
 from tests.results.examples import EVIL, campaign, events, publish, set_aside
 from vindeby.campaign import Campaign
 from vindeby.report import build_report
-from vindeby.report.page import ResultLink, best_key, campaign_facts, table
-from vindeby.results.observer import Observer
+from vindeby.report.page import ResultLink, campaign_facts, table
 from vindeby.results.result_set import ResultSet
 
 pytestmark = pytest.mark.slow
@@ -24,13 +23,14 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("report") / "o.h5"
     run = publish(path, campaign(seeds=30, farm=EVIL))
     events(run, [set_aside("farm1_t0_s99", "ValueError: " + "x" * 300)])
-    path.with_suffix(".html").write_text(build_report(ResultSet(path), Observer(path)))
+    path.with_suffix(".html").write_text(build_report(ResultSet(path)))
     return path.with_suffix(".html")
 
 
 def test_best_layout_wind_wake_model_and_method_come_before_the_long_table(made: Path) -> None:
     text = made.read_text()
-    key = best_key(ResultSet(made.with_suffix(".h5")))
+    result_set = ResultSet(made.with_suffix(".h5"))
+    key = result_set.key_of(next(iter(result_set.best_of_farm().values())))
     order = [
         text.index(words)
         for words in (
@@ -74,7 +74,7 @@ def test_every_column_of_the_results_is_seen_at_1280_pixels(tmp_path: Path, brow
     publish(tmp_path / "o.h5", Campaign.from_data(data))
     page = browser.new_page(viewport={"width": 1280, "height": 900})
     html = tmp_path / "o.html"
-    html.write_text(build_report(ResultSet(tmp_path / "o.h5"), Observer(tmp_path / "o.h5")))
+    html.write_text(build_report(ResultSet(tmp_path / "o.h5")))
     page.goto(html.as_uri())
     inside, shown = page.evaluate(
         "(box => [box.scrollWidth, box.clientWidth])(document.querySelector('.both > .scroll'))"

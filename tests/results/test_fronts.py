@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vindeby.campaign.sections.costs import AGAINST
-from vindeby.results.fronts import Front, Point
+from vindeby.results.fronts import ParetoFront, Point
 
 NUMBER = st.one_of(st.integers(0, 6).map(float), st.floats(-50.0, 50.0, allow_subnormal=False))
 POINTS = st.lists(st.tuples(NUMBER, NUMBER), min_size=1, max_size=40).map(
@@ -16,10 +16,12 @@ POINTS = st.lists(st.tuples(NUMBER, NUMBER), min_size=1, max_size=40).map(
 )
 
 
-def front_of(points: np.ndarray) -> Front:
+def front_of(points: np.ndarray) -> ParetoFront:
     """Of points of which both coordinates are to be small; their keys are their numbers."""
     rows = enumerate(points.tolist())
-    return Front.of("a", "b", AGAINST["cable_length"], [Point(f"{n}", None, -y, x) for n, (x, y) in rows])
+    return ParetoFront.of(
+        "a", "b", AGAINST["cable_length"], [Point(f"{n}", None, -y, x) for n, (x, y) in rows]
+    )
 
 
 def dominated(points: np.ndarray) -> list[bool]:

@@ -1,4 +1,4 @@
-"""ResultColumns of unverified origin are counted wherever results are counted."""
+"""Results of unverified origin are counted wherever results are counted."""
 
 from __future__ import annotations
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import vindeby
 from tests.command import vindeby as command
+from tests.results.examples import campaign, publish
 from vindeby.errors import ArgumentError
 from vindeby.results.query import Labels, Query
 
@@ -102,6 +103,17 @@ def test_what_is_not_a_condition_is_refused(folder: Path, expression: str, why: 
     assert "Traceback" not in done.stderr
 
 
+def test_a_query_lists_wake_loss_and_capacity_factor(folder: Path) -> None:
+    done = command(folder, "query", "a.h5", "capacity_factor > 0 and wake_loss == loss", "--json")
+    rows = json.loads(done.stdout)
+    assert len(rows) == 4
+    for row in rows:
+        full = 8.76 * 10 * row["turbines"]
+        assert row["capacity_factor"] == pytest.approx(row["aep"] / full, rel=1e-12)
+        free = vindeby.Campaign.loads(CAMPAIGN).wind_farm(row["farm"]).wake_free_aep(row["turbines"])
+        assert row["wake_loss"] == pytest.approx(1.0 - row["aep"] / free, rel=1e-9)
+
+
 @given(st.text(st.sampled_from("aepb<>=!()[],'\"+-*/. 019ndotri\n"), max_size=40))
 def test_any_text_is_a_condition_or_one_clear_error(text: str) -> None:
     columns: dict[str, Any] = {"a": np.arange(3.0), "b": Labels(np.array(["x", "y", "z"]))}
@@ -151,27 +163,75 @@ def test_two_databases_are_compared(folder: Path) -> None:
     assert found["fields"] == [["seeds", "[0, 1]", "[1, 2]"]]
 
 
-@pytest.mark.slow
 def test_a_changed_result_is_better_or_worse_and_says_how_many_turbines_moved(
     folder: Path, tmp_path: Path
 ) -> None:
     path = tmp_path / "other.yaml"
-    path.write_text(CAMPAIGN.replace("nygaard-2022", "{nygaard-2022: {a: 0.05}}"))
+    path.write_text(
+        CAMPAIGN.replace("{random-start: {}}", "[random-start, {random-search: {max_evaluations: 60}}]")
+    )
     vindeby.run(str(path), str(tmp_path / "other.h5"), workers=1)
-    done = command(tmp_path, "diff", str(folder / "a.h5"), "other.h5", "--json")
-    found = json.loads(done.stdout)
+    found = json.loads(command(tmp_path, "diff", str(folder / "a.h5"), "other.h5", "--json").stdout)
     before, after = vindeby.open(folder / "a.h5"), vindeby.open(tmp_path / "other.h5")
-    for change in [*found["better"], *found["worse"]]:
+    assert len(found["better"]) == 4
+    for change in found["better"]:
         key = change["key"]
         assert change["before"] == float(before[key].arrays["aep"])
         assert change["after"] == float(after[key].arrays["aep"])
-        assert (change["moved"], change["is_same_task"]) == (0, False)
-    gained = {key for key in before if after[key].arrays["aep"] > before[key].arrays["aep"]}
-    assert {one["key"] for one in found["better"]} == gained
-    assert len(found["better"]) + len(found["worse"]) == 4
+        assert change["moved"] == (before[key].layout != after[key].layout).any(axis=0).sum()
+        assert not change["is_same_task"]
     said = command(tmp_path, "diff", str(folder / "a.h5"), "other.h5").stdout
-    assert "campaign: wake.nygaard-2022" in said
+    assert "campaign: method[1].random-search" in said
     assert "from a task with other settings" in said
+
+
+@pytest.mark.parametrize("section", ["wake", "site", "turbines", "neighbours"])
+def test_values_under_models_that_differ_are_not_better_or_worse(
+    folder: Path, tmp_path: Path, section: str
+) -> None:
+    changes = {
+        "wake": ("wake: nygaard-2022", "wake: {nygaard-2022: {a: 0.05}}"),
+        "site": ("[[0.2], [0.1], [0.4], [0.3]]", "[[0.1], [0.2], [0.4], [0.3]]"),
+        "turbines": ("rated_power_mw: 10,", "rated_power_mw: 11,"),
+        "neighbours": ("wake:", "neighbours: [{type: ten, positions: [[-900, 0]]}]\nwake:"),
+    }
+    path = tmp_path / "other.yaml"
+    path.write_text(CAMPAIGN.replace(*changes[section]).replace("name: west", "name: north"))
+    vindeby.run(str(path), str(tmp_path / "other.h5"), workers=1)
+    done = command(tmp_path, "diff", str(folder / "a.h5"), "other.h5", "--json")
+    found = json.loads(done.stdout)
+    assert done.returncode == 1
+    assert not found["better"] + found["worse"] + found["equal"]
+    assert found["unlike"] == [section]
+    assert {one["gain_percent"] for one in found["not_comparable"]} == {None}
+    said = command(tmp_path, "diff", str(folder / "a.h5"), "other.h5").stdout
+    assert f"not comparable, as their campaigns differ in {section}\n" in said
+    assert "--under 1 compares all layouts by the campaign of" in said
+    assert "%" not in said
+
+
+def test_layouts_of_two_models_are_compared_under_either(folder: Path, tmp_path: Path) -> None:
+    path = tmp_path / "other.yaml"
+    text = CAMPAIGN.replace("{random-start: {}}", "[random-start, {random-search: {max_evaluations: 60}}]")
+    path.write_text(text.replace("nygaard-2022", "{jensen: {k: 0.09}}"))
+    vindeby.run(str(path), str(tmp_path / "other.h5"), workers=1)
+    first, second = vindeby.open(folder / "a.h5"), vindeby.open(tmp_path / "other.h5")
+    for under, model in (("1", CAMPAIGN), ("2", text.replace("nygaard-2022", "{jensen: {k: 0.09}}"))):
+        words = ("diff", str(folder / "a.h5"), "other.h5", "--under", under)
+        found = json.loads(command(tmp_path, *words, "--json").stdout)
+        assert found["compared_by"].startswith("AEP in GWh per year, computed with the campaign of ")
+        campaign = vindeby.Campaign.loads(model)
+        changed = [*found["better"], *found["worse"]]
+        assert len(changed) == 4
+        for one in changed:
+            farm = campaign.wind_farm(int(one["key"][4]))
+            assert one["before"] == pytest.approx(farm.aep(*first[one["key"]].layout), rel=1e-12)
+            assert one["after"] == pytest.approx(farm.aep(*second[one["key"]].layout), rel=1e-12)
+        assert all(one["after"] > one["before"] for one in found["better"])
+        assert not found["not_comparable"]
+    done = command(tmp_path, "diff", str(folder / "a.h5"), "other.h5", "--under", "3")
+    assert done.returncode == 2
+    assert "--under" in done.stderr
 
 
 @pytest.mark.slow
@@ -193,3 +253,14 @@ def test_results_are_better_by_the_objective_where_both_campaigns_have_it(tmp_pa
         assert lcoe[1] < lcoe[0]
         assert one["gain_percent"] == pytest.approx(100 * (lcoe[0] - lcoe[1]) / lcoe[0])
     assert found["better"]
+
+
+def test_results_are_listed_where_the_code_of_their_wakes_is_not_installed(tmp_path: Path) -> None:
+    data = campaign(seeds=1).to_data()
+    data["wake"] = {"python": {"model": "gone_package:Model", "code": "0" * 64}}
+    publish(tmp_path / "o.h5", vindeby.Campaign.from_data(data))
+    done = command(tmp_path, "query", "o.h5", "aep > 0", "--json")
+    rows = json.loads(done.stdout)
+    assert all(0.0 < row["wake_loss"] < 1.0 for row in rows)
+    frame = vindeby.open(tmp_path / "o.h5").to_dataframe()
+    assert sorted(frame.wake_loss) == sorted(row["wake_loss"] for row in rows)

@@ -11,6 +11,7 @@ from vindeby.cli.run_view import drawing, line_of
 from vindeby.runner.protocol import TaskProgress
 from vindeby.runner.supervisor import Progress, time_left
 from vindeby.store.disk.events import WorkerState
+from vindeby.text import part_of, plural
 
 
 def progress(total: int, done: int, failed: int) -> Progress:
@@ -50,9 +51,45 @@ def test_the_time_to_go_of_long_tasks_is_told_from_how_far_they_are() -> None:
     assert time_left(4, 0.0, (at_work(300.0, None),)) is None
     line = line_of(Progress(4, 0, 0, 2, 4, 0.0, workers, eta_s=800.0))
     assert line == (
-        "0 of 4 done (0 %), 0 failed, 2 running (gradient 120 of 320, 812.3 GWh so far), 13 min 20 s to go"
+        "0 of 4 done (0 %), 0 failed, 2 running (farm0_t0_s0 gradient 120 of 320, 812.3 GWh so far, "
+        "farm0_t0_s0 gradient 120 of 320, 812.3 GWh so far), 13 min 20 s to go"
     )
-    assert ", 1.2 per minute, " in line_of(Progress(9, 1, 0, 0, 8, 0.02, ()))
+    assert line_of(Progress(4, 0, 0, 2, 4, 0.0, workers), with_tasks=False).startswith(
+        "0 of 4 done (0 %), 0 failed, 2 running, "
+    )
+
+
+@pytest.mark.parametrize(
+    ("per_second", "words"),
+    [
+        (2815.0, "2,815 per second"),
+        (1.04, "1.0 per second"),
+        (0.1, "6.0 per minute"),
+        (0.07, "4.2 per minute"),
+        (0.02, "1.2 per minute"),
+        (0.01, "36.0 per hour"),
+    ],
+)
+def test_a_rate_is_in_the_unit_in_which_it_is_one_or_more(per_second: float, words: str) -> None:
+    assert f", {words}, " in line_of(Progress(9, 1, 0, 0, 8, per_second, ()))
+
+
+@pytest.mark.parametrize(
+    ("number", "total", "words"),
+    [
+        (1, 1, "the only result is"),
+        (0, 1, "0 of 1 result is"),
+        (1, 3, "1 of 3 results is"),
+        (8, 1200, "8 of 1,200 results are"),
+        (60, 60, "all 60 results are"),
+    ],
+)
+def test_nouns_and_verbs_agree_with_their_numbers(number: int, total: int, words: str) -> None:
+    assert part_of(number, total, "result") == words
+    assert (
+        plural(number, "result is", "results are")
+        == f"{number} {'result is' if number == 1 else 'results are'}"
+    )
 
 
 def test_the_bar_is_not_full_when_tasks_failed() -> None:

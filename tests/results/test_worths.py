@@ -11,12 +11,11 @@ from tests.campaign.costed import COSTED
 from tests.campaign.counted import COUNTED
 from tests.campaign.zoned import ZONED
 from vindeby.assembly.energy import fill_in_energies
-from vindeby.assembly.stored_layout import keys_by_worth
+from vindeby.assembly.stored_layouts import keys_by_worth
 from vindeby.campaign import Campaign
 from vindeby.report.gather import results_data
-from vindeby.results.columns import ResultColumns
+from vindeby.results.columns import columns_of, worths_of
 from vindeby.results.result_set import ResultSet
-from vindeby.results.sources import open_source
 from vindeby.results.web import asset
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.format.record import Attribute, Record
@@ -62,14 +61,15 @@ def test_results_without_an_objective_are_not_compared_by_their_energy_with_othe
         found("farm2_t0_s0", 4, 43.0, mixed=True),
         found("farm2_t0_s1", 4, 44.0, objective=8.0, mixed=True),
     )
-    results = ResultColumns(open_source(run.output))
-    keys = [key.decode() for key in results.rows["key"]]
-    worths = dict(zip(keys, results.worths(Campaign.loads(COUNTED)).tolist(), strict=True))
+    with Database(run) as stored:
+        rows = columns_of([*stored.segments()])
+    keys = [key.decode() for key in rows["key"]]
+    worths = dict(zip(keys, worths_of(rows, Campaign.loads(COUNTED)).tolist(), strict=True))
     assert np.isnan(worths.pop("farm2_t0_s0"))
     assert worths == {
         "farm0_t0_s0": 12.0,
         "farm0_t0_s1": 36.0 - 3 * 7,
-        "farm0_t1_s0": 70.0 - 4 * 15,
+        "farm0_t1_s0": 70.0 - 4 * 25,
         "farm1_t0_s0": 42.0,  # nothing was chosen there
         "farm2_t0_s1": 8.0,
     }
@@ -101,7 +101,7 @@ def test_an_energy_that_is_filled_in_comes_with_its_objective(said: float | None
     assert sorted(filled.amended) == ["farm0_t1_s0", "farm1_t0_s0"]
     with Database(run) as stored:
         chosen, fixed = stored["farm0_t1_s0"], stored["farm1_t0_s0"]
-    assert chosen.attributes["objective"] == pytest.approx(float(chosen.arrays["aep"]) - 3 * 15)
+    assert chosen.attributes["objective"] == pytest.approx(float(chosen.arrays["aep"]) - 3 * 25)
     assert "objective" not in fixed.attributes
 
 
@@ -113,9 +113,10 @@ def test_with_costs_the_lowest_lcoe_is_best_and_an_unknown_one_is_not_compared(t
         found("farm0_t0_s1", 4, 36.0, objective=50.0),
         found("farm0_t0_s2", 4, 70.0),
     )
-    results = ResultColumns(open_source(run.output))
-    keys = [key.decode() for key in results.rows["key"]]
-    worths = dict(zip(keys, results.worths(campaign).tolist(), strict=True))
+    with Database(run) as stored:
+        rows = columns_of([*stored.segments()])
+    keys = [key.decode() for key in rows["key"]]
+    worths = dict(zip(keys, worths_of(rows, campaign).tolist(), strict=True))
     assert np.isnan(worths.pop("farm0_t0_s2"))
     assert worths == {"farm0_t0_s0": -60.0, "farm0_t0_s1": -50.0}
     with Database(run) as opened:

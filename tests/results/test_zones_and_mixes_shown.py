@@ -15,7 +15,6 @@ from vindeby import plots
 from vindeby.campaign import Campaign
 from vindeby.plots.energy import comparable
 from vindeby.report.gather import best_table, missing_by_cell, results_data
-from vindeby.results.observer import Observer
 from vindeby.results.result_set import ResultSet
 from vindeby.runner.methods.method_protocol import checked_record
 from vindeby.runner.methods.search import SearchMethod
@@ -43,7 +42,7 @@ def database(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_the_monitor_counts_a_mixed_farm_once(database: Path) -> None:
-    snapshot = Observer(database).look()
+    snapshot = ResultSet(database).look()
     assert (snapshot.expected, snapshot.done, snapshot.missing, snapshot.extra) == (8, 4, 4, 0)
     rows = snapshot.counts_by(("farm", "turbine"))
     assert [(row["farm"], row["turbine"], row["done"], row["expected"]) for row in rows] == [
@@ -55,8 +54,8 @@ def test_the_monitor_counts_a_mixed_farm_once(database: Path) -> None:
     assert [row["expected"] for row in snapshot.counts_by(("turbine",))] == [6, 2]
     assert [row["expected"] for row in snapshot.counts_by(("farm",))] == [4, 2, 2]
     assert missing_by_cell(snapshot)[2:] == [
-        ("in turn", "three+five", "never finished", "1"),
-        ("mixed", "three+five", "never finished", "1"),
+        ("in turn", "three+five", "open", "1"),
+        ("mixed", "three+five", "open", "1"),
     ]
 
 

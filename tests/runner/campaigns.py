@@ -32,7 +32,7 @@ def calling(
         }
     }
     data["seeds"] = seeds
-    data["run"] = {"workers": 2, "start_method": "forkserver", **run}
+    data["run"] = {"workers": 2, **run}
     return Campaign.from_data(data)
 
 

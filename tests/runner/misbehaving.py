@@ -28,8 +28,20 @@ def campaign_of(function: str, seeds: int, parameters: dict[str, Any] | None = N
     name = f"tests.runner.misbehaving:{function}"
     data["method"] = {"call": {"function": name, "parameters": parameters or {}, "energy": "own"}}
     data["seeds"] = seeds
-    data["run"] = {"workers": 2, "start_method": "forkserver", **run}
+    data["run"] = {"workers": 2, **run}
     return Campaign.from_data(data)
+
+
+def fails_once(task: CallTask) -> dict[str, Any]:
+    """The task with seed 0 raises at first; each notes when it began and ended."""
+    folder = Path(task.parameters["folder"])
+    if task.seed == 0 and not (folder / "failed").exists():
+        (folder / "failed").touch()
+        raise ValueError("not yet")
+    began = time.monotonic()
+    time.sleep(1.5 if task.seed else 0.1)
+    (folder / f"task-{task.seed}").write_text(f"{began} {time.monotonic()}")
+    return good(task)
 
 
 def leaking_files(task: CallTask) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from vindeby.campaign.tasks import Cell
 from vindeby.errors import CampaignError
 from vindeby.results.result_set import ResultSet
 from vindeby.runner import run
-from vindeby.runner.methods.method_protocol import InvalidResultError, Result, checked_record
+from vindeby.runner.methods.method_protocol import InvalidResultError, TaskResult, checked_record
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.format.record import Record
 from vindeby.store.format.shard import ShardWriter
@@ -70,7 +70,7 @@ def test_returns_left_out_leaves_fingerprints_and_texts_as_they_were() -> None:
 
 def _record(arrays: dict[str, Any], campaign: Campaign) -> Record:
     cell: Cell = campaign.cells()[0]
-    return checked_record(campaign, cell, campaign.tasks()[0], Result(arrays), 0.1)
+    return checked_record(campaign, cell, campaign.tasks()[0], TaskResult(arrays), 0.1)
 
 
 def test_a_result_without_one_of_the_arrays_is_refused() -> None:

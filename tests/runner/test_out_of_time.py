@@ -115,7 +115,7 @@ def test_the_third_cut_sets_the_task_aside_and_the_same_job_does_not_try_it_agai
         "vindeby.runner.out_of_time._MOST_OF_THE_TIME", 0.0
     )  # most of it is for starting here
     data = steered(tmp_path, 3, waits=[2]).to_data()
-    data["run"] = {"start_method": "forkserver", "flush_s": 0.05, "grace_s": 0.0}
+    data["run"] = {"flush_s": 0.05, "grace_s": 0.0}
     campaign, output = Campaign.from_data(data), tmp_path / "out.h5"
     ends = Ends(tmp_path)
     key, number = "farm0_t0_s2", campaign.seeds.index(2)
@@ -139,10 +139,10 @@ def test_a_job_that_settles_nothing_fails_instead_of_being_stopped(
     monkeypatch.setenv("SLURM_JOB_ID", "7")
     monkeypatch.setattr("vindeby.runner.out_of_time._MOST_OF_THE_TIME", 1e9)  # no task is to blame
     data = steered(tmp_path, [2], waits=[2]).to_data()
-    data["run"] = {"start_method": "forkserver", "grace_s": 0.0}
+    data["run"] = {"grace_s": 0.0}
     ends = Ends(tmp_path)
     for _ in range(2):
         ends.end({}, 0, job="7")
     told = stopped(Campaign.from_data(data), tmp_path / "out.h5", tmp_path / "began-2", TaskError)
     assert "in 3 starts in a row without finishing a task" in str(told)
-    assert "0 of 1 results are safe" in str(told)
+    assert "0 of 1 result is safe" in str(told)

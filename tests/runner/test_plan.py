@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TypeVar
 
+import pytest
+
 from vindeby.runner.plan import FRUITLESS_DEATHS, Plan, Policy
 from vindeby.runner.protocol import (
     Assign,
@@ -17,7 +19,6 @@ from vindeby.runner.protocol import (
     Kind,
     MethodUnusable,
     Outcome,
-    Seen,
     SetAside,
     StartWorker,
     StopAsked,
@@ -29,14 +30,13 @@ from vindeby.runner.protocol import (
 )
 
 T = TypeVar("T")
-RETRIES = {Kind.KILLED: 3, Kind.MEMORY: 1}
 KILLED = Failure(Kind.KILLED, "killed by SIGSEGV")
 MEMORY = Failure(Kind.MEMORY, "too much")
 RAISED = Failure(Kind.EXCEPTION, "ValueError: no")
 
 
 def plan(groups: list[list[int]], **policy: object) -> Plan:
-    settings: dict[str, object] = {"workers": 2, "retries": RETRIES, **policy}
+    settings: dict[str, object] = {"workers": 2, "retries": 1, **policy}
     return Plan(groups, Policy(**settings))  # type: ignore[arg-type]
 
 
@@ -101,58 +101,60 @@ def test_when_a_worker_dies_only_the_task_it_was_on_is_suspected() -> None:
     assert sent(it.handle(WantsWork(0, 0.05), 3)) == {0: (2, 3, 4, 5)}
 
 
-def test_a_suspect_is_tried_by_itself_with_care_after_everything_else() -> None:
+@pytest.mark.parametrize("failure", [KILLED, MEMORY, RAISED])
+def test_a_task_that_failed_is_tried_once_more_in_a_fresh_process_after_everything_else(
+    failure: Failure,
+) -> None:
     it = plan([[0, 1]], workers=1)
     it.begin()
     it.handle(WantsWork(0), 0)
-    it.handle(WorkerGone(0, 0, KILLED), 0)
-    assert sent(it.handle(WantsWork(0), 0)) == {0: (1,)}
-    it.handle(WantsWork(0), 0)
-    assert it.handle(TasksDurable(0, [1]), 0) == [Assign(0, (0,), careful=True)]
+    assert of_kind(it.handle(Failed(0, 0, failure), 0), TryAgain) == [TryAgain(0, failure, 1)]
+    assert it.handle(WantsWork(0), 0) == [Assign(0, (1,))]
+    it.handle(TasksDurable(0, [1]), 0)
+    assert it.handle(WantsWork(0), 0) == [EndWorker(0)]
+    assert it.handle(WorkerGone(0, None, KILLED, by_itself=True), 0) == [StartWorker(0)]
+    assert it.handle(WantsWork(0), 0) == [Assign(0, (0,), retry=True)]
+    it.handle(TasksDurable(0, [0]), 0)
+    assert (it.done, it.set_aside) == (2, 0)
 
 
-def test_a_task_that_kills_its_worker_again_and_again_is_set_aside_after_its_budget() -> None:
+def test_a_task_that_fails_in_a_fresh_process_too_is_set_aside_with_both_reasons() -> None:
     it = plan([[0]], workers=1)
+    it.begin()
+    it.handle(WantsWork(0), 0)
+    assert TryAgain(0, MEMORY, 1) in it.handle(WorkerGone(0, 0, MEMORY), 0)
+    it.handle(WantsWork(0), 0)
+    both = Failure(Kind.KILLED, "killed by SIGSEGV; before that: out of memory: too much")
+    out = it.handle(WorkerGone(0, 0, KILLED), 0)
+    assert of_kind(out, SetAside) == [SetAside(0, both, 2)]
+    assert of_kind(out, Finish) == [Finish(Outcome.COMPLETE)]
+
+
+def test_a_task_has_as_many_retries_as_the_policy_allows() -> None:
+    it = plan([[0]], workers=1, retries=3)
     it.begin()
     for attempt in range(1, 4):
         it.handle(WantsWork(0), 0)
         assert TryAgain(0, KILLED, attempt) in it.handle(WorkerGone(0, 0, KILLED), 0)
     it.handle(WantsWork(0), 0)
-    out = it.handle(WorkerGone(0, 0, KILLED), 0)
-    assert of_kind(out, SetAside) == [SetAside(0, KILLED, 4)]
-    assert of_kind(out, Finish) == [Finish(Outcome.COMPLETE)]
+    assert of_kind(it.handle(WorkerGone(0, 0, KILLED), 0), SetAside) == [SetAside(0, KILLED, 4)]
 
 
-def doubt(it: Plan, task: int, *, founded: bool) -> list[Instruction]:
-    """Worker 0 hands a task back that it was given; the fresh one tries it; what it is given after that."""
-    assert StartWorker(0) in it.handle(WorkerGone(0, task, RAISED, by_itself=True), 0)
-    assert it.handle(WantsWork(0), 0) == [Assign(0, (task,), careful=True)]
-    it.handle(TasksDurable(0, [task]) if founded else Failed(0, task, RAISED), 0)
-    return it.handle(WantsWork(0), 0)
-
-
-def test_a_task_that_raised_among_others_is_tried_first_by_a_fresh_worker() -> None:
-    it = plan([list(range(9))], workers=1)
+def test_a_retry_that_its_worker_gives_back_stays_a_retry() -> None:
+    it = plan([[0, 1]], workers=1)
     it.begin()
     it.handle(WantsWork(0), 0)
-    assert doubt(it, 0, founded=True) == [Assign(0, (1,))]
-    assert doubt(it, 1, founded=False) == [Assign(0, (2,))]
-    assert (it.done, it.set_aside) == (1, 1)
-
-
-def test_exceptions_count_at_once_when_three_tasks_failed_again_and_none_succeeded_in_a_fresh_process() -> (
-    None
-):
-    it = plan([list(range(9))], workers=1)
-    it.begin()
+    it.handle(WorkerGone(0, 0, KILLED), 0)
     it.handle(WantsWork(0), 0)
-    for task in range(2):
-        assert doubt(it, task, founded=False) == [Assign(0, (task + 1,))]
-    assert doubt(it, 2, founded=False) == [Assign(0, (3,), trusted=True)]
-    assert doubt(it, 3, founded=True) == [Assign(0, (4,))]
+    it.handle(TasksDurable(0, [1]), 0)
+    it.handle(WantsWork(0), 0)
+    it.handle(WorkerGone(0, None, KILLED, by_itself=True), 0)
+    assert it.handle(WantsWork(0), 0) == [Assign(0, (0,), retry=True)]
+    it.handle(WorkerGone(0, None, KILLED, by_itself=True), 0)
+    assert it.handle(WantsWork(0), 0) == [Assign(0, (0,), retry=True)]
 
 
-def test_a_suspect_waits_for_a_fresh_worker_that_starts_instead_of_ending_an_idle_one() -> None:
+def test_a_retry_waits_for_a_fresh_worker_that_starts_instead_of_ending_an_idle_one() -> None:
     it = plan([[0, 1, 2]], workers=3)
     it.begin()
     for worker in range(3):
@@ -162,82 +164,23 @@ def test_a_suspect_waits_for_a_fresh_worker_that_starts_instead_of_ending_an_idl
     assert StartWorker(1) in it.handle(WorkerGone(1, 1, KILLED), 0)
     assert it.handle(TasksDurable(2, [2]), 0) == []
     assert it.handle(WantsWork(2), 0) == []
-    assert it.handle(WantsWork(1), 0) == [Assign(1, (1,), careful=True)]
+    assert it.handle(WantsWork(1), 0) == [Assign(1, (1,), retry=True)]
 
 
-def test_an_exception_is_not_tried_again() -> None:
+def test_a_failure_of_the_task_itself_is_not_tried_again() -> None:
     it = plan([[0, 1]], workers=1)
     it.begin()
     it.handle(WantsWork(0), 0)
-    assert of_kind(it.handle(Failed(0, 0, RAISED), 0), SetAside) == [SetAside(0, RAISED, 1)]
-
-
-def test_a_task_out_of_memory_is_tried_once_while_nothing_else_runs() -> None:
-    it = plan([[0], [1], [2]])
-    it.begin()
-    assert sent(it.handle(WantsWork(0), 0)) == {0: (0,)}
-    assert sent(it.handle(WantsWork(1), 0)) == {1: (1,)}
-    assert of_kind(it.handle(Failed(0, 0, MEMORY), 0), TryAgain) == [TryAgain(0, MEMORY, 1)]
-    assert sent(it.handle(WantsWork(0), 0)) == {0: (2,)}
-    it.handle(WantsWork(0), 0)
-    assert of_kind(it.handle(TasksDurable(0, [2]), 0), Assign) == []  # worker 1 is still on task 1
-    assert it.handle(TasksDurable(1, [1]), 0) == [Assign(0, (0,), careful=True, alone=True)]
-    assert of_kind(it.handle(WantsWork(1), 0), Assign) == []
-    assert of_kind(it.handle(WorkerGone(0, 0, MEMORY), 0), SetAside) == [SetAside(0, MEMORY, 2)]
-
-
-def test_each_kind_of_failure_has_its_own_budget() -> None:
-    it = plan([[0]], workers=1)
-    it.begin()
-    it.handle(WantsWork(0), 0)
-    assert of_kind(it.handle(WorkerGone(0, 0, MEMORY), 0), TryAgain)
-    for _ in range(3):
-        it.handle(WantsWork(0), 0)
-        assert of_kind(it.handle(WorkerGone(0, 0, KILLED), 0), TryAgain)
-    it.handle(WantsWork(0), 0)
-    assert of_kind(it.handle(WorkerGone(0, 0, MEMORY), 0), SetAside) == [SetAside(0, MEMORY, 5)]
-
-
-def test_limits_on_time_silence_and_memory_kill_the_worker_and_name_the_reason() -> None:
-    it = plan([[0, 1]], workers=1, time_limit_s=5.0, silent_limit_s=60.0, memory_limit=1000)
-    it.begin()
-    it.handle(WantsWork(0), 0)
-    assert it.handle(Seen(0, 0, 4.9, 59.0, 999), 0) == []
-    for look, kind in [
-        (Seen(0, 0, 5.1, 0.0, 0), Kind.TIME),
-        (Seen(0, 0, 0.0, 61.0, 0), Kind.STUCK),
-        (Seen(0, 0, 0.0, 0.0, 1001), Kind.MEMORY),
-    ]:
-        it = plan([[0, 1]], workers=1, time_limit_s=5.0, silent_limit_s=60.0, memory_limit=1000)
-        it.begin()
-        it.handle(WantsWork(0), 0)
-        (kill,) = it.handle(look, 0)
-        assert isinstance(kill, KillWorker)
-        assert kill.failure is not None
-        assert kill.failure.kind is kind
-        assert it.handle(look, 0) == []  # once is enough
-        blamed = it.handle(WorkerGone(0, 0, KILLED), 0)[0]
-        assert isinstance(blamed, TryAgain | SetAside)
-        assert str(blamed.failure) == str(kill.failure)  # and not what the death looked like
-
-
-def test_a_task_that_runs_alone_has_the_larger_memory_limit() -> None:
-    it = plan([[0]], workers=1, memory_limit=1000, memory_limit_alone=9000)
-    it.begin()
-    it.handle(WantsWork(0), 0)
-    it.handle(Failed(0, 0, MEMORY), 0)
-    assert of_kind(it.handle(WantsWork(0), 0), Assign) == [Assign(0, (0,), careful=True, alone=True)]
-    assert it.handle(Seen(0, 0, 0.0, 0.0, 8999), 0) == []
-    assert of_kind(it.handle(Seen(0, 0, 0.0, 0.0, 9001), 0), KillWorker)
+    assert of_kind(it.handle(Failed(0, 0, RAISED, final=True), 0), SetAside) == [SetAside(0, RAISED, 1)]
 
 
 def test_too_many_failures_end_the_run() -> None:
     it = plan([[0, 1, 2, 3]], workers=1, most_failures=1)
     it.begin()
     it.handle(WantsWork(0), 0)
-    assert of_kind(it.handle(Failed(0, 0, RAISED), 0), EndWorker) == []
+    assert of_kind(it.handle(Failed(0, 0, RAISED, final=True), 0), EndWorker) == []
     it.handle(WantsWork(0), 0)
-    assert of_kind(it.handle(Failed(0, 1, RAISED), 0), EndWorker) == [EndWorker(0)]
+    assert of_kind(it.handle(Failed(0, 1, RAISED, final=True), 0), EndWorker) == [EndWorker(0)]
     (finish,) = of_kind(it.handle(WorkerGone(0, None, KILLED, by_itself=True), 0), Finish)
     assert finish.outcome is Outcome.TOO_MANY_FAILURES
     assert "at most 1 may" in finish.reason

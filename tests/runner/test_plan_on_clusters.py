@@ -8,12 +8,11 @@ from pathlib import Path
 from types import ModuleType
 
 from tests.runner.campaigns import ROOT
-from tests.runner.test_plan import KILLED, MEMORY, of_kind, plan
-from vindeby.runner.plan import CROWD, FRUITLESS_DEATHS
+from tests.runner.test_plan import KILLED, of_kind, plan
+from vindeby.runner.plan import FRUITLESS_DEATHS
 from vindeby.runner.protocol import (
     Assign,
     EndWorker,
-    Failed,
     Finish,
     MoreSlots,
     Outcome,
@@ -22,7 +21,6 @@ from vindeby.runner.protocol import (
     TasksDurable,
     WantsWork,
     WorkerGone,
-    WorkerReady,
 )
 
 
@@ -33,25 +31,6 @@ def test_new_room_is_filled_while_there_are_tasks_for_it() -> None:
     assert it.handle(MoreSlots(3), 0.0) == []
     assert it.handle(MoreSlots(50), 0.0) == [StartWorker(3), StartWorker(4)]
     assert it.handle(MoreSlots(60), 0.0) == []
-
-
-def test_a_task_out_of_memory_is_tried_alone_on_its_machine_while_others_go_on() -> None:
-    it = plan([[0], [1], [2], [3]], workers=4)
-    it.begin()
-    for worker, node in enumerate("aabb"):
-        it.handle(WorkerReady(worker, node=node), 0.0)
-        it.handle(WantsWork(worker), 0.0)
-    it.handle(Failed(0, 0, MEMORY), 0.0)
-    assert of_kind(it.handle(WantsWork(0), 0.0), Assign) == []  # worker 1 is at work on the same machine
-    assert it.handle(TasksDurable(1, [1]), 0.0) == [Assign(0, (0,), careful=True, alone=True)]
-    it.handle(
-        WorkerGone(2, None, KILLED), 0.0
-    )  # its task is to be done again, but not on the machine that is reserved
-    assert of_kind(it.handle(WantsWork(1), 0.0), Assign) == []
-    it.handle(WorkerReady(2, node="b"), 0.0)
-    assert of_kind(it.handle(WantsWork(2), 0.0), Assign) == [Assign(2, (2,))]
-    it.handle(WorkerGone(3, None, KILLED), 0.0)
-    assert of_kind(it.handle(TasksDurable(0, [0]), 0.0), Assign) == [Assign(1, (3,))]
 
 
 def test_room_that_comes_when_the_run_ends_is_left_empty() -> None:
@@ -91,16 +70,6 @@ def test_who_asked_first_is_served_first() -> None:
         (given,) = of_kind(it.handle(WantsWork(slot), 0.0), Assign)
         assert given.worker == slot
         it.handle(TasksDurable(slot, given.tasks), 0.0)
-
-
-def test_many_workers_are_given_more_at_once_so_that_they_do_not_ask_more_often() -> None:
-    sizes = {}
-    for workers in (CROWD, 10 * CROWD):
-        it = plan([list(range(10_000_000))], workers=workers, batch_s=2.0)
-        it.begin()
-        (given,) = of_kind(it.handle(WantsWork(0, 0.01), 0.0), Assign)
-        sizes[workers] = len(given.tasks)
-    assert sizes == {CROWD: 200, 10 * CROWD: 2000}
 
 
 def _benchmark() -> ModuleType:

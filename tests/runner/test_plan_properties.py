@@ -19,7 +19,6 @@ from vindeby.runner.protocol import (
     KillWorker,
     Kind,
     Outcome,
-    Seen,
     SetAside,
     StartWorker,
     StopAsked,
@@ -27,7 +26,6 @@ from vindeby.runner.protocol import (
     Tick,
     WantsWork,
     WorkerGone,
-    WorkerReady,
 )
 
 KINDS = [Kind.EXCEPTION, Kind.KILLED, Kind.MEMORY, Kind.TIME]
@@ -41,10 +39,8 @@ class World:
     alive: dict[int, list[int]] = field(default_factory=dict)
     computed: dict[int, list[int]] = field(default_factory=dict)
     settled: dict[int, str] = field(default_factory=dict)
-    delicate: set[int] = field(default_factory=set)
-    nodes: int = 1
-    alone: set[int] = field(default_factory=set)
-    """Workers whose task has their machine for itself."""
+    used: set[int] = field(default_factory=set)
+    """Workers that have been given a task."""
     ended: set[int] = field(default_factory=set)
     finish: Finish | None = None
     now: float = 0.0
@@ -57,10 +53,10 @@ class World:
                     assert worker not in self.alive
                     self.alive[worker], self.computed[worker] = [], []
                     self.ended.discard(worker)
-                    if self.nodes > 1:
-                        self.obey(self.plan.handle(WorkerReady(worker, node=self.node(worker)), self.now))
-                case Assign(worker, tasks, careful, alone):
-                    self.check_send(worker, tasks, careful, alone)
+                    self.used.discard(worker)
+                case Assign(worker, tasks, retry):
+                    self.check_send(worker, tasks, retry=retry)
+                    self.used.add(worker)
                     self.alive[worker] += tasks
                 case SetAside(task):
                     assert task not in self.settled
@@ -71,28 +67,16 @@ class World:
                     assert not self.alive
                     self.finish = instruction
 
-    def check_send(self, worker: int, tasks: tuple[int, ...], careful: bool, alone: bool) -> None:
+    def check_send(self, worker: int, tasks: tuple[int, ...], *, retry: bool) -> None:
         assert worker in self.alive
         assert worker not in self.ended
         assert tasks
         held = [task for hand in [*self.alive.values(), *self.computed.values()] for task in hand]
         assert not set(tasks) & set(held), "a task is in two hands"
         assert not set(tasks) & self.settled.keys(), "a settled task is dealt"
-        if careful:
+        if retry:
             assert len(tasks) == 1
-            assert not self.alive[worker]
-        busy = {other for other, hand in self.alive.items() if hand or self.computed[other]}
-        self.alone &= busy
-        beside = {other for other in busy - {worker} if self.node(other) == self.node(worker)}
-        assert not beside & self.alone, "the machine is reserved"
-        if alone:
-            assert not beside
-            assert not self.alive[worker]
-            assert not self.computed[worker]
-            self.alone.add(worker)
-
-    def node(self, worker: int) -> str:
-        return str(worker % self.nodes)
+            assert worker not in self.used, "the process is not fresh"
 
     def tell(self, event: object) -> None:
         self.now += 0.01
@@ -129,27 +113,26 @@ class World:
         elif choice.random() < 0.8:
             self.tell(WantsWork(worker, choice.choice([None, 0.001, 0.1, 10.0])))
         else:
-            self.tell(choice.choice([Tick(), Seen(worker, None, 0.0, 0.0, 0)]))
+            self.tell(choice.choice([Tick(), WantsWork(worker)]))
 
 
 @settings(max_examples=300, deadline=None)
 @given(
     sizes=st.lists(st.integers(0, 12), min_size=1, max_size=5),
     workers=st.integers(1, 4),
-    nodes=st.integers(1, 3),
+    retries=st.integers(0, 3),
     trouble=st.floats(0.0, 0.4),
     seed=st.integers(0, 2**32),
     stop_after=st.none() | st.integers(0, 60),
 )
 def test_every_task_is_settled_once_and_the_run_ends(
-    sizes: list[int], workers: int, nodes: int, trouble: float, seed: int, stop_after: int | None
+    sizes: list[int], workers: int, retries: int, trouble: float, seed: int, stop_after: int | None
 ) -> None:
     groups, first = [], 0
     for size in sizes:
         groups.append(list(range(first, first + size)))
         first += size
-    retries = {Kind.KILLED: 3, Kind.MEMORY: 1, Kind.TIME: 1}
-    world = World(Plan(groups, Policy(workers, retries, grace_s=1e9)), nodes=nodes)
+    world = World(Plan(groups, Policy(workers, retries, grace_s=1e9)))
     world.obey(world.plan.begin())
     choice = random.Random(seed)
     for step in range(20_000):

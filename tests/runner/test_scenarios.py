@@ -13,7 +13,7 @@ from tests.campaign.examples import small
 from tests.runner.campaigns import results
 from vindeby.assembly.physics import CampaignCheck
 from vindeby.assembly.search import method_of, pipeline_of, problem_of
-from vindeby.assembly.stored_layout import keys_by_worth
+from vindeby.assembly.stored_layouts import keys_by_worth
 from vindeby.assembly.stored_turbines import worth_of
 from vindeby.campaign import Campaign
 from vindeby.campaign.worlds import worlds
@@ -112,7 +112,7 @@ def test_regrets_of_all_seeds_are_against_the_same_layouts_and_compared_by_them(
     with Database(path) as database:
         (keys,) = keys_by_worth(database, asked).values()
     best = max((one, other), key=lambda record: record.attributes["objective"])
-    for key in (keys[0], found.key_of(found.best()[0, 0])):
+    for key in (keys[0], found.key_of(found.best()[0, 0, 0])):
         assert results(path)[key].attributes["objective"] == best.attributes["objective"]
     silent = {name: value for name, value in best.attributes.items() if name != "objective"}
     assert worth_of(replace(best, attributes=silent), asked.objective) is None, "an energy is not a regret"
@@ -184,10 +184,11 @@ def test_the_regret_of_costs_is_against_the_best_of_each_scenario_alone(of: str,
     west = {"type": "five", "positions": [[-1200.0, 400.0 * row] for row in range(9)]}
     beside = [{"name": "west", "neighbours": west}, {"name": "near", "neighbours": NEAR}]
     site = small()["site"]
-    site["weibull"] |= {
+    site["weibull"] |= {  # searched in the wind that is stated
         "direction_step": 1.0,
-        "wind_speeds": [8.0, 12.0],
-    }  # searched in the wind that is stated
+        "wind_speeds": [float(speed) for speed in range(7, 14)],
+        "turbulence_intensity": {"wind_speeds": [7, 13], "values": [0.1, 0.1]},
+    }
     asked = campaign("regret", method, costs=COSTS, objective=objective, scenarios=beside, site=site)
     assert run(asked, tmp_path / "out.h5", workers=1).complete
     farms = [world.campaign.wind_farm() for world in worlds(asked)]

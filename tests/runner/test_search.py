@@ -19,7 +19,7 @@ from vindeby.campaign import Campaign
 from vindeby.cli.run_view import line_of
 from vindeby.errors import InputError
 from vindeby.layout import Layout, LayoutProblem, Result, Search, SmartStart
-from vindeby.results.observer import Observer
+from vindeby.results.result_set import ResultSet
 from vindeby.results.snapshot import Snapshot
 from vindeby.runner import run
 from vindeby.runner.methods.method_protocol import checked_record
@@ -38,7 +38,7 @@ def campaign(grid_size: int, seeds: int = 3, **run_options: object) -> Campaign:
     data["farms"], data["turbines"] = data["farms"][:1], data["turbines"][:1]
     data["method"] = {"smart-start": {"grid_size": grid_size, "random_pct": 30}}
     data["seeds"] = seeds
-    data["run"] = {"start_method": "forkserver", **run_options}
+    data["run"] = {**run_options}
     return Campaign.from_data(data)
 
 
@@ -71,7 +71,7 @@ def test_a_long_task_says_what_it_is_at_and_how_long_it_will_take(tmp_path: Path
         if not progress.done and progress.workers and progress.workers[0].doing not in known:
             seen.append(progress)
             if progress.eta_s is not None:
-                looks.append(Observer(tmp_path / "out.h5").look())
+                looks.append(ResultSet(tmp_path / "out.h5").look())
 
     run(Campaign.from_data(data), tmp_path / "out.h5", workers=1, on_progress=look)
     doing = [progress.workers[0].doing for progress in seen]
@@ -82,7 +82,7 @@ def test_a_long_task_says_what_it_is_at_and_how_long_it_will_take(tmp_path: Path
     within = [progress for progress in seen if progress.eta_s is not None]
     assert within, "there is an estimate before the first task is done"
     assert "unknown time to go" not in line_of(within[-1])
-    assert f"1 running ({within[-1].workers[0].doing})" in line_of(within[-1])
+    assert f"1 running ({within[-1].workers[0].task} {within[-1].workers[0].doing})" in line_of(within[-1])
     shown = [look.eta_s for look in looks for one in look.workers if one.progress.get("iterations") == 4_000]
     assert any(eta_s is not None for eta_s in shown)
 
@@ -169,7 +169,7 @@ def test_a_search_in_fine_directions_has_no_other_energy_beside_the_stated_one()
 
 
 def test_the_number_of_turbines_is_chosen_by_stated_energies() -> None:
-    choice = {"n_turbines": {"from": 3, "to": 6}, "objective": {"maximise": "aep-per-turbine"}}
+    choice = {"n_turbines": {"from": 3, "to": 6}, "objective": {"of": "aep-per-turbine"}}
     data = coarse(30.0).to_data() | choice
     del data["capacity_mw"]
     asked = Campaign.from_data(data)

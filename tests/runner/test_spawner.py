@@ -20,7 +20,7 @@ import socket, subprocess, sys
 from multiprocessing.connection import Connection
 from vindeby.runner.local.spawner import SpawnerProcess
 ours, theirs = socket.socketpair()
-spawner = SpawnerProcess(Connection(theirs.detach()), -1, "spawn")
+spawner = SpawnerProcess(Connection(theirs.detach()), -1)
 worker = subprocess.Popen(
     [sys.executable, "-c", "import time; time.sleep(600)"],
     start_new_session=True,

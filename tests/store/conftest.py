@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from vindeby.store.disk.run_directory import RunDirectory
+from vindeby.store.foreign.superblock import SIGNATURE
 
 
 @pytest.fixture
@@ -21,11 +22,12 @@ import h5py
 
 class File(h5py.File):
     def __init__(self, name, *arguments, **named):
-        if name == "crash":
+        does = os.path.basename(str(name))
+        if does == "crash":
             os.abort()
-        if name == "hang":
+        if does == "hang":
             os.read(os.pipe()[0], 1)
-        if name == "memory":
+        if does == "memory":
             bytearray(1 << 36)
         super().__init__(name, *arguments, **named)
 
@@ -34,10 +36,13 @@ h5py.File = File
 
 
 @pytest.fixture
-def misbehaving(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A guarded child misbehaves when it opens a file of the name ``crash``, ``hang`` or ``memory``."""
+def misbehaving(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with the files ``crash``, ``hang`` and ``memory``, named by what a guarded child does on them."""
     folder = tmp_path / "misbehaving"
     folder.mkdir()
+    for name in ("crash", "hang", "memory", "fine"):
+        (folder / name).write_bytes(SIGNATURE)
     (folder / "sitecustomize.py").write_text(MISBEHAVING)
     search = os.pathsep.join(filter(None, [str(folder), os.environ.get("PYTHONPATH", "")]))
     monkeypatch.setenv("PYTHONPATH", search)
+    return folder

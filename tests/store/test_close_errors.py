@@ -44,7 +44,7 @@ def test_a_new_database_that_cannot_be_closed_is_an_error_that_names_it_and_chan
     merge(run.output, MergeOptions(file_format=file_format))
     publish(run, records(3, start=10))
     failed = fail_to_close(monkeypatch, ".merge-")
-    with pytest.raises(StorageError, match=r"out\.h5: cannot write .*Input/output error.*safe"):
+    with pytest.raises(StorageError, match=r"out\.h5: cannot write: Input/output error.*safe"):
         merge(run.output)
     monkeypatch.undo()
     assert len(failed) == 1
@@ -62,7 +62,9 @@ def test_a_shard_that_cannot_be_closed_is_written_anew_and_at_last_an_error_that
             raise OSError(errno.EIO, os.strerror(errno.EIO))
 
     writer = ShardWriter(run, files=Failing(), retry=Retry(3, 0.0))
-    with pytest.raises(StorageError, match=r"00000\d\.h5: cannot write after 3 attempts: Input/output error"):
+    with pytest.raises(
+        StorageError, match=r"00000\d\.shard: cannot write after 3 attempts: Input/output error"
+    ):
         writer.publish(records(2))
     assert run.shard_paths() == []
 

@@ -12,12 +12,13 @@ import numpy as np
 import pytest
 
 from tests.store.examples import NAMING, foreign_file
+from vindeby.store.foreign.guard import Guard, ReadLimits
+from vindeby.store.format.finding import Verdict
+from vindeby.store.format.rows import Segment
 from vindeby.store.read.database import Database
-from vindeby.store.read.guard import Guard, Limits
-from vindeby.store.read.inspect import Verdict
 from vindeby.store.read.reading import read_any
 from vindeby.store.salvage import salvage
-from vindeby.store.salvage.attempts import rescue
+from vindeby.store.salvage.saved import Spool, rescue
 
 pytestmark = pytest.mark.slow
 
@@ -26,7 +27,7 @@ SECRET = b"0123456789abcdef" * 8
 
 @pytest.fixture
 def guard() -> Iterator[Guard]:
-    with Guard(Limits(silence_s=20)) as shared:
+    with Guard(ReadLimits(silence_s=20)) as shared:
         yield shared
 
 
@@ -130,6 +131,14 @@ def test_a_soft_link_that_stays_in_the_file_is_followed(guard: Guard, tmp_path: 
     assert [key for one in reading.segments for key in one.rows["key"].tolist()] == [b"farm0_t1_s7"]
 
 
+class CountingSpool(Spool):
+    taken_bytes = 0
+
+    def add(self, segment: Segment) -> int:
+        self.taken_bytes += segment.rows.nbytes
+        return super().add(segment)
+
+
 @pytest.mark.parametrize("same", [True, False])
 def test_a_small_file_cannot_give_results_without_end(same: bool, tmp_path: Path) -> None:
     path = tmp_path / "bomb.h5"
@@ -143,18 +152,19 @@ def test_a_small_file_cannot_give_results_without_end(same: bool, tmp_path: Path
                     "layout", data=np.zeros((2, 1 << 16)), compression="gzip", chunks=(2, 1 << 14)
                 )
     assert path.stat().st_size < 1 << 20
-    with Guard(Limits(least_result_bytes=4 << 20, expansion=2)) as guard:
+    spool = CountingSpool(tmp_path)
+    with Guard(ReadLimits(least_result_bytes=4 << 20, expansion=2)) as guard:
         reading = read_any(path, guard)
-        saved = rescue(path, tmp_path, guard, NAMING)
+        rescue(path, spool, guard, NAMING)
     assert 0 < sum(one.rows.nbytes for one in reading.segments) <= 4 << 20
-    assert 0 < saved.taken_bytes <= 6 << 20  # all ways to read the file together
+    assert 0 < spool.taken_bytes <= 6 << 20  # all ways to read the file together
     assert [one.verdict for one in reading.findings] == [Verdict.IMPLAUSIBLE]
     assert "gives more than 4194304 bytes of results" in reading.findings[0].detail
 
 
 def test_what_is_kept_in_memory_is_bounded_whatever_the_size_of_the_file(tmp_path: Path) -> None:
     foreign_file(tmp_path / "a.h5", range(40))
-    with Guard(Limits(kept_bytes=20_000)) as guard:
+    with Guard(ReadLimits(kept_bytes=20_000)) as guard:
         reading = read_any(tmp_path / "a.h5", guard)
     assert "gives more than 20000 bytes" in str(reading.findings[0])
 
@@ -174,8 +184,8 @@ def test_empty_groups_are_read_once_and_listed_up_to_a_number(libver: str | None
     with h5py.File(path, "a", libver=libver) as file:
         for number in range(2000):
             file.create_group(f"empty{number}")
-    with CountingGuard(Limits(most_findings=100)) as guard:
-        saved = rescue(path, tmp_path, guard, NAMING)
+    with CountingGuard(ReadLimits(most_findings=100)) as guard:
+        saved = rescue(path, Spool(tmp_path), guard, NAMING)
     assert len(saved.records) == 2
     assert guard.calls == 1
     assert len(saved.findings) == 101
@@ -184,7 +194,7 @@ def test_empty_groups_are_read_once_and_listed_up_to_a_number(libver: str | None
 
 def test_a_file_that_takes_too_long_for_its_size_is_given_up(tmp_path: Path) -> None:
     foreign_file(tmp_path / "a.h5", range(40))
-    with Guard(Limits(least_seconds=-1.0, seconds_per_mb=0.0)) as guard:
+    with Guard(ReadLimits(least_seconds=-1.0, seconds_per_mb=0.0)) as guard:
         reading = read_any(tmp_path / "a.h5", guard)
         assert [str(one) for one in reading.findings] == [
             "the HDF5 library did not come back from it: it takes too long for its size"
@@ -201,9 +211,9 @@ def test_the_search_group_by_group_has_one_time_limit_for_all_groups(tmp_path: P
             group = file.create_group(f"farm0_t0_s{number}")
             group["layout"] = slow
             group.attrs.update(checksum="0" * 64, farm_idx=0, type_idx=0, ss_seed=number)
-    with CountingGuard(Limits(least_seconds=0.2, seconds_per_mb=0.0)) as guard:
+    with CountingGuard(ReadLimits(least_seconds=0.2, seconds_per_mb=0.0)) as guard:
         list(guard.call("gridded", path="none", wanted=[]))
-        saved = rescue(path, tmp_path, guard, NAMING)
+        saved = rescue(path, Spool(tmp_path), guard, NAMING)
     found = [str(one) for one in saved.findings]
     assert any(one.endswith("it takes too long for its size") for one in found), found
     assert "incomplete record: the search group by group ended: it takes too long for its size" in found

@@ -11,17 +11,17 @@ import pytest
 from tests.store.examples import contents, flip, publish, record
 from vindeby.errors import DataError
 from vindeby.store.disk.run_directory import RunDirectory
+from vindeby.store.foreign.guard import Guard
 from vindeby.store.format.file_format import Content
+from vindeby.store.format.finding import Finding, Verdict
 from vindeby.store.format.formats import file_format_named
 from vindeby.store.format.record import Attribute, Record
 from vindeby.store.format.rows import segments_of
-from vindeby.store.format.shard import Receipt, build_image
+from vindeby.store.format.shard import Receipt, shard_bytes
 from vindeby.store.merge.merge import BadFilesError, MergeOptions, merge
-from vindeby.store.missing import find_missing
 from vindeby.store.read.database import Database
-from vindeby.store.read.guard import Guard
-from vindeby.store.read.inspect import Finding, Verdict
 from vindeby.store.read.reading import read_any
+from vindeby.store.states import Known, missing_tasks
 from vindeby.store.validate import validate
 
 
@@ -164,7 +164,7 @@ def test_an_answer_counts_though_an_older_campaign_has_the_key_too(run: RunDirec
     publish(run, [record(1)])
     asked = {record(seed).key: record(seed).fingerprint for seed in (1, 2)}
     with Database(run.output) as database:
-        assert [entry.key for entry in find_missing(database, asked)] == [record(2).key]
+        assert [entry.key for entry in missing_tasks(asked, Known.of(database))] == [record(2).key]
     report = validate(run.output, expected=asked)
     assert [entry.key for entry in report.missing] == [record(2).key]
     assert [issue for issue in report.issues if "total_configs" not in issue.what] == []
@@ -189,9 +189,9 @@ def unmarked_shard(run: RunDirectory, batch: list[Record], without: str) -> Path
     for segment in segments:
         segment.rows["status"][segment.rows["key"] == without.encode()] = b"failed"
         segment.rows["checksum"] = segment.computed_checksums()
-    path = run.create().shards / "node-1-abc-0000" / "000000.h5"
+    path = run.create().shards / "node-1-abc-0000" / "000000.shard"
     path.parent.mkdir()
-    path.write_bytes(build_image(segments))
+    path.write_bytes(shard_bytes(segments))
     return path
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +13,12 @@ import xarray
 
 from tests.results.examples import campaign, finished, publish
 from tests.store.examples import record
-from vindeby.campaign import Task
+from vindeby.campaign import Campaign, Task
 from vindeby.errors import ArgumentError, DataError, InputError
+from vindeby.results import tables
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.format.record import Record
 from vindeby.store.format.shard import ShardWriter
-from vindeby.store.read import export
 from vindeby.store.read.database import Database
 
 
@@ -66,6 +67,35 @@ def test_what_is_missing_is_nan(partial: Database) -> None:
     assert (missing.n_turbines == 0).all()
     assert missing.key.values.tolist() == ["", ""]
     assert int(data.aep.count()) == 10
+
+
+@pytest.fixture
+def placed(tmp_path: Path) -> Database:
+    """Results of a campaign that names its coordinate reference system."""
+    data = campaign(seeds=2).to_data() | {"crs": "EPSG:32631"}
+    publish(tmp_path / "out.h5", Campaign.from_data(data), lambda task: task.key != "farm0_t0_s1")
+    return Database(tmp_path / "out.h5")
+
+
+def test_results_have_their_wake_loss_capacity_factor_and_place(placed: Database) -> None:
+    import pyproj
+
+    frame, data = placed.to_dataframe(), placed.to_xarray()
+    project = pyproj.Transformer.from_crs("EPSG:32631", "EPSG:4326", always_xy=True).transform
+    asked = Campaign.loads(placed.campaign_text or "")
+    for row in frame.itertuples():
+        turbine, (x, y) = asked.turbines[row.type_idx], placed[row.key].layout
+        free = asked.wind_farm(row.farm_idx, row.type_idx).free_aep_at(x, y)
+        assert row.wake_loss == pytest.approx(1.0 - row.aep / free, rel=1e-12)
+        full = 8.76 * turbine.rated_power_mw * len(x)
+        assert row.capacity_factor == pytest.approx(row.aep / full, rel=1e-12)
+        assert (row.longitude, row.latitude) == pytest.approx(project(x.mean(), y.mean()), abs=1e-8)
+        one = data.isel(farm=row.farm_idx, type=row.type_idx, seed=row.seed)
+        assert (float(one.wake_loss), float(one.capacity_factor)) == (row.wake_loss, row.capacity_factor)
+        np.testing.assert_allclose(one.longitude[: len(x)], project(x, y)[0], rtol=0, atol=1e-8)
+    assert np.isnan(data.wake_loss[0, 0, 1])
+    assert np.isnan(data.longitude[0, 0, 1]).all()
+    assert data.latitude.attrs["units"] == "degrees_north"
 
 
 def test_every_result_is_in_its_own_cell(partial: Database) -> None:
@@ -134,7 +164,7 @@ def test_further_arrays_and_attributes_come_along_where_they_fit(tmp_path: Path)
 def test_two_labels_along_an_axis_are_never_equal(tmp_path: Path) -> None:
     asked = campaign()
     named = asked.loads(asked.dumps().replace("north", "farm2"))
-    ShardWriter(publish(tmp_path / "out.h5", named)).publish([record(0, farm=2)])
+    ShardWriter(publish(tmp_path / "out.h5", named)).publish([replace(record(0, farm=2), fingerprint="")])
     with Database(tmp_path / "out.h5") as database:
         assert database.to_xarray().farm.values.tolist() == ["farm2", "south", "farm2'"]
 
@@ -142,7 +172,7 @@ def test_two_labels_along_an_axis_are_never_equal(tmp_path: Path) -> None:
 def test_results_that_have_no_place_are_left_out_with_a_warning(tmp_path: Path) -> None:
     odd = Record("elsewhere", "", {"aep": np.array(1.0)})
     database = stored(tmp_path, record(0), odd)
-    with pytest.warns(UserWarning, match='1 of 2 results are left out.*by="key"'):
+    with pytest.warns(UserWarning, match='1 of 2 results is left out.*by="key"'):
         data = database.to_xarray()
     assert data.sizes["seed"] == 1
     assert len(database.to_xarray(by="key").key) == 2
@@ -155,7 +185,7 @@ def test_results_that_have_no_place_are_left_out_with_a_warning(tmp_path: Path) 
 def test_of_two_results_of_one_task_the_one_with_its_key_is_shown(tmp_path: Path) -> None:
     right = record(3)
     copy = Record("a copy", right.fingerprint, {"aep": np.array(1.0)}, right.attributes)
-    with pytest.warns(UserWarning, match="1 of 2 results are left out"):
+    with pytest.warns(UserWarning, match="1 of 2 results is left out"):
         data = stored(tmp_path, copy, right).to_xarray()
     assert data.aep.values.tolist() == [[[103.0]]]
 
@@ -186,7 +216,7 @@ def test_results_that_the_campaign_does_not_ask_for_are_there_too(tmp_path: Path
 
 
 def test_forged_numbers_do_not_fill_the_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(export, "_LARGEST", 26)
+    monkeypatch.setattr(tables, "_LARGEST", 26)
     database = stored(tmp_path, *(Record(f"farm{n}{n}_t{n}{n}_s{n}{n}", "", {}) for n in range(3)))
     with pytest.raises(DataError, match="make 27 values, more than 26"):
         database.to_xarray()

@@ -154,6 +154,10 @@ def test_a_process_that_this_user_may_not_see_is_not_taken_for_dead(
 def test_claims_of_the_dead_are_removed_and_those_of_the_living_are_not(tmp_path: Path) -> None:
     path = tmp_path / "merge.lock"
     claim_path(path, "dead").write_text(json.dumps({**Identity.current().to_json(), "started": "1"}))
+    claim_path(path, "killed-while-writing").touch()
+    prepared = path.with_name(f".{path.name}.killed-while-making.new")
+    prepared.mkdir()
+    (prepared / LockState.free().name).touch()
     elsewhere = claim_path(path, "elsewhere")
     elsewhere.write_text(json.dumps({**Identity.current().to_json(), "host": "node17"}))
     with Lock(path, "merge") as lock:

@@ -14,7 +14,7 @@ from vindeby.errors import ArgumentError, BusyError, DataError, InputError
 from vindeby.store.disk.lock import Lock
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.format.record import Attribute
-from vindeby.store.format.seal import FORMAT_VERSION
+from vindeby.store.format.seal import FORMAT_VERSION, open_sealed
 from vindeby.store.merge.audit import MergeReport
 from vindeby.store.merge.merge import BadFilesError, MergeOptions, merge
 
@@ -83,11 +83,11 @@ def test_a_bad_file_stops_the_merge_before_anything_changes(run: RunDirectory) -
     merge(run.output)
     publish(run, records(3, start=3))
     flipped = publish(run, records(3, start=6)).path
-    flip(flipped, 30_000)
+    flip(flipped, 6000)
     empty = publish(run, records(1, start=9)).path
     empty.write_bytes(b"")
     cut = publish(run, records(1, start=10)).path
-    cut.write_bytes(cut.read_bytes()[:1000])
+    cut.write_bytes(cut.read_bytes()[:-100])
     before = run.output.read_bytes()
     shards = run.shard_paths()
     with pytest.raises(BadFilesError) as caught:
@@ -97,7 +97,7 @@ def test_a_bad_file_stops_the_merge_before_anything_changes(run: RunDirectory) -
     for path, words in (
         (flipped, "checksum mismatch"),
         (empty, "empty (0 bytes)"),
-        (cut, "truncated: 1000 bytes of"),
+        (cut, "record 1 of 1 cut off"),
     ):
         assert str(path) in message
         assert words in message
@@ -114,7 +114,7 @@ def test_bad_files_can_be_left_out_and_are_kept_in_quarantine(run: RunDirectory)
     report = merge(run.output, SKIP)
     assert report.records == 3
     assert [entry.path for entry in report.bad_files] == [str(empty)]
-    kept = [path for path in run.quarantine.iterdir() if path.suffix == ".h5"]
+    kept = [path for path in run.quarantine.iterdir() if path.suffix == ".shard"]
     assert [path.stat().st_size for path in kept] == [0]
     note = json.loads(kept[0].with_name(kept[0].name + ".why.json").read_text())
     assert note["why"] == "empty (0 bytes)"
@@ -145,6 +145,16 @@ def test_a_damaged_database_is_never_merged_over_silently(run: RunDirectory) -> 
     assert set(contents(run.output)) == {record(seed).key for seed in [*range(20), 50] if seed != 7}
     copies = [path for path in run.quarantine.iterdir() if path.suffix == ".h5"]
     assert len(copies) == 1  # the damaged database, for someone to look at
+
+
+def test_results_of_many_shards_are_gathered_by_schema(run: RunDirectory) -> None:
+    batch = [record(seed, 4 + seed % 2) for seed in range(1100)]
+    for start, stop in ((0, 1), (1, 2), (2, 700), (700, 1100)):
+        publish(run, batch[start:stop])
+    merge(run.output)
+    with open_sealed(run.output) as file:
+        assert sorted(chunk["count"] for chunk in file.seal.directory["chunks"]) == [38, 38, 512, 512]
+    assert contents(run.output) == {one.key: one for one in batch}
 
 
 def test_equal_records_count_once(run: RunDirectory) -> None:

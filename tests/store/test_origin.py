@@ -12,10 +12,10 @@ import pytest
 
 from tests.store.examples import NAMING, contents, foreign_file, publish, record, records, sums
 from vindeby.store.disk.run_directory import RunDirectory
+from vindeby.store.format.origin import in_words
 from vindeby.store.format.record import Record
 from vindeby.store.format.rows import checksum_of
 from vindeby.store.merge.merge import MergeOptions, merge
-from vindeby.store.read.inspect import in_words
 from vindeby.store.salvage import salvage
 from vindeby.store.validate import validate
 

@@ -13,7 +13,7 @@ import pytest
 
 from tests.store.examples import contents, publish, records
 from vindeby.errors import ArgumentError
-from vindeby.results.observer import Observer
+from vindeby.results.result_set import ResultSet
 from vindeby.store.disk.files import check_output
 from vindeby.store.disk.output_file import write_file
 from vindeby.store.disk.run_directory import RunDirectory
@@ -80,7 +80,7 @@ def test_what_looks_at_a_link_sees_the_run_of_its_target(tmp_path: Path) -> None
     link(tmp_path / "link.h5", "target.h5")
     with Database(tmp_path / "link.h5") as database:
         assert len(database) == 3
-    assert Observer(tmp_path / "link.h5").look().done == 3
+    assert ResultSet(tmp_path / "link.h5").look().done == 3
 
 
 def test_salvage_into_a_link_makes_the_file_that_it_leads_to(tmp_path: Path) -> None:

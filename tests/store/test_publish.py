@@ -4,8 +4,6 @@ import errno
 import os
 from pathlib import Path
 
-import h5py
-import numpy as np
 import pytest
 
 from tests.store.examples import contents, publish, record, records
@@ -24,18 +22,6 @@ def test_a_published_batch_is_read_back_equal(run: RunDirectory) -> None:
     assert set(receipt.keys) == {one.key for one in batch}
     assert receipt.path.stat().st_size == receipt.size
     assert contents(run.output) == {one.key: one for one in batch}
-
-
-def test_a_shard_is_an_hdf5_file_with_checksummed_chunks(run: RunDirectory) -> None:
-    path = publish(run, records(9)).path
-    with h5py.File(path) as file:
-        assert len(file["records"]) == 3  # one table per schema
-        for dataset in file["records"].values():
-            assert dataset.fletcher32
-            for row in dataset[:]:
-                seed = int(row["attribute:ss_seed"])
-                np.testing.assert_array_equal(row["array:layout"], record(seed, 4 + seed % 3).layout)
-                assert row["status"] == b"success"
 
 
 def test_a_forked_writer_takes_names_of_its_own(run: RunDirectory) -> None:
@@ -154,9 +140,9 @@ def test_a_disk_that_stays_full_gives_a_clear_error_and_keeps_what_was_acknowled
         writer.publish(records(2, start=50))
     message = str(caught.value)
     assert "after 3 attempts" in message
-    assert "are needed" in message
     assert "everything acknowledged so far is safe" in message
     if step != "digest":
+        assert "are needed" in message
         assert "No space left on device" in message
         assert "make room there" in message
     assert contents(run.output).items() >= {one.key: one for one in records(3)}.items()

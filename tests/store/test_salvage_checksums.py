@@ -10,16 +10,14 @@ import pytest
 
 from tests.command import vindeby
 from tests.store.examples import NAMING, contents, flip, publish, record
-from vindeby.errors import ArgumentError
 from vindeby.store.disk.run_directory import RunDirectory
+from vindeby.store.foreign.guard import Guard
+from vindeby.store.format.finding import Verdict
 from vindeby.store.format.record import Record
 from vindeby.store.format.seal import SealedFile
 from vindeby.store.merge.merge import MergeOptions, merge
-from vindeby.store.read.database import Database
-from vindeby.store.read.guard import Guard
-from vindeby.store.read.inspect import Verdict
 from vindeby.store.salvage import salvage
-from vindeby.store.salvage.attempts import rescue
+from vindeby.store.salvage.saved import Spool, rescue
 from vindeby.store.validate import validate
 
 pytestmark = pytest.mark.slow
@@ -71,7 +69,7 @@ def test_nor_is_it_saved_group_by_group(naming: str, tmp_path: Path) -> None:
     flip_in(path, BATCH[2].arrays["aep"].tobytes())
     path.write_bytes(bytes(96) + path.read_bytes()[96:])  # no name leads to any group
     with Guard() as guard:
-        saved = rescue(path, tmp_path, guard, naming)
+        saved = rescue(path, Spool(tmp_path), guard, naming)
     assert dict(saved.records) == (all_but(BATCH, 2) if naming == NAMING else {})
     refused = [one for one in saved.findings if one.verdict is Verdict.CHECKSUM]
     assert len(refused) == (1 if naming == NAMING else len(BATCH))
@@ -89,41 +87,16 @@ def test_a_key_that_a_flipped_attribute_spells_is_not_believed(tmp_path: Path) -
     data[:96] = bytes(96)
     path.write_bytes(data)
     with Guard() as guard:
-        saved = rescue(path, tmp_path, guard, NAMING)
+        saved = rescue(path, Spool(tmp_path), guard, NAMING)
     assert {key: saved.records[key] for key in saved.records} == all_but(BATCH, 0)
-
-
-def test_doubtful_records_go_to_a_separate_file_that_nothing_takes_for_results(tmp_path: Path) -> None:
-    paths = [unsealed(tmp_path, file_format, BATCH) for file_format in ("classic", "table")]
-    for path in paths:
-        flip_in(path, BATCH[2].arrays["aep"].tobytes())
-    kept = tmp_path / "doubtful.h5"
-    report = salvage(paths, tmp_path / "new.h5", naming=NAMING, keep_doubtful=kept)
-    assert report.doubtful == 2
-    assert contents(tmp_path / "new.h5") == all_but(BATCH, 2)
-    with h5py.File(kept) as file:
-        assert sorted(file) == [BATCH[2].key, f"{BATCH[2].key} (2)"]
-        group = file[BATCH[2].key]
-        np.testing.assert_array_equal(group["layout"][()], BATCH[2].layout)
-        assert group["aep"][()] != BATCH[2].aep
-        assert (group.attrs["status"], "checksum" in group.attrs) == ("doubtful", False)
-        assert group.attrs["source"] == str(paths[0])
-    assert not validate(kept).valid
-    assert salvage([kept], tmp_path / "again.h5", naming=NAMING).records == 0
-    with Database(kept) as database:
-        assert len(database) == 0
-    assert merge(tmp_path / "new.h5", MergeOptions(extra=[kept], on_bad="skip")).records == len(BATCH) - 1
-    with pytest.raises(ArgumentError, match="keep-doubtful"):
-        salvage(paths, tmp_path / "third.h5", keep_doubtful=kept)
 
 
 def test_the_command_says_with_its_exit_status_that_something_was_not_saved(tmp_path: Path) -> None:
     path = unsealed(tmp_path, "classic", BATCH)
     flip_in(path, BATCH[2].arrays["aep"].tobytes())
-    done = vindeby(tmp_path, "salvage", str(path), "-o", "new.h5", "--keep-doubtful", "d.h5")
+    done = vindeby(tmp_path, "salvage", str(path), "-o", "new.h5")
     assert done.returncode == 1
     assert f"{BATCH[2].key}: checksum mismatch" in done.stdout
-    assert "1 records that do not meet their checksum are in d.h5" in done.stderr
     assert contents(tmp_path / "new.h5") == all_but(BATCH, 2)
 
 
@@ -173,7 +146,7 @@ def test_the_columns_of_a_table_are_never_saved_as_a_record(how: str, tmp_path: 
         data[bytes(data).index(BATCH[2].layout.tobytes())] ^= 4
     path.write_bytes(data)
     with Guard() as guard:
-        saved = rescue(path, tmp_path, guard, NAMING)
+        saved = rescue(path, Spool(tmp_path), guard, NAMING)
     known = {one.key: one for one in BATCH}
     assert saved.findings
     assert {key: known.get(key) for key in saved.records} == dict(saved.records)

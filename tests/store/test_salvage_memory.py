@@ -11,9 +11,9 @@ import pytest
 
 from tests.store.examples import contents, record
 from vindeby.store.disk.run_directory import RunDirectory
+from vindeby.store.foreign.guard import ReadLimits
 from vindeby.store.format.record import Record
 from vindeby.store.format.rows import batches, segments_of
-from vindeby.store.read.guard import Limits
 from vindeby.store.salvage import salvage
 
 pytestmark = pytest.mark.slow
@@ -30,7 +30,7 @@ def large_file(path: Path, count: int, values: int) -> None:
 def test_more_bytes_than_one_shard_holds_are_saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("vindeby.store.format.shard.MAXIMUM_SEGMENT", 1 << 20)
     large_file(tmp_path / "a.h5", 40, 4096)  # 2.6 MB in fewer than 1,000 records
-    report = salvage([tmp_path / "a.h5"], tmp_path / "new.h5", limits=Limits(batch_bytes=1 << 19))
+    report = salvage([tmp_path / "a.h5"], tmp_path / "new.h5", limits=ReadLimits(batch_bytes=1 << 19))
     assert report.complete
     assert report.records == 40
     found = contents(tmp_path / "new.h5")
@@ -44,7 +44,7 @@ def test_salvage_needs_less_memory_than_it_saves(tmp_path: Path) -> None:
     assert size > 48 << 20
     tracemalloc.start()
     try:
-        report = salvage([tmp_path / "a.h5"], tmp_path / "new.h5", limits=Limits(batch_bytes=2 << 20))
+        report = salvage([tmp_path / "a.h5"], tmp_path / "new.h5", limits=ReadLimits(batch_bytes=2 << 20))
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()

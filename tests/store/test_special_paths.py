@@ -13,10 +13,11 @@ from tests.command import vindeby
 from tests.store.examples import foreign_file, publish, record
 from vindeby.errors import InputError
 from vindeby.store.disk.run_directory import RunDirectory
+from vindeby.store.foreign.superblock import probe
+from vindeby.store.format.finding import Verdict
 from vindeby.store.format.seal import SealedFile
 from vindeby.store.merge.merge import MergeOptions, merge
 from vindeby.store.read.database import Database, open_database
-from vindeby.store.read.inspect import Verdict, inspect
 from vindeby.store.salvage import salvage
 from vindeby.store.validate import validate
 
@@ -75,7 +76,7 @@ def test_what_is_no_regular_file_is_refused_without_opening_it(
         with pytest.raises(InputError, match=kind):
             salvage([path], tmp_path / "new.h5")
     assert not (tmp_path / "new.h5").exists()
-    finding = inspect(path)
+    finding = probe(path).finding
     assert finding is not None
     assert finding.verdict is Verdict.CANNOT_OPEN
     with pytest.raises(OSError, match="not a regular file"):
@@ -96,7 +97,7 @@ def test_every_command_refuses_a_named_pipe_with_exit_status_2(words: list[str],
 
 def test_a_named_pipe_among_shards_is_a_finding(run: RunDirectory) -> None:
     shard = publish(run, [record(1)]).path
-    pipe = shard.with_name("000007.h5")
+    pipe = shard.with_name("000007.shard")
     os.mkfifo(pipe)
     with Database(run.output) as database:
         assert dict(database) == {record(1).key: record(1)}

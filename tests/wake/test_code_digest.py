@@ -16,7 +16,7 @@ import numba
 import numpy as np
 import pytest
 
-from vindeby.wake.compiling.code_digest import Walk, digest_of
+from vindeby.wake.compiling.code_digest import SourceWalk, digest_of
 
 SOURCE = '''
 import math
@@ -162,8 +162,8 @@ def test_tuples_of_classes_of_their_own_are_described_and_stay_what_they_are() -
     assert text_of(Exactly(1, 2)) != text_of(Exactly(1, 3))
     for value in (Exactly(1, 2), sys.version_info):
         assert text_of(value)
-        assert Walk().value(value) is value
-    copy = Walk().value(Pair(1.0, (2,)))
+        assert SourceWalk().value(value) is value
+    copy = SourceWalk().value(Pair(1.0, (2,)))
     assert type(copy) is Pair
     assert copy == (1.0, (2,))
 

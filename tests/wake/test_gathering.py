@@ -12,7 +12,7 @@ import pytest
 
 from vindeby.errors import ArgumentError
 from vindeby.layout import Auto, Boundary, Gradient, LayoutProblem, Pipeline, RandomStart, Result, Search
-from vindeby.layout.portfolio.candidates import Budget
+from vindeby.layout.methods.auto import Budget
 from vindeby.wake import TimeSeriesSite, Turbine, UniformSite, WindFarm
 from vindeby.wake.gathering import Gathering, gathering_of_thread
 
@@ -274,7 +274,7 @@ def test_powers_of_layouts_of_any_size_are_computed_in_one_batch_for_each_chunk(
 ) -> None:
     asked = [(5, 2), (2, 2), (3, 2), (4, 2), (4, 3), (4, 2, 3)]
     expected = [powers(*one) for one in asked]
-    card, gathering = Card(monkeypatch, **limits), Gathering("cuda", due=1.0)  # as of a study
+    card, gathering = Card(monkeypatch, **limits), Gathering("cuda", due=1.0)  # as of stored layouts
     found = dict(gathering.run([partial(powers, *one) for one in asked]))
     for number, alone in enumerate(expected):
         for chunk, same in zip(found[number], alone, strict=True):

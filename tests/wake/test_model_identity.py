@@ -18,7 +18,7 @@ from numba.extending import register_jitable
 from vindeby.errors import ArgumentError
 from vindeby.layout.moves import carried_moves, steady_moves, walk_loop
 from vindeby.layout.placing import grid_wakes
-from vindeby.layout.placing.steps import placing_kernels
+from vindeby.layout.placing.steps import placing_kernel
 from vindeby.wake import MODELS, Turbine, UniformSite, WakeModel, WindFarm, model_named
 from vindeby.wake.compiling.code_digest import digest_of
 from vindeby.wake.compiling.compiled import described, scalar
@@ -198,7 +198,7 @@ def _loops(model: WakeModel) -> list[Any]:
     moves, steady = carried_moves.carried_kernels(model), steady_moves.steady_kernels(model, True)
     return [
         *direct_kernels(model), *tabulated_kernels(model), _fill_kernel(model), *grid_wakes._kernels(model).values(),
-        *placing_kernels(model, True), *placing_kernels(model, False), *moves, *steady,
+        placing_kernel(model, True), placing_kernel(model, False), *moves, *steady,
         *steady_moves.steady_kernels(model, False),
         *(walk_loop.walk_kernel(moves, *how) for how in itertools.product((False, True), repeat=2)),
         walk_loop.walk_kernel(steady, False, False),
@@ -211,7 +211,7 @@ def _local_loops(model: WakeModel, locality: Locality) -> list[Any]:
     if model.superposition == "cumulative":  # not defined in local wind
         return []
     moves = carried_moves.carried_kernels(model, locality)
-    return [*direct_kernels(model, locality), *placing_kernels(model, False, locality), *moves]
+    return [*direct_kernels(model, locality), placing_kernel(model, False, locality), *moves]
 
 
 @pytest.mark.parametrize("name", [*sorted(MODELS), "mine"])

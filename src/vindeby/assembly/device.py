@@ -1,4 +1,4 @@
-"""Whether what searches or studies evaluate is computed on a CUDA card, for many tasks at the same time."""
+"""Whether what campaigns evaluate is computed on a CUDA card, for many tasks at the same time."""
 
 import importlib.util
 import os
@@ -26,10 +26,14 @@ def chosen_device(campaign: Campaign, asked: str) -> tuple[Literal["cpu", "cuda"
 
 
 def _reason_against(campaign: Campaign) -> str:
-    """Why the tasks of a campaign would not gain from a card; empty where they would."""
+    """Return why tasks of a campaign would not gain from a GPU; empty if all would."""
+    each = campaign.distinct("method", "wake", "scenarios", "objective", "site")
+    return next(filter(None, map(_reason_against_one, each)), "")
+
+
+def _reason_against_one(campaign: Campaign) -> str:
     steps, wake = [step.chosen[0] for step in campaign.method], campaign.wake
-    call = campaign.method[0].call
-    is_search = call is None or not call.function.startswith("vindeby.evaluation.")
+    is_search = campaign.stored is None
     if is_search and not {"gradient", "auto"} & set(steps):
         return f"methods with the step gradient or auto gain from a card, not {' -> '.join(steps)}"
     if is_search and (own := [step.title for step in campaign.method if step.python or step.call]):

@@ -7,7 +7,7 @@ A result is done when it is
 3. possible: what ``physics`` checks; turbines inside the boundary, apart, as many as asked, and an energy that is
    positive, finite, and no more than rated power all year, nor than without wakes;
 4. an answer to the campaign: its fingerprint is the one that is asked, or it has none and is accepted as foreign
-   (``store.missing.answers``).
+   (``store.states.answers``).
 
 ``judge`` finds what fails the third, among what passes the others. Whoever counts results takes it as ``invalid``.
 """
@@ -22,8 +22,8 @@ from vindeby.errors import DataError, InputError
 from vindeby.store.disk.run_directory import Invalid, RunDirectory, Verdicts, read_verdicts, write_verdicts
 from vindeby.store.format.record import Record
 from vindeby.store.format.rows import Segment, checksum_of
-from vindeby.store.missing import Missing, answers, find_missing
 from vindeby.store.read.database import Database
+from vindeby.store.states import Known, TaskStatus, answers, missing_tasks
 from vindeby.store.validate import Check
 
 
@@ -34,7 +34,7 @@ class Judge:
         self.usual = checks is None
         """Whether the verdicts are those of the definition, and may be kept."""
         self.checks = tuple(physics_checks(campaign) if checks is None else checks)
-        self._cells = {(cell.farm_idx, cell.type_idx): cell for cell in campaign.cells()}
+        self._cells = {cell.place: cell for cell in campaign.cells()}
         self._seeds = frozenset(campaign.seeds)
         self._seen: dict[str, Invalid | None] = {}
 
@@ -43,9 +43,13 @@ class Judge:
         numbers = parse_key(key)
         if numbers is None or task_key(*numbers) != key:
             return None
-        farm_idx, type_idx, seed = numbers
-        cell = self._cells.get((farm_idx, type_idx))
-        return None if cell is None or seed not in self._seeds else cell.fingerprint(seed)
+        cell = self._cells.get(numbers.place)
+        return None if cell is None or numbers.seed not in self._seeds else cell.fingerprint(numbers.seed)
+
+    def is_answer(self, record: Record) -> bool:
+        """Whether a record answers a task of the campaign."""
+        asked = self.asked(record.key)
+        return asked is not None and answers(record.fingerprint, asked)
 
     def why_not(self, record: Record) -> str:
         """Why a record is not possible, in words; empty when it is."""
@@ -73,8 +77,7 @@ class Judge:
                     yield found
 
     def _one(self, checksum: str, record: Record) -> Invalid | None:
-        asked = self.asked(record.key)
-        if asked is None or not answers(record.fingerprint, asked):
+        if not self.is_answer(record):
             return None
         if checksum not in self._seen:
             why = self.why_not(record)
@@ -121,13 +124,14 @@ def judged(database: Database, campaign: Campaign) -> Verdicts:
     return verdicts
 
 
-def missing_results(run: RunDirectory, campaign: Campaign) -> list[Missing]:
+def missing_results(run: RunDirectory, campaign: Campaign) -> list[TaskStatus]:
     """What of a campaign has no valid result in OUT.h5 and the shards beside it."""
     expected = campaign.fingerprints()
     if not run.output.exists() and not run.shard_names():
-        return find_missing(None, expected)
+        return missing_tasks(expected, Known())
     with Database(run) as database:
-        return find_missing(database, expected, invalid=not_done(database, judged(database, campaign)))
+        invalid = not_done(database, judged(database, campaign))
+        return missing_tasks(expected, Known.of(database, invalid=invalid))
 
 
 class BeforeMerge:

@@ -24,6 +24,7 @@ from vindeby.store.format.rows import batches
 from vindeby.store.format.shard import ShardWriter
 from vindeby.store.merge.merge import MergeOptions, merge
 from vindeby.store.read.database import Database
+from vindeby.text import plural
 
 _PACKAGES = {"pywake": "py_wake", "floris": "floris"}
 
@@ -49,8 +50,9 @@ def engine_name(campaign: Campaign) -> str:
 
 def engine_warning(campaign: Campaign, path: Sequence[str] | None = None) -> str:
     """What to say before the model that a campaign names is imported; empty where there is nothing to say."""
-    given = campaign.wake.named_code
-    return "" if given is None else code_warning(f"wake.{given.key}", given.model, path)
+    named = (one.wake.named_code for one in campaign.distinct("wake"))
+    texts = (code_warning(f"wake.{given.key}", given.model, path) for given in named if given is not None)
+    return next(filter(None, texts), "")
 
 
 def code_warning(field: str, name: str, path: Sequence[str] | None = None) -> str:
@@ -83,8 +85,10 @@ class Filled:
         return {"recomputed": self.amended, "left": self.left}
 
     def __str__(self) -> str:
-        text = f"{len(self.amended):,} energies computed from their layouts"
-        return text + (f"; {len(self.left):,} invalid results left" if self.left else "")
+        text = plural(
+            len(self.amended), "energy computed from its layout", "energies computed from their layouts"
+        )
+        return text + (f"; {plural(len(self.left), 'invalid result')} left" if self.left else "")
 
 
 def fill_in_energies(
@@ -119,11 +123,10 @@ def fill_in_energies(
 
 
 def _with_energy(record: Record, campaign: Campaign, check: CampaignCheck) -> Record | None:
-    """The record with the energy of its layout; None where that is not feasible."""
     energy_gwh, cell = check.energy_gwh(record), check.cell_of(record.key)
     if energy_gwh is None or cell is None:
         return None
     arrays = {**record.arrays, "aep": np.array(energy_gwh), **check.scenario_arrays(record)}
     kept = {name: value for name, value in record.attributes.items() if name not in {"aep", *VALUES}}
-    attributes = {**kept, **values_of(campaign, cell, arrays), ORIGIN: RECOMPUTED}
+    attributes = {**kept, **values_of(campaign.of(cell), cell, arrays), ORIGIN: RECOMPUTED}
     return Record(record.key, record.fingerprint, arrays, attributes)

@@ -20,6 +20,7 @@ import numpy.typing as npt
 
 from vindeby.arrays import FloatArray
 from vindeby.errors import ArgumentError
+from vindeby.text import plural
 from vindeby.units import mean_power_to_aep_gwh
 from vindeby.wake import Neighbours, Site, Turbine, WakeModel, WindFarm, WindStates, models
 from vindeby.wake.layout_checks import Places
@@ -68,7 +69,7 @@ class ForeignFarm(WindFarm):
         self._given, self.title = engine, title
 
     def __repr__(self) -> str:
-        return f"<ForeignFarm: {len(self.turbines)} types; {self.site!r}; engine {self.title!r}>"
+        return f"<ForeignFarm: {plural(len(self.turbines), 'type')}; {self.site!r}; engine {self.title!r}>"
 
     @property
     def tabulated(self) -> bool:

@@ -1,31 +1,34 @@
 """What a merge needs to know of the campaign, and whether a campaign belongs to the results that are there.
 
-``run``, ``merge`` and the merges while a campaign runs differ in when and how they merge, never in what counts.
+``run`` and ``merge`` differ in when and how they merge, never in what counts.
 
 OUT.h5 and its run directory belong to one campaign. That campaign may grow (more seeds, farms, turbine types) and its
 parameters may be edited, which makes earlier results stale. A campaign that shares nothing with what is there is
 another one, and its results go to another file.
 
-A campaign belongs where a result is found that answers it (the same key and fingerprint); or, when everything was
+A campaign belongs where a result is found that answers it (the same fingerprint); or, when everything was
 edited, where the campaign there has the same name and at least one farm and one turbine type in common, by name or
 by description. Results without a campaign and without fingerprints (of another script) belong to any campaign that
 asks for one of their keys.
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 from pathlib import Path
 
 from vindeby.campaign import Campaign
 from vindeby.campaign.sections.farm import Farm
-from vindeby.campaign.sections.turbines import Turbine
-from vindeby.campaign.tasks import RESULT_ARRAYS, STUDY_ARRAYS
+from vindeby.campaign.sections.turbines import TurbineSection
+from vindeby.campaign.task_index import TaskIndex
+from vindeby.campaign.tasks import EVALUATED_ARRAYS, RESULT_ARRAYS
 from vindeby.errors import ArgumentError, CampaignError, DataError, InputError, StorageError
 from vindeby.store.disk.files import check_output
 from vindeby.store.disk.run_directory import RunDirectory
-from vindeby.store.merge.merge import MergeOptions
-from vindeby.store.missing import fingerprints
+from vindeby.store.merge.merge import MergeOptions, merge
+from vindeby.store.merge.rekey import needs_rekeying
 from vindeby.store.read.database import Database
+from vindeby.store.states import fingerprints
+from vindeby.text import plural
 
 
 def merge_options(
@@ -35,14 +38,32 @@ def merge_options(
 
     ``invalid`` are checksums of records that others may replace. Without a campaign only the units are known.
     """
-    is_study = campaign is not None and any(step.call and step.call.cases for step in campaign.method)
+    is_evaluated = campaign is not None and campaign.stored is not None
     return replace(
         options or MergeOptions(),
         root={} if campaign is None else campaign.root_attributes(),
-        array_attributes={**RESULT_ARRAYS, **(STUDY_ARRAYS if is_study else {})},
-        asked={} if campaign is None else campaign.fingerprints(),
+        array_attributes={**RESULT_ARRAYS, **(EVALUATED_ARRAYS if is_evaluated else {})},
+        asked={} if campaign is None else TaskIndex(campaign),
         invalid=invalid,
     )
+
+
+def rekey_results(
+    run: RunDirectory, campaign: Campaign, confirm: Callable[[], None], say: Callable[[str], None]
+) -> bool:
+    """Merge where results are not under the keys of their tasks, so that they need not be computed again.
+
+    Returns whether anything was merged.
+    """
+    if not (run.output.exists() or run.shard_names() or run.replaced.exists()):
+        return False
+    options = merge_options(campaign, MergeOptions(on_bad="skip", wait_s=600.0, confirm=confirm))
+    assert isinstance(options.asked, TaskIndex)
+    if not needs_rekeying(run, options.asked):
+        return False
+    for note in merge(run, options).notes:
+        say(note)
+    return True
 
 
 def refuse_another_campaign(run: RunDirectory, campaign: Campaign) -> None:
@@ -59,13 +80,14 @@ def refuse_another_campaign(run: RunDirectory, campaign: Campaign) -> None:
         return
     with _opened(run) as database:
         have = fingerprints(database)
-    unmarked = {""} if former is None else set[str]()
-    if not have or any(have.get(key) in {asked, *unmarked} for key, asked in campaign.fingerprints().items()):
+    expected, marks = campaign.fingerprints(), set(have.values())
+    unmarked = former is None and any(have.get(key) == "" for key in expected)
+    if not have or unmarked or not marks.isdisjoint(expected.values()):
         return
     holds = f"campaign {former.name!r}" if former else "results of another campaign"
     raise InputError(
-        f"{run.output}: holds {holds} ({len(have):,} results), with which campaign {campaign.name!r} shares nothing; "
-        f"nothing was changed; use -o OTHER.h5 for {campaign.name!r}"
+        f"{run.output}: holds {holds} ({plural(len(have), 'result')}), with which campaign {campaign.name!r} "
+        f"shares nothing; nothing was changed; use -o OTHER.h5 for {campaign.name!r}"
     )
 
 
@@ -106,8 +128,8 @@ def is_edited(former: Campaign, campaign: Campaign) -> bool:
     )
 
 
-def _in_common(some: Iterable[Farm | Turbine], others: Iterable[Farm | Turbine]) -> bool:
-    def description(thing: Farm | Turbine) -> object:
+def _in_common(some: Iterable[Farm | TurbineSection], others: Iterable[Farm | TurbineSection]) -> bool:
+    def description(thing: Farm | TurbineSection) -> object:
         return thing.boundary if isinstance(thing, Farm) else thing.description
 
     names, described = {one.name for one in some}, [description(one) for one in some]

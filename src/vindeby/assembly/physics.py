@@ -86,6 +86,8 @@ STORED = "stored"
 
 
 ENGINE_AEP = "aep_engine"
+FREE_AEP = "aep_free"
+"""The attribute with the AEP that the turbines would have without wakes, from which views take the wake loss."""
 """The attribute of a result of a user's function with what the campaign's wake model gives for its layout, in GWh."""
 
 
@@ -103,9 +105,9 @@ def differences_in_words(differences: Mapping[str, float]) -> str:
         return ""
     key = max(differences, key=lambda one: abs(differences[one]))
     return (
-        f"{plural(len(differences), 'result')} have an aep that differs from what the wake model gives ({ENGINE_AEP}) "
-        f"by more than {TOLERANCE_STORED_AEP:.1%}, most of all {key} by {differences[key]:+.2%}; if the function "
-        "counts energy in its own way, write energy: own into the campaign's call"
+        f"{plural(len(differences), 'result has', 'results have')} an aep that differs from what the wake model gives "
+        f"({ENGINE_AEP}) by more than {TOLERANCE_STORED_AEP:.1%}, most of all {key} by {differences[key]:+.2%}; if the "
+        "function counts energy in its own way, write energy: own into the campaign's call"
     ).replace("%", " %")
 
 
@@ -159,21 +161,37 @@ def check_key(record: Record) -> Iterator[str]:
     """Is the record what its attributes say?"""
     said = [record.attributes.get(name) for name in ("farm_idx", "type_idx", "ss_seed")]
     numbers = [value for value in said if isinstance(value, int)]
-    if len(numbers) == len(said) and (spelled := task_key(*numbers)) != record.key:
+    named = parse_key(record.key)
+    if len(numbers) < len(said):
+        return
+    farm_idx, type_idx, seed = numbers
+    if (spelled := task_key(farm_idx, type_idx, seed, named.tag if named else "")) != record.key:
         yield f"its attributes say {spelled}"
 
 
 class CampaignCheck:
-    """What must hold for a layout of this campaign."""
+    """What must hold for a layout of this campaign; with axes, of the campaign that it is in each combination."""
 
-    def __init__(self, campaign: Campaign, *, deep: bool = False) -> None:
+    def __init__(
+        self,
+        campaign: Campaign,
+        *,
+        deep: bool = False,
+        wind_farms: dict[object, WindFarm] | None = None,
+    ) -> None:
         self._campaign = campaign
+        self._wind_farms = {} if wind_farms is None else wind_farms
+        self._variant = cache(
+            lambda number: CampaignCheck(campaign.variants[number], deep=deep, wind_farms=self._wind_farms)
+        )
         # A function of the user's own is compared with the wake model when its result is stored, and for ``deep``. An
         # engine is asked only then: it may be slow, and execute code that the campaign names.
         self._call = next((step.call for step in campaign.method if step.call is not None), None)
         self._has_engine = campaign.wake.engine is not None
+        # Energies among stored layouts are computed again by ``EvaluationCheck``.
+        self._is_stored = campaign.stored is not None
         self._deep = deep
-        self._cells = {(cell.farm_idx, cell.type_idx): cell for cell in campaign.cells()}
+        self._cells = {cell.place: cell for cell in campaign.cells()}
         self._areas = cache(lambda farm_idx: areas_of(campaign.farms[farm_idx]))
         self._around = cache(lambda cell: around(campaign, cell.farm_idx, campaign.turbines_of(cell)))
         self._by_scenario = {SCENARIO_AEP: ""} if campaign.scenarios else {}
@@ -186,7 +204,6 @@ class CampaignCheck:
             ]
         )
         self._costs = cache(lambda cell: costs_of(campaign, cell))
-        self._wind_farm = cache(self._new_wind_farm)
         self._of_one_gwh = cache(_of_one_gwh)
         self.not_computed_again: Counter[str] = Counter()
         """How many records ``deep`` did not compute again, by reason."""
@@ -195,6 +212,13 @@ class CampaignCheck:
 
     def __call__(self, record: Record) -> Iterator[str]:
         """Say what is wrong with the record; nothing about one that the campaign does not have."""
+        check = self.of(record.key)
+        if check is not self:
+            yield from check(record)
+            self.differences |= check.differences
+            self.not_computed_again += check.not_computed_again
+            check.not_computed_again.clear()
+            return
         wrong = list(self._check(record))
         yield from wrong
         energy = record.arrays.get("aep")
@@ -207,8 +231,8 @@ class CampaignCheck:
             self._skip("not in the campaign" if cell is None else "no layout")
             return
         yield from check_zone(cell, record)
-        yield from check_types(self._campaign, placed)
-        yield from self._check_places(placed)
+        yield from self.wrong_amount(placed)
+        yield from self.wrong_places(placed)
         wrong_cables = list(check_cables(self._campaign, cell, record))
         yield from wrong_cables
         yield from self._check_turbine(cell, record)
@@ -222,16 +246,34 @@ class CampaignCheck:
         stored_gwh = float(energy.ravel()[0])
         if not wrong_cables:
             yield from self._check_values(cell, record, stored_gwh)
+        is_stored = record.attributes.get("aep_origin") == STORED and not record.fingerprint
+        again = (
+            "aep",
+            stored_gwh,
+            TOLERANCE_STORED_AEP if is_stored or self._call is not None else TOLERANCE_AEP,
+        )
         engine_gwh = record.attributes.get(ENGINE_AEP) if self.compares else None
         if isinstance(engine_gwh, float):
             self.differences |= far_from_engine([record.key], energy, engine_gwh)
-        stored = record.attributes.get("aep_origin") == STORED and not record.fingerprint
-        tolerance = TOLERANCE_STORED_AEP if stored or self._call is not None else TOLERANCE_AEP
+            again = ENGINE_AEP, engine_gwh, TOLERANCE_AEP
         layout = placed.x, placed.y, placed.types
-        yield from self._check_worth(cell, layout, stored_gwh, tolerance)
+        yield from self._check_worth(cell, layout, stored_gwh, again)
         yield from self._check_revenue(cell, record)
         if self._deep:
             yield from self._check_search(cell, layout, record)
+            said, free_gwh = record.attributes.get(FREE_AEP), self.free_gwh(record)
+            if isinstance(said, float) and free_gwh and abs(said - free_gwh) > TOLERANCE_AEP * free_gwh:
+                yield f"{FREE_AEP} is {said:.9g} GWh, but without any wakes it would be {free_gwh:.9g} GWh"
+
+    def of(self, key: str) -> CampaignCheck:
+        """Return the check of the combination that a key is of; this one where there are no axes, or no such key."""
+        cell = self.cell_of(key) if self._campaign.vary else None
+        return self if cell is None else self._variant(cell.combination)
+
+    @property
+    def compares_energies(self) -> bool:
+        """Whether the energies of results are the wake model's, or should be."""
+        return self._call is None or self._call.energy != "own"
 
     @property
     def compares(self) -> bool:
@@ -241,22 +283,41 @@ class CampaignCheck:
     def cell_of(self, key: str) -> Cell | None:
         """The farm and type that a key names; None where the campaign has none such."""
         numbers = parse_key(key)
-        return None if numbers is None else self._cells.get(numbers[:2])
+        return None if numbers is None else self._cells.get(numbers.place)
 
     def energy_gwh(self, record: Record) -> float | None:
         """What the layout gives with the campaign's engine; None where it is not a feasible layout of the campaign."""
+        if (check := self.of(record.key)) is not self:
+            return check.energy_gwh(record)
         placed = self._placed(record)
-        if placed is None or placed.types is None:
+        if placed is None or placed.types is None or self._is_stored:
             return None
-        if any(check_types(self._campaign, placed)) or any(self._check_places(placed)):
+        if any(self.wrong_amount(placed)) or any(self.wrong_places(placed)):
             return None
         try:
             return float(self._engine(placed.cell).aep(placed.x, placed.y, placed.types))
         except ArgumentError:  # turbines in one place, where the spacing allows it
             return None
 
+    def free_gwh(self, record: Record) -> float | None:
+        """Return the AEP (GWh) without wakes; None where another engine or a function computes energies."""
+        if (check := self.of(record.key)) is not self:
+            return check.free_gwh(record)
+        placed = self._placed(record)
+        elsewhere = self._has_engine or self._is_stored or self._call is not None
+        if elsewhere or placed is None or placed.types is None:
+            return None
+        return self._without_wakes(self._engine(placed.cell), (placed.x, placed.y, placed.types))
+
+    def _without_wakes(self, engine: WindFarm, layout: Places) -> float:
+        if engine.locality == "uniform":
+            return float(self._of_one_gwh(engine)[layout[2]].sum())
+        return engine.free_aep_at(*layout)
+
     def scenario_arrays(self, record: Record) -> dict[str, FloatArray]:
         """The energies of a layout by scenario, with the campaign's engine; NaN where it is not feasible."""
+        if (check := self.of(record.key)) is not self:
+            return check.scenario_arrays(record)
         found = {}
         for name, prefix in self._by_scenario.items() if self._placed(record) else ():
             pairs = zip(self._alone(), self._in_scenarios(record, name, prefix), strict=False)
@@ -275,17 +336,21 @@ class CampaignCheck:
         if self._deep:
             self.not_computed_again[why] += 1
 
-    def _check_places(self, placed: PlacedLayout) -> Iterator[str]:
+    def wrong_amount(self, placed: PlacedLayout) -> Iterator[str]:
+        """Say what is wrong with the number of turbines, or of each type."""
+        yield from check_types(self._campaign, placed)
+        if not placed.cell.allows(count := len(placed.x)):
+            yield f"has {plural(count, 'turbine')}, but the campaign asks for {placed.cell.counts_in_words}"
+
+    def wrong_places(self, placed: PlacedLayout) -> Iterator[str]:
+        """Say which turbines stand outside their area or depths, and which two are too near to each other."""
         cell, count = placed.cell, len(placed.x)
-        if not cell.allows(count):
-            yield f"has {count} turbines, but the campaign asks for {cell.counts_in_words}"
         if count == cell.n_turbines or not cell.zones:
             yield from check_inside(self._areas(cell.farm_idx), placed)
         yield from check_spacing(self._around(cell), placed)
         yield from self._check_depths(placed)
 
     def _check_depths(self, placed: PlacedLayout) -> Iterator[str]:
-        """Which turbines stand where the water is too shallow or too deep."""
         depth = None if self._campaign.costs is None else self._campaign.costs.depth
         foundation = getattr(self._costs(placed.cell), "foundation", None)
         if depth is None or depth.limits is None or foundation is None:
@@ -298,7 +363,6 @@ class CampaignCheck:
             yield f"turbine {worst} stands in water of {found[worst]:.6g} m, but {limits} are allowed"
 
     def _check_values(self, cell: Cell, record: Record, stored_gwh: float) -> Iterator[str]:
-        """What the record says about its cost and objective, and what its layout, turbines and energy make."""
         costs, objective = self._costs(cell), self._campaign.objective
         values = values_of(self._campaign, cell, record.arrays, costs)
         for name, value in values.items():
@@ -319,12 +383,17 @@ class CampaignCheck:
         if said is not None and said != diameter:
             yield f"diameter is {said}, but type {cell.type_idx} of the campaign has {diameter:g}"
 
-    def _check_worth(self, cell: Cell, layout: Places, stored_gwh: float, tolerance: float) -> Iterator[str]:
+    def _check_worth(
+        self, cell: Cell, layout: Places, stored_gwh: float, again: tuple[str, float, float]
+    ) -> Iterator[str]:
+        """Say what is wrong with an energy; ``again`` is what ``deep`` computes again: name, value and tolerance."""
         types = layout[2]
         each_mw = [turbine.rated_power_mw for turbine in self._campaign.turbines_of(cell)]
         full_gwh = units.capacity_to_largest_aep_gwh(float(np.array(each_mw)[types].sum()))
         if stored_gwh > full_gwh:
             yield f"aep is {stored_gwh:.6f} GWh, but at rated power all year it would be {full_gwh:.6f} GWh"
+        if self._is_stored:
+            return
         if self._call is not None and not self.compares:
             self._skip("method call")
             return
@@ -332,11 +401,7 @@ class CampaignCheck:
         if elsewhere and not self._deep:
             return
         engine = self._engine(cell)
-        most_gwh = np.inf
-        if not elsewhere and engine.locality == "uniform":
-            most_gwh = float(self._of_one_gwh(engine)[types].sum())
-        elif not elsewhere:
-            most_gwh = engine.free_aep_at(*layout)
+        most_gwh = np.inf if elsewhere else self._without_wakes(engine, layout)
         if stored_gwh > most_gwh * (1.0 + TOLERANCE_AEP):
             yield f"aep is {stored_gwh:.6f} GWh, but without any wakes it would be {most_gwh:.6f} GWh"
         if self._deep:
@@ -345,11 +410,11 @@ class CampaignCheck:
             except ArgumentError as error:
                 yield str(error)
                 return
-            if abs(again_gwh - stored_gwh) > tolerance * again_gwh:
-                yield f"aep is {stored_gwh:.9g} GWh, but the layout gives {again_gwh:.9g} GWh"
+            name, said_gwh, tolerance = again
+            if abs(again_gwh - said_gwh) > tolerance * again_gwh:
+                yield f"{name} is {said_gwh:.9g} GWh, but the layout gives {again_gwh:.9g} GWh"
 
     def _check_revenue(self, cell: Cell, record: Record) -> Iterator[str]:
-        """Whether the revenue is there where prices differ by state, and, ``deep``, whether it is right."""
         objective, stored = self._campaign.objective, revenue_of(record.arrays)
         if objective is None or not objective.is_priced_by_state or not record.fingerprint:
             return
@@ -362,7 +427,6 @@ class CampaignCheck:
                 yield f"{REVENUE} is {stored:.9g}, but the layout gives {again:.9g}"
 
     def _check_search(self, cell: Cell, layout: Places, record: Record) -> Iterator[str]:
-        """What is wrong with what a search says besides: the energies of competing zones, the weight of a front."""
         said, weight = record.arrays.get("zone_aep"), record.attributes.get("weight")
         if said is not None and cell.zones:
             each = np.bincount(zone_array(cell), weights=self._engine(cell).turbine_aep(*layout))
@@ -370,12 +434,11 @@ class CampaignCheck:
                 yield f"zone_aep is {said.tolist()} GWh, but the layout gives {each.tolist()} GWh"
         objective, numbers = self._campaign.objective, parse_key(record.key)
         if objective is not None and objective.against is not None and numbers is not None:
-            right = weight_of(numbers[2])
+            right = weight_of(numbers.seed)
             if weight not in (None, right):
-                yield f"weight is {weight}, but that of seed {numbers[2]} is {right}"
+                yield f"weight is {weight}, but that of seed {numbers.seed} is {right}"
 
     def _check_scenarios(self, record: Record, wrong: Collection[str]) -> Iterator[str]:
-        """What is wrong in single scenarios, besides what is in all of them; with own energies only for ``deep``."""
         weights = np.array([weight for _, weight, _ in self._alone()])
         for name, prefix in self._by_scenario.items():
             alone = self._in_scenarios(record, name, prefix)
@@ -414,14 +477,20 @@ class CampaignCheck:
 
     def _engine(self, cell: Cell) -> WindFarm:
         # Without neighbours all farms are alike.
-        return self._wind_farm(cell.type_indices, cell.farm_idx if len(self._around(cell)) else None)
+        types, farm_idx = cell.type_indices, cell.farm_idx if len(self._around(cell)) else None
+        sections = (getattr(self._campaign, name) for name in OF_WIND)
+        key = (types, farm_idx, *map(id, sections))
+        if key not in self._wind_farms:
+            from vindeby.assembly.wind import wind_farm  # loads Numba, which a campaign of calls need not
 
-    def _new_wind_farm(self, types: tuple[int, ...], farm_idx: int | None) -> WindFarm:
-        from vindeby.assembly.wind import wind_farm  # loads Numba, which a campaign of calls need not
+            self._wind_farms[key] = wind_farm(self._campaign, types, farm_idx)
+        return self._wind_farms[key]
 
-        return wind_farm(self._campaign, types, farm_idx)
+
+OF_WIND = ("site", "wake", "neighbours", "scenarios", "objective", "turbines", "farms")
+"""The fields that the wind farm of a cell is made of: combinations in which they are the same objects share it."""
 
 
 def _of_one_gwh(engine: WindFarm) -> FloatArray:
-    """What a turbine of each type gives without wakes, in wind that is the same everywhere."""
+    """Return the AEP in GWh of one turbine of each type without wakes, in wind that is the same everywhere."""
     return np.array([engine.wake_free_aep(1, kind) for kind in range(len(engine.turbines))])

@@ -1,26 +1,25 @@
 """The search side of a campaign: its areas, problems and methods as ``layout`` computes with them."""
 
+import math
 from dataclasses import asdict
 
 from vindeby import layout
 from vindeby.assembly.cables import router_of
 from vindeby.assembly.value import costs_of, depth_grid
-from vindeby.assembly.wind import wind_farm
+from vindeby.assembly.wind import made_by, wind_farm
 from vindeby.campaign import Campaign
 from vindeby.campaign.neighbours import around
-from vindeby.campaign.reading.code_files import imported
-from vindeby.campaign.refusals import turbulence_speeds
-from vindeby.campaign.sections.boundary import Boundary, Circle
+from vindeby.campaign.sections.boundary import BoundarySection, Circle
 from vindeby.campaign.sections.costs import Depth
 from vindeby.campaign.sections.farm import Farm
-from vindeby.campaign.sections.method import PythonSearch, SmartStart, Step
+from vindeby.campaign.sections.method import EITHER, STARTS, PythonSearch, SmartStartSection, Step
+from vindeby.campaign.sections.time_series import known_speeds
 from vindeby.campaign.tasks import Cell
 from vindeby.campaign.worlds import worlds
-from vindeby.errors import InputError
 from vindeby.layout.methods.starts import DEFAULT_SPEEDS
 
 
-def boundary_of(boundary: Boundary) -> layout.Boundary:
+def boundary_of(boundary: BoundarySection) -> layout.Boundary:
     """Where turbines may stand."""
     holes = boundary.exclusions
     return layout.Boundary(
@@ -42,7 +41,7 @@ def problem_of(campaign: Campaign, cell: Cell) -> layout.LayoutProblem:
     others = len(beside.turbines) - len(types)  # the types of neighbours are not to choose from
     limited = " (within its depth limits)" if getattr(_depth(campaign), "limits", None) else ""
     by_state = campaign.objective is not None and campaign.objective.is_priced_by_state
-    other = campaign.scenarios or campaign.site.is_searched_coarsely or by_state
+    other = campaign.scenarios or campaign.stated_site is not campaign.site or by_state
     return layout.LayoutProblem(
         farm=wind_farm(campaign, types, cell.farm_idx, searched=True, over=campaign.over, sold=True),
         boundary=_grounds(campaign, farm, cell),
@@ -61,7 +60,6 @@ def _depth(campaign: Campaign) -> Depth | None:
 
 
 def _choice(cell: Cell, others: int) -> layout.Choice | None:
-    """What the search of a cell may choose; None where all numbers are fixed."""
     if not cell.is_chosen:
         return None
     mix = (*cell.mix_ranges, *[(0, 0)] * others) if cell.mix_ranges else None
@@ -69,7 +67,6 @@ def _choice(cell: Cell, others: int) -> layout.Choice | None:
 
 
 def _valuation(campaign: Campaign, cell: Cell, others: int) -> layout.Valuation | None:
-    """What the layouts of a cell are compared by, where it is not their energy."""
     given = campaign.objective
     if given is not None and given.needs_costs:
         costs_given = costs_of(campaign, cell, others)
@@ -87,7 +84,7 @@ def _valuation(campaign: Campaign, cell: Cell, others: int) -> layout.Valuation 
     return layout.Valuation.turbine_cost(costs)
 
 
-def grounds(campaign: Campaign, farm: Farm, area: Boundary) -> layout.Boundary:
+def grounds(campaign: Campaign, farm: Farm, area: BoundarySection) -> layout.Boundary:
     """An area of a farm, where the water is as deep as it must be."""
     depth = _depth(campaign)
     if depth is None or depth.limits is None:
@@ -96,7 +93,6 @@ def grounds(campaign: Campaign, farm: Farm, area: Boundary) -> layout.Boundary:
 
 
 def _grounds(campaign: Campaign, farm: Farm, cell: Cell) -> layout.Boundary | layout.Zones:
-    """The farm's grounds, or those of its zones with their counts."""
     if farm.zones is None:
         return grounds(campaign, farm, farm.boundary)
     areas = [grounds(campaign, farm, zone.boundary) for zone in farm.zones]
@@ -105,7 +101,7 @@ def _grounds(campaign: Campaign, farm: Farm, cell: Cell) -> layout.Boundary | la
 
 
 def _mix(campaign: Campaign, cell: Cell, others: int) -> list[int] | list[list[int]]:
-    """How many of each type of the cell there are, in the farm or in each of its zones; and none of the others."""
+    """Return the turbines of each type of the cell, in the farm or in each zone, then 0 for each of the others."""
     types, zones = cell.type_indices, campaign.farms[cell.farm_idx].zones or ()
     none = [0] * others
     if zones and zones[0].mix is not None:
@@ -129,11 +125,11 @@ def method_of(campaign: Campaign, cell: Cell, pipeline: layout.Pipeline) -> layo
 
 
 def _search_of(campaign: Campaign, cell: Cell, pipeline: layout.Pipeline) -> layout.Method:
-    farm = campaign.farms[cell.farm_idx]
+    farm, refining = campaign.farms[cell.farm_idx], int(campaign.method[0].chosen[0] in (*STARTS, *EITHER))
     if cell.fewest_turbines is not None:
-        return layout.CountSearch(pipeline.steps)
+        return layout.CountSearch(pipeline.steps, refining)
     if cell.mix_ranges:
-        return layout.MixSearch(pipeline.steps)
+        return layout.MixSearch(pipeline.steps, refining)
     if farm.search == "in-turn":
         return layout.InTurn(pipeline.steps, farm.rounds or 1, farm.maximise or "all")
     return pipeline
@@ -145,39 +141,24 @@ def pipeline_of(campaign: Campaign) -> layout.Pipeline:
 
 
 def _method(campaign: Campaign, step: Step) -> layout.Method:
-    """The method of a step: the class of ``layout`` with the same name takes the same parameters."""
+    """The method of a step: ``layout.Gradient`` is made with what ``GradientParameters`` say, and so on."""
     given = step.chosen[1]
-    if isinstance(given, SmartStart):
+    if isinstance(given, SmartStartSection):
         return _smart_start(campaign, given)
     if isinstance(given, PythonSearch):
-        return _named_method(given)
-    method: layout.Method = getattr(layout, type(given).__name__)(**asdict(given))
+        kind, name = "subclass of vindeby.layout.Method", "vindeby.layout.Method"
+        own: layout.Method = made_by(given, kind, layout.Method, name)
+        return own
+    method: layout.Method = getattr(layout, type(given).__name__.removesuffix("Parameters"))(**asdict(given))
     return method
 
 
-def _named_method(given: PythonSearch) -> layout.Method:
-    """A search method of the user's own, with its options; InputError where it is not one."""
-    given.refuse_other_code()
-    made = imported("method.python", given.model, "subclass of vindeby.layout.Method")
-    try:
-        method = made(**given.options)
-    except Exception as error:  # code of the user's may raise anything
-        raise InputError(
-            f"method.python: {given.model}(**{given.options}) raised {type(error).__name__}: {error}"
-        ) from error
-    if not isinstance(method, layout.Method):
-        raise InputError(
-            f"method.python: {given.model} gives a {type(method).__name__}, not a vindeby.layout.Method"
-        )
-    return method
-
-
-def _smart_start(campaign: Campaign, step: SmartStart) -> layout.Method:
+def _smart_start(campaign: Campaign, step: SmartStartSection) -> layout.Method:
     speeds, directions = step.wind_speeds, step.wind_directions
     site = worlds(campaign)[0].campaign.site if campaign.scenarios else campaign.site
     if (table := site.table) is not None:  # a table has no speeds but its own
         speeds = table.wind_speeds if speeds is None else speeds
         directions = table.wind_directions if directions is None else directions
-    elif speeds is None and (known := turbulence_speeds(site)) is not None:
+    elif speeds is None and (known := known_speeds(site.chosen[1].turbulence_intensity))[-1] < math.inf:
         speeds = tuple(speed for speed in DEFAULT_SPEEDS if known[0] <= speed <= known[-1]) or known
     return layout.SmartStart(step.grid_size, step.random_pct, speeds, directions)

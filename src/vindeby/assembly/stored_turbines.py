@@ -17,15 +17,15 @@ from shapely.geometry.base import BaseGeometry
 from vindeby.arrays import FloatArray, IntArray
 from vindeby.campaign import Campaign
 from vindeby.campaign.neighbours import Around
-from vindeby.campaign.sections.boundary import Boundary
+from vindeby.campaign.sections.boundary import BoundarySection
 from vindeby.campaign.sections.costs import Objective
 from vindeby.campaign.sections.farm import Farm
 from vindeby.campaign.tasks import Cell, from_to
 from vindeby.store.format.record import Record
+from vindeby.text import plural
 from vindeby.units import TOLERANCE_M
 
 Arrays = Mapping[str, npt.NDArray[Any]]
-"""Of a result."""
 _MOST_DISTANCES = 4_000_000
 """At a time: a foreign file may hold a layout of any size."""
 
@@ -33,7 +33,7 @@ _MOST_DISTANCES = 4_000_000
 class Area:
     """How far outside a boundary points are."""
 
-    def __init__(self, boundary: Boundary) -> None:
+    def __init__(self, boundary: BoundarySection) -> None:
         holes = boundary.exclusions
         self._outer: BaseGeometry = shapely.union_all([shapely.Polygon(ring) for ring in boundary.rings])
         self._radius_m = 0.0
@@ -148,7 +148,7 @@ def check_types(campaign: Campaign, placed: PlacedLayout) -> Iterator[str]:
     for (kind, _), (few, many), has in zip(cell.mix, ranges, counts, strict=True):
         if not few <= has <= many:
             name, wanted = campaign.turbines[kind].name, from_to(few, many)
-            yield f"has {has} turbines of type {name!r}, but the mix asks for {wanted}"
+            yield f"has {plural(has, 'turbine')} of type {name!r}, but the mix asks for {wanted}"
 
 
 def check_zone(cell: Cell, record: Record) -> Iterator[str]:
@@ -175,9 +175,13 @@ def check_inside(areas: list[tuple[str, Area]], placed: PlacedLayout) -> Iterato
         worst = int(np.argmax(outside)) if len(outside) else 0
         if len(outside) and outside[worst] > TOLERANCE_M:
             yield (
-                f"{int((outside > TOLERANCE_M).sum())} turbines stand outside {name}, "
-                f"turbine {mine.start + worst} by {outside[worst]:.6g} m"
+                f"{plural(int((outside > TOLERANCE_M).sum()), 'turbine stands', 'turbines stand')} outside {name}, "
+                f"turbine {mine.start + worst} by {outside[worst]:.6g} m{_at(placed, mine.start + worst)}"
             )
+
+
+def _at(placed: PlacedLayout, turbine: int) -> str:
+    return f", at ({placed.x[turbine]:.10g}, {placed.y[turbine]:.10g})"
 
 
 def check_spacing(beside: Around, placed: PlacedLayout) -> Iterator[str]:
@@ -190,7 +194,7 @@ def check_spacing(beside: Around, placed: PlacedLayout) -> Iterator[str]:
     if short_m <= TOLERANCE_M:
         return
     if other >= len(x):
-        yield f"turbine {one} is {short_m:.6g} m too near to neighbour {other - len(x)}"
+        yield f"turbine {one} is {short_m:.6g} m too near to neighbour {other - len(x)}{_at(placed, one)}"
     else:
         gap, least = np.hypot(x[one] - x[other], y[one] - y[other]), 0.5 * (need[one] + need[other])
-        yield f"turbines {one} and {other} are {gap:.6g} m apart, but must be {least:g} m"
+        yield f"turbines {one} and {other} are {gap:.6g} m apart, but must be {least:g} m{_at(placed, one)}"

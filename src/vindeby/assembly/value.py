@@ -14,7 +14,7 @@ from vindeby import economy
 from vindeby.assembly.cables import eur_of_cables
 from vindeby.assembly.stored_turbines import Arrays, own_types
 from vindeby.campaign import Campaign
-from vindeby.campaign.sections.costs import Depth, Foundation, for_type
+from vindeby.campaign.sections.costs import Depth, FoundationSection, for_type
 from vindeby.campaign.sections.farm import Farm
 from vindeby.campaign.tasks import Cell
 from vindeby.units import MWH_PER_GWH
@@ -56,7 +56,7 @@ def costs_of(campaign: Campaign, cell: Cell, others: int = 0) -> economy.Costs |
     return economy.Costs(capex, opex, given.discount, given.years, foundation, given.fixed)
 
 
-def _foundation(given: Foundation, farm: Farm) -> economy.Foundation:
+def _foundation(given: FoundationSection, farm: Farm) -> economy.Foundation:
     grid, curve = depth_grid(given.depth, farm), given.curve
     factor = 1.0 if given.price_per_kg is None else given.price_per_kg
     if curve is None:
@@ -140,7 +140,7 @@ BEST_OBJECTIVE = "scenario_best_objective"
 def _regret_of_costs(
     campaign: Campaign, costs: economy.Costs, parts: economy.CostParts, arrays: Arrays
 ) -> dict[str, float]:
-    """As the objective, the largest regret of an LCOE, or less the largest of an NPV; NaN where it is not known."""
+    """Return as objective the largest regret of LCOE, or minus the largest of NPV; NaN if it is unknown."""
     gwh, best = (np.asarray(arrays.get(name, np.empty(0))) for name in (SCENARIO_AEP, BEST_OBJECTIVE))
     if campaign.objective is None or not gwh.shape == best.shape != (0,):
         return {OBJECTIVE: np.nan}

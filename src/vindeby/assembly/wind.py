@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -14,18 +15,18 @@ from vindeby.campaign.neighbours import around
 from vindeby.campaign.reading.code_files import imported
 from vindeby.campaign.reading.readers import readers
 from vindeby.campaign.sections.costs import Objective
-from vindeby.campaign.sections.local_wind import AXES, LocalWind
-from vindeby.campaign.sections.site import ProbabilityTable, Site, Weibull
-from vindeby.campaign.sections.time_series import States, TimeSeries, TurbulenceTable
-from vindeby.campaign.sections.turbines import Cubic, Generic, Table, Turbine
-from vindeby.campaign.sections.wake_model import PythonModel, WakeModel
+from vindeby.campaign.sections.local_wind import AXES, LocalWindSection
+from vindeby.campaign.sections.site import ProbabilityTable, SiteSection, Weibull
+from vindeby.campaign.sections.time_series import States, TimeSeries, TurbulenceSection
+from vindeby.campaign.sections.turbines import Cubic, Generic, Tabulated, TurbineSection
+from vindeby.campaign.sections.wake_model import NamedCode, PythonModel, WakeSection
 from vindeby.campaign.worlds import worlds
 from vindeby.errors import ArgumentError, InputError
 from vindeby.wake.models.contract import wrong_slope
 from vindeby.wake.scenarios import Over
 
 
-def gridded_site(site: Site, local: LocalWind, rose: wake.Site | None) -> wake.Site:
+def gridded_site(site: SiteSection, local: LocalWindSection, rose: wake.Site | None) -> wake.Site:
     """A site whose wind is that of ``rose``, or of each place where the grid has probabilities, on the grid."""
     grid = wake.WindGrid(
         local.x,
@@ -43,13 +44,13 @@ def gridded_site(site: Site, local: LocalWind, rose: wake.Site | None) -> wake.S
     assert isinstance(weibull.turbulence_intensity, float), "nor another turbulence"
     return replace(
         gridded,
-        default_directions=np.arange(round(360.0 / weibull.direction_step)) * weibull.direction_step,
+        default_directions=_directions(weibull),
         default_speeds=np.array(weibull.wind_speeds),
         turbulence_intensity=weibull.turbulence_intensity,
     )
 
 
-def _over_axes(local: LocalWind, name: str) -> FloatArray:
+def _over_axes(local: LocalWindSection, name: str) -> FloatArray:
     """The numbers over their own axes; over all four where the number of axes alone would not say which."""
     array = local.array(name)
     own = getattr(local, name).axes
@@ -65,10 +66,10 @@ def site_of(campaign: Campaign, *, searched: bool = False, sold: bool = False) -
     ``sold`` counts each state by its price, relative to the mean price, where prices differ.
     """
     objective = campaign.objective if sold else None
-    return wind_of(campaign.site if searched else campaign.site.stated, objective)
+    return wind_of(campaign.site if searched else campaign.stated_site, objective)
 
 
-def wind_of(site: Site, objective: Objective | None = None) -> wake.Site:
+def wind_of(site: SiteSection, objective: Objective | None = None) -> wake.Site:
     """The wind that a section describes, with what is local about it; counted by the prices of an objective, if any."""
     if site.local is None:
         return _same_everywhere(site, objective)
@@ -86,8 +87,8 @@ def _as_sold(site: wake.Site, prices: tuple[float, ...]) -> wake.Site:
     return replace(site, weight=shares * np.array(prices) / np.mean(prices), relative=False)
 
 
-def _same_everywhere(site: Site, objective: Objective | None) -> wake.Site:
-    """The site with its changes; its directions are relative to grid north, which is so far clockwise of true north."""
+def _same_everywhere(site: SiteSection, objective: Objective | None) -> wake.Site:
+    """Return the site with its changes, relative to grid north (``grid_convergence_deg`` clockwise of true north)."""
     described = _as_described(site)
     if objective is not None and isinstance(objective.price, tuple):
         described = _as_sold(described, objective.price)
@@ -99,63 +100,50 @@ def _same_everywhere(site: Site, objective: Objective | None) -> wake.Site:
     ).changed()
 
 
-def _as_described(site: Site) -> wake.Site:
-    match site.chosen[1]:
-        case Weibull() as given:
-            return _weibull(given)
-        case ProbabilityTable() as given:
-            return _table(given)
-        case TimeSeries() | States() as given:
-            return _state_by_state(given)
-    raise AssertionError("the campaign's check lets no site without a description through")
-
-
-def _weibull(site: Weibull) -> wake.Site:
-    total = site.total if site.normalise else 1.0
+def _as_described(site: SiteSection) -> wake.Site:
+    given: Weibull | ProbabilityTable | TimeSeries | States = site.chosen[1]
+    if isinstance(given, TimeSeries | States):
+        weight = given.probability if isinstance(given, States) else given.weight
+        return wake.TimeSeriesSite(
+            wind_speed=np.array(given.wind_speed),
+            wind_direction=np.array(given.wind_direction),
+            turbulence_intensity=np.array(given.turbulence_intensity),
+            weight=None if weight is None else np.array(weight),
+            relative=given.normalise if isinstance(given, States) else True,
+        )
+    turbulence, total = given.turbulence_intensity, given.total if given.normalise else 1.0
+    intensity: float | wake.TurbulenceTable
+    if isinstance(turbulence, TurbulenceSection):
+        intensity = wake.TurbulenceTable(
+            turbulence.values, turbulence.wind_directions, turbulence.wind_speeds
+        )
+    else:
+        intensity = turbulence
+    if isinstance(given, ProbabilityTable):
+        shares = np.array(given.probability) / total
+        return wake.TableSite(shares, given.wind_speeds, intensity, given.interpolation)
     return wake.WeibullSite(
-        frequency=[sector.frequency / total for sector in site.sectors],
-        weibull_a=[sector.a for sector in site.sectors],
-        weibull_k=[sector.k for sector in site.sectors],
-        turbulence_intensity=_turbulence(site.turbulence_intensity),
-        interpolation=site.interpolation,
-        default_directions=np.arange(round(360.0 / site.direction_step)) * site.direction_step,
-        default_speeds=np.array(site.wind_speeds),
+        frequency=[sector.frequency / total for sector in given.sectors],
+        weibull_a=[sector.a for sector in given.sectors],
+        weibull_k=[sector.k for sector in given.sectors],
+        turbulence_intensity=intensity,
+        interpolation=given.interpolation,
+        default_directions=_directions(given),
+        default_speeds=np.array(given.wind_speeds),
     )
 
 
-def _table(site: ProbabilityTable) -> wake.Site:
-    return wake.TableSite(
-        probability=np.array(site.probability) / (site.total if site.normalise else 1.0),
-        wind_speed=site.wind_speeds,
-        turbulence_intensity=_turbulence(site.turbulence_intensity),
-        interpolation=site.interpolation,
-    )
-
-
-def _turbulence(given: float | TurbulenceTable) -> float | wake.TurbulenceTable:
-    if isinstance(given, TurbulenceTable):
-        return wake.TurbulenceTable(given.values, given.wind_directions, given.wind_speeds)
-    return given
-
-
-def _state_by_state(site: TimeSeries | States) -> wake.Site:
-    weight = site.probability if isinstance(site, States) else site.weight
-    return wake.TimeSeriesSite(
-        wind_speed=np.array(site.wind_speed),
-        wind_direction=np.array(site.wind_direction),
-        turbulence_intensity=np.array(site.turbulence_intensity),
-        weight=None if weight is None else np.array(weight),
-        relative=site.normalise if isinstance(site, States) else True,
-    )
+def _directions(site: Weibull) -> FloatArray:
+    return np.asarray(np.arange(round(360.0 / site.direction_step)) * site.direction_step, np.float64)
 
 
 @lru_cache(maxsize=256)  # the curves of a generic type take a millisecond, and many farms share a type
-def turbine_of(turbine: Turbine) -> wake.Turbine:
+def turbine_of(turbine: TurbineSection) -> wake.Turbine:
     """A turbine type with its curves."""
     match turbine.description:
         case Generic() as given:
             return wake.Turbine.generic(turbine.name, **dict(given))
-        case Table() as given:
+        case Tabulated() as given:
             return wake.Turbine.tabulated(
                 turbine.name,
                 given.rotor_diameter_m,
@@ -172,7 +160,7 @@ def turbine_of(turbine: Turbine) -> wake.Turbine:
             return wake.Turbine.cubic(turbine.name, **parameters)
 
 
-def wake_model_of(model: WakeModel) -> wake.WakeModel:
+def wake_model_of(model: WakeSection) -> wake.WakeModel:
     """The wake model with the campaign's parameters, and with blockage if it asks for that."""
     name, given = model.chosen
     wakes = _named_model(given) if isinstance(given, PythonModel) else wake.MODELS[name](**asdict(given))
@@ -182,21 +170,26 @@ def wake_model_of(model: WakeModel) -> wake.WakeModel:
 _wrong_slope = lru_cache(maxsize=64)(wrong_slope)
 
 
-def _named_model(given: PythonModel) -> wake.WakeModel:
-    """The user's own model, the code of the campaign and with slopes that are right; InputError where it is not."""
+def made_by(given: NamedCode, kind: str, of: type[Any], name: str) -> Any:
+    """Return what the user's own code makes; InputError if it is not the campaign's code, or makes no ``of``."""
     given.refuse_other_code()
-    at = f"wake.python: {given.model}"
-    found = imported(
-        "wake.python", given.model, "WakeModel or function that makes one", may_be=wake.WakeModel
-    )
+    field = f"{given.section}.{given.key}"
+    at, found = f"{field}: {given.model}", imported(field, given.model, kind, may_be=of)
     try:
-        if given.options or not isinstance(found, wake.WakeModel):
+        if given.options or not isinstance(found, of):
             found = found(**given.options)
     except Exception as error:  # code of the user's may raise anything
         shown = ", ".join(f"{key}={value!r}" for key, value in given.options.items())
         raise InputError(f"{at}({shown}) raised {type(error).__name__}: {error}") from error
-    if not isinstance(found, wake.WakeModel):
-        raise InputError(f"{at} gives a {type(found).__name__}, not a vindeby.WakeModel")
+    if not isinstance(found, of):
+        raise InputError(f"{at} gives a {type(found).__name__}, not a {name}")
+    return found
+
+
+def _named_model(given: PythonModel) -> wake.WakeModel:
+    """Return the user's own model; InputError if its slopes are wrong."""
+    kind, at = "WakeModel or function that makes one", f"wake.python: {given.model}"
+    found: wake.WakeModel = made_by(given, kind, wake.WakeModel, "vindeby.WakeModel")
     try:
         wrong = _wrong_slope(found)
     except Exception as error:  # code of the user's may raise anything
@@ -243,9 +236,13 @@ def wind_farm(
 
 
 def _farm_of(
-    campaign: Campaign, own: Sequence[Turbine], farm_idx: int | None, site: wake.Site, with_engine: bool
+    campaign: Campaign,
+    own: Sequence[TurbineSection],
+    farm_idx: int | None,
+    site: wake.Site,
+    with_engine: bool,
 ) -> wake.WindFarm:
-    """What layouts of these types are worth in a campaign without scenarios."""
+    """Return the wind farm that evaluates layouts of these types in a campaign without scenarios."""
     beside = around(campaign, farm_idx, own)
     turbines = [*map(turbine_of, beside.turbines)]
     neighbours = wake.Neighbours(beside.x, beside.y, beside.types) if len(beside) else None
@@ -256,7 +253,10 @@ def _farm_of(
 
 
 def farm_with(
-    model: WakeModel, site: wake.Site, turbines: list[wake.Turbine], neighbours: wake.Neighbours | None = None
+    model: WakeSection,
+    site: wake.Site,
+    turbines: list[wake.Turbine],
+    neighbours: wake.Neighbours | None = None,
 ) -> wake.WindFarm:
     """What a layout of these turbine types is worth, with wakes by the campaign's model or engine."""
     if model.engine is not None and model.python is None:
@@ -279,7 +279,6 @@ def wind_farm_of(campaign: Campaign, farm: str | int = 0, turbine: str | int = 0
 
 
 def _number(kind: str, given: str | int, names: Sequence[str]) -> int:
-    """Which farm or type a name or a number means."""
     if given in names:
         return names.index(str(given))
     if isinstance(given, int) and 0 <= given < len(names):

@@ -5,6 +5,7 @@ Logs of this run are the only files that it serves, by name, from their own fold
 
 import asyncio
 import contextlib
+import logging
 import os
 import re
 import secrets
@@ -22,9 +23,10 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response, Strea
 from starlette.routing import Route
 
 from vindeby.board.access import Access, is_loopback
+from vindeby.board.connections import BACKLOG, LimitedConnection, OncePerMinute
 from vindeby.board.feed import Feed
 from vindeby.errors import ArgumentError
-from vindeby.results.observer import Observer
+from vindeby.results.result_set import ResultSet
 from vindeby.results.web import ASSETS, asset
 
 _FILES = ("look.css", "drawing.js", "board.js")
@@ -39,10 +41,10 @@ _SHARE = 0.04
 class Board:
     """The application's state: viewers, and the loop that looks while there are any."""
 
-    def __init__(self, observer: Observer, *, interval_s: float) -> None:
-        self._observer = observer
+    def __init__(self, results: ResultSet, *, interval_s: float) -> None:
+        self._results = results
         self._interval_s = interval_s
-        self.feed = Feed(observer)
+        self.feed = Feed(results)
         self._viewers = 0
         self._wanted = asyncio.Event()
 
@@ -54,7 +56,7 @@ class Board:
             await asyncio.sleep(max(self._interval_s, used_s / _SHARE))
 
     def _look(self) -> float:
-        """Look; the processor time it took."""
+        """Look for new results; return the processor time in seconds."""
         began = time.thread_time()
         self.feed.look()
         return time.thread_time() - began
@@ -102,7 +104,7 @@ class Board:
     async def log(self, request: Request) -> Response:
         """``/log?name=...``."""
         name = request.query_params.get("name", "")
-        text = await asyncio.to_thread(read_log, self._observer.run.logs, name)
+        text = await asyncio.to_thread(read_log, self._results.run.logs, name)
         return (
             PlainTextResponse(text) if text is not None else PlainTextResponse("there is no such log\n", 404)
         )
@@ -117,9 +119,9 @@ def _file(name: str) -> Callable[[Request], Response]:
     return serve
 
 
-def build_app(observer: Observer, *, token: str | None = None, interval_s: float = 1.0) -> Starlette:
+def build_app(results: ResultSet, *, token: str | None = None, interval_s: float = 1.0) -> Starlette:
     """The board as an ASGI application."""
-    board = Board(observer, interval_s=interval_s)
+    board = Board(results, interval_s=interval_s)
 
     @contextlib.asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
@@ -167,18 +169,13 @@ _POLITE = 5
 
 
 def serve_board(
-    observer: Observer,
-    *,
-    host: str,
-    port: int,
-    token: str | None = None,
-    say: Callable[[str], None],
+    results: ResultSet, *, host: str, port: int, token: str | None = None, say: Callable[[str], None]
 ) -> None:
     """Serve until stopped; where others could reach it, only with a token."""
     if token is None and not is_loopback(host):
         token = secrets.token_urlsafe(24)
     listening = _listen(host, port)
-    app = build_app(observer, token=token)
+    app = build_app(results, token=token)
     with contextlib.suppress(OSError):
         os.nice(_POLITE)  # the campaign comes first
     name = host if ":" not in host else f"[{host}]"
@@ -191,7 +188,12 @@ def serve_board(
         timeout_graceful_shutdown=1,
         server_header=False,
         lifespan="on",
+        http=LimitedConnection,
+        ws="none",
+        backlog=BACKLOG,
     )
+    for logger in ("asyncio", "uvicorn.error"):
+        logging.getLogger(logger).addFilter(OncePerMinute())
     with listening:
         uvicorn.Server(config).run(sockets=[listening])
 

@@ -11,7 +11,7 @@ from vindeby.assembly.stored_turbines import energy_of, layout_of
 from vindeby.economy.cables import Routes
 from vindeby.errors import VindebyError
 from vindeby.results import maps
-from vindeby.results.observer import Observer
+from vindeby.results.result_set import ResultSet
 from vindeby.results.snapshot import Snapshot
 
 _FAILURES = 50
@@ -27,11 +27,11 @@ _BATCH = 2000
 class Feed:
     """Keeps what the viewers have to know; ``look`` is called by one thread at a time."""
 
-    def __init__(self, observer: Observer) -> None:
-        self._observer = observer
+    def __init__(self, results: ResultSet) -> None:
+        self._results = results
         self._lock = threading.Lock()
         self._known: dict[bytes, float] = {}
-        self._version: tuple[int, int] | None = None
+        self._version: int | None = None
         self._campaign: object = self
         self.rows: list[list[Any]] = []
         """Key, farm, type, seed, energy and turbines of each result, in the order of arrival."""
@@ -44,9 +44,9 @@ class Feed:
         """See what is there now; a problem becomes a message and is tried again at the next look."""
         with self._lock:
             try:
-                snapshot = self._observer.look()
-                if self._observer.campaign is not self._campaign:
-                    self._campaign, self._version = self._observer.campaign, None
+                snapshot = self._results.look()
+                if self._results.campaign is not self._campaign:
+                    self._campaign, self._version = self._results.campaign, None
                     self._begin_again()
                 if self._take_rows():
                     self.shown = message("shown", self._choose())
@@ -67,7 +67,7 @@ class Feed:
     def areas(self) -> str:
         """What never changes while a campaign runs: farms and types."""
         with self._lock:
-            campaign, axes = self._observer.campaign, self._observer.expectation()
+            campaign, axes = self._results.campaign, self._results.expected
         farms = range(max(len(axes.farms), 1))
         types = range(max(len(axes.types), 1))
         data = {
@@ -83,12 +83,10 @@ class Feed:
         return message("areas", data)
 
     def _take_rows(self) -> bool:
-        """Take what is new; whether anything has changed."""
-        results = self._observer.results
-        version = (id(results), results.version)
+        """Take new results; return whether anything has changed."""
+        version, rows = self._results.version, self._results.rows
         if version == self._version:
             return False
-        rows = results.rows
         current = dict(zip(rows["key"].tolist(), rows["aep"].tolist(), strict=True))
         if any(key not in current or _differs(current[key], aep) for key, aep in self._known.items()):
             self._begin_again()
@@ -122,8 +120,8 @@ class Feed:
 
     def _best_of_farms(self) -> list[str]:
         """The best result of each farm by energy or objective, the farm with the most first."""
-        results, best = self._observer.results, dict[int, str]()
-        worths = results.worths(self._observer.campaign)
+        results, best = self._results, dict[int, str]()
+        worths = results.worths()
         for row in np.argsort(-worths, kind="stable")[: np.count_nonzero(~np.isnan(worths))]:
             best.setdefault(
                 int(results.rows["farm_idx"][row]), results.rows["key"][row].decode(errors="replace")
@@ -132,7 +130,7 @@ class Feed:
 
     def _packed(self, key: str) -> dict[str, Any] | None:
         try:
-            record = self._observer.source[key]
+            record = self._results.source[key]
             routes = Routes.stored(record.arrays)
         except (KeyError, VindebyError, OSError):
             return None
@@ -142,7 +140,7 @@ class Feed:
         farm, type_ = record.attributes.get("farm_idx", 0), record.attributes.get("type_idx", 0)
         farm_idx = farm if isinstance(farm, int) else 0
         cables = [] if routes is None else [line.T for line in routes.lines()]
-        frame = maps.frame_of(self._observer.campaign, farm_idx, [layout, *cables])
+        frame = maps.frame_of(self._results.campaign, farm_idx, [layout, *cables])
         aep, lcoe = energy_of(record), record.attributes.get("lcoe_eur_per_mwh")
         return {
             "key": key,

@@ -1,31 +1,42 @@
 """The campaign: what is to be computed, complete and checked before anything runs."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Self
 
 from pydantic import model_validator
 
 from vindeby.campaign.cells import cells_of
-from vindeby.campaign.fields import ABOUT_WIND, CampaignFields
+from vindeby.campaign.coordinates import refuse_misplaced
+from vindeby.campaign.fields import ABOUT_WIND, MAX_TASKS, CampaignFields
 from vindeby.campaign.neighbours import neighbours_in_words
 from vindeby.campaign.reading import source
 from vindeby.campaign.reading.extending import KEY
+from vindeby.campaign.reading.layout_files import columns_of, layouts_by_farm
 from vindeby.campaign.reading.problems import checked
-from vindeby.campaign.reading.readers import readers
+from vindeby.campaign.reading.readers import WindioOptions, readers
+from vindeby.campaign.reading.stored_rows import stored_in, with_database
+from vindeby.campaign.reading.varied import set_whole
 from vindeby.campaign.reading.yaml_text import Document, Origin, write
 from vindeby.campaign.refusals import (
     refuse_bad_neighbours,
-    refuse_cases,
     refuse_costs,
     refuse_counts,
     refuse_outside_local_wind,
     refuse_unknown_wind,
     refuse_unsuitable_wake_model,
 )
-from vindeby.campaign.sections.turbines import Turbine
-from vindeby.campaign.sections.values import PACKED, under
+from vindeby.campaign.sections.method import Step
+from vindeby.campaign.sections.turbines import TurbineSection
+from vindeby.campaign.sections.values import PACKED, require, under
+from vindeby.campaign.sections.vary import axes_in_words
+from vindeby.campaign.sections.wake_model import NamedCode, WakeSection
+from vindeby.campaign.starts import has_starts, refuse_bad_starts, refuse_missing_starts
+from vindeby.campaign.stored import refuse_unsuitable_stored
 from vindeby.campaign.tasks import Cell, Task
+from vindeby.campaign.variants import Combination, checked_axes, variants_of
 from vindeby.campaign.worlds import in_scenario, refuse_bad_scenarios
 from vindeby.notebook import heading, table
 from vindeby.text import plural
@@ -34,31 +45,39 @@ TYPE_TITLES = ("type", "name", "rated MW", "rotor m", "hub m", "spacing m")
 
 
 class Campaign(CampaignFields):
-    """Every farm x every turbine type x every seed, and how each is computed."""
+    """Every farm x every turbine type x every combination of axes x every seed, and how each is computed."""
 
     @model_validator(mode="after")
     def _whole(self) -> Self:
-        refuse_cases(self)
-        if self.is_about_wind:
-            refuse_bad_neighbours(self)
-            refuse_counts(self)
-            refuse_costs(self)
-            for number, scenario in enumerate([None, *(self.scenarios or ())], -1):
-                with under(*(() if scenario is None else ("scenarios", number))):
-                    inside = in_scenario(self, scenario)
-                    refuse_unknown_wind(inside.site, inside.method)
-                    refuse_outside_local_wind(inside)
-                    refuse_unsuitable_wake_model(inside)
-            refuse_bad_scenarios(self)
+        if self.vary is None:
+            return self._checked_whole()
+        vars(self)["_variants"] = variants_of(self, check=partial(_check_variant, set()))
+        same = len({variant.returned_arrays for variant in self.variants}) == 1
+        wrong = "has functions that return different arrays"
+        require(same, wrong, "let all of them return the same, or make a campaign of each", "vary")
+        tasks = f"the campaign has {self.total_configs:,} tasks"
+        require(self.total_configs <= MAX_TASKS, tasks, f"stay below {MAX_TASKS:,}", "vary")
+        return self
+
+    def _checked_whole(self, seen: set[object] | None = None) -> Self:
+        """Check what only the whole campaign shows; ``seen`` has what was checked in other combinations."""
+        seen = set() if seen is None else seen
+        for check, fields in (CHECKS if self.is_about_wind else _WITHOUT_WIND).items():
+            key = (check, *(id(getattr(self, name)) for name in fields))
+            if key not in seen:
+                check(self)
+                seen.add(key)
         return self
 
     @classmethod
-    def load(cls, path: str | Path, overrides: Sequence[str] = ()) -> Self:
+    def load(
+        cls, path: str | Path, overrides: Sequence[str] = (), windio: WindioOptions | None = None
+    ) -> Self:
         """Read a campaign file, or a preset by its name; overrides are like ``"seeds=2"``.
 
         Raises CampaignError with everything that is wrong with it.
         """
-        return cls.from_document(source.load(path), overrides)
+        return cls.from_document(source.load(path, windio), overrides)
 
     @classmethod
     def loads(cls, text: str, name: str = "campaign", overrides: Sequence[str] = ()) -> Self:
@@ -76,27 +95,119 @@ class Campaign(CampaignFields):
         if KEY in document.data:
             remedy = "write it in a campaign file, and load that by its path"
             document.refuse((KEY,), "is for files only", remedy, document.data[KEY])
+        stored = stored_in(document.data)
+        if stored is not None and "layouts" not in stored:
+            document = readers().stored_campaign(document)
         return checked(cls, document)
+
+    @classmethod
+    def of_stored(
+        cls,
+        database: str | Path,
+        campaign: str | Path | dict[str, Any],
+        overrides: Sequence[str] = (),
+        windio: WindioOptions | None = None,
+    ) -> Self:
+        """Read a campaign that evaluates the layouts of this database, which its file need not name.
+
+        Raises CampaignError with everything that is wrong with it.
+        """
+        if isinstance(campaign, dict):
+            document = Document(dict(campaign), {(): Origin("campaign")})
+        else:
+            document = source.load(campaign, windio)
+        with_database(document, str(database))
+        return cls.from_document(document, overrides)
 
     @classmethod
     def from_data(cls, data: dict[str, Any]) -> Self:
         """Make a campaign of plain data, as a campaign file has it."""
         return cls.from_document(Document(data, {(): Origin("campaign")}))
 
+    def with_start(self, layout: Any, method: Any = None, *, repair: bool = False) -> Self:
+        """This campaign with searches that start from a layout.
+
+        Args:
+            layout: Where turbines stand, in metres: a pair of x and y, an array of shape (2, n), a ``Layout``, or a
+                ``DataFrame`` (or mapping) with the columns x and y. Of its columns, ``type`` names the type of each
+                turbine, for farms that mix types, and ``farm`` the farm, where several have layouts.
+            method: How it is improved, as in a campaign file, e.g. ``"auto"``; the campaign's method by default.
+            repair: Move turbines that stand where they may not to the nearest places where they may.
+
+        Raises:
+            CampaignError: The layout has no finite x and y, or the method does not begin with a layout.
+        """
+        data = self.to_data()
+        data["start"] = {"layouts": layouts_by_farm(columns_of(layout)), "repair": repair}
+        data["farms"] = [
+            {key: value for key, value in farm.items() if key != "start"} for farm in data["farms"]
+        ]
+        data |= {} if method is None else {"method": method}
+        return self.from_data(data)
+
     def with_code(self) -> Self:
-        """This campaign with a digest of the code of others that it names for wakes and searches, unless it has one.
+        """This campaign with digests of the code and files of others that it names, unless it has them.
 
         A campaign that is kept with results has that of the code which computed them, and ``loads`` leaves it.
         """
-        if all(named.code for named in self.named_code):
+        if not self.named_code and not any(
+            step.call for one in self.distinct("method") for step in one.method
+        ):
             return self
-        given = self.wake.named_code
-        wake = self.wake.model_copy(update={given.key: given.with_code()}) if given else self.wake
-        method = tuple(
-            step.model_copy(update={"python": step.python.with_code()}) if step.python else step
-            for step in self.method
+        changed = {name: _with_code(name, getattr(self, name)) for name in ("wake", "method")}
+        axes = self.vary and checked_axes(type(self), self.vary, _with_code)
+        return self.model_copy(update={**changed, "vary": axes})
+
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
+        """Return a copy with other values, which are not checked."""
+        copied = super().model_copy(update=update, deep=deep)
+        for name in ("_variants", "_cells"):  # they follow from the values
+            vars(copied).pop(name, None)
+        return copied
+
+    @property
+    def variants(self) -> tuple[Self, ...]:
+        """The campaign in each combination of its axes, without axes; itself where it has none."""
+        return (self,) if self.vary is None else self._variants
+
+    @cached_property
+    def _variants(self) -> tuple[Self, ...]:
+        return variants_of(self)
+
+    @property
+    def combinations(self) -> tuple[Combination, ...]:
+        """The combinations of the axes, in the order of ``variants``; one without values where there are no axes."""
+        return tuple(variant.combination for variant in self.variants)
+
+    @property
+    def axes(self) -> dict[str, tuple[str, ...]]:
+        """The names of the values of each axis, in the order of the file; empty without ``vary``."""
+        return {axis: tuple(values) for axis, values in (self.vary or {}).items()}
+
+    def distinct(self, *fields: str) -> tuple[Self, ...]:
+        """Return one of the variants for each different set of these fields, in order."""
+        found = {tuple(id(getattr(one, name)) for name in fields): one for one in reversed(self.variants)}
+        return tuple(reversed(found.values()))
+
+    def one_at_a_time(self) -> tuple[Self, ...]:
+        """Return the first of the variants, and those that differ from it in one axis only."""
+        first = self.variants[0].combination.values
+        return tuple(
+            one
+            for one in self.variants
+            if sum(name != first[axis] for axis, name in one.combination.values.items()) < 2
         )
-        return self.model_copy(update={"wake": wake, "method": method})
+
+    @property
+    def named_code(self) -> list[NamedCode]:
+        """The Python code that the campaign names for its wakes and its search steps, in any combination."""
+        if self.vary is None:
+            return super().named_code
+        return [code for one in self.distinct("wake", "method") for code in one.named_code]
+
+    def of(self, cell: Cell) -> Self:
+        """Return the campaign that a cell is computed with."""
+        return self if self.vary is None else self.variants[cell.combination]
 
     def to_data(self, *, packed: bool = False) -> dict[str, Any]:
         """The campaign as plain data, complete: nothing in it refers to another file; long lists may be packed."""
@@ -106,29 +217,27 @@ class Campaign(CampaignFields):
         )
         if self.seeds == tuple(range(len(self.seeds))):
             data["seeds"] = len(self.seeds)
+        for field in set_whole(data, type(self).model_fields):
+            data.pop(field, None)
         return data
 
     def dumps(self) -> str:
         """The campaign as YAML text that ``loads`` turns into an equal campaign."""
         return write(self.to_data(packed=True))
 
-    def published_text(self) -> str:
-        """The same without ``run.notify``, which may contain a password: for databases, exports and reports."""
-        run = self.run.model_copy(update={"notify": None})
-        return self.model_copy(update={"run": run}).dumps()
-
     def root_attributes(self) -> dict[str, str | int | float | bool]:
         """What a database says in its root attributes about the campaign it holds."""
         root: dict[str, str | int | float | bool] = {
             "total_configs": self.total_configs,
-            "campaign": self.published_text(),
+            "campaign": self.dumps(),
         }
-        for step in self.method:
+        for step in self.method if len(self.distinct("method")) == 1 else ():
             if step.smart_start is not None:
                 root["grid_size"] = step.smart_start.grid_size
                 root["random_pct"] = float(step.smart_start.random_pct)
-            if step.call is not None:
-                root = {**(step.call.context or {}), **root}
+        if (stored := self.stored) is not None:
+            said = {"database": stored.database, "digest": stored.digest, "campaign": stored.campaign}
+            root |= {f"source_{name}": text for name, text in said.items() if text}
         return root
 
     def tasks(self) -> tuple[Task, ...]:
@@ -140,10 +249,29 @@ class Campaign(CampaignFields):
         return {task.key: task.fingerprint for task in self.tasks()}
 
     def cells(self) -> tuple[Cell, ...]:
-        """Every farm with every turbine type, with the identity that the tasks of the cell share."""
-        return tuple(cells_of(self))
+        """Every farm with every type and combination, with the identity that the tasks of the cell share."""
+        return self._cells
 
-    def turbines_of(self, cell: Cell) -> list[Turbine]:
+    @cached_property
+    def _cells(self) -> tuple[Cell, ...]:
+        if self.vary is None:
+            return tuple(cells_of(self))
+        memo: dict[object, Any] = {}
+        every = (cell for variant in self.variants for cell in cells_of(variant, memo))
+        return tuple(sorted(every, key=lambda cell: (cell.farm_idx, cell.type_idx, cell.combination)))
+
+    @property
+    def total_configs(self) -> int:
+        """How many tasks there are."""
+        if self.vary is None:
+            return super().total_configs
+        kinds = Counter(tuple(id(getattr(one, name)) for name in _AMOUNT) for one in self.variants)
+        each = self.distinct(*_AMOUNT)
+        return sum(
+            one.total_configs * kinds[tuple(id(getattr(one, name)) for name in _AMOUNT)] for one in each
+        )
+
+    def turbines_of(self, cell: Cell) -> list[TurbineSection]:
         """The turbine types of a cell."""
         return [self.turbines[index] for index in cell.type_indices]
 
@@ -167,15 +295,19 @@ class Campaign(CampaignFields):
         """For example ``6 tasks = 3 farms x 2 types x 1 seed``; with mixed farms, ``4 tasks = 4 cells x 1 seed``."""
         axes = [plural(len(self.farms), "farm"), plural(len(self.turbines), "type")]
         if any(self.mix_of(farm) is not None for farm in self.farms):
-            axes = [plural(self.total_configs // len(self.seeds), "cell")]
-        axes = [*(axes if self.is_about_wind else ()), plural(len(self.seeds), "seed")]
+            axes = [plural(self.total_configs // len(self.seeds) // len(self.variants), "cell")]
+        if not self.is_about_wind:
+            axes = []
+        axes += [f"{len(values):,} {axis}" for axis, values in self.axes.items()]
+        axes += [plural(len(self.seeds), "seed")]
         return f"{plural(self.total_configs, 'task')} = {' x '.join(axes)}"
 
     @property
     def search_in_words(self) -> str:
         """The wake model, where there is wind, and the search steps: ``wake jensen; search smart-start``."""
         search = "search " + " -> ".join(step.title for step in self.method)
-        return f"wake {self.wake.title}; {search}" if self.is_about_wind else search
+        words = f"wake {self.wake.title}; {search}" if self.is_about_wind else search
+        return f"varied: {axes_in_words(self.vary)}; otherwise {words}" if self.vary else words
 
     def wind_farm(self, farm: str | int = 0, turbine: str | int = 0) -> Any:
         """What layouts of a farm are worth, in the campaign's wind, wakes and neighbours: a ``vindeby.WindFarm``.
@@ -216,3 +348,52 @@ class Campaign(CampaignFields):
             turbines = f"{few:,}" if few == many else f"{few:,} to {many:,}"
             rows.append((f"farm{index}", farm.name, f"{farm.boundary.area_km2:.1f}", turbines))
         return table(("farm", "name", "km2", "turbines"), rows)
+
+
+def _check_variant(seen: set[object], variant: Campaign) -> None:
+    """Check a campaign that was made by changing the fields of another one."""
+    variant.refuse_unlike_amounts()
+    variant._checked_whole(seen)  # noqa: SLF001 - it is a campaign as any other
+
+
+def _refuse_unsuitable_scenarios(campaign: CampaignFields) -> None:
+    for number, scenario in enumerate([None, *(campaign.scenarios or ())], -1):
+        with under(*(() if scenario is None else ("scenarios", number))):
+            inside = in_scenario(campaign, scenario)
+            refuse_unknown_wind(inside.site, inside.method)
+            refuse_outside_local_wind(inside)
+            refuse_unsuitable_wake_model(inside)
+
+
+def _refuse_unsuitable_starts(campaign: CampaignFields) -> None:
+    if has_starts(campaign):
+        refuse_bad_starts(campaign, tuple(cells_of(campaign)))
+
+
+_AMOUNT = ("n_turbines", "capacity_mw", "mix")
+CHECKS: Mapping[Callable[[CampaignFields], None], tuple[str, ...]] = {
+    refuse_missing_starts: ("method", "start"),
+    refuse_unsuitable_stored: ("method", "neighbours", "site"),
+    refuse_bad_neighbours: ("neighbours", "scenarios"),
+    refuse_misplaced: ("neighbours", "scenarios", "costs", "site"),
+    refuse_counts: (*_AMOUNT, "objective", "method"),
+    refuse_costs: (*_AMOUNT, "costs", "objective", "site"),
+    _refuse_unsuitable_starts: (*_AMOUNT, "start"),
+    _refuse_unsuitable_scenarios: ("scenarios", "site", "wake", "neighbours", "method"),
+    refuse_bad_scenarios: (*_AMOUNT, "scenarios", "site", "wake", "neighbours", "objective", "method"),
+}
+"""The checks of a campaign about wind, in their order, each with the fields that it reads of those that may vary."""
+_WITHOUT_WIND: Mapping[Callable[[CampaignFields], None], tuple[str, ...]] = {refuse_missing_starts: ()}
+
+
+def _with_code(name: str, section: Any) -> Any:
+    """Return the section of a field with digests of the code and files of others that it names."""
+    if isinstance(section, WakeSection):
+        given = section.named_code
+        return section.model_copy(update={given.key: given.with_code()}) if given else section
+    return tuple(map(_step_with_code, section)) if name == "method" else section
+
+
+def _step_with_code(step: Step) -> Step:
+    code, call = step.python and step.python.with_code(), step.call and step.call.with_files()
+    return step.model_copy(update={"python": code, "call": call})

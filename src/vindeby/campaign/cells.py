@@ -3,55 +3,91 @@
 A cell's identity is a digest of everything that decides its results, with parts that many cells share digested once.
 """
 
-from collections.abc import Iterator, Mapping
-from functools import cache, partial
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Any, TypeVar
 
 from vindeby.campaign.fields import CampaignFields
 from vindeby.campaign.neighbours import identity_around
 from vindeby.campaign.sections.costs import Objective
 from vindeby.campaign.sections.farm import Farm
+from vindeby.campaign.starts import start_identities
+from vindeby.campaign.stored import identity_of_standing, pins_of
 from vindeby.campaign.tasks import RESULT_REVISION, Cell, digest
 from vindeby.campaign.worlds import identity_of_scenarios
 
+_Made = TypeVar("_Made")
+_BY_AEP = Objective()
 
-def cells_of(campaign: CampaignFields) -> Iterator[Cell]:
-    """All cells, in the order of farm and type; a campaign about a function without wind has a single one."""
-    shared: dict[str, Any] = {
-        "revision": RESULT_REVISION,
-        "method": [step.identity() for step in campaign.method],
-    }
-    cases = _case_digests(campaign)
+
+def cells_of(campaign: CampaignFields, memo: dict[object, Any] | None = None) -> Iterator[Cell]:
+    """All cells, in the order of farm and type; a campaign about a function without wind has a single one.
+
+    ``memo`` keeps the digests of sections, for other combinations that have the same ones.
+    """
+    memo = {} if memo is None else memo
+
+    def once(make: Callable[[], _Made], what: object, *fields: str) -> _Made:
+        """Make what follows from these fields, unless it is known."""
+        key = (what, *(id(getattr(campaign, name)) for name in fields))
+        if key not in memo:
+            memo[key] = make()
+        found: _Made = memo[key]
+        return found
+
+    def shared() -> dict[str, Any]:
+        return {"revision": RESULT_REVISION, "method": [step.identity() for step in campaign.method]}
+
+    def numbers(farm: Farm) -> list[tuple[tuple[int, int], ...]]:
+        mix = campaign.mix_of(farm)
+        if mix is not None:
+            return [mix]
+        return [((kind, campaign.turbine_count(farm, one)),) for kind, one in enumerate(campaign.turbines)]
+
     if not campaign.is_about_wind:
-        yield Cell(0, 0, n_turbines=0, spacing_m=0.0, identity=digest(shared), cases=cases)
+        yield Cell(
+            0,
+            0,
+            n_turbines=0,
+            spacing_m=0.0,
+            identity=digest(shared()),
+            combination=campaign.combination.index,
+            tag=campaign.combination.tag,
+        )
         return
-    common = digest({**shared, "site": campaign.site.identity(), "wake": campaign.wake.identity()})
-    types = [digest(turbine.identity()) for turbine in campaign.turbines]
-    around = cache(partial(identity_around, campaign))
+    common = once(
+        lambda: digest({**shared(), "site": campaign.site_identity(), "wake": campaign.wake.identity()}),
+        "common", "method", "site", "wake",
+    )  # fmt: skip
+    types = once(lambda: [digest(turbine.identity()) for turbine in campaign.turbines], "types")
     alike = next((index for index, farm in enumerate(campaign.farms) if farm.neighbours is None), 0)
     for farm_idx, farm in enumerate(campaign.farms):
-        place: dict[str, Any] = {
-            "common": common,
-            "area": digest(_area(farm)),
-            "around": around(farm_idx if farm.neighbours else alike),
-        }
+        beside = farm_idx if farm.neighbours else alike
+        around = once(
+            partial(identity_around, campaign, beside),
+            ("around", beside),
+            "neighbours",
+            "scenarios",
+            "min_spacing",
+        )
+        area = once(partial(_digest_of_area, farm), ("area", farm_idx))
+        place: dict[str, Any] = {"common": common, "area": area, "around": around}
         if campaign.scenarios:
             place["scenarios"] = digest(identity_of_scenarios(campaign, farm_idx))
             place["over"] = campaign.over
-        each = [((kind, campaign.turbine_count(farm, one)),) for kind, one in enumerate(campaign.turbines)]
-        mix = campaign.mix_of(farm)
-        for counts in each if mix is None else [mix]:
-            yield _cell(campaign, farm_idx, counts, place, types, cases)
+        if standing := identity_of_standing(campaign, farm_idx):
+            place["standing"] = standing
+        given = once(partial(numbers, farm), ("numbers", farm_idx), "n_turbines", "capacity_mw", "mix")
+        for counts in given:
+            yield _cell(campaign, farm_idx, counts, place, types)
 
 
-def _case_digests(campaign: CampaignFields) -> dict[int, str]:
-    """By seed, what tells its case from others; empty where the method lists no cases."""
-    cases = next((step.call.cases for step in campaign.method if step.call is not None), None) or ()
-    return {seed: digest(case)[:32] for seed, case in zip(campaign.seeds, cases, strict=False)}
+def _digest_of_area(farm: Farm) -> str:
+    return digest(_area(farm))
 
 
 def _area(farm: Farm) -> dict[str, Any]:
-    """What of a farm's area and of the search in it decides a result."""
     if farm.zones is None:
         return farm.boundary.identity()
     search: dict[str, Any] = {"search": farm.search or "together", "rounds": farm.rounds or 1}
@@ -68,7 +104,6 @@ def _cell(
     counts: tuple[tuple[int, int], ...],
     place: Mapping[str, Any],
     types: list[str],
-    cases: Mapping[int, str],
 ) -> Cell:
     """The cell of a farm with these types and numbers of turbines; ``place`` is what all cells of the farm share."""
     farm = campaign.farms[farm_idx]
@@ -88,28 +123,34 @@ def _cell(
         "fewest": fewest,
         "ranges": ranges,
     }
-    objective = campaign.objective or Objective()
+    objective = campaign.objective or _BY_AEP
     if fewest is not None or ranges or objective.needs_costs or objective.against:
         costs = [objective.cost_gwh(turbine.name) for turbine in turbines]
         price: Any = objective.price
         if objective.is_priced_by_state:
             price = digest(objective.model_dump(include={"price"}, exclude_none=True))
         further = {"price": price, "against": objective.against}
-        given = {name: value for name, value in further.items() if value is not None}
-        decides["objective"] = {"maximise": objective.of, "costs": costs, **given}
+        said = {name: value for name, value in further.items() if value is not None}
+        decides["objective"] = {"maximise": objective.of, "costs": costs, **said}
     if campaign.costs is not None:
         decides["costs"] = campaign.costs.identity_for(farm, [turbine.name for turbine in turbines])
         if campaign.costs.cables is not None:
             decides["cables"] = campaign.costs.cables.identity_for(farm.name)
-    return Cell(
+    cell = Cell(
         farm_idx,
         type_idx=counts[0][0],
         n_turbines=sum(count for _, count in counts),
         spacing_m=max(spacings),
-        identity=digest(decides),
+        identity="",
         zones=zones,
         mix=counts if is_mixed else (),
         fewest_turbines=fewest,
         mix_ranges=ranges,
-        cases=cases,
+        combination=campaign.combination.index,
+        tag=campaign.combination.tag,
     )
+    start, starts = start_identities(campaign, cell)
+    decides |= {} if start is None else {"start": start}
+    given = dict(zip(campaign.seeds, pins_of(campaign, cell), strict=False)) or starts
+    by_seed = {seed: digest(own)[:32] for seed, own in given.items()}
+    return replace(cell, identity=digest(decides), by_seed=by_seed)

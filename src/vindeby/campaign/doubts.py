@@ -7,23 +7,27 @@ from importlib.util import find_spec
 from vindeby.campaign.campaign import Campaign
 from vindeby.campaign.neighbours import groups_in
 from vindeby.campaign.reading.code_files import file_of, search_path
-from vindeby.campaign.sections.site import STATED_STEP, ProbabilityTable, Weibull
+from vindeby.campaign.reading.readers import readers
+from vindeby.campaign.sections.site import STATED_STEP, ProbabilityTable, SiteSection, Weibull
 from vindeby.campaign.sections.time_series import States, TimeSeries
-from vindeby.campaign.sections.turbines import Table, Turbine
-from vindeby.campaign.sections.values import FileSource
-from vindeby.units import BETZ_LIMIT, wind_power_w
+from vindeby.campaign.sections.turbines import Tabulated, TurbineSection
+from vindeby.text import plural
+from vindeby.units import BETZ_LIMIT, mean_power_to_aep_gwh, wind_power_w
 
 _ROUNDING = 1e-6
 _LEAST_POWER_COEFFICIENT = 0.05
 
 
-def doubts_about_wind(campaign: Campaign) -> Iterator[str]:
-    """One sentence for a sum that is not 1, one for few directions, and one for each impossible power curve."""
+def doubts(campaign: Campaign) -> Iterator[str]:
+    """One sentence for each doubt about ratings, wind, power curves and the engine, and for each note about a file."""
+    yield from _ratings(campaign)
     yield from _sum(campaign.site.chosen[1])
-    yield from _step(campaign)
+    yield from _bins(campaign)
     for turbine in campaign.turbines:
-        if isinstance(turbine.description, Table):
+        if isinstance(turbine.description, Tabulated):
             yield from _power(turbine, turbine.description)
+    yield from _engine(campaign)
+    yield from notes_about_files(campaign)
 
 
 def _sum(site: Weibull | ProbabilityTable | TimeSeries | States) -> Iterator[str]:
@@ -42,19 +46,54 @@ def _sum(site: Weibull | ProbabilityTable | TimeSeries | States) -> Iterator[str
         )
 
 
-def _step(campaign: Campaign) -> Iterator[str]:
-    weibull = campaign.site.weibull
-    if weibull is None or not campaign.site.is_searched_coarsely or campaign.method[0].call is not None:
+def _bins(campaign: Campaign) -> Iterator[str]:
+    """Yield what is lost by bins of wind that are coarser than those of the stated energy, or that miss some wind."""
+    site, stated = campaign.site, campaign.stated_site
+    if site.weibull is None or stated.weibull is None or campaign.method[0].call is not None:
         return
-    yield (
-        f"site.weibull.direction_step: layouts are searched in {round(360.0 / weibull.direction_step)} directions, "
-        f"{weibull.direction_step:g} degrees apart, and a search exploits the gaps between them; the energy of a "
-        f"result (aep) is stated at {STATED_STEP:g} degree, and the one that was searched, mostly larger, is kept as "
-        f"aep_searched; use {STATED_STEP:g} for better layouts"
+    stating = "the energy of a result (aep) is stated"
+    kept = "and the one that was searched is kept as aep_searched"
+    if (step := site.weibull.direction_step) > STATED_STEP:
+        yield (
+            f"site.weibull.direction_step: layouts are searched in {round(360.0 / step)} directions, {step:g} degrees "
+            f"apart, and a search exploits the gaps between them; {stating} at {STATED_STEP:g} degree, {kept}; use "
+            f"{STATED_STEP:g} for better layouts"
+        )
+    speeds, fine = site.weibull.wind_speeds, stated.weibull.wind_speeds
+    widest = max(campaign.turbines, key=lambda turbine: turbine.operating_range[1])
+    if speeds != fine:
+        yield (
+            f"site.weibull.wind_speeds: layouts are searched at {plural(len(speeds), 'wind speed')} from {speeds[0]:g} "
+            f"to {speeds[-1]:g} m/s; {stating} in bins of {STATED_STEP:g} m/s from {fine[0]:g} to {fine[-1]:g} m/s, "
+            f"{kept}; {_in_bins(stated, site, widest)}"
+        )
+    elif (ends := widest.operating_range[1]) > speeds[-1] + STATED_STEP:
+        beyond = (
+            *speeds,
+            *(float(speed) for speed in range(math.ceil(speeds[-1] + 0.5), math.ceil(ends) + 1)),
+        )
+        more = site.model_copy(update={"weibull": site.weibull.model_copy(update={"wind_speeds": beyond})})
+        yield (
+            f"site.weibull.wind_speeds: they end at {speeds[-1]:g} m/s, but type {widest.name} operates up to {ends:g} "
+            f"m/s; {_in_bins(more, site, widest)}; list them up to {ends:g} to count that"
+        )
+
+
+def _in_bins(one: SiteSection, other: SiteSection, turbine: TurbineSection) -> str:
+    """Return in words what share of the year two sites cover, and what a turbine without wakes gives in them."""
+    if one.local is not None:
+        return "how much that changes differs from place to place"
+    states = [readers().wind_of(site).states() for site in (one, other)]
+    power = readers().turbine_of(turbine).power_at
+    gwh = [mean_power_to_aep_gwh(float(given.probability @ power(given.speed))) for given in states]
+    these, those = (f"{100.0 * given.probability.sum():.4g} % of the year" for given in states)
+    return (
+        f"these cover {these}, and a turbine of type {turbine.name} without wakes gives {gwh[0]:.4g} GWh in them; the "
+        f"wind speeds of the search cover {those} and give {gwh[1]:.4g} GWh ({100.0 * (gwh[1] / gwh[0] - 1.0):+.3g} %)"
     )
 
 
-def _power(turbine: Turbine, table: Table) -> Iterator[str]:
+def _power(turbine: TurbineSection, table: Tabulated) -> Iterator[str]:
     points = [
         (power / wind_power_w(table.rotor_diameter_m, speed), speed)
         for speed, power in zip(table.wind_speed, table.power_w, strict=True)
@@ -79,7 +118,7 @@ _ROUND_STEPS = (1.0, 0.5, 0.1, 0.05)
 """In units of the first digit, the roundest first: 9.95 MW is near 10 MW and 12.48 MW near 12.5 MW."""
 
 
-def doubts_about_ratings(campaign: Campaign) -> Iterator[str]:
+def _ratings(campaign: Campaign) -> Iterator[str]:
     """One sentence for each turbine type whose count would differ if its curve ended at a round figure."""
     for turbine in campaign.turbines:
         round_mw = _round_figure_nearby(turbine)
@@ -94,15 +133,15 @@ def doubts_about_ratings(campaign: Campaign) -> Iterator[str]:
         if not differ:
             continue
         farm_name, capacity_mw, count, otherwise = differ[0]
-        others = f" (and {len(differ) - 1} more farms likewise)" if len(differ) > 1 else ""
+        others = f" (and {plural(len(differ) - 1, 'more farm')} likewise)" if len(differ) > 1 else ""
         yield (
-            f"type {turbine.name}: {capacity_mw:g} MW make {count} turbines in farm {farm_name}, because the largest "
-            f"power of the curve, {turbine.rated_power_mw:.10g} MW, is taken as the rating; with {round_mw:g} MW it "
-            f"would be {otherwise}{others}; give rated_power_mw in the table"
+            f"type {turbine.name}: {capacity_mw:g} MW make {plural(count, 'turbine')} in farm {farm_name}, as the "
+            f"largest power of the curve, {turbine.rated_power_mw:.10g} MW, is taken as the rating; with "
+            f"{round_mw:g} MW it would be {otherwise}{others}; give rated_power_mw in the table"
         )
 
 
-def _round_figure_nearby(turbine: Turbine) -> float | None:
+def _round_figure_nearby(turbine: TurbineSection) -> float | None:
     """The roundest figure within 1 % of a rating that was taken from a curve; None where it is that figure."""
     if turbine.table is None or turbine.table.rated_power_mw is not None:
         return None
@@ -118,7 +157,7 @@ def _round_figure_nearby(turbine: Turbine) -> float | None:
 _PACKAGES = {"pywake": ("py_wake", "PyWake"), "floris": ("floris", "FLORIS")}
 
 
-def doubts_about_engine(campaign: Campaign) -> Iterator[str]:
+def _engine(campaign: Campaign) -> Iterator[str]:
     """A campaign may run on another machine than it is checked on, so this is no more than a doubt."""
     key = campaign.wake.chosen[0]
     given = campaign.wake.named_code
@@ -131,14 +170,12 @@ def doubts_about_engine(campaign: Campaign) -> Iterator[str]:
 
 def notes_about_files(campaign: Campaign) -> Iterator[str]:
     """One sentence per note, with the section and the name of the file."""
-    yield from _notes("site", campaign.site.source)
-    for turbine in campaign.turbines:
-        yield from _notes(f"type {turbine.name}", turbine.source)
+    sources = [
+        ("site", campaign.site.source),
+        *((f"type {one.name}", one.source) for one in campaign.turbines),
+    ]
     for _, group in groups_in(campaign):
-        for turbine in group.turbines or ():
-            yield from _notes(f"{group.label}, type {turbine.name}", turbine.source)
-
-
-def _notes(what: str, source: FileSource | None) -> Iterator[str]:
-    if source is not None:
-        yield from (f"{what}, from {source.file}: {note}" for note in source.notes or ())
+        sources += [(f"{group.label}, type {one.name}", one.source) for one in group.turbines or ()]
+    for what, source in sources:
+        if source is not None:
+            yield from (f"{what}, from {source.file}: {note}" for note in source.notes or ())

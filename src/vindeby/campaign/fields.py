@@ -7,23 +7,39 @@ from pydantic import (
     AfterValidator,
     BeforeValidator,
     Field,
+    PrivateAttr,
+    SerializationInfo,
     Strict,
     ValidationInfo,
     ValidatorFunctionWrapHandler,
     WrapValidator,
+    field_serializer,
     field_validator,
     model_validator,
 )
 
-from vindeby.campaign.sections.costs import Costs, Objective, Over
-from vindeby.campaign.sections.farm import Amount, Farm, Neighbours, Spacing, even_shares
-from vindeby.campaign.sections.method import Step, begins_with_a_start, one_step_is_a_pipeline
+from vindeby.campaign.reading.varied import set_whole
+from vindeby.campaign.sections.costs import CostsSection, Objective, Over
+from vindeby.campaign.sections.farm import AllNeighbours, Amount, Farm, NeighbourGroup, Spacing, even_shares
+from vindeby.campaign.sections.layouts import LayoutsSection
+from vindeby.campaign.sections.method import Step, StoredSection, one_step_is_a_pipeline, some_are_alone
 from vindeby.campaign.sections.run_options import RunOptions
 from vindeby.campaign.sections.scenarios import Scenarios
-from vindeby.campaign.sections.site import Site
-from vindeby.campaign.sections.turbines import Turbine
-from vindeby.campaign.sections.values import NAMED, CoordinateSystem, Count, Name, Text, refusal, require
-from vindeby.campaign.sections.wake_model import NamedCode, WakeModel
+from vindeby.campaign.sections.site import SiteSection
+from vindeby.campaign.sections.turbines import TurbineSection
+from vindeby.campaign.sections.values import (
+    NAMED,
+    PACKED,
+    CoordinateSystem,
+    Count,
+    Name,
+    Text,
+    refusal,
+    require,
+)
+from vindeby.campaign.sections.vary import Vary, refuse_bad_paths
+from vindeby.campaign.sections.wake_model import NamedCode, WakeSection
+from vindeby.campaign.variants import Combination, checked_axes
 
 MAX_TASKS = 10_000_000
 
@@ -54,8 +70,8 @@ _WITHOUT_WIND: Mapping[str, Any] = {
     "farms": (),
     "turbines": (),
     "min_spacing": Spacing.model_construct(),
-    "site": Site.model_construct(),
-    "wake": WakeModel.model_construct(),
+    "site": SiteSection.model_construct(),
+    "wake": WakeSection.model_construct(),
 }
 """What a campaign about a function without wind has in place of these fields."""
 ABOUT_WIND = (
@@ -67,6 +83,7 @@ ABOUT_WIND = (
     "scenarios",
     "costs",
     "objective",
+    "start",
 )
 """The keys of a campaign file that a campaign about a function without wind leaves out, all of them."""
 
@@ -91,35 +108,49 @@ class CampaignFields(Amount):
     """The coordinate reference system whose metres all coordinates are, where it is known; decides no result."""
     farms: Annotated[tuple[Farm, ...], *NAMED, WrapValidator(_unless_left_out)]
     """The farms."""
-    turbines: Annotated[tuple[Turbine, ...], *NAMED, WrapValidator(_unless_left_out)]
+    turbines: Annotated[tuple[TurbineSection, ...], *NAMED, WrapValidator(_unless_left_out)]
     """The turbine types."""
-    neighbours: Neighbours | None = None
+    neighbours: AllNeighbours | None = None
     """Turbines that stand already, around every farm."""
     min_spacing: Annotated[Spacing, WrapValidator(_unless_left_out)]
     """The least distance between two turbines, such as 3 D or 720 m."""
-    costs: Costs | None = None
+    costs: CostsSection | None = None
     """What the farm costs, in EUR; results then carry their cost, LCOE and, with a price, NPV."""
     objective: Objective | None = None
     """What tells the better of two layouts; AEP by default."""
-    site: Annotated[Site, WrapValidator(_unless_left_out)]
+    site: Annotated[SiteSection, WrapValidator(_unless_left_out)]
     """The wind."""
-    wake: Annotated[WakeModel, WrapValidator(_unless_left_out)]
+    wake: Annotated[WakeSection, WrapValidator(_unless_left_out)]
     """The wake model."""
     scenarios: Scenarios | None = None
     """How wind, wakes or neighbours may differ; the objective says how a layout is valued over all of them."""
+    start: LayoutsSection | None = None
+    """The layouts that searches start from; by default the first step makes one."""
     method: Annotated[
         tuple[Step, ...],
         BeforeValidator(one_step_is_a_pipeline, Step | _Steps),
         Field(min_length=1),
-        AfterValidator(begins_with_a_start),
+        AfterValidator(some_are_alone),
     ]
     """How layouts are searched: one step, or a list of steps."""
     seeds: Annotated[
         tuple[Seed, ...], BeforeValidator(_count_is_a_range, Count | _Seeds), Field(min_length=1)
     ]
     """A number n of seeds (0 to n - 1), or a list of them."""
+    vary: Vary | None = None
+    """Further axes: each has named values, and each value sets fields of the campaign."""
     run: RunOptions = RunOptions()
     """How the campaign is run; decides no result."""
+    _combination: Combination = PrivateAttr(default=Combination())
+
+    @property
+    def combination(self) -> Combination:
+        """The values of the axes that this campaign is made with; without values where there are no axes."""
+        return self._combination
+
+    def set_combination(self, combination: Combination) -> None:
+        """Note the values of the axes that this campaign is made with."""
+        self._combination = combination
 
     @property
     def named_code(self) -> list[NamedCode]:
@@ -143,12 +174,34 @@ class CampaignFields(Amount):
         return next((step.call.returns for step in self.method if step.call and step.call.returns), None)
 
     @property
+    def groups(self) -> tuple[NeighbourGroup, ...]:
+        """The turbines that stand already around every farm, without farms of a database of stored layouts."""
+        return tuple(one for one in self.neighbours or () if isinstance(one, NeighbourGroup))
+
+    @property
+    def stored(self) -> StoredSection | None:
+        """Which stored layouts are evaluated; None for a campaign that searches."""
+        return self.method[0].stored
+
+    @property
+    def stated_site(self) -> SiteSection:
+        """The site in which energies are stated, whatever the bins of the search are; ``site`` itself if it is fine."""
+        return self.site.stated(turbine.operating_range for turbine in self.turbines)
+
+    def site_identity(self) -> dict[str, Any]:
+        """What of the wind decides a result: that of the search, and the wind speeds that energies are stated at."""
+        stated, identity = self.stated_site.weibull, self.site.identity()
+        if stated is None or self.site.weibull is None or stated.wind_speeds == self.site.weibull.wind_speeds:
+            return identity
+        return {**identity, "stated_speeds": stated.wind_speeds}
+
+    @property
     def total_configs(self) -> int:
         """How many tasks there are."""
         cells = sum(len(self.turbines) if self.mix_of(farm) is None else 1 for farm in self.farms)
         return (cells if self.is_about_wind else 1) * len(self.seeds)
 
-    def turbine_count(self, farm: Farm, turbine: Turbine) -> int:
+    def turbine_count(self, farm: Farm, turbine: TurbineSection) -> int:
         """How many turbines of this type stand in this farm; 0 where not even one fits the capacity."""
         return self.level_of(farm).count(turbine.rated_power_mw)
 
@@ -181,7 +234,8 @@ class CampaignFields(Amount):
     @model_validator(mode="before")
     @classmethod
     def _wind_may_be_left_out(cls, data: Any) -> Any:
-        """Where a function needs no wind, put in empty fields for everything about it."""
+        if isinstance(data, dict):
+            data = {**data, **set_whole(data, cls.model_fields)}
         if not isinstance(data, dict) or data.keys() & set(ABOUT_WIND):
             return data
         empty = dict.fromkeys(_WITHOUT_WIND, _LEFT_OUT)
@@ -194,3 +248,16 @@ class CampaignFields(Amount):
             twice = next(seed for index, seed in enumerate(seeds) if seed in seeds[:index])
             raise refusal("a seed is listed twice", remedy="list each seed once", value=twice)
         return seeds
+
+    @field_validator("vary", mode="after")
+    @classmethod
+    def _axes_are_known(cls, axes: dict[str, dict[str, Any]] | None) -> dict[str, dict[str, Any]] | None:
+        if axes is None:
+            return None
+        refuse_bad_paths(axes, cls.model_fields)
+        return checked_axes(cls, axes)
+
+    @field_serializer("vary")
+    def _write_axes(self, axes: Any, info: SerializationInfo) -> Any:
+        is_packed = isinstance(info.context, dict) and info.context.get(PACKED)
+        return checked_axes(type(self), axes, context=info.context) if axes and is_packed else axes

@@ -24,7 +24,7 @@ from vindeby.campaign.reading.code_files import offers
 from vindeby.campaign.reading.extending import KEY
 from vindeby.campaign.sections.method import Step
 from vindeby.campaign.sections.values import NamedOneOf, OneOf, Section, section_of
-from vindeby.campaign.sections.wake_model import WakeModel
+from vindeby.campaign.sections.wake_model import WakeSection
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _FROM_FILE = {
@@ -52,11 +52,15 @@ _CALLS_A_FUNCTION = {
 def json_schema(*, offered: bool = True) -> dict[str, Any]:
     """The schema of a campaign file, as plain data; with what packages offer on this machine, or without it."""
     schema = Campaign.model_json_schema(by_alias=True, schema_generator=_OfSections)
-    wake = schema["$defs"]["WakeModel"]["anyOf"][0]["properties"]
+    wake = schema["$defs"]["WakeSection"]["anyOf"][0]["properties"]
     wake["options"] = {"type": "object", "description": "Options of pywake, floris or python, beside it."}
-    for section in (WakeModel, Step) if offered else ():
+    for section in (WakeSection, Step) if offered else ():
         _add_offers(section.group, schema["$defs"][section.__name__]["anyOf"])
-    schema["anyOf"] = [{"required": schema.pop("required")}, _CALLS_A_FUNCTION, {"required": [KEY]}]
+    schema["anyOf"] = [
+        {"required": schema.pop("required")},
+        _CALLS_A_FUNCTION,
+        *({"required": [key]} for key in (KEY, "vary")),
+    ]
     base = "A campaign file, or a preset, with everything that this file leaves out."
     schema["properties"][KEY] = {"type": "string", "description": base}
     farms = schema["properties"]["farms"]
@@ -71,7 +75,6 @@ def schema_text(*, offered: bool = True) -> str:
 
 
 def _add_offers(group: str, forms: list[JsonSchemaValue]) -> None:
-    """Add what packages offer to the mapping, which is the first form, and to the bare names; built-in names stay."""
     mapping, names = forms[0], next(form["enum"] for form in forms if "enum" in form)
     for name, offer in offers(group).items():
         if name not in mapping["properties"] and not offer.trouble:
@@ -83,7 +86,6 @@ def _add_offers(group: str, forms: list[JsonSchemaValue]) -> None:
 
 class _OfSections(GenerateJsonSchema):
     def model_schema(self, schema: core_schema.ModelSchema) -> JsonSchemaValue:
-        """The mapping that a section is, with the words of its source, and the other forms in which it may be given."""
         section: type[Section] = schema["cls"]
         full = _described(section, super().model_schema(schema))
         for name, field in section.model_fields.items():
@@ -97,12 +99,10 @@ class _OfSections(GenerateJsonSchema):
         return {"description": full["description"], "anyOf": [full, *others]} if others else full
 
     def dataclass_schema(self, schema: core_schema.DataclassSchema) -> JsonSchemaValue:
-        """The same for the parameters of a search method or a wake model."""
         return _described(schema["cls"], super().dataclass_schema(schema))
 
 
 def _described(section: type[Any], schema: JsonSchemaValue) -> JsonSchemaValue:
-    """The schema of a mapping with the words of its source."""
     about = dict(_field_descriptions(section))
     aliases = {field.alias: name for name, field in getattr(section, "model_fields", {}).items()}
     for key, written in schema["properties"].items():
@@ -112,7 +112,6 @@ def _described(section: type[Any], schema: JsonSchemaValue) -> JsonSchemaValue:
 
 
 def _short_forms(section: type[Section], full: JsonSchemaValue) -> Iterator[JsonSchemaValue]:
-    """What may be written instead of the mapping: a bare name, the value of one key, or a form of its own."""
     if issubclass(section, NamedOneOf):
         yield {"enum": section.bare_names()}
     if key := section.bare[0]:

@@ -10,7 +10,7 @@ from vindeby.arrays import FloatArray, IntArray
 from vindeby.campaign.fields import CampaignFields
 from vindeby.campaign.reading.yaml_text import Path
 from vindeby.campaign.sections.farm import NeighbourGroup
-from vindeby.campaign.sections.turbines import Turbine
+from vindeby.campaign.sections.turbines import TurbineSection
 from vindeby.campaign.tasks import digest
 
 
@@ -20,21 +20,21 @@ class Standing:
 
     x: float
     y: float
-    turbine: Turbine
+    turbine: TurbineSection
     group: NeighbourGroup
 
 
 def groups_in(campaign: CampaignFields, farm_idx: int | None = None) -> Iterator[tuple[Path, NeighbourGroup]]:
     """Every group of neighbours with its path in the file, those of the campaign first; or only those around a farm.
 
-    Those of scenarios come last, of all of them.
+    Those of scenarios come last, of all of them. Farms of a database of stored layouts are left out.
     """
     for index, group in enumerate(campaign.neighbours or ()):
-        yield ("neighbours", index), group
-    for number, farm in enumerate(campaign.farms):
-        if farm_idx in (None, number):
-            for index, group in enumerate(farm.neighbours or ()):
-                yield ("farms", number, "neighbours", index), group
+        if isinstance(group, NeighbourGroup):
+            yield ("neighbours", index), group
+    for number in range(len(campaign.farms)) if farm_idx is None else (farm_idx,):
+        for index, group in enumerate(campaign.farms[number].neighbours or ()):
+            yield ("farms", number, "neighbours", index), group
     for number, scenario in enumerate(campaign.scenarios or ()):
         for index, group in enumerate(scenario.neighbours or ()):
             yield ("scenarios", number, "neighbours", index), group
@@ -60,7 +60,7 @@ def groups_of(campaign: CampaignFields, farm_idx: int) -> dict[str, FloatArray]:
 class Around:
     """What stands around a farm. ``turbines`` are the farm's own types, then those of neighbours that differ."""
 
-    turbines: list[Turbine]
+    turbines: list[TurbineSection]
     spacing_m: list[float]
     """The spacing of each type; a pair keeps the mean of its two."""
     x: FloatArray
@@ -72,7 +72,7 @@ class Around:
         return len(self.x)
 
 
-def around(campaign: CampaignFields, farm_idx: int | None, own: Sequence[Turbine] = ()) -> Around:
+def around(campaign: CampaignFields, farm_idx: int | None, own: Sequence[TurbineSection] = ()) -> Around:
     """What stands around this farm, whose own turbines are of these types; nothing without a farm."""
     standing = () if farm_idx is None else neighbours_of(campaign, farm_idx)
     types = list(own)
@@ -99,7 +99,7 @@ def identity_around(campaign: CampaignFields, farm_idx: int) -> str | None:
     return digest({"types": types, "spacing_m": beside.spacing_m, "places": [[*place] for place in places]})
 
 
-def standing_in(group: NeighbourGroup, shared: Sequence[Turbine]) -> Iterator[Standing]:
+def standing_in(group: NeighbourGroup, shared: Sequence[TurbineSection]) -> Iterator[Standing]:
     """The turbines of one group, each with its type; ``shared`` are the campaign's types."""
     by_name = {turbine.name: turbine for turbine in (*shared, *(group.turbines or ()))}
     for (x, y), name in zip(group.positions, group.type_names, strict=True):

@@ -10,16 +10,15 @@ import shapely
 from vindeby.campaign.fields import MAX_TASKS, CampaignFields
 from vindeby.campaign.neighbours import groups_in
 from vindeby.campaign.reading.yaml_text import Path, field_name
-from vindeby.campaign.sections.boundary import Boundary
-from vindeby.campaign.sections.costs import WAYS, Cables, Depth, Foundation
+from vindeby.campaign.sections.boundary import BoundarySection
+from vindeby.campaign.sections.costs import WAYS, Cables, Depth, FoundationSection
 from vindeby.campaign.sections.farm import MAX_TURBINES, CountRange, Farm
-from vindeby.campaign.sections.local_wind import LocalWind
+from vindeby.campaign.sections.local_wind import LocalWindSection
 from vindeby.campaign.sections.method import Step
-from vindeby.campaign.sections.site import Site
-from vindeby.campaign.sections.time_series import States, TimeSeries, TurbulenceTable
-from vindeby.campaign.sections.turbines import Turbine
+from vindeby.campaign.sections.site import SiteSection
+from vindeby.campaign.sections.time_series import States, TimeSeries, refuse_speeds_outside
+from vindeby.campaign.sections.turbines import TurbineSection
 from vindeby.campaign.sections.values import refusal, require
-from vindeby.text import plural
 
 _DEPTHS_TRIED = 2001
 SAME_PLACE_M = 0.01
@@ -29,13 +28,9 @@ SAME_PLACE_M = 0.01
 def refuse_counts(campaign: CampaignFields) -> None:
     """Refuse a farm without a number of turbines, and numbers that cannot be."""
     for index, farm in enumerate(campaign.farms):
-        require(
-            farm.amount_is_said or campaign.amount_is_said,
-            f"the number of turbines in farm {farm.name!r} is missing",
-            "give n_turbines or capacity_mw, or a mix, for the campaign or for the farm",
-            "farms",
-            index,
-        )
+        wrong = f"the number of turbines in farm {farm.name!r} is missing"
+        remedy = "give n_turbines or capacity_mw, or a mix, for the campaign or for the farm"
+        require(farm.amount_is_said or campaign.amount_is_said, wrong, remedy, "farms", index)
     _refuse_mixes(campaign)
     _refuse_objective(campaign)
     for index in range(len(campaign.farms)):
@@ -45,7 +40,7 @@ def refuse_counts(campaign: CampaignFields) -> None:
     require(campaign.total_configs <= MAX_TASKS, tasks, f"stay below {MAX_TASKS:,}", "seeds")
 
 
-def _refuse_impossible_count(campaign: CampaignFields, index: int, turbine: Turbine) -> None:
+def _refuse_impossible_count(campaign: CampaignFields, index: int, turbine: TurbineSection) -> None:
     farm, rated = campaign.farms[index], turbine.rated_power_mw
     kind = f"of type {turbine.name!r} ({rated:g} MW)"
     for number, (zone, count) in enumerate(zip(farm.zones or (), farm.zone_counts(rated), strict=True)):
@@ -59,17 +54,6 @@ def _refuse_impossible_count(campaign: CampaignFields, index: int, turbine: Turb
     require(1 <= count <= MAX_TURBINES, wrong, remedy, *level, "capacity_mw")
 
 
-def refuse_cases(campaign: CampaignFields) -> None:
-    """Refuse another number of cases than of seeds."""
-    seeds = len(campaign.seeds)
-    for index, step in enumerate(campaign.method):
-        if step.call is not None and step.call.cases is not None:
-            count = len(step.call.cases)
-            wrong = f"has {plural(count, 'case')}, but there are {plural(seeds, 'seed')}"
-            at = ("method", index, "call", "cases")
-            require(count == seeds, wrong, "give one case for each seed", *at)
-
-
 def _require_types(campaign: CampaignFields, names: Iterable[str], at: Path) -> None:
     known = [turbine.name for turbine in campaign.turbines]
     for name in names:
@@ -78,7 +62,6 @@ def _require_types(campaign: CampaignFields, names: Iterable[str], at: Path) -> 
 
 
 def _refuse_mixes(campaign: CampaignFields) -> None:
-    """Refuse a mix of types that the campaign does not have, or of another number than the zones."""
     _require_types(campaign, campaign.mix or (), ("mix",))
     for index, farm in enumerate(campaign.farms):
         at = ("farms", index)
@@ -92,10 +75,9 @@ def _refuse_mixes(campaign: CampaignFields) -> None:
 
 
 def _refuse_objective(campaign: CampaignFields) -> None:
-    """Refuse ranges that the objective cannot tell apart, and costs of types that the campaign does not have."""
     objective = campaign.objective
     # A function of the user's own may have an objective of its own; stored layouts are only evaluated.
-    chosen = None if any(step.call for step in campaign.method) else _first_range(campaign)
+    chosen = None if any(step.call or step.stored for step in campaign.method) else _first_range(campaign)
     if chosen is not None:
         at, range_ = chosen
         wrong = f"{range_} turbines cannot be compared by their AEP: more turbines always give more"
@@ -109,7 +91,6 @@ def _refuse_objective(campaign: CampaignFields) -> None:
 
 
 def _require_each_type(campaign: CampaignFields, given: Any, at: Path) -> None:
-    """Refuse a cost by type that leaves out a type, or that names another."""
     for turbine in campaign.turbines if isinstance(given, dict) else ():
         wrong = f"does not say what a turbine of type {turbine.name!r} costs"
         require(turbine.name in given, wrong, "give every type its cost, or one number for all", *at)
@@ -141,7 +122,6 @@ def refuse_costs(campaign: CampaignFields) -> None:
 
 
 def _refuse_prices(campaign: CampaignFields, count: int) -> None:
-    """Refuse prices that do not fit the wind states, and for a search that chooses turbines."""
     at, (_, given) = ("objective", "price"), campaign.site.chosen
     steps = len(given.wind_speed) if isinstance(given, TimeSeries | States) else 0
     wrong = f"has {count} prices, but the site has {steps or 'no'} steps"
@@ -152,7 +132,6 @@ def _refuse_prices(campaign: CampaignFields, count: int) -> None:
 
 
 def _refuse_cables(farm: Farm, cables: Cables) -> None:
-    """Refuse a farm without substations, and substations where no cable may lie."""
     at, area = ("costs", "cables", "substations"), farm.boundary.shape()
     given = cables.substations_of(farm.name)
     wrong = f"does not say where the substations of farm {farm.name!r} are"
@@ -171,8 +150,7 @@ def _refuse_cables(farm: Farm, cables: Cables) -> None:
         require(not outside and not holes.contains(point), wrong, remedy, *at)
 
 
-def _refuse_depths(foundation: Foundation, boundary: Boundary, what: str) -> None:
-    """Refuse land, depths outside the limits, and a curve that does not hold the others or is negative there."""
+def _refuse_depths(foundation: FoundationSection, boundary: BoundarySection, what: str) -> None:
     at, (least, most) = ("costs", "foundation"), foundation.depth.limits or (-math.inf, math.inf)
     area = boundary.shape()
     x, y, depths = foundation.depth.around(area)
@@ -199,17 +177,15 @@ def _refuse_depths(foundation: Foundation, boundary: Boundary, what: str) -> Non
 
 
 def _first_range(campaign: CampaignFields) -> tuple[Path, CountRange] | None:
-    """Where the first range of counts is written, and which."""
     if campaign.count_range is not None and not all(farm.amount_is_said for farm in campaign.farms):
         return (), campaign.count_range
     given = ((("farms", index), farm.count_range) for index, farm in enumerate(campaign.farms))
     return next(((at, range_) for at, range_ in given if range_ is not None), None)
 
 
-def refuse_unknown_wind(site: Site, steps: Sequence[Step]) -> None:
+def refuse_unknown_wind(site: SiteSection, steps: Sequence[Step]) -> None:
     """Refuse wind speeds and directions of a smart start that the site has no probability or turbulence for."""
     key, given = site.chosen
-    known = turbulence_speeds(site) or (0.0, math.inf)
     state_by_state = f"has no meaning for a site of {given.title}, whose states are taken as they are"
     for index, step in enumerate(steps):
         if (start := step.smart_start) is None:
@@ -218,16 +194,7 @@ def refuse_unknown_wind(site: Site, steps: Sequence[Step]) -> None:
         for name in ("wind_speeds", "wind_directions"):
             unused = getattr(start, name) is None or key not in ("time_series", "states")
             require(unused, state_by_state, "leave it out", *at, name)
-        for speed in start.wind_speeds or ():
-            wrong = f"has {speed:g} m/s, but the turbulence intensity is known from {known[0]:g} to {known[-1]:g} m/s"
-            remedy = "leave these wind speeds out, or add points to the turbulence intensity"
-            require(known[0] <= speed <= known[-1], wrong, remedy, *at, "wind_speeds")
-
-
-def turbulence_speeds(site: Site) -> tuple[float, ...] | None:
-    """The wind speeds at which the turbulence intensity is given; None where it does not depend on them."""
-    turbulence = getattr(site.chosen[1], "turbulence_intensity", None)
-    return turbulence.wind_speeds if isinstance(turbulence, TurbulenceTable) else None
+        refuse_speeds_outside(given.turbulence_intensity, start.wind_speeds or (), *at, "wind_speeds")
 
 
 def refuse_unsuitable_wake_model(campaign: CampaignFields) -> None:
@@ -281,33 +248,30 @@ def refuse_outside_local_wind(campaign: CampaignFields) -> None:
     local = campaign.site.local
     if local is None:
         return
+    of = "the local wind"
     for index, farm in enumerate(campaign.farms):
-        _refuse_corners(farm, local, "the local wind", index)
-    types: list[tuple[Path, Turbine]] = [
+        _refuse_corners(farm, local, of, index)
+    types: list[tuple[Path, TurbineSection]] = [
         (("turbines", index), turbine) for index, turbine in enumerate(campaign.turbines)
     ]
     for at, group in groups_in(campaign):
         for index, (x, y) in enumerate(group.positions):
-            here = (*at, "positions", index)
-            _refuse_place(local, "the local wind", f"neighbour {index}", x, y, here)
+            _refuse_place(local, of, f"neighbour {index}", x, y, (*at, "positions", index))
         types += [((*at, "turbines", index), turbine) for index, turbine in enumerate(group.turbines or ())]
-    for at, turbine in types if local.height else ():
-        low, high = (local.height or (0.0,))[0], (local.height or (0.0,))[-1]
-        wrong = (
-            f"the hub height of {turbine.name!r}, {turbine.hub_height_m:g} m, is outside the grid of the local wind, "
-            f"which goes from {low:g} to {high:g} m"
-        )
+    heights = local.height or (0.0, math.inf)
+    for at, turbine in types:
+        hub = f"the hub height of {turbine.name!r}, {turbine.hub_height_m:g} m"
         remedy = "give a grid that holds this height, or one without heights"
-        require(low <= turbine.hub_height_m <= high, wrong, remedy, *at)
+        wrong = f"{hub}, is outside the grid of {of}, which goes from {heights[0]:g} to {heights[-1]:g} m"
+        require(heights[0] <= turbine.hub_height_m <= heights[-1], wrong, remedy, *at)
 
 
-def _refuse_corners(farm: Farm, grid: LocalWind | Depth, of: str, index: int) -> None:
-    """Refuse a farm that reaches beyond a grid."""
+def _refuse_corners(farm: Farm, grid: LocalWindSection | Depth, of: str, index: int) -> None:
     for what, x, y in _corners(farm.boundary):
         _refuse_place(grid, of, f"{what} of farm {farm.name!r}", x, y, ("farms", index, "boundary"))
 
 
-def _corners(boundary: Boundary) -> Iterator[tuple[str, float, float]]:
+def _corners(boundary: BoundarySection) -> Iterator[tuple[str, float, float]]:
     """The places that must be covered, so that the whole area is."""
     if boundary.circle is not None:
         (x, y), radius = boundary.circle.center, boundary.circle.radius_m
@@ -319,7 +283,7 @@ def _corners(boundary: Boundary) -> Iterator[tuple[str, float, float]]:
             yield f"corner {index}", x, y
 
 
-def _refuse_place(grid: LocalWind | Depth, of: str, what: str, x: float, y: float, at: Path) -> None:
+def _refuse_place(grid: LocalWindSection | Depth, of: str, what: str, x: float, y: float, at: Path) -> None:
     (west, *_, east), (south, *_, north) = grid.x, grid.y
     wrong = (
         f"{what} at ({x:.10g}, {y:.10g}) is outside the grid of {of}, which goes from x {west:.10g} to "

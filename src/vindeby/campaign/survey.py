@@ -2,7 +2,7 @@
 
 import itertools
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import shapely
@@ -10,19 +10,16 @@ from shapely.geometry.base import BaseGeometry
 
 from vindeby import units
 from vindeby.campaign.campaign import Campaign
-from vindeby.campaign.doubts import (
-    doubts_about_engine,
-    doubts_about_ratings,
-    doubts_about_wind,
-    notes_about_files,
-)
+from vindeby.campaign.coordinates import doubts_about_coordinates
+from vindeby.campaign.doubts import doubts
 from vindeby.campaign.neighbours import around, groups_in, groups_of, neighbours_of
+from vindeby.campaign.reading.tables import look_like_degrees
 from vindeby.campaign.sections.boundary import grid_inside, most_points, random_fill
 from vindeby.campaign.sections.farm import Farm
 from vindeby.campaign.tasks import Cell
 from vindeby.text import plural
 
-_DEGREES_NOT_METRES = 360.0
+_ARE_DEGREES = "within 360 m of the origin; are they degrees?"
 _SHARED_KM2 = 1e-4
 """Zones that overlap by less than this share an edge, but for rounding."""
 
@@ -76,8 +73,35 @@ class Survey:
     warnings: tuple[str, ...]
 
 
+_MOST_CELLS = 300
+
+
 def survey(campaign: Campaign) -> Survey:
-    """Count what the campaign would run and look for what cannot work."""
+    """Count what the campaign would run and look for what cannot work.
+
+    Of very many combinations, the first is looked at, and those that differ from it in one axis.
+    """
+    if campaign.vary is None:
+        return _survey(campaign, {})
+    lone = [axis for axis, names in campaign.axes.items() if len(names) == 1]
+    warnings = [f"vary.{axis}: has one value; it is part of keys and results like others" for axis in lone]
+    kinds: dict[object, list[Cell]] = {}
+    for cell in campaign.cells():
+        kinds.setdefault(replace(cell, identity="", combination=0, tag=""), []).append(cell)
+    shapes = [farm.boundary.shape() for farm in campaign.farms]
+    rows = [
+        replace(_row(campaign.of(one), one, shapes[one.farm_idx]), tasks=len(campaign.seeds) * len(alike))
+        for alike in (kinds.values() if campaign.is_about_wind else ())
+        for one in alike[:1]
+    ]
+    chosen = campaign.variants if len(campaign.cells()) <= _MOST_CELLS else campaign.one_at_a_time()
+    memo: dict[object, list[str]] = {}
+    warnings += [text for one in chosen for text in _survey(one, memo).warnings]
+    return Survey(tuple(rows), tuple(dict.fromkeys(warnings)))
+
+
+def _survey(campaign: Campaign, memo: dict[object, list[str]]) -> Survey:
+    """Survey one combination; ``memo`` has what was found about cells with the same numbers in others."""
     if not campaign.is_about_wind:
         return Survey((), ())
     shapes = [farm.boundary.shape() for farm in campaign.farms]
@@ -86,19 +110,17 @@ def survey(campaign: Campaign) -> Survey:
     warnings = [
         text for farm, shape in zip(campaign.farms, shapes, strict=True) for text in _doubts(farm, shape)
     ]
-    warnings.extend(doubts_about_neighbours(campaign, shapes))
-    warnings.extend(doubts_about_ratings(campaign))
-    warnings.extend(doubts_about_wind(campaign))
-    warnings.extend(doubts_about_engine(campaign))
-    warnings.extend(notes_about_files(campaign))
-    warnings.extend(_idle_objective(campaign, cells))
-    for farm_idx, shape in enumerate(shapes):
-        crowded = [
-            text
-            for row, cell in zip(rows, cells, strict=True)
-            if row.farm_idx == farm_idx
-            for text in _crowding(campaign, row, free_area(campaign, cell, shape))
-        ]
+    warnings += [*doubts_about_coordinates(campaign), *doubts_about_neighbours(campaign, shapes)]
+    warnings += [*doubts(campaign), *_idle_objective(campaign, cells)]
+    by_farm = itertools.groupby(zip(rows, cells, strict=True), lambda pair: pair[0].farm_idx)
+    for farm_idx, pairs in by_farm:
+        shape = shapes[farm_idx]
+        crowded = []
+        for row, cell in pairs:
+            key = (row, *(id(getattr(campaign, name)) for name in ("method", "neighbours", "scenarios")))
+            if key not in memo:
+                memo[key] = [*_crowding(campaign, row, free_area(campaign, cell, shape))]
+            crowded += memo[key]
         kinds = "types" if campaign.farms[farm_idx].zones is None else "types and zones"
         others = f" (and {len(crowded) - 1} more of its {kinds} likewise)" if len(crowded) > 1 else ""
         warnings.extend(text + others for text in crowded[:1])
@@ -151,10 +173,12 @@ def _most(shape: BaseGeometry, spacing_m: float, count: int) -> int:
 
 
 def _doubts(farm: Farm, shape: BaseGeometry) -> Iterator[str]:
-    if max(map(abs, shape.bounds)) <= _DEGREES_NOT_METRES:
-        yield f"farm {farm.name}: all coordinates are within {_DEGREES_NOT_METRES:g} m of the origin; are they degrees?"
-    outer = farm.boundary.model_copy(update={"exclusions": ()}).shape()
-    for index, hole in enumerate(farm.boundary.exclusions):
+    west, south, east, north = shape.bounds
+    if look_like_degrees((west, east), (south, north)):
+        yield f"farm {farm.name}: all coordinates are {_ARE_DEGREES}"
+    holes = farm.boundary.exclusions
+    outer = farm.boundary.model_copy(update={"exclusions": ()}).shape() if holes else shape
+    for index, hole in enumerate(holes):
         if not hole.shape().intersects(outer):
             yield f"farm {farm.name}: exclusions[{index}] lies outside the boundary and excludes nothing"
     for one, other in itertools.combinations(farm.zones or (), 2):
@@ -167,23 +191,22 @@ def _crowding(campaign: Campaign, row: CellSurvey, shape: BaseGeometry) -> Itera
     """What has no room, or may have none; turbines across the border of two zones are not looked at."""
     farm, start = campaign.farms[row.farm_idx], campaign.method[0].smart_start
     place = f"farm {row.farm}, type {row.type}"
-    beside = len(neighbours_of(campaign, row.farm_idx))
     areas = [(place, ZoneSurvey("", row.needed, row.area_km2, row.most_turbines), shape)]
     if farm.zones is not None:
         pairs = zip(row.zones, farm.zones, strict=True)
         areas = [(f"{place}, zone {zone.name}", zone, given.boundary.shape()) for zone, given in pairs]
-        beside = 0
     for name, zone, area in areas:
         count = zone.n_turbines
         if count > zone.most_turbines:
-            room = f"{zone.area_km2:.3g} km2" + (f" beside {beside} neighbours" if beside else "")
+            beside = 0 if farm.zones else len(neighbours_of(campaign, row.farm_idx))
+            room = f"{zone.area_km2:.3g} km2" + (f" beside {plural(beside, 'neighbour')}" if beside else "")
             yield (
                 f"{name}: {count} turbines cannot stand {row.spacing_m:g} m apart in {room}; no more than "
                 f"{zone.most_turbines} can; use fewer or a smaller min_spacing"
             )
         elif start is not None:
             bounds = None if farm.search == "in-turn" else shape.bounds
-            placed = random_fill(grid_inside(area, start.grid_size, bounds), row.spacing_m)
+            placed = random_fill(grid_inside(area, start.grid_size, bounds), row.spacing_m, count)
             if placed < count:
                 yield (
                     f"{name}: a random filling of a grid of {start.grid_size} x {start.grid_size} at "
@@ -223,8 +246,5 @@ def doubts_about_neighbours(campaign: Campaign, shapes: Sequence[BaseGeometry]) 
                     "to them than min_spacing"
                 )
     for _, group in groups_in(campaign):
-        if np.abs(np.array(group.positions)).max() <= _DEGREES_NOT_METRES:
-            count = plural(len(group.positions), "position")
-            yield (
-                f"neighbours {group.label}: {count} within {_DEGREES_NOT_METRES:g} m of the origin; are they degrees?"
-            )
+        if look_like_degrees(*zip(*group.positions, strict=True)):
+            yield f"neighbours {group.label}: {plural(len(group.positions), 'position')} {_ARE_DEGREES}"

@@ -1,25 +1,30 @@
 """The tasks of a campaign and their stable identity.
 
-A task's key (``farm0_t5_s12``) says which cell of the campaign it fills. Its fingerprint says what decides the
+A task's key (``farm0_t5_s12``) says which cell of the campaign it fills; a campaign with axes adds the tag of the
+combination (``farm0_t5_s12_1f3a9c02``). Its fingerprint says what decides the
 result: equal fingerprints mean equal results, so that a result made earlier can be taken for done. It is a
 SHA-256 over canonical JSON: keys sorted, floats in their shortest exact form, so it is the same on every machine
 and Python version, and does not depend on names, comments, key order, defaults written out, or the ``run`` part.
 """
+
+from __future__ import annotations
 
 import hashlib
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
+Place = tuple[int, int, str]
+"""A cell's place in the campaign: the numbers of its farm and type, and the tag of its combination (or nothing)."""
 RESULT_REVISION = 1
 """Raised when a change of vindeby changes results for the same campaign, so that old ones are not taken for new."""
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One layout to be found: a farm, a turbine type, a seed."""
+    """One layout to be found: a farm, a turbine type, a combination of the axes, a seed."""
 
     key: str
     fingerprint: str
@@ -28,11 +33,18 @@ class Task:
     seed: int
     n_turbines: int
     spacing_m: float
+    tag: str = ""
+    """That of the combination; empty without axes."""
+
+    @property
+    def place(self) -> Place:
+        """The place of its cell."""
+        return self.farm_idx, self.type_idx, self.tag
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A farm with a turbine type: all that its tasks have in common."""
+    """A farm with a turbine type in a combination of the axes: all that its tasks have in common."""
 
     farm_idx: int
     type_idx: int
@@ -48,8 +60,17 @@ class Cell:
     """Where the search chooses how many there are, the fewest; ``n_turbines`` are the most."""
     mix_ranges: tuple[tuple[int, int], ...] = ()
     """Where the search chooses the mix, the fewest and the most of each of its types."""
-    cases: Mapping[int, str] = field(default_factory=dict, hash=False)
-    """By seed a digest of what the tasks with that seed are about, where the campaign lists cases."""
+    by_seed: Mapping[int, str] = field(default_factory=dict, hash=False)
+    """By seed a digest of the layout that the task with that seed is given, where each seed has its own."""
+    combination: int = 0
+    """The number of its combination in ``Campaign.combinations``."""
+    tag: str = ""
+    """The tag of its combination; empty without axes."""
+
+    @property
+    def place(self) -> Place:
+        """Its farm, type and combination."""
+        return self.farm_idx, self.type_idx, self.tag
 
     @property
     def type_indices(self) -> tuple[int, ...]:
@@ -83,19 +104,24 @@ class Cell:
         """One task for each seed, in their order."""
         for seed in seeds:
             yield Task(
-                key=task_key(self.farm_idx, self.type_idx, seed),
+                key=self.key(seed),
                 fingerprint=self.fingerprint(seed),
                 farm_idx=self.farm_idx,
                 type_idx=self.type_idx,
                 seed=seed,
                 n_turbines=self.n_turbines,
                 spacing_m=self.spacing_m,
+                tag=self.tag,
             )
+
+    def key(self, seed: int) -> str:
+        """Return the key of its task with this seed."""
+        return task_key(self.farm_idx, self.type_idx, seed, self.tag)
 
     def fingerprint(self, seed: int) -> str:
         """What tells a task from all that would give another result: ``digest`` of cell and seed, but quicker."""
-        case = f'"case":"{self.cases[seed]}",' if seed in self.cases else ""
-        return hashlib.sha256(f'{{{case}"cell":"{self.identity}","seed":{seed}}}'.encode("ascii")).hexdigest()
+        own = f'"case":"{self.by_seed[seed]}",' if seed in self.by_seed else ""
+        return hashlib.sha256(f'{{{own}"cell":"{self.identity}","seed":{seed}}}'.encode("ascii")).hexdigest()
 
 
 def from_to(few: int, many: int) -> str:
@@ -108,21 +134,42 @@ def cell_key(farm_idx: int | str, type_idx: int | str) -> str:
     return f"farm{farm_idx}_t{type_idx}"
 
 
-def task_key(farm_idx: int | str, type_idx: int | str, seed: int | str) -> str:
-    """The name of a task's group in the database."""
-    return f"{cell_key(farm_idx, type_idx)}_s{seed}"
+def task_key(farm_idx: int | str, type_idx: int | str, seed: int | str, tag: str = "") -> str:
+    """The name of a task's group in the database; ``tag`` is that of its combination."""
+    return f"{cell_key(farm_idx, type_idx)}_s{seed}{tag and '_'}{tag}"
 
 
 _NUMBER = r"(\d{1,18})"  # not so many digits that they would not fit into 64 bits
-_KEY = re.compile(task_key(_NUMBER, _NUMBER, _NUMBER), re.ASCII)
+_KEY = re.compile(rf"{task_key(_NUMBER, _NUMBER, _NUMBER)}(?:_([0-9a-f]{{8}}))?", re.ASCII)
 KEY_OF_ATTRIBUTES = task_key("{farm_idx}", "{type_idx}", "{ss_seed}")
 """How a key is spelled by the attributes of a record, for ``str.format``, where the name of its group is lost."""
 
 
-def parse_key(key: str) -> tuple[int, int, int] | None:
-    """Farm, type and seed of a key; None for any other name. Leading zeros, as other scripts write, are accepted."""
+class KeyParts(NamedTuple):
+    """What a key says; ``task_key`` takes them in this order."""
+
+    farm_idx: int
+    type_idx: int
+    seed: int
+    tag: str
+
+    @property
+    def place(self) -> Place:
+        """The place of its cell."""
+        return self.farm_idx, self.type_idx, self.tag
+
+    @classmethod
+    def of(cls, key: str) -> KeyParts:
+        """Return what the key of a task says."""
+        parts = parse_key(key)
+        assert parts is not None, f"{key} is the key of a task"
+        return parts
+
+
+def parse_key(key: str) -> KeyParts | None:
+    """What a key says; None for any other name. Leading zeros, as other scripts write, are accepted."""
     match = _KEY.fullmatch(key)
-    return None if match is None else (int(match[1]), int(match[2]), int(match[3]))
+    return None if match is None else KeyParts(int(match[1]), int(match[2]), int(match[3]), match[4] or "")
 
 
 def digest(data: Any) -> str:
@@ -159,7 +206,7 @@ RESULT_ARRAYS: Mapping[str, Mapping[str, str]] = {
 """By the name of the array; written beside each of them into a database."""
 
 _OFF = "with the internal wakes switched off"
-STUDY_ARRAYS: Mapping[str, Mapping[str, str]] = {
+EVALUATED_ARRAYS: Mapping[str, Mapping[str, str]] = {
     "layout": {**RESULT_ARRAYS["layout"], "dimensions": "coordinate turbine"},
     "types": {**RESULT_ARRAYS["types"], "dimensions": "turbine"},
     "aep_free": _about("AEP if no turbine stood in a wake", "GWh/year"),
@@ -174,4 +221,4 @@ STUDY_ARRAYS: Mapping[str, Mapping[str, str]] = {
     "power": _about("power of each turbine at each step", "W", "turbine time"),
     "power_external": _about(f"power of each turbine at each step {_OFF}", "W", "turbine time"),
 }
-"""The same for a study, with the names of axes; a function of one's own may use these names for something else."""
+"""The same for stored layouts, with the names of axes; a user's function may use these names for something else."""

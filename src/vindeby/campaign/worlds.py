@@ -8,9 +8,9 @@ from vindeby.campaign.fields import CampaignFields
 from vindeby.campaign.neighbours import identity_around
 from vindeby.campaign.sections.costs import Objective
 from vindeby.campaign.sections.scenarios import OF_WAKES, Scenario
-from vindeby.campaign.sections.site import Site
+from vindeby.campaign.sections.site import SiteSection
 from vindeby.campaign.sections.values import require, under
-from vindeby.campaign.sections.wake_model import NamedCode, WakeModel
+from vindeby.campaign.sections.wake_model import NamedCode, WakeSection
 
 _MOST_SAMPLES = 1000
 
@@ -34,7 +34,7 @@ def in_scenario(campaign: CampaignFields, scenario: Scenario | None) -> Any:
     """The campaign in a scenario, before anything is drawn; as if there were no scenarios, without one."""
     if scenario is None:
         return campaign.model_copy(update={"scenarios": None})
-    site: Site = scenario.site or campaign.site
+    site: SiteSection = scenario.site or campaign.site
     changes: dict[str, Any] = scenario.changes
     if site.local is None and site.grid_convergence_deg is None:
         # The layouts lie as they do: other wind from true north is turned to their grid north, too.
@@ -60,8 +60,7 @@ def _samples(campaign: CampaignFields, scenario: Scenario) -> Iterator[World]:
         yield World(name, scenario.weight / len(drawn), base.model_copy(update=changed))
 
 
-def _with_parameters(model: WakeModel, values: dict[str, float]) -> WakeModel:
-    """The wake model with other parameters, checked like those of a file."""
+def _with_parameters(model: WakeSection, values: dict[str, float]) -> WakeSection:
     key, given = model.chosen
     if isinstance(given, NamedCode):
         return model.with_values({key: given.with_values({"options": {**given.options, **values}})})
@@ -76,7 +75,7 @@ def identity_of_scenarios(campaign: CampaignFields, farm_idx: int) -> list[dict[
         kept = {"vary", "samples", "seed"} if scenario.vary else set[str]()
         drawn = scenario.model_dump(include=kept, exclude_none=True)
         around = identity_around(world, farm_idx)
-        wind, wakes = world.site.identity(), world.wake.identity()
+        wind, wakes = world.site_identity(), world.wake.identity()
         found.append({"weight": scenario.weight, "site": wind, "wake": wakes, "around": around, **drawn})
     return found
 

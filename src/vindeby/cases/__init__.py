@@ -6,7 +6,7 @@ whether it keeps to the rules. Judges share no code with the engine that searche
 ``vindeby.layout`` or ``vindeby.assembly`` is used in this package.
 """
 
-from vindeby.cases.catalogue import Case, Record, all_cases, case_named, read_layout
-from vindeby.cases.judges import Verdict, judged
+from vindeby.cases.catalogue import Case, PublishedLayout, all_cases, case_named, read_layout
+from vindeby.cases.judges import CaseVerdict, judged
 
-__all__ = ["Case", "Record", "Verdict", "all_cases", "case_named", "judged", "read_layout"]
+__all__ = ["Case", "CaseVerdict", "PublishedLayout", "all_cases", "case_named", "judged", "read_layout"]

@@ -15,7 +15,8 @@ import numpy.typing as npt
 from vindeby.campaign import presets
 from vindeby.campaign.reading import source
 from vindeby.campaign.reading.files import read_bounded_text, suffix_of
-from vindeby.campaign.reading.tables import read_positions
+from vindeby.campaign.reading.readers import readers
+from vindeby.campaign.reading.tables import TableReader, read_coordinates
 from vindeby.campaign.reading.yaml_text import MAX_BYTES, read
 from vindeby.errors import ArgumentError, InputError, Problem
 
@@ -25,7 +26,7 @@ _REMEDY = "give one layout: a table with the columns x and y, in metres"
 
 
 @dataclass(frozen=True)
-class Record:
+class PublishedLayout:
     """The best layout of a case that vindeby has found, its worth, and what found it; x and y in metres.
 
     The command gives this layout with the code of ``commit``; later versions of a search may take another way.
@@ -72,7 +73,7 @@ class Case:
         return dict(source.load(f"{presets.CASE}{self.name}").data)
 
     @cached_property
-    def record(self) -> Record | None:
+    def record(self) -> PublishedLayout | None:
         """What vindeby has found; None where nothing is kept."""
         text = presets.case_file(f"{self.name}.csv")
         if not text:
@@ -80,7 +81,7 @@ class Case:
         head = dict(re.findall(r"^# (\w+): (.*)$", text, re.MULTILINE))
         x, y = _table(text, f"{self.name}.csv")
         worth, seed, seconds = float(head["worth"]), int(head["seed"]), float(head["seconds"])
-        return Record(worth, seed, seconds, head["commit"], head["command"], x, y)
+        return PublishedLayout(worth, seed, seconds, head["commit"], head["command"], x, y)
 
     def gain(self, worth: float) -> float | None:
         """How much better than the best published one a layout is, as a fraction of it; None where that is unknown."""
@@ -116,19 +117,14 @@ def case_named(name: str) -> Case:
 
 
 def read_layout(path: Path) -> tuple[FloatArray, FloatArray]:
-    """The positions in a file: a table with x and y, or YAML of IEA Task 37 or of windIO."""
+    """The positions in a file: a table with x and y, or YAML of IEA Task 37 or of windIO, whose farms are joined."""
     if suffix_of(path) not in (".yaml", ".yml"):
         x, y = _table(read_bounded_text(path, MAX_BYTES, latin=True), str(path))
     else:
-        data = read(read_bounded_text(path, MAX_BYTES), str(path), includes=True).data
-        try:
-            x, y = (np.array(values, float) for values in _coordinates(data))
-        except _SeveralLayoutsError:
+        layouts = readers().windio_layouts(path)
+        if len({one.get("farm") for one in layouts}) < len(layouts):
             _refuse(path, "holds several layouts of one farm", _REMEDY)
-        except (TypeError, ValueError, OverflowError):
-            x = y = np.zeros(0)
-    if not len(x) or x.shape != y.shape or x.ndim != 1 or not np.isfinite([x, y]).all():
-        _refuse(path, "does not hold a layout", _REMEDY)
+        x, y = (np.concatenate([one[axis] for one in layouts]) for axis in "xy")
     if len(x) > _MOST_TURBINES:
         _refuse(path, f"holds {len(x):,} positions, and no case has more than {_MOST_TURBINES:,}", _REMEDY)
     if np.abs([x, y]).max() > _FARTHEST_M:
@@ -137,38 +133,8 @@ def read_layout(path: Path) -> tuple[FloatArray, FloatArray]:
 
 
 def _table(text: str, name: str) -> tuple[FloatArray, FloatArray]:
-    positions, _ = read_positions(text, name, "", None)
-    x, y = np.array(positions.data, float).reshape(-1, 2).T
-    return x, y
-
-
-class _SeveralLayoutsError(Exception):
-    """A windIO file has more than one layout of a farm under ``layouts``."""
-
-
-_NOT_TURBINES = ("electrical_substations", "boundaries", "exclusions")
-
-
-def _coordinates(data: Any) -> tuple[Any, Any]:
-    """Two lists of numbers: from ``xc`` and ``yc`` or pairs under ``position``, or from ``coordinates`` of windIO."""
-    if isinstance(data, Mapping):
-        for names in (("x", "y"), ("xc", "yc")):
-            lists = [data.get(name) for name in names]
-            if all(isinstance(values, list) for values in lists):
-                return lists[0], lists[1]
-        items = data.get("items")
-        if isinstance(items, list) and items and isinstance(items[0], list):
-            x, y = zip(*items, strict=True)  # ValueError unless all are pairs
-            return list(x), list(y)
-        layouts = data.get("layouts")
-        choices = list(layouts.values()) if isinstance(layouts, Mapping) else layouts
-        if isinstance(choices, list) and sum(1 for one in choices if _coordinates(one)[0]) > 1:
-            raise _SeveralLayoutsError
-        inner = [value for key, value in data.items() if key not in _NOT_TURBINES]
-    else:
-        inner = data if isinstance(data, list) else []
-    found = [pair for pair in map(_coordinates, inner) if pair[0]]
-    return [one for pair in found for one in pair[0]], [one for pair in found for one in pair[1]]
+    columns = read_coordinates(text, TableReader(name, "")).columns
+    return np.array(columns["x"]), np.array(columns["y"])
 
 
 def _refuse(path: Path, message: str, remedy: str) -> None:

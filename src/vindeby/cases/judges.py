@@ -16,6 +16,7 @@ import numpy.typing as npt
 from vindeby.cases import competition, plants
 from vindeby.cases.catalogue import Case
 from vindeby.errors import InputError
+from vindeby.text import plural
 
 FloatArray = npt.NDArray[np.float64]
 Section = Mapping[str, Any]
@@ -26,14 +27,14 @@ _PER_MWH = {"MWh": 1.0, "GWh": 1e-3, "kW": 1e3 / HOURS_PER_YEAR}
 """By the unit of a case; kW is the mean power."""
 
 
-class Verdict(NamedTuple):
+class CaseVerdict(NamedTuple):
     """What a layout is worth in the case's unit, and which rules it breaks, one sentence each."""
 
     worth: float
     problems: tuple[str, ...]
 
 
-def judged(case: Case, x: FloatArray, y: FloatArray) -> Verdict:
+def judged(case: Case, x: FloatArray, y: FloatArray) -> CaseVerdict:
     """The verdict of the case's own judge on the positions ``x`` and ``y`` (m)."""
     tolerance = _TOLERANCE_M.get(case.judge, 1e-6)
     problems = (
@@ -42,16 +43,16 @@ def judged(case: Case, x: FloatArray, y: FloatArray) -> Verdict:
         *_too_near(case, x, y, tolerance),
     )
     if case.judge == "competition":
-        return Verdict(competition.cost_of_energy(case, x, y), problems)
+        return CaseVerdict(competition.cost_of_energy(case, x, y), problems)
     if len(np.unique([x, y], axis=1).T) < len(x):  # PyWake refuses turbines at the same place
-        return Verdict(0.0, problems)
+        return CaseVerdict(0.0, problems)
     energy = plants.energy_mwh if case.judge == "pywake" else energy_mwh
-    return Verdict(energy(case.document, x, y) * _PER_MWH[case.unit], problems)
+    return CaseVerdict(energy(case.document, x, y) * _PER_MWH[case.unit], problems)
 
 
 def _miscounted(case: Case, x: FloatArray, y: FloatArray) -> Iterator[str]:
     if case.turbines is not None and len(x) != case.turbines:
-        yield f"has {len(x)} turbines instead of {case.turbines}"
+        yield f"has {plural(len(x), 'turbine')} instead of {case.turbines}"
     zones = case.document["farms"][0].get("zones", [])
     if not zones or len(x) != case.turbines:
         return
@@ -59,7 +60,7 @@ def _miscounted(case: Case, x: FloatArray, y: FloatArray) -> Iterator[str]:
     for number, zone in enumerate(zones):
         count = int((nearest == number).sum())
         if count != zone["n_turbines"]:
-            yield f"has {count} turbines in zone {zone['name']} instead of {zone['n_turbines']}"
+            yield f"has {plural(count, 'turbine')} in zone {zone['name']} instead of {zone['n_turbines']}"
 
 
 def _outside(farm: Section, x: FloatArray, y: FloatArray, tolerance: float) -> Iterator[str]:
@@ -147,7 +148,6 @@ def _refuse_unknown(name: str, given: Section) -> None:
 
 
 def _turbine(document: Section) -> Section:
-    """The one turbine type, whichever way its curves are given."""
     turbine = document["turbines"][0]
     return dict(turbine.get("cubic") or turbine["table"])
 

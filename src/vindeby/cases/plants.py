@@ -42,7 +42,6 @@ def energy_mwh(document: Mapping[str, Any], x: FloatArray, y: FloatArray) -> flo
 
 
 def _site(weibull: Mapping[str, Any]) -> Any:
-    """The sectors, joined linearly, and the turbulence intensity, which may depend on the wind speed."""
     import xarray as xr
     from py_wake.site import XRSite
 

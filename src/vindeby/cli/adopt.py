@@ -2,40 +2,32 @@
 
 import json
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
-from vindeby.cli.options import JsonOption, TakeOverOption, given_campaign, taking
+from vindeby.cli.options import JsonOption, TakeOverOption, argument, given_campaign, option, taking
 from vindeby.cli.output import echo_text, say
 from vindeby.errors import ArgumentError
+from vindeby.text import part_of, plural
 
 
 @taking("given", given_campaign)
 def command(
-    paths: Annotated[
-        list[Path],
-        typer.Argument(
-            metavar="PATH...", help="The script's files, or folders of them; they are not changed."
-        ),
-    ],
-    output: Annotated[
-        Path, typer.Option("-o", "--output", metavar="OUT.h5", help="The database to make or complete.")
-    ],
+    paths: list[Path] = argument(
+        "PATH...", "The script's files, or folders of them; they are not changed.", ...
+    ),
+    output: Path = option("-o --output OUT.h5", "The database to make or complete.", ...),
     given: Any = None,
-    recompute_aep: Annotated[
-        bool,
-        typer.Option(
-            "--recompute-aep",
-            help="Adopt good layouts whose stored AEP is not what the campaign gives, with AEP computed anew.",
-        ),
-    ] = False,
-    exchange_xy: Annotated[
-        bool, typer.Option("--exchange-xy", help="The script stored y before x: exchange them.")
-    ] = False,
-    negate_aep: Annotated[
-        bool, typer.Option("--negate-aep", help="The script stored minus AEP, as a cost: turn the sign.")
-    ] = False,
+    recompute_aep: bool = option(
+        "--recompute-aep",
+        "Adopt good layouts whose stored AEP is not what the campaign gives, with AEP computed anew.",
+        False,
+    ),
+    exchange_xy: bool = option("--exchange-xy", "The script stored y before x: exchange them.", False),
+    negate_aep: bool = option(
+        "--negate-aep", "The script stored minus AEP, as a cost: turn the sign.", False
+    ),
     take_over: TakeOverOption = False,
     json_: JsonOption = False,
 ) -> None:
@@ -44,7 +36,7 @@ def command(
     Exit 1 when results are missing or something was left out.
     """
     from vindeby.interop.adopt import adopt
-    from vindeby.interop.adopt.examine import Options
+    from vindeby.interop.adopt.examine import AdoptOptions
     from vindeby.results.sources import campaign_of
     from vindeby.store.disk.files import check_output
     from vindeby.store.disk.run_directory import RunDirectory
@@ -56,16 +48,17 @@ def command(
             "FILE; `vindeby init energy-island campaign.yaml` writes one to start from, and `vindeby init --help` "
             "lists others"
         )
-    options = Options(recompute_aep=recompute_aep, exchange_xy=exchange_xy, negate_aep=negate_aep)
+    options = AdoptOptions(recompute_aep=recompute_aep, exchange_xy=exchange_xy, negate_aep=negate_aep)
     report = adopt(paths, output, loaded, options=options, take_over=take_over, say=say)
     echo_text(json.dumps(report.to_json(), indent=1) + "\n" if json_ else str(report))
     if report.missing:
         named = getattr(given, "source", given) or "CAMPAIGN"
         say(
-            f"{len(report.missing):,} of {report.total:,} results are missing; `vindeby missing {output}` lists them, "
+            f"{part_of(len(report.missing), report.total, 'result')} missing; `vindeby missing {output}` lists them, "
             f"`vindeby run {named} -o {output}` computes them"
         )
     if report.unanswered:
-        say(f"{report.unanswered:,} records were left out, and nothing valid stands in their place")
+        count = plural(report.unanswered, "record was", "records were")
+        say(f"{count} left out, with nothing valid instead")
     if not report.complete:
         raise typer.Exit(1)

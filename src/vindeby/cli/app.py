@@ -73,6 +73,15 @@ def _word(param: Any) -> str:
     return _name(param) if param.required else f"[{_name(param)}]"
 
 
+_ELSEWHERE = {
+    **dict.fromkeys(("status", "progress", "watch"), "monitor"),
+    **dict.fromkeys(("ls", "list", "results"), "query"),
+    **dict.fromkeys(("resume", "continue", "start"), "run"),
+    **dict.fromkeys(("plot", "draw"), "show"),
+}
+"""What other tools call a command, with its name here."""
+
+
 class _Commands(TyperGroup):
     """All commands by their names and help lines; the module of one is loaded when that command is run."""
 
@@ -81,7 +90,9 @@ class _Commands(TyperGroup):
         self.commands = {name: TyperCommand(name, help=text) for name, text in COMMANDS.items()}
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """The command that the words name, loaded; similar names are suggested for a mistyped one."""
+        """The command that the words name, loaded; the right one is suggested for a name that other tools have."""
+        if args[0] in _ELSEWHERE:
+            ctx.fail(f"No such command {args[0]!r}. Did you mean {_ELSEWHERE[args[0]]!r}?")
         name, command, rest = super().resolve_command(ctx, args)
         return name, None if command is None else _loaded(str(command.name)), rest
 
@@ -163,4 +174,4 @@ def as_vindeby_error(error: OSError) -> VindebyError:
         name = str(error.filename)
         shown = name if len(name) <= _SHOWN else f"{name[:_SHOWN]}..."
         return InputError(f"{shown}: {error.strerror}; {_INPUT[error.errno]}")
-    return storage_error(error, Path(error.filename or Path.cwd() / "the current folder"), 0, 1)
+    return storage_error(error, Path(error.filename or Path.cwd() / "the current folder"))

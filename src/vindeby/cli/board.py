@@ -1,10 +1,8 @@
 """``vindeby board OUT.h5``: the campaign in the browser, live."""
 
-from typing import Annotated, Any
+from typing import Any
 
-import typer
-
-from vindeby.cli.options import OutputArgument, given_campaign, taking
+from vindeby.cli.options import OutputArgument, given_campaign, option, taking
 from vindeby.cli.output import echo
 from vindeby.errors import ArgumentError
 
@@ -12,25 +10,15 @@ from vindeby.errors import ArgumentError
 @taking("given", given_campaign)
 def command(
     output: OutputArgument,
-    port: Annotated[
-        int, typer.Option("--port", min=0, max=65535, metavar="N", help="The port; 0 takes a free one.")
-    ] = 8765,
-    host: Annotated[
-        str,
-        typer.Option(
-            "--host",
-            metavar="ADDRESS",
-            help="The address to listen on; if others can reach it, a token is needed.",
-        ),
-    ] = "127.0.0.1",
-    token: Annotated[
-        str | None,
-        typer.Option("--token", metavar="TOKEN", help="The token to ask for; random if not given."),
-    ] = None,
+    port: int = option("--port N", "The port; 0 takes a free one.", 8765, min=0, max=65535),
+    host: str = option(
+        "--host ADDRESS", "The address to listen on; if others can reach it, a token is needed.", "127.0.0.1"
+    ),
+    token: str | None = option("--token TOKEN", "The token to ask for; random if not given."),
     given: Any = None,
 ) -> None:
     """Show a campaign in the browser while it runs; reads only. Ctrl-C ends it."""
-    from vindeby.results.observer import Observer
+    from vindeby.results.result_set import ResultSet
 
     if token is not None and (len(token) < 8 or not token.isascii() or not token.isprintable()):
         raise ArgumentError("--token: must have 8 characters or more, all of them printable ASCII")
@@ -39,5 +27,5 @@ def command(
     except ModuleNotFoundError as error:
         raise ArgumentError(f"board: {error.name} is not installed; pip install 'vindeby[board]'") from None
 
-    observer = Observer(output, campaign=given)
-    serve_board(observer, host=host, port=port, token=token, say=lambda address: echo(f"board: {address}"))
+    results = ResultSet(output, campaign=given, lenient=True)
+    serve_board(results, host=host, port=port, token=token, say=lambda address: echo(f"board: {address}"))

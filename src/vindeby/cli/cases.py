@@ -6,11 +6,11 @@ import dataclasses
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from vindeby.cli.options import JsonOption
+from vindeby.cli.options import JsonOption, argument, option
 from vindeby.cli.output import echo, echo_json, say
 from vindeby.errors import ArgumentError, InputError
 
@@ -25,17 +25,10 @@ _NUMBERS = ("turbines", "km2", "best published", "ours", "")
 
 
 def command(
-    layout: Annotated[
-        Path | None, typer.Argument(metavar="FILE", help="With --score: a table with x and y, in metres.")
-    ] = None,
-    check: Annotated[bool, typer.Option("--check", help="Judge every stored layout again.")] = False,
-    score: Annotated[
-        str | None, typer.Option("--score", metavar="CASE", help="Judge the layout in FILE as one of CASE.")
-    ] = None,
-    data: Annotated[
-        Path | None,
-        typer.Option("--data", metavar="FOLDER", help="With --check: judge published layouts in it, too."),
-    ] = None,
+    layout: Path | None = argument("FILE", "With --score: a table with x and y, in metres."),
+    check: bool = option("--check", "Judge every stored layout again.", False),
+    score: str | None = option("--score CASE", "Judge the layout in FILE as one of CASE."),
+    data: Path | None = option("--data FOLDER", "With --check: judge published layouts in it, too."),
     json_: JsonOption = False,
 ) -> None:
     """List the open cases with the best published and our layouts; run one with: vindeby run case:NAME."""

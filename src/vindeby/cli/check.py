@@ -3,41 +3,38 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import signal
-import sys
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
-import typer
-
-from vindeby.cli.options import CampaignArgument, JsonOption, SeedsOption, SetOption, load_campaign
+from vindeby.cli.options import JsonOption, loader, option, taking
 from vindeby.cli.output import echo, echo_json, say
 from vindeby.text import one_line, plural
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from vindeby.campaign import Campaign
     from vindeby.campaign.survey import CellSurvey, Survey
 
-_WIDTH_OF_A_FILE = 120
 
-
+@taking("load", loader)
 def command(
-    campaign: CampaignArgument,
-    set_: SetOption = None,
-    seeds: SeedsOption = None,
-    estimate: Annotated[
-        bool,
-        typer.Option("--estimate", help="Time a few tasks; say how long all take, and how much disk."),
-    ] = False,
+    load: Any,
+    estimate: bool = option(
+        "--estimate", "Time a few tasks; say how long all take, and how much disk.", False
+    ),
     json_: JsonOption = False,
 ) -> None:
     """Say whether a campaign file is right, and what it would run."""
+    from vindeby.campaign.starts import has_starts
     from vindeby.campaign.survey import survey
 
     notes: list[str] = []
-    loaded = load_campaign(campaign, set_, seeds, on_note=notes.append)
+    loaded = load(notes.append)
+    if has_starts(loaded):
+        from vindeby.assembly.starts import refuse_starts
+
+        refuse_starts(loaded)
     found = survey(loaded)
     if not json_:
         _print(loaded, found)
@@ -69,7 +66,7 @@ def _estimated(campaign: Campaign, *, in_words: bool) -> dict[str, object]:
             f"estimate from {plural(len(found.timed), 'task')}, timed on the processor of this machine without limits "
             "of time and memory; a run computes them again"
         )
-        echo(f"CPU: {found.cpu_s / 3600.0:.3g} h for {plural(found.tasks, 'task')} of {each}")
+        echo(f"CPU: {duration(found.cpu_s)} for {plural(found.tasks, 'task')} of {each}")
         compiling = (
             f", {duration(found.compile_s)} of it compiling or loading" if found.compile_s > 1.0 else ""
         )
@@ -81,6 +78,7 @@ def _estimated(campaign: Campaign, *, in_words: bool) -> dict[str, object]:
 def _as_data(campaign: Campaign, found: Survey) -> dict[str, object]:
     from vindeby.assembly.device import chosen_device
     from vindeby.campaign.neighbours import neighbours_in_words
+    from vindeby.campaign.starts import starts_in_words
     from vindeby.campaign.worlds import worlds
 
     return {
@@ -90,6 +88,8 @@ def _as_data(campaign: Campaign, found: Survey) -> dict[str, object]:
         "farms": len(campaign.farms),
         "types": len(campaign.turbines),
         "seeds": len(campaign.seeds),
+        "combinations": len(campaign.combinations),
+        "axes": {axis: list(names) for axis, names in campaign.axes.items()},
         "site": campaign.site.about if campaign.is_about_wind else None,
         "crs": campaign.crs,
         "middles_deg": _middles(campaign),
@@ -101,49 +101,59 @@ def _as_data(campaign: Campaign, found: Survey) -> dict[str, object]:
         "method": [step.title for step in campaign.method],
         "device": dict(zip(("name", "why"), chosen_device(campaign, campaign.run.device), strict=True)),
         "neighbours": [{"beside": where, "what": what} for where, what in neighbours_in_words(campaign)],
+        "starts": [{"of": where, "what": what} for where, what in starts_in_words(campaign)],
         "cells": [dataclasses.asdict(cell) for cell in found.cells],
         "warnings": list(found.warnings),
     }
 
 
 def _print(campaign: Campaign, found: Survey) -> None:
-    from rich.console import Console
-
     from vindeby.assembly.device import chosen_device
     from vindeby.campaign.neighbours import neighbours_in_words
+    from vindeby.campaign.sections.vary import axes_in_words
+    from vindeby.campaign.starts import starts_in_words
     from vindeby.campaign.worlds import worlds
 
-    console = Console(width=None if sys.stdout.isatty() else _WIDTH_OF_A_FILE, highlight=False)
-    console.print(f"{one_line(campaign.name)}: {campaign.counts}", markup=False)
-    steps = " -> ".join(step.title for step in campaign.method)
+    echo(f"{campaign.name}: {campaign.counts}")
+    if campaign.vary:
+        echo(f"{plural(len(campaign.combinations), 'combination')}: {axes_in_words(campaign.axes)}")
+    each = campaign.distinct("method")
+    steps = _any(" -> ".join(step.title for step in one.method) for one in each)
     if not campaign.is_about_wind:
-        console.print(f"search {steps}", markup=False)
+        echo(f"search {steps}")
         return
     if campaign.returned_arrays is None:
-        console.print(f"wind: {one_line(campaign.site.about)}", markup=False, soft_wrap=True)
-    console.print(f"wake model {campaign.wake.title}; search {steps}", markup=False)
+        echo(f"wind: {_any(one.site.about for one in campaign.distinct('site'))}")
+    echo(f"wake model {_any(one.wake.title for one in campaign.distinct('wake'))}; search {steps}")
     if campaign.run.device != "cpu":
         device, why = chosen_device(campaign, campaign.run.device)
-        console.print(f"device {device}: {one_line(why)}", markup=False, soft_wrap=True)
+        echo(f"device {device}: {why}")
     if campaign.objective is not None:
-        console.print(f"objective: {one_line(campaign.objective.title)}", markup=False)
+        echo(f"objective: {campaign.objective.title}")
     if campaign.costs is not None:
-        console.print(f"costs: {campaign.costs.title}", markup=False, soft_wrap=True)
+        echo(f"costs: {campaign.costs.title}")
     if given := worlds(campaign):
-        names = ", ".join(f"{one_line(world.name)} (weight {world.weight:g})" for world in given)
-        console.print(f"{plural(len(given), 'scenario')}: {names}", markup=False, soft_wrap=True)
-    console.print()
-    console.print(_types(campaign))
-    console.print("\nturbines in each farm, by type")
-    console.print(_farms(campaign, found))
+        names = ", ".join(f"{world.name} (weight {world.weight:g})" for world in given)
+        echo(f"{plural(len(given), 'scenario')}: {names}")
+    echo("")
+    _print_table(_types(campaign), texts=2)
+    echo("")
+    echo("turbines in each farm, by type")
+    _print_table(_farms(campaign, found), texts=2)
     for farm, (latitude, longitude) in zip(campaign.farms, _middles(campaign), strict=False):
         north, east = "NS"[latitude < 0.0], "EW"[longitude < 0.0]
         place = f"{abs(latitude):.4f} {north}, {abs(longitude):.4f} {east}"
-        console.print(
-            f"{one_line(farm.name)} is around {place} ({one_line(campaign.crs or '')[:60]})", markup=False
-        )
+        echo(f"{farm.name} is around {place} ({one_line(campaign.crs or '')[:60]})")
     for where, what in neighbours_in_words(campaign):
-        console.print(f"neighbours of {one_line(where)}: {one_line(what)}", markup=False)
+        echo(f"neighbours of {where}: {what}")
+    for where, what in starts_in_words(campaign):
+        echo(f"start of {where}: {what}")
+
+
+def _any(titles: Iterable[str]) -> str:
+    """Join what differs between combinations, the first few."""
+    each = list(dict.fromkeys(titles))
+    return " or ".join([*each[:3], *([f"{len(each) - 3:,} more"] if len(each) > 3 else [])])
 
 
 def _middles(campaign: Campaign) -> list[tuple[float, float]]:
@@ -164,58 +174,56 @@ def _middles(campaign: Campaign) -> list[tuple[float, float]]:
     return [(latitude, longitude) for longitude, latitude in degrees.tolist()]
 
 
-def _types(campaign: Campaign) -> Table:
-    from rich.table import Table
-    from rich.text import Text
+def _print_table(rows: Sequence[Sequence[str]], texts: int) -> None:
+    """Print rows in columns, the first of them a header; so many columns are texts, all others numbers.
 
+    A table of Rich takes 1 ms for each row, and cuts rows that are wider than the terminal.
+    """
+    from rich.cells import cell_len
+
+    widths = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        gaps = [" " * (width - cell_len(cell)) for cell, width in zip(row, widths, strict=True)]
+        left = [cell + gap for cell, gap in zip(row[:texts], gaps, strict=False)]
+        right = [gap + cell for cell, gap in zip(row[texts:], gaps[texts:], strict=True)]
+        echo("  ".join([*left, *right]))
+
+
+def _types(campaign: Campaign) -> list[list[str]]:
     from vindeby.campaign.campaign import TYPE_TITLES
 
-    table = Table(box=None, pad_edge=False)
-    for title in TYPE_TITLES:
-        is_text = title in ("type", "name")
-        table.add_column(
-            "" if title == "name" else title, justify="left" if is_text else "right", no_wrap=True
-        )
-    for row in campaign.type_rows():
-        table.add_row(*(Text(one_line(cell)) for cell in row))
-    return table
+    header = ["" if title == "name" else title for title in TYPE_TITLES]
+    return [header, *([one_line(cell) for cell in row] for row in campaign.type_rows())]
 
 
-def _farms(campaign: Campaign, found: Survey) -> Table:
-    from rich.table import Table
-    from rich.text import Text
-
+def _farms(campaign: Campaign, found: Survey) -> list[list[str]]:
     from vindeby.campaign.tasks import from_to
 
-    table = Table(box=None, pad_edge=False)
-    table.add_column("farm", no_wrap=True)
-    table.add_column("", no_wrap=True)
-    for title in ("tasks", "km2", "MW/km2", *(f"t{index}" for index in range(len(campaign.turbines)))):
-        table.add_column(title, justify="right", no_wrap=True)
-    for index, farm in enumerate(campaign.farms):
-        cells = [cell for cell in found.cells if cell.farm_idx == index]
+    kinds, names = range(len(campaign.turbines)), campaign.type_names
+    table = [["farm", "", "tasks", "km2", "MW/km2", *(f"t{kind}" for kind in kinds)]]
+    for index, group in itertools.groupby(found.cells, lambda cell: cell.farm_idx):
+        cells, farm = list(group), campaign.farms[index]
         densities = [cell.density_mw_per_km2 for cell in cells]
         low, high = f"{min(densities):.2f}", f"{max(densities):.2f}"
-        counts = {cell.type_idx: from_to(cell.needed, cell.n_turbines) for cell in cells}
+        of_type = {kind: [cell for cell in cells if cell.type_idx == kind] for kind in kinds}
+        counts = {
+            kind: from_to(min(one.needed for one in each), max(one.n_turbines for one in each))
+            for kind, each in of_type.items()
+            if each
+        }
         if cells[0].mix:
-            names = [turbine.name for turbine in campaign.turbines]
             ranges = cells[0].mix_ranges or [(count, count) for _, count in cells[0].mix]
             counts = {
                 names.index(name): from_to(*range_)
                 for (name, _), range_ in zip(cells[0].mix, ranges, strict=True)
             }
-        table.add_row(
-            f"farm{index}",
-            Text(one_line(farm.name)),
-            f"{sum(cell.tasks for cell in cells):,}",
-            f"{cells[0].area_km2:.1f}",
-            low if low == high else f"{low} to {high}",
-            *(counts.get(kind, "") for kind in range(len(campaign.turbines))),
-        )
+        tasks, density = sum(cell.tasks for cell in cells), low if low == high else f"{low} to {high}"
+        row = [f"farm{index}", one_line(farm.name), f"{tasks:,}", f"{cells[0].area_km2:.1f}", density]
+        table.append([*row, *(counts.get(kind, "") for kind in kinds)])
         for number, zone in enumerate(cells[0].zones):
-            here = Text(f"  zone {one_line(zone.name)}")
-            counts_here = _zone_counts(campaign, cells, number)
-            table.add_row("", here, "", f"{zone.area_km2:.1f}", "", *counts_here)
+            row = ["", f"  zone {one_line(zone.name)}", "", f"{zone.area_km2:.1f}", ""]
+            here = _zone_counts(campaign, cells, number)
+            table.append([*row, *here, *[""] * (len(kinds) - len(here))])
     return table
 
 

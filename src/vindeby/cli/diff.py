@@ -2,12 +2,11 @@
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
-from vindeby.cli.options import JsonOption
-from vindeby.cli.output import echo, echo_json
+from vindeby.cli.options import JsonOption, argument, option
+from vindeby.cli.output import echo, echo_json, say
 from vindeby.text import plural
 
 _LONGEST = 60
@@ -15,18 +14,24 @@ _LISTED = 20
 
 
 def command(
-    first: Annotated[Path, typer.Argument(metavar="A.h5", help="The database to compare with.")],
-    second: Annotated[Path, typer.Argument(metavar="B.h5", help="The database that is compared.")],
-    every: Annotated[
-        bool, typer.Option("--all", help="List every result that differs, not only 20.")
-    ] = False,
+    first: Path = argument("A.h5", "The database to compare with.", ...),
+    second: Path = argument("B.h5", "The database that is compared.", ...),
+    every: bool = option("--all", "List every result that differs, not only 20.", False),
+    under: int | None = option(
+        "--under 1|2", "Compute every AEP with the campaign of A.h5 (1) or B.h5 (2).", min=1, max=2
+    ),
     json_: JsonOption = False,
 ) -> None:
     """Compare two databases: results added, removed, better, worse, and fields of the campaign; exit 1 if any."""
+    from vindeby.assembly.energy import engine_warning
     from vindeby.results.difference import difference
     from vindeby.results.result_set import ResultSet
 
-    found = difference(ResultSet(first), ResultSet(second))
+    sets = ResultSet(first), ResultSet(second)
+    campaign = None if under is None else sets[under - 1].campaign
+    if campaign is not None and (warning := engine_warning(campaign)):
+        say(warning)
+    found = difference(*sets, under=under)
     if json_:
         echo_json(asdict(found))
         raise typer.Exit(0 if found.is_empty else 1)
@@ -40,11 +45,14 @@ def command(
         if keys:
             echo(f"  {plural(len(keys), 'result')} {word}: {', '.join(keys[:most])}")
             _say_of_rest(len(keys), most, f"results {word}")
-    for word, changed in (("better", found.better), ("worse", found.worse), ("as good", found.equal)):
+    lists = found.better, found.worse, found.equal, found.not_comparable
+    for word, changed in zip(("better", "worse", "as good", "not comparable"), lists, strict=True):
         if not changed:
             continue
         gains = [one.gain_percent for one in changed if one.gain_percent is not None]
         mean = f", by {sum(gains) / len(gains):+.4f}% on average" if gains else ""
+        if changed is found.not_comparable:
+            mean = f", as their campaigns differ in {', '.join(found.unlike)}"
         echo(f"  {plural(len(changed), 'result')} {word}{mean}")
         for one in sorted(changed, key=lambda one: -abs(one.gain_percent or 0.0))[:most]:
             other = "" if one.is_same_task else ", from a task with other settings"
@@ -52,6 +60,8 @@ def command(
             figures = f"{one.before:,.3f} -> {one.after:,.3f}{percent}"
             echo(f"    {one.key}: {figures}, {plural(one.moved, 'turbine')} moved{other}")
         _say_of_rest(len(changed), most, f"results {word}")
+    if found.not_comparable and under is None:
+        echo(f"  --under 1 compares all layouts by the campaign of {first}, --under 2 by that of {second}")
     raise typer.Exit(0 if found.is_empty else 1)
 
 

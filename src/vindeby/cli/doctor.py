@@ -11,13 +11,14 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
 from vindeby._version import __version__
-from vindeby.cli.options import JsonOption
+from vindeby.cli.options import JsonOption, argument
 from vindeby.cli.output import echo, echo_json
+from vindeby.text import plural
 
 _ANSWER_S = 20.0
 _EXTRAS = {
@@ -50,9 +51,7 @@ class MachineFact:
 
 
 def command(
-    folder: Annotated[
-        Path, typer.Argument(metavar="FOLDER", help="Where results would be written.")
-    ] = Path(),
+    folder: Path = argument("FOLDER", "Where results would be written.", Path()),
     json_: JsonOption = False,
 ) -> None:
     """Check what this machine offers a campaign: cores, memory, GPU, SLURM, disk, caches; exit 1 when one is bad."""
@@ -106,10 +105,10 @@ def plugins() -> MachineFact:
     """What other packages offer: wake models and search methods, usable by name in a campaign file."""
     from vindeby.campaign.reading.code_files import offers
     from vindeby.campaign.sections.method import Step
-    from vindeby.campaign.sections.wake_model import WakeModel
+    from vindeby.campaign.sections.wake_model import WakeSection
 
     words, trouble, data = [], [], {}
-    for kind, part in (("wake model", WakeModel), ("search method", Step)):
+    for kind, part in (("wake model", WakeSection), ("search method", Step)):
         for name, offer in offers(part.group).items():
             own = "vindeby has one of this name" if name in part.alternative_keys().values() else ""
             words.append(f"{kind} {name} ({offer.package})")
@@ -143,7 +142,7 @@ def memory() -> MachineFact:
     trouble = ""
     if share < _LEAST_MEMORY:
         fitting = max(1, int(workers * share / _LEAST_MEMORY))
-        trouble = f"little for {workers} workers; use fewer of them: --workers {fitting}"
+        trouble = f"little for {plural(workers, 'worker')}; use fewer of them: --workers {fitting}"
     summary = f"{total / 1e9:.1f} GB, limits of container or job included; {share / 1e9:.2f} GB per worker"
     return MachineFact(summary, trouble, {"total": total, "per_worker": share})
 

@@ -1,35 +1,32 @@
-"""``vindeby evaluate OUT.h5 --with STUDY.yaml -o STUDY.h5``: layouts in other wind, wakes or among neighbours."""
+"""``vindeby evaluate OUT.h5 --with FILE -o OTHER.h5``: stored layouts in other wind, wakes or among neighbours."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-import typer
-
-from vindeby.cli.options import IntervalOption, QuietOption, SetOption, how_to_run, taking
+from vindeby.cli.options import IntervalOption, QuietOption, SetOption, argument, how_to_run, option, taking
 
 
 @taking("how", how_to_run)
 def command(
-    database: Annotated[Path, typer.Argument(metavar="OUT.h5", help="The database with the layouts.")],
-    study: Annotated[Path, typer.Option("--with", metavar="STUDY.yaml", help="What is evaluated, and how.")],
-    output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="STUDY.h5", help="The database to make or complete.")
-    ],
+    database: Path = argument("OUT.h5", "The database with the layouts.", ...),
+    campaign: Path = option("--with CAMPAIGN.yaml", "What is evaluated, and how.", ...),
+    output: Path = option("-o --output OTHER.h5", "The database to make or complete.", ...),
     how: Any = None,
-    replace_stale: Annotated[
-        bool,
-        typer.Option("--replace-stale", help="Compute again what answers an older study or older layouts."),
-    ] = False,
+    replace_stale: bool = option(
+        "--replace-stale",
+        "Compute again what answers an older version of the campaign, or older layouts.",
+        False,
+    ),
     set_: SetOption = None,
     quiet: QuietOption = False,
     interval: IntervalOption = 10.0,
 ) -> None:
-    """Evaluate stored layouts as a study file says; rerun the same command to resume after any crash."""
+    """Evaluate stored layouts as a campaign file says; rerun the same command to resume after any crash."""
     from vindeby.cli.run_view import end_with, watching
-    from vindeby.evaluation.running import evaluate
+    from vindeby.runner.running import evaluate
 
     with watching(quiet=quiet, interval_s=interval) as shown:
         summary = evaluate(
-            database, study, output, overrides=set_ or (), replace_stale=replace_stale, **how, **shown
+            database, campaign, output, overrides=set_ or (), replace_stale=replace_stale, **how, **shown
         )
     end_with(summary, quiet=quiet)

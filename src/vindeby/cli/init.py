@@ -1,12 +1,10 @@
 """``vindeby init PRESET [FILE]``, ``vindeby init --from SYSTEM [FILE]``: write a campaign file to start from."""
 
 from pathlib import Path
-from typing import Annotated
-
-import typer
+from typing import Any
 
 from vindeby.campaign import presets
-from vindeby.cli.options import one_of
+from vindeby.cli.options import argument, one_of, option, taking, windio_options
 from vindeby.cli.output import echo, say, write_text
 from vindeby.errors import ArgumentError
 
@@ -21,25 +19,19 @@ EPILOG = (
 )
 
 
+@taking("windio", windio_options)
 def command(
-    preset: Annotated[
-        str | None,
-        typer.Argument(
-            help="Which preset; they are listed below. Not with --from.",
-            metavar="PRESET",
-            autocompletion=one_of(presets.known()),
-            show_default=False,
-        ),
-    ] = None,
-    file: Annotated[
-        Path | None, typer.Argument(help="Where to write it; PRESET.yaml if not given.", metavar="FILE")
-    ] = None,
-    from_: Annotated[
-        Path | None,
-        typer.Option(
-            "--from", metavar="SYSTEM", help="Write it from a windIO system file, campaign.yaml if no FILE."
-        ),
-    ] = None,
+    preset: str | None = argument(
+        "PRESET",
+        "Which preset; they are listed below. Not with --from.",
+        autocompletion=one_of(presets.known()),
+        show_default=False,
+    ),
+    file: Path | None = argument("FILE", "Where to write it; PRESET.yaml if not given."),
+    from_: Path | None = option(
+        "--from SYSTEM", "Write it from a windIO system file, campaign.yaml if no FILE."
+    ),
+    windio: Any = None,
 ) -> None:
     """Write a campaign file to start from, commented; refuses to overwrite."""
     from vindeby.campaign.json_schema import schema_text
@@ -51,7 +43,7 @@ def command(
 
         if file is not None:
             raise ArgumentError(f"init: --from takes one FILE; got {preset!r} and {str(file)!r}")
-        path, system = Path(preset or "campaign.yaml"), read_system(from_)
+        path, system = Path(preset or "campaign.yaml"), read_system(from_, options=windio)
         texts, notes = campaign_files(system, path), list(system.notes.lines())
         for name in texts:
             refuse_existing(path.parent / name)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -12,11 +12,13 @@ from vindeby.cli.options import (
     JsonOption,
     OutputArgument,
     TakeOverOption,
+    argument,
     given_campaign,
+    option,
     taking,
 )
 from vindeby.cli.output import echo, echo_json, echo_text, say
-from vindeby.text import listed
+from vindeby.text import part_of, plural
 
 if TYPE_CHECKING:
     from vindeby.campaign import Campaign
@@ -27,27 +29,12 @@ if TYPE_CHECKING:
 @taking("given", given_campaign)
 def command(
     output: OutputArgument,
-    files: Annotated[
-        list[Path] | None, typer.Argument(metavar="FILE...", help="Further files to take results from.")
-    ] = None,
+    files: list[Path] | None = argument("FILE...", "Further files to take results from."),
     given: Any = None,
     file_format: FormatOption = None,
-    on_bad: Annotated[
-        str, typer.Option("--on-bad", metavar="abort|skip", help="What to do when a file is bad.")
-    ] = "abort",
-    keep_shards: Annotated[
-        bool, typer.Option("--keep-shards", help="Do not delete shards that are in the database.")
-    ] = False,
-    wait: Annotated[
-        float, typer.Option("--wait", metavar="SECONDS", help="How long to wait for another merge to end.")
-    ] = 0.0,
-    drop_additions: Annotated[
-        bool,
-        typer.Option(
-            "--drop-additions",
-            help="Leave out what others added to OUT.h5, and keep the old file in OUT.h5.run/replaced/.",
-        ),
-    ] = False,
+    on_bad: str = option("--on-bad abort|skip", "What to do when a file is bad.", "abort"),
+    keep_shards: bool = option("--keep-shards", "Do not delete shards that are in the database.", False),
+    wait: float = option("--wait SECONDS", "How long to wait for another merge to end.", 0.0),
     take_over: TakeOverOption = False,
     json_: JsonOption = False,
 ) -> None:
@@ -72,7 +59,6 @@ def command(
         wait_s=wait,
         take_over=take_over,
         progress=say,
-        drop_additions=drop_additions,
     )
     try:
         report = merge(run, merge_options(loaded, options, invalid=before.invalid))
@@ -91,13 +77,14 @@ def _print(report: MergeReport, as_json: bool) -> None:
     if as_json:
         echo_json(report.to_json())
         return
-    echo(f"{report.output}: {report.records} records, {report.file_format} format; {report.outcome}")
+    echo(
+        f"{report.output}: {plural(report.records, 'record')}, {report.file_format} format; {report.outcome}"
+    )
+    for note in report.notes:
+        echo(f"  {note}")
     for entry in report.files:
-        if entry.bad or entry.conflicts or "replaced" in entry.fate:
+        if entry.bad or entry.conflicts:
             echo_text(f"  {entry}\n")
-    for what, names in (("carried over", report.additions), ("left out", report.additions_left)):
-        if names:
-            echo(f"  additions by others, {what}: {listed(names, None)}")
     for conflict in report.conflicts:
         echo(f"  conflict: {conflict}")
 
@@ -110,6 +97,6 @@ def _falls_short(run: RunDirectory, report: MergeReport, campaign: Campaign | No
         return True
     missing = missing_results(run, campaign)
     if missing:
-        missed = f"{len(missing)} of {campaign.total_configs} results are missing"
+        missed = f"{part_of(len(missing), campaign.total_configs, 'result')} missing"
         say(f"{missed}; `vindeby missing {report.output}` lists them")
     return bool(missing)

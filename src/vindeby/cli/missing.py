@@ -1,33 +1,38 @@
-"""``vindeby missing OUT.h5``: the configurations that have no valid result, and why."""
+"""``vindeby missing OUT.h5``: the configurations that have no valid result, with their state and why."""
 
-from typing import Annotated, Any
+from functools import partial
+from typing import Any
 
 import typer
 
-from vindeby.cli.options import JsonOption, OutputOrFolderArgument, given_campaign, taking
-from vindeby.cli.output import echo_text, say
+from vindeby.cli.options import JsonOption, OutputOrFolderArgument, given_campaign, option, taking
+from vindeby.cli.output import echo_json, echo_text, say
 from vindeby.errors import ArgumentError
-from vindeby.text import plural
+from vindeby.text import one_line, part_of, plural
 
 
 @taking("given", given_campaign)
 def command(
     output: OutputOrFolderArgument,
+    where: str | None = option("--where EXPRESSION", "Only tasks that this is true for: \"farm == 'west'\"."),
     given: Any = None,
-    format: Annotated[
-        str, typer.Option("--format", metavar="text|csv|json", help="How to print the list.")
-    ] = "text",
+    format: str = option("--format text|csv|json", "How to print the list.", "text"),
     json_: JsonOption = False,
 ) -> None:
-    """List the configurations that have no valid result, with the reason; exit 1 when there are any."""
-    from vindeby.assembly.done import judged, not_done
-    from vindeby.results.observer import history_of
-    from vindeby.results.sources import campaign_of, open_source
-    from vindeby.store.missing import as_csv, as_json, as_text, find_missing
+    """List the configurations that have no valid result, with their state and why; exit 1 when there are any."""
+    import numpy as np
 
-    formats = {"text": as_text, "csv": as_csv, "json": as_json}
-    chosen = "json" if json_ else format
-    if chosen not in formats:
+    from vindeby.assembly.done import judged, not_done
+    from vindeby.campaign.task_index import TaskIndex
+    from vindeby.results.history import history_of
+    from vindeby.results.query import Query
+    from vindeby.results.snapshot import Expected
+    from vindeby.results.sources import campaign_of, open_source
+    from vindeby.results.written import FORMS
+    from vindeby.store.read.columns import former_campaigns
+    from vindeby.store.states import Known, missing_tasks
+
+    if format not in ("text", "csv", "json"):
         raise ArgumentError(f"--format: {format!r} is not known; use text, csv or json")
     source = open_source(output)
     asked = campaign_of(source.run, given, source.campaign_text)
@@ -35,19 +40,51 @@ def command(
         raise ArgumentError(
             f"{source.path}: no campaign is kept with these results; name it with --campaign FILE"
         )
-    expected = asked.fingerprints()
     invalid = not_done(source, judged(source, asked))
     if source.path.is_dir():  # the list of keys alone would not say why they are missing
         for path, records in source.counts().items():
             what = [plural(records, "record")] if records else []
             say(f"{path}: " + "; ".join([*what, *map(str, source.findings.get(path, []))]))
     history = history_of(source.run)
-    failed = {key: str(task) for key, task in history.failed_tasks.items()}
     for path, [why] in history.odd.items():
         say(f"{path}: {why}")
-    missing = find_missing(source, expected, failed, history.begun, invalid)
-    echo_text(formats[chosen](missing))
-    if missing:
-        say(f"{len(missing)} of {len(expected)} results are missing")
+    tasks = TaskIndex(asked, partial(former_campaigns, source.run, source.run.campaign_text()))
+    known = Known.of(
+        source,
+        invalid=invalid,
+        failed=history.failed_tasks,
+        begun=history.begun,
+        running=history.running,
+        changes=tasks.changes_since,
+    )
+    missing = missing_tasks(tasks, known)
+    names = Expected.of(asked).names_of(tasks)
+    chosen = np.ones(len(tasks), bool) if where is None else Query(where).matches(names, len(tasks))
+    every = dict(
+        zip(
+            tasks,
+            zip(chosen.tolist(), *(names[axis].tolist() for axis in asked.axes), strict=True),
+            strict=True,
+        )
+    )
+    rows = [
+        {
+            "key": one.key,
+            **dict(zip(asked.axes, every[one.key][1:], strict=True)),
+            "state": one.state.word,
+            "why": one.why,
+        }
+        for one in missing
+        if every[one.key][0]
+    ]
+    if json_ or format == "json":
+        echo_json(rows)
+    elif format == "csv":
+        echo_text(FORMS["csv"](rows, ["key", *asked.axes, "state", "why"]))
+    else:
+        echo_text("".join("\t".join(one_line(part) for part in row.values() if part) + "\n" for row in rows))
+    total = int(chosen.sum())
+    if rows:
+        say(f"{part_of(len(rows), total, 'result')} missing")
         raise typer.Exit(1)
-    say(f"all {len(expected)} results are there")
+    say(f"{part_of(total, total, 'result')} there")

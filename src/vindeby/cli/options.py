@@ -21,6 +21,22 @@ if TYPE_CHECKING:
 _CAMPAIGN_FILES = (".yaml", ".yml")
 
 
+def option(names: str, text: str, default: Any = None, **more: Any) -> Any:
+    """An option of a command, such as ``-o --output FILE``: its names, what its value is called, and its help.
+
+    With ``...`` for its default, it has to be given.
+    """
+    words = names.split()
+    flags = [word for word in words if word.startswith("-")]
+    metavar = None if flags == words else words[-1]
+    return typer.Option(default, *flags, metavar=metavar, help=text, **more)
+
+
+def argument(name: str, text: str, default: Any = None, **more: Any) -> Any:
+    """An argument of a command; with ``...`` for its default, it has to be given."""
+    return typer.Argument(default, metavar=name, help=text, **more)
+
+
 def one_of(names: Collection[str]) -> Callable[[str], list[str]]:
     """What a shell completes the beginning of a name to."""
     return lambda incomplete: [name for name in names if name.startswith(incomplete)]
@@ -75,6 +91,9 @@ WhereOption = Annotated[
     str | None,
     typer.Option("--where", metavar="EXPRESSION", help="Only results that this is true for: 'aep > 5200'."),
 ]
+StaleOption = Annotated[
+    bool, typer.Option("--stale", help="Also results of an older version of the campaign, marked as stale.")
+]
 FormatOption = Annotated[
     str | None,
     typer.Option("--format", metavar="classic|table", help="A group per result, or columns for very many."),
@@ -91,19 +110,19 @@ IntervalOption = Annotated[
 ]
 
 
-def taking(name: str, make: Callable[..., Any]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+def taking(name: str, make: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """A decorator: a command has the options of ``make`` in place of its parameter ``name``, and gets what it makes."""
 
-    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
         options = inspect.signature(make, eval_str=True).parameters
         parameters: list[inspect.Parameter] = []
         for parameter in inspect.signature(command, eval_str=True).parameters.values():
             parameters += options.values() if parameter.name == name else [parameter]
 
         @functools.wraps(command)
-        def with_options(**given: Any) -> None:
+        def with_options(**given: Any) -> Any:
             made = make(**{option: given.pop(option) for option in options})
-            command(**given, **{name: made})
+            return command(**given, **{name: made})
 
         vars(with_options)["__signature__"] = inspect.Signature(parameters)
         return with_options
@@ -111,58 +130,61 @@ def taking(name: str, make: Callable[..., Any]) -> Callable[[Callable[..., None]
     return decorate
 
 
-def load_campaign(
-    campaign: str,
-    set_: list[str] | None,
-    seeds: str | None,
-    on_note: Callable[[str], None] = lambda _: None,
-) -> Campaign:
-    """Load a campaign with what the command line overrides in it.
+def windio_options(
+    windio_expansion: str | None = option(
+        "--windio-expansion schema|wifa", "In windIO, k is k_a + k_b I or k_a I + k_b."
+    ),
+    allow_outside: bool = option(
+        "--allow-outside", "Follow includes of windIO out of the system's folder.", False
+    ),
+) -> Any:
+    """How windIO is read and written where it leaves that open."""
+    from vindeby.campaign.reading.readers import WindioOptions
 
-    ``on_note`` is called with each note about what was taken or ignored from files of other formats.
+    return WindioOptions(windio_expansion, allow_outside)
+
+
+@taking("windio", windio_options)
+def loader(
+    campaign: CampaignArgument, set_: SetOption = None, seeds: SeedsOption = None, windio: Any = None
+) -> Any:
+    """A function that loads a campaign with what the command line overrides in it.
+
+    It takes a function that is called with each note about what was taken or ignored from files of other formats.
     """
-    from vindeby.campaign import Campaign  # loads pydantic and shapely, which not every command needs
-    from vindeby.campaign.reading import source
 
-    overrides = _overrides(set_, seeds)
-    document = source.load(campaign)
-    for note in document.notes:
-        on_note(note)
-    return Campaign.from_document(document, overrides)
+    def load(on_note: Callable[[str], None]) -> Campaign:
+        from vindeby.campaign import Campaign  # loads pydantic and shapely, which not every command needs
+        from vindeby.campaign.reading import source
+
+        document = source.load(campaign, windio)
+        for note in document.notes:
+            on_note(note)
+        return Campaign.from_document(document, _overrides(set_, seeds))
+
+    return load
 
 
-def given_campaign(campaign: CampaignOption = None, set_: SetOption = None, seeds: SeedsOption = None) -> Any:
+@taking("windio", windio_options)
+def given_campaign(
+    campaign: CampaignOption = None, set_: SetOption = None, seeds: SeedsOption = None, windio: Any = None
+) -> Any:
     """The campaign to read results by: the one named, or the one kept with them, with what is overridden in it."""
     from vindeby.results.sources import ChangedCampaign
 
     overrides = _overrides(set_, seeds)
-    return ChangedCampaign(campaign, tuple(overrides)) if overrides else campaign
+    return ChangedCampaign(campaign, tuple(overrides), windio) if overrides or campaign else None
 
 
 def how_to_run(
-    workers: Annotated[
-        int | None,
-        typer.Option("--workers", "-j", metavar="N", help="Worker processes; one per core if not given."),
-    ] = None,
-    device: Annotated[
-        str | None,
-        typer.Option(
-            "--device",
-            metavar="cpu|auto|cuda",
-            help="What computes energies, gradients or powers; by default run.device of the file.",
-        ),
-    ] = None,
-    part: Annotated[
-        str | None,
-        typer.Option("--part", metavar="I/N", help="Only this share of the tasks, for job arrays; no merge."),
-    ] = None,
+    workers: int | None = option("-j --workers N", "Worker processes; one per core if not given."),
+    device: str | None = option(
+        "--device cpu|auto|cuda",
+        "What computes energies, gradients or powers; by default run.device of the file.",
+    ),
+    part: str | None = option("--part I/N", "Only this share of the tasks, for job arrays; no merge."),
     retry_failed: RetryFailedOption = False,
-    on_bad: Annotated[
-        str,
-        typer.Option(
-            "--on-bad", metavar="abort|skip|rerun", help="What to do when a file with results is bad."
-        ),
-    ] = "abort",
+    on_bad: str = option("--on-bad abort|skip|rerun", "What to do when a file with results is bad.", "abort"),
     take_over: TakeOverOption = False,
 ) -> dict[str, Any]:
     """Arguments of ``vindeby.run`` that every command has that runs tasks."""
@@ -170,26 +192,15 @@ def how_to_run(
 
 
 def slurm_jobs(
-    nodes: Annotated[int | None, typer.Option("--nodes", metavar="N", help="Jobs, each on one node.")] = None,
-    time: Annotated[
-        str | None, typer.Option("--time", metavar="HH:MM:SS", help="How long a job may take.")
-    ] = None,
-    cores: Annotated[
-        int | None, typer.Option("--cores", metavar="N", help="Cores, and workers, of a job.")
-    ] = None,
-    memory: Annotated[str | None, typer.Option("--memory", metavar="16GB", help="Memory of a job.")] = None,
-    partition: Annotated[
-        str | None, typer.Option("--partition", metavar="NAME", help="SLURM's partition.")
-    ] = None,
-    account: Annotated[
-        str | None, typer.Option("--account", metavar="NAME", help="Whom SLURM charges.")
-    ] = None,
-    directives: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--directive", metavar="OPTION", help="Another option of sbatch, e.g. --qos=low; repeatable."
-        ),
-    ] = None,
+    nodes: int | None = option("--nodes N", "Jobs, each on one node."),
+    time: str | None = option("--time HH:MM:SS", "How long a job may take."),
+    cores: int | None = option("--cores N", "Cores, and workers, of a job."),
+    memory: str | None = option("--memory 16GB", "Memory of a job."),
+    partition: str | None = option("--partition NAME", "SLURM's partition."),
+    account: str | None = option("--account NAME", "Whom SLURM charges."),
+    directives: list[str] | None = option(
+        "--directive OPTION", "Another option of sbatch, e.g. --qos=low; repeatable."
+    ),
 ) -> dict[str, Any]:
     """What the command line says about SLURM jobs, by the field of the campaign's section ``slurm``."""
     return {name: value for name, value in locals().items() if value is not None}

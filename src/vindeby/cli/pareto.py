@@ -1,23 +1,20 @@
 """``vindeby pareto OUT.h5``: the fronts of a campaign with two objectives."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
-
-from vindeby.cli.options import JsonOption, OutputArgument, given_campaign, taking
+from vindeby.cli.options import JsonOption, OutputArgument, given_campaign, option, taking
 from vindeby.cli.output import echo, echo_json, say
+from vindeby.text import plural
 
 if TYPE_CHECKING:
-    from vindeby.results.fronts import Front
+    from vindeby.results.fronts import ParetoFront
 
 
 @taking("given", given_campaign)
 def command(
     output: OutputArgument,
-    to: Annotated[
-        Path | None, typer.Option("-o", "--output", metavar="FILE", help="A picture; .png, .svg or .pdf.")
-    ] = None,
+    to: Path | None = option("-o --output FILE", "A picture; .png, .svg or .pdf."),
     given: Any = None,
     json_: JsonOption = False,
 ) -> None:
@@ -39,11 +36,12 @@ def command(
         _print(front)
 
 
-def _print(front: "Front") -> None:
+def _print(front: "ParetoFront") -> None:
     title, (least, most) = front.against.label, front.reference
     dominated = sum(point.is_dominated for point in front.points)
-    echo(f"{front.farm}, {front.type}: {len(front.points)} results, {dominated} of them dominated")
-    echo(f"hypervolume {front.hypervolume:.6g}, up to {least:,.3f} GWh and {title} {most:,.6g}")
+    echo(f"{front.farm}, {front.type}: {plural(len(front.points), 'result')}, {dominated} of them dominated")
+    worst = f"the worst of each objective: {least:,.3f} GWh and {title} {most:,.6g}"
+    echo(f"hypervolume {front.hypervolume:,.6g}, the area between the front and {worst}")
     width = max(len(point.key) for point in front.points)
     echo(f"{'key':<{width}}  weight      AEP, GWh  {title:>18}")
     for point in front.points:

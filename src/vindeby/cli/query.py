@@ -1,47 +1,85 @@
 """``vindeby query OUT.h5 EXPRESSION``: the results that a condition is true for."""
 
-from typing import Annotated, Any
+from pathlib import Path
+from typing import Any
 
-import typer
+from vindeby.cli.options import (
+    JsonOption,
+    OutputArgument,
+    StaleOption,
+    argument,
+    given_campaign,
+    one_of,
+    option,
+    taking,
+)
+from vindeby.cli.output import echo_json, echo_text, say
+from vindeby.errors import ArgumentError
+from vindeby.text import one_line, plural
 
-from vindeby.cli.options import JsonOption, OutputArgument, given_campaign, taking
-from vindeby.cli.output import echo, echo_json, say
-
-_SHOWN = ("key", "farm", "type", "seed", "turbines", "aep")
+_SHOWN = ("key", "farm", "type", "seed", "case", "turbines", "stale", "aep", "wake_loss", "capacity_factor")
+_FORMS = ("text", "csv", "markdown", "latex")
+"""The keys of ``results.written.FORMS``."""
 
 
 @taking("given", given_campaign)
 def command(
     output: OutputArgument,
-    expression: Annotated[
-        str, typer.Argument(metavar="EXPRESSION", help="For example \"aep > 5200 and type == 't1'\".")
-    ],
+    expression: str | None = argument(
+        "EXPRESSION", "For example \"aep > 5200 and type == 't1'\"; every result if not given."
+    ),
+    by: str | None = option("--by COLUMNS", "A line for each value of these columns, such as farm,type."),
+    to: str = option(
+        f"--to {'|'.join(_FORMS)}", "How to write the list.", "text", autocompletion=one_of(_FORMS)
+    ),
+    path: Path | None = option("-o --output FILE", "Where to; the terminal if not given."),
+    stale: StaleOption = False,
     given: Any = None,
     json_: JsonOption = False,
 ) -> None:
-    """List the valid results that a condition is true for, the best first."""
-    import numpy as np
-
-    from vindeby.results.query import Labels, Query
+    """List the valid results that a condition is true for, the best first; of two objectives by the one it names."""
+    from vindeby.results.groups import summaries
+    from vindeby.results.query import Query
     from vindeby.results.result_set import ResultSet
+    from vindeby.results.written import FORMS
+    from vindeby.store.disk.output_file import write_file
 
-    names = Query(expression).names
-    results = ResultSet(output, campaign=given, where=expression)
-    columns = {}
-    for name, column in results.columns(names).items():
-        if name in (*_SHOWN, *names):
-            columns[name] = (column.forms[0] if isinstance(column, Labels) else np.asarray(column)).tolist()
-    order = np.argsort(-results.worths(), kind="stable").tolist()
-    rows = [{name: column[row] for name, column in columns.items()} for row in order]
+    if to not in FORMS:
+        raise ArgumentError(f"--to: {to!r} is not known; use one of {', '.join(FORMS)}")
+    names = Query(expression).names if expression is not None else []
+    results = ResultSet(output, campaign=given, where=expression or "aep == aep", stale=stale)
+    rows = _rows(results, names) if by is None else summaries(results, [one.strip() for one in by.split(",")])
     if json_:
         echo_json([{name: None if value != value else value for name, value in row.items()} for row in rows])
+    elif path is not None:
+        write_file(path, (FORMS[to](rows) if rows else "").encode())
     elif rows:
-        table = [list(columns), *([_in_words(value) for value in row.values()] for row in rows)]
-        widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-        for line in table:
-            echo("  ".join(text.ljust(width) for text, width in zip(line, widths, strict=True)).rstrip())
-    say(f"{len(rows):,} of {len(results.results.rows):,} results")
+        echo_text(FORMS[to]([{name: _one_line(value) for name, value in row.items()} for row in rows]))
+    many = len(rows) if by is None else len(results.rows)
+    others = 0 if stale else len(results.stale_rows)
+    left = f"; {plural(others, 'stale result')} left out (--stale lists them)" if others else ""
+    say(f"{many:,} of {plural(len(results.answers), 'result')}{left}")
 
 
-def _in_words(value: object) -> str:
-    return f"{value:,.3f}" if isinstance(value, float) else str(value)
+def _one_line(value: object) -> object:
+    return one_line(value) if isinstance(value, str) else value
+
+
+def _rows(results: Any, names: list[str]) -> list[dict[str, Any]]:
+    """The results, best first, with the columns that are always shown and those that are named."""
+    import numpy as np
+
+    from vindeby.assembly.starts import GAIN
+    from vindeby.campaign.starts import has_starts
+    from vindeby.results.query import Labels
+
+    has_objective = not np.isnan(results.rows["objective"]).all()
+    decides = results.objectives[1:] or ["objective"] * has_objective
+    gain = [GAIN] if results.campaign is not None and has_starts(results.campaign) else []
+    columns, found = {}, results.columns({*names, *decides, *gain})
+    found |= results.derived(found["key"].tolist())
+    for name, column in found.items():
+        if name in (*_SHOWN, *results.axes.axes, *names, *decides, *gain) and column is not None:
+            columns[name] = (column.forms[0] if isinstance(column, Labels) else np.asarray(column)).tolist()
+    order = np.argsort(-results.worths(*set(decides).intersection(names)), kind="stable").tolist()
+    return [{name: column[row] for name, column in columns.items()} for row in order]

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from vindeby.cli.options import (
-    CampaignArgument,
     IntervalOption,
     OutputOption,
     QuietOption,
-    SeedsOption,
-    SetOption,
     how_to_run,
-    load_campaign,
+    loader,
+    option,
     option_name,
     slurm_jobs,
     slurm_options,
@@ -30,47 +26,28 @@ if TYPE_CHECKING:
 DEFAULT_OUTPUT = Path("layouts.h5")
 
 
+@taking("load", loader)
 @taking("how", how_to_run)
 @taking("jobs", slurm_jobs)
 def command(
-    campaign: CampaignArgument,
+    load: Any,
     output: OutputOption = DEFAULT_OUTPUT,
     how: Any = None,
-    dask: Annotated[
-        str | None,
-        typer.Option(
-            "--dask",
-            metavar="ADDRESS|FILE|local",
-            help="Compute on a Dask cluster: its scheduler's address or file, or local for one started here.",
-        ),
-    ] = None,
-    slurm: Annotated[
-        bool,
-        typer.Option(
-            "--slurm", help="Compute on SLURM jobs that this process submits and keeps, through Dask."
-        ),
-    ] = False,
+    dask: str | None = option(
+        "--dask ADDRESS|FILE|local",
+        "Compute on a Dask cluster: its scheduler's address or file, or local for one started here.",
+    ),
+    slurm: bool = option(
+        "--slurm", "Compute on SLURM jobs that this process submits and keeps, through Dask.", False
+    ),
     jobs: Any = None,
-    replace_stale: Annotated[
-        bool,
-        typer.Option("--replace-stale", help="Compute again what answers an older version of the campaign."),
-    ] = False,
-    keep_invalid: Annotated[
-        bool,
-        typer.Option("--keep-invalid", help="Leave results that are not valid; else compute them again."),
-    ] = False,
-    max_failures: Annotated[
-        str | None,
-        typer.Option("--max-failures", metavar="N|P%", help="Stop when more tasks than this have failed."),
-    ] = None,
-    merge_every: Annotated[
-        float | None,
-        typer.Option(
-            "--merge-every", metavar="SECONDS", help="Merge at this interval while the campaign runs."
-        ),
-    ] = None,
-    set_: SetOption = None,
-    seeds: SeedsOption = None,
+    replace_stale: bool = option(
+        "--replace-stale", "Compute again what answers an older version of the campaign.", False
+    ),
+    keep_invalid: bool = option(
+        "--keep-invalid", "Leave results that are not valid; else compute them again.", False
+    ),
+    max_failures: str | None = option("--max-failures N|P%", "Stop when more tasks than this have failed."),
     quiet: QuietOption = False,
     interval: IntervalOption = 10.0,
 ) -> None:
@@ -79,7 +56,7 @@ def command(
     from vindeby.cli.run_view import end_with, watching
     from vindeby.runner.running import run
 
-    loaded = load_campaign(campaign, set_, seeds, on_note=(lambda _: None) if quiet else _say_what_matters)
+    loaded = load((lambda _: None) if quiet else _say_what_matters)
     for note in () if quiet else notes_about_files(loaded):
         say(f"warning: {note}")
     pool = _pool(loaded, dask, slurm, jobs)
@@ -90,7 +67,6 @@ def command(
             replace_stale=replace_stale,
             keep_invalid=keep_invalid,
             max_failures=_failures(max_failures),
-            merge_every_s=merge_every,
             pool=pool,
             **how,
             **shown,

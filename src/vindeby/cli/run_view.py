@@ -8,6 +8,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import islice
 from typing import TYPE_CHECKING, Any, TextIO
 
 from rich.console import Console, Group
@@ -19,25 +20,27 @@ from typer import Exit
 
 from vindeby.cli.output import echo_text, say
 from vindeby.results import humanize as words
-from vindeby.store.read.inspect import in_words
-from vindeby.text import one_line
+from vindeby.store.format.origin import in_words
+from vindeby.store.states import TaskState
+from vindeby.text import listed, one_line, plural
 
 if TYPE_CHECKING:  # only the command ``run`` loads the runner
     from vindeby.runner.summary import Summary
     from vindeby.runner.supervisor import Progress
 
 _REDRAWS_PER_S = 5.0
-_SHOWN_WORKERS = 8
+_SHOWN_WORKERS = 64
 _SHOWN_FAILURES = 10
 
 
-def line_of(progress: Progress) -> str:
+def line_of(progress: Progress, *, with_tasks: bool = True) -> str:
     """A run at this moment, in one line."""
     share = 100 * progress.done // progress.total if progress.total else 100  # 100 % is said only of all
     text = f"{progress.done:,} of {progress.total:,} done ({share} %), {progress.failed:,} failed, "
     text += f"{progress.running} running"
-    if within := next((view.doing for view in progress.workers if view.doing), ""):
-        text += f" ({within})"
+    running = [f"{view.task or ''} {view.doing}".strip() for view in progress.workers]
+    if with_tasks and any(running):
+        text += f" ({listed([*filter(None, running)], None, most=_SHOWN_WORKERS)})"
     text += f", {words.rate(progress.rate)}" if progress.rate else ""
     if progress.left:
         left = "unknown time" if progress.eta_s is None else words.duration(progress.eta_s)
@@ -76,14 +79,11 @@ def drawing(progress: Progress) -> Group:
         spent = f"{view.seconds:.1f} s" if view.task else ""
         where = f" on {view.node}, job {view.job}" if view.job else ""
         table.add_row(
-            Text(one_line(f"  worker {view.slot}{where}")),
-            Text(one_line(on)),
-            spent,
-            f"{view.memory / 1e6:,.0f} MB",
+            Text(one_line(f"  worker {view.slot}{where}")), Text(one_line(on)), spent, words.size(view.memory)
         )
     hidden = len(progress.workers) - _SHOWN_WORKERS
-    more = [Text(f"  and {hidden} more workers")] if hidden > 0 else []
-    return Group(bar, Text(line_of(progress)), table, *more)
+    more = [Text(f"  and {plural(hidden, 'more worker')}")] if hidden > 0 else []
+    return Group(bar, Text(line_of(progress, with_tasks=False)), table, *more)
 
 
 @contextmanager
@@ -104,6 +104,8 @@ def end_with(summary: Summary, *, quiet: bool) -> None:
         once = {"--retry-failed", "--take-over"}
         again = ["vindeby", *(word for word in sys.argv[1:] if word not in once)]
         echo_text(summary_text(summary, shlex.join(again)))
+    elif not summary.complete:
+        say("; ".join([_headline(summary), *_shortfalls(summary)]))
     if not summary.complete:
         raise Exit(1)
 
@@ -132,12 +134,11 @@ def summary_text(summary: Summary, command: str) -> str:
     if summary.validation is not None:
         left = summary.all_failed.keys() | {issue.key for issue in summary.validation.issues}
         if again := summary.resume_state.invalid.keys() - left:
-            lines.append(
-                f"  {len(again):,} results were not valid and were computed again; those that they replace are kept in "
-                f"{one_line(str(summary.output))}.run/replaced/"
-            )
+            count = plural(len(again), "result was", "results were")
+            kept = f"{one_line(str(summary.output))}.run/replaced/"
+            lines.append(f"  {count} not valid and computed again; what they replace is in {kept}")
     if summary.validation is not None and summary.validation.issues:
-        lines.append(f"  not valid: {len(summary.validation.issues):,} findings, the first of them:")
+        lines.append(f"  not valid: {plural(len(summary.validation.issues), 'finding')}, the first of them:")
         lines += [f"    {issue}" for issue in summary.validation.issues[:_SHOWN_FAILURES]]
     return "\n".join(lines) + "\n"
 
@@ -145,14 +146,24 @@ def summary_text(summary: Summary, command: str) -> str:
 def _headline(summary: Summary) -> str:
     output = one_line(str(summary.output))
     if summary.part is not None:
-        share = f"part {summary.part}: {summary.safe:,} results"
+        share = f"part {summary.part}: {plural(summary.safe, 'result')}"
         return f"{output}: {share}; when all parts are done: vindeby merge {output}"
     report = summary.validation
     if report is None:
         return f"{output}: no results"
     there = summary.total - len(report.missing)
-    word = "all valid" if not report.issues else "NOT all valid"
-    return f"{output}: {there:,} of {summary.total:,} results, {word}"
+    word = ", NOT all valid" if report.issues else ", all valid" if there else ""
+    return f"{output}: {there:,} of {plural(summary.total, 'result')}{word}"
+
+
+def _shortfalls(summary: Summary) -> Iterator[str]:
+    """Why a run is not complete, in a few words for each reason."""
+    for key, failure in islice(summary.all_failed.items(), 1):
+        yield f"{plural(len(summary.all_failed), 'task')} failed, the first is {key}: {failure}"
+    if (report := summary.validation) is not None:
+        if stale := sum(entry.state == TaskState.STALE for entry in report.missing):
+            yield f"{plural(stale, 'stale result')}, which --replace-stale computes again"
+        yield from (f"not valid: {issue}" for issue in report.issues[:1])
 
 
 def _failures(summary: Summary, command: str) -> list[str]:

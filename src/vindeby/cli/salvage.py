@@ -1,34 +1,25 @@
 """``vindeby salvage PATH... -o OUT.h5``: foreign or damaged files into a database of what could be saved."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
-from vindeby.cli.options import FormatOption, JsonOption, given_campaign, taking
+from vindeby.cli.options import FormatOption, JsonOption, argument, given_campaign, option, taking
 from vindeby.cli.output import echo, echo_json, echo_text, say
 from vindeby.errors import ArgumentError, DataError
-from vindeby.text import plural
+from vindeby.text import part_of, plural
 
 
 @taking("given", given_campaign)
 def command(
-    paths: Annotated[list[Path], typer.Argument(metavar="PATH...", help="Files, or folders of files.")],
-    output: Annotated[Path, typer.Option("-o", "--output", metavar="OUT.h5", help="The new database.")],
+    paths: list[Path] = argument("PATH...", "Files, or folders of files.", ...),
+    output: Path = option("-o --output OUT.h5", "The new database.", ...),
     given: Any = None,
     file_format: FormatOption = None,
-    recompute_aep: Annotated[
-        bool,
-        typer.Option("--recompute-aep", help="Compute AEP where it is invalid and the layout is good."),
-    ] = False,
-    keep_doubtful: Annotated[
-        Path | None,
-        typer.Option(
-            "--keep-doubtful",
-            metavar="FILE",
-            help="Write records that do not meet their checksum to this file, marked as no results.",
-        ),
-    ] = None,
+    recompute_aep: bool = option(
+        "--recompute-aep", "Compute AEP where it is invalid and the layout is good.", False
+    ),
     json_: JsonOption = False,
 ) -> None:
     """Save what can be saved; the originals are not changed. Exit 1 when something was lost or is missing."""
@@ -39,8 +30,8 @@ def command(
     from vindeby.store.disk.files import check_output
     from vindeby.store.disk.run_directory import RunDirectory
     from vindeby.store.format.root import stated
-    from vindeby.store.missing import Reason
     from vindeby.store.salvage import salvage
+    from vindeby.store.states import TaskState
 
     run = RunDirectory(check_output(output))
     loaded = campaign_of(run, given)
@@ -56,13 +47,8 @@ def command(
         naming=KEY_OF_ATTRIBUTES,
         root=root,
         file_format=file_format,
-        keep_doubtful=keep_doubtful,
         progress=say,
     )
-    if report.doubtful:
-        say(
-            f"{report.doubtful} records that do not meet their checksum are in {keep_doubtful}, marked as doubtful"
-        )
     missing, filled = None, None
     if report.records and loaded is not None:
         text = loaded.dumps()
@@ -71,7 +57,7 @@ def command(
             filled = fill_in_energies(run, loaded, say)
         missing = missing_results(run, loaded)
     if json_:
-        lacking = None if missing is None else [vars(entry) for entry in missing]
+        lacking = None if missing is None else [entry.to_json() for entry in missing]
         more = {} if filled is None else {"fixed": filled.to_json()}
         echo_json({**report.to_json(), "missing": lacking, **more})
     else:
@@ -82,12 +68,12 @@ def command(
         raise DataError(
             f"{output}: not written; no result could be saved from {plural(len(report.files), 'file')}"
         )
-    if missing:
-        few = sum(entry.reason == Reason.INVALID.value for entry in missing)
+    if missing and loaded is not None:
+        few = sum(entry.state == TaskState.INVALID for entry in missing)
         invalid_too = f" ({few} of them invalid)" if few else ""
         say(
-            f"{len(missing)} of the campaign's results are missing{invalid_too}; `vindeby missing {output}` lists "
-            f"them, `vindeby run CAMPAIGN -o {output}` computes them"
+            f"{part_of(len(missing), loaded.total_configs, 'result')} missing{invalid_too}; `vindeby missing {output}` "
+            f"lists them, `vindeby run CAMPAIGN -o {output}` computes them"
         )
     if missing or not report.complete:
         raise typer.Exit(1)

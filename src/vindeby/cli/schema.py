@@ -1,18 +1,13 @@
 """``vindeby schema``: the campaign file as a JSON schema, for editors that complete and check it."""
 
 from pathlib import Path
-from typing import Annotated
 
-import typer
-
+from vindeby.cli.options import option
 from vindeby.cli.output import echo, echo_text, write_text
 
 
 def command(
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Where to write it; stdout if not given."),
-    ] = None,
+    output: Path | None = option("-o --output FILE", "Where to write it; stdout if not given."),
 ) -> None:
     """Print the campaign file as a JSON schema; what it refuses is wrong, `vindeby check` checks everything."""
     from vindeby.campaign.json_schema import schema_text

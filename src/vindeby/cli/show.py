@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
-
-from vindeby.cli.options import OutputArgument, WhereOption, given_campaign, one_of, taking
+from vindeby.cli.options import (
+    OutputArgument,
+    StaleOption,
+    WhereOption,
+    argument,
+    given_campaign,
+    one_of,
+    option,
+    taking,
+)
 from vindeby.cli.output import echo
 from vindeby.errors import ArgumentError
+from vindeby.text import listed
 
 if TYPE_CHECKING:
     from vindeby.store.format.record import Record
 
 PICTURE_NAMES = (
     *("energy", "best", "density", "map", "wind", "completion", "durations"),
-    *("wakes", "losses", "counts", "search", "front", "costs", "depth", "series"),
+    *("wakes", "losses", "counts", "search", "front", "costs", "cables", "depth", "series"),
 )
 """The keys of ``plots.PICTURES``, repeated here so that matplotlib need not be loaded."""
 _NAMES = ", ".join(PICTURE_NAMES)
@@ -28,43 +36,25 @@ _CURVE_ARRAYS = ("curve_seconds", "curve_evaluations", "curve_aep_gwh")
 @taking("given", given_campaign)
 def command(
     output: OutputArgument,
-    key: Annotated[str | None, typer.Argument(metavar="KEY", help="Which result, e.g. farm0_t5_s0.")] = None,
-    to: Annotated[
-        Path | None, typer.Option("-o", "--output", metavar="FILE", help="Where to; .png, .svg or .pdf.")
-    ] = None,
-    direction: Annotated[
-        float | None,
-        typer.Option(
-            "--direction", metavar="DEGREES", help="Wakes for wind from here; else the prevailing one."
-        ),
-    ] = None,
-    speed: Annotated[
-        float | None, typer.Option("--speed", metavar="M/S", help="The free wind speed for the wakes.")
-    ] = None,
-    compare_: Annotated[
-        str | None, typer.Option("--compare", metavar="KEY2", help="Where turbines went from KEY to KEY2.")
-    ] = None,
-    gallery_: Annotated[
-        str | None,
-        typer.Option(
-            "--gallery",
-            metavar="PATTERN",
-            help="Best, median and worst of the results named so: 'farm0_t5_*'.",
-        ),
-    ] = None,
-    every: Annotated[
-        bool, typer.Option("--all", help="With --gallery: every result, best first, instead of three.")
-    ] = False,
-    picture: Annotated[
-        str | None,
-        typer.Option(
-            "--picture",
-            metavar="NAME",
-            help=f"One of the campaign: {_NAMES}.",
-            autocompletion=one_of(PICTURE_NAMES),
-        ),
-    ] = None,
+    key: str | None = argument("KEY", "Which result, e.g. farm0_t5_s0."),
+    to: Path | None = option("-o --output FILE", "Where to; .png, .svg or .pdf."),
+    direction: float | None = option(
+        "--direction DEGREES", "Wakes for wind from here; else the prevailing one."
+    ),
+    speed: float | None = option("--speed M/S", "The free wind speed for the wakes."),
+    compare_: str | None = option(
+        "--compare [OTHER.h5:]KEY2", "Where turbines went from KEY to KEY2, perhaps of another database."
+    ),
+    gallery_: str | None = option(
+        "--gallery PATTERN", "Best, median and worst of the results named so: 'farm0_t5_*'."
+    ),
+    best: bool = option("--best", "The best result, instead of a KEY; with --where, of some.", False),
+    every: bool = option("--all", "With --gallery: every result, best first, instead of three.", False),
+    picture: str | None = option(
+        "--picture NAME", f"One of the campaign: {_NAMES}.", autocompletion=one_of(PICTURE_NAMES)
+    ),
     where: WhereOption = None,
+    stale: StaleOption = False,
     given: Any = None,
 ) -> None:
     """Draw one layout with its wakes, two layouts, seeds of a farm, or the campaign; writes a file."""
@@ -72,23 +62,30 @@ def command(
     from vindeby.plots.style import format_of
     from vindeby.results.result_set import ResultSet
 
-    if [key, gallery_, picture].count(None) != 2:
-        raise ArgumentError("show: give one of KEY, --gallery PATTERN or --picture NAME")
+    chosen = [key, best or None, gallery_, picture]
+    if chosen.count(None) != 3:
+        some = "" if any(chosen) else f", e.g. {listed(ResultSet(output, campaign=given).keys, most=3)}"
+        raise ArgumentError(f"show: give one of KEY{some}, --best, --gallery PATTERN or --picture NAME")
     if compare_ is not None and key is None:
         raise ArgumentError("--compare: needs a KEY to compare with")
     if every and gallery_ is None:
         raise ArgumentError("--all: needs --gallery PATTERN")
     if picture is not None and picture not in PICTURE_NAMES:
         raise ArgumentError(f"--picture: {picture!r} is not known; use one of {_NAMES}")
+    if to is not None:
+        format_of(to)
+    result_set = ResultSet(output, campaign=given, where=where, stale=stale)
+    key = result_set.best_key() if best else key
     path = to or Path(_default_name(key, compare_, gallery_, picture))
-    format_of(path)
-    result_set = ResultSet(output, campaign=given, where=where)
     if picture is not None:
         axes = PICTURES[picture][0](result_set)
     elif gallery_ is not None:
         axes = gallery(result_set, gallery_, every=every)[0]
     elif compare_ is not None and key is not None:
-        axes = compare(result_set, key, compare_)
+        path_of_other, _, after = (
+            ("", "", compare_) if compare_ in result_set.keys else compare_.rpartition(":")
+        )
+        axes = compare(result_set, key, after, ResultSet(path_of_other) if path_of_other else None)
     elif key is not None:
         axes = layout(result_set, key, direction=direction, speed=speed)
     save(axes.figure, path)

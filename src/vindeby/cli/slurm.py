@@ -4,24 +4,20 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from vindeby.cli.options import (
-    CampaignArgument,
     OutputOption,
     RetryFailedOption,
-    SeedsOption,
-    SetOption,
-    load_campaign,
+    loader,
+    option,
     slurm_jobs,
     slurm_options,
     taking,
 )
 from vindeby.cli.output import echo, say
 from vindeby.errors import ArgumentError
-from vindeby.text import as_ranges
+from vindeby.text import as_ranges, plural
 
 if TYPE_CHECKING:
     from vindeby.batch import Job
@@ -29,26 +25,26 @@ if TYPE_CHECKING:
     from vindeby.store.disk.run_directory import RunDirectory
 
 
+@taking("load", loader)
 @taking("jobs", slurm_jobs)
 def command(
-    campaign: CampaignArgument,
+    load: Any,
     output: OutputOption = Path("layouts.h5"),
     jobs: Any = None,
     retry_failed: RetryFailedOption = False,
-    submit: Annotated[bool, typer.Option("--submit", help="Submit the jobs, too.")] = False,
-    set_: SetOption = None,
-    seeds: SeedsOption = None,
+    submit: bool = option("--submit", "Submit the jobs, too.", False),
 ) -> None:
     """Write the scripts of a SLURM job array for what is missing; run it again to submit what failed."""
     from vindeby.batch import Job, array_text, merge_text, refuse_while_running, what_is_left
 
-    loaded = load_campaign(campaign, set_, seeds)
+    loaded = load(lambda _: None)
     options = slurm_options(loaded, jobs)
     run = _prepared(output, loaded)
     parts = options.nodes or 1
     left = what_is_left(run, loaded, parts, retry_failed=retry_failed)
     if left.failed:
-        say(f"{left.failed:,} tasks failed before and are left out; --retry-failed tries them again")
+        count = plural(left.failed, "task failed before and is", "tasks failed before and are")
+        say(f"{count} left out; --retry-failed tries again")
     if not left.by_part:
         echo(
             f"{output}: nothing is left to run; to bring the results together: vindeby merge {_quoted(output)}"

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from vindeby.cli.options import JsonOption, given_campaign, taking
+from vindeby.cli.options import JsonOption, argument, given_campaign, option, taking
 from vindeby.cli.output import echo, echo_json, say
 from vindeby.errors import ArgumentError
 from vindeby.text import one_line, plural
@@ -23,23 +24,21 @@ _SHOWN = 50
 
 @taking("given", given_campaign)
 def command(
-    output: Annotated[
-        Path,
-        typer.Argument(
-            metavar="OUT.h5",
-            help="The database, of vindeby or of another script, or a folder of worker files.",
-        ),
-    ],
+    output: Path = argument(
+        "OUT.h5", "The database, of vindeby or of another script, or a folder of worker files.", ...
+    ),
     given: Any = None,
-    deep: Annotated[bool, typer.Option("--deep", help="Compute every AEP again from its layout.")] = False,
-    fix_aep: Annotated[
-        bool, typer.Option("--fix-aep", help="First compute AEP where it is invalid and the layout is good.")
-    ] = False,
+    deep: bool = option("--deep", "Compute every AEP again from its layout.", False),
+    fix_aep: bool = option(
+        "--fix-aep", "First compute AEP where it is invalid and the layout is good.", False
+    ),
     json_: JsonOption = False,
 ) -> None:
     """Check every result: whole, marked, unchanged, expected, and possible; exit 1 when one is not."""
     from vindeby.assembly.energy import engine_warning
     from vindeby.assembly.physics import notes_of, physics_checks
+    from vindeby.assembly.starts import Starts
+    from vindeby.campaign.starts import has_starts
     from vindeby.results.sources import campaign_of, kept_campaign, named_output
     from vindeby.store.disk.run_directory import RunDirectory, write_verdicts
     from vindeby.store.validate import validate
@@ -51,6 +50,12 @@ def command(
     if loaded is not None and deep and not fix_aep and (warning := engine_warning(loaded)):
         say(warning)
     checks = physics_checks(loaded, deep=deep)
+    if deep and loaded is not None and has_starts(loaded):
+        checks.append(Starts(loaded).check)
+    if deep and loaded is not None and loaded.stored is not None:
+        from vindeby.assembly.evaluation import EvaluationCheck  # loads Numba
+
+        checks.append(EvaluationCheck(loaded, output))
     expected = None if loaded is None else loaded.fingerprints()
     report = validate(run, expected=expected, checks=checks)
     report.notes += notes_of(checks)
@@ -86,16 +91,14 @@ def _filled(run: RunDirectory, campaign: Campaign | None) -> Filled:
 
 def _skipped(report: ValidationReport, campaign: Campaign | None, checks: list[Check]) -> dict[str, int]:
     """How many records were not computed again, by reason."""
-    from vindeby.assembly.physics import CampaignCheck
-
-    deep = [check for check in checks if isinstance(check, CampaignCheck)]
+    counted = [check.not_computed_again for check in checks if hasattr(check, "not_computed_again")]
     reason = "no campaign" if campaign is None else "method call"
-    return dict(deep[0].not_computed_again) if deep else {reason: report.records}
+    return dict(sum(counted, Counter[str]())) if counted else {reason: report.records}
 
 
 def _print(report: ValidationReport, campaign: Any) -> None:
 
-    from vindeby.store.missing import Reason
+    from vindeby.store.states import TaskState
     from vindeby.store.validate import repeated
 
     verdict = "valid" if report.valid else "NOT valid"
@@ -120,10 +123,10 @@ def _print(report: ValidationReport, campaign: Any) -> None:
     if len(rest) > _SHOWN:
         echo(f"  and {len(rest) - _SHOWN} more; --json lists all")
     if report.missing:
-        few = sum(entry.reason == Reason.INVALID.value for entry in report.missing)
+        few = sum(entry.state == TaskState.INVALID for entry in report.missing)
         invalid = f" ({few} of them invalid)" if few else ""
         echo(
-            f"  {len(report.missing)} expected results are missing{invalid}; "
+            f"  {plural(len(report.missing), 'expected result is', 'expected results are')} missing{invalid}; "
             f"`vindeby missing {report.path}{f' --campaign {campaign}' if campaign else ''}` lists them"
         )
     for note in report.notes:

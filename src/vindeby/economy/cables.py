@@ -246,7 +246,6 @@ class CableRouter:
         return outline.difference(walls).buffer(slack_m, join_style="mitre")
 
     def _straight(self, places: FloatArray) -> Routes:
-        """The one cable of one turbine, to the nearest substation that a straight cable reaches."""
         stations = np.array(self.substations)
         far, room = np.hypot(*(stations - places[0]).T), self._room(places, stations)
         if room is not None:

@@ -231,7 +231,6 @@ class Costs:
 
 
 def _of_type(given: float | Numbers, types: IntArray) -> FloatArray:
-    """The number of each turbine, of one for all types or one for each."""
     rates = np.asarray(given, np.float64)
     return rates[types] if rates.ndim else np.full(len(types), float(rates))
 

@@ -15,6 +15,8 @@ from vindeby.campaign.reading.readers import FileContent
 from vindeby.errors import CampaignError, Problem
 
 MAX_BYTES = 64_000_000
+EXPORT_MARK = "vindeby-export.json"
+"""The name of the file that says what the folder of an export holds."""
 
 Options = Mapping[str, Any]
 """What is said about a file beside its path, by name."""

@@ -20,17 +20,11 @@ from vindeby.campaign.reading.problems import checked
 from vindeby.campaign.reading.readers import FileContent
 from vindeby.campaign.reading.yaml_text import Document, Origin
 from vindeby.campaign.reading.yaml_text import read as read_yaml
-from vindeby.campaign.sections.site import Site
-from vindeby.campaign.sections.turbines import Turbine
+from vindeby.campaign.sections.site import SiteSection
+from vindeby.campaign.sections.turbines import TurbineSection
 from vindeby.errors import ArgumentError, CampaignError
 from vindeby.interop import iea37
-from vindeby.interop.common import (
-    ForeignFormat,
-    Options,
-    read_text,
-    refuse_option,
-    refuse_unreachable,
-)
+from vindeby.interop.common import ForeignFormat, Options, read_text, refuse_option, refuse_unreachable
 from vindeby.interop.site_files.csv_wind import has_frequency, read_floris_rose, read_time_series
 from vindeby.interop.site_files.options import STATES, TABLE, WEIBULL
 from vindeby.interop.site_files.wasp import read_lib, read_tab, read_wrg
@@ -88,16 +82,15 @@ def read_site(path: str | os.PathLike[str], **options: Any) -> wake.Site:
     ``options`` are those that a campaign file has beside ``site: {file: ...}``, e.g. ``interpolation="linear"``,
     ``turbulence_intensity=0.06``, ``height=119.0``. A ``ForeignFileWarning`` says what was ignored or chosen.
     """
-    return wind_of(_section(Site, read_site_file, Path(path), options))
+    return wind_of(_section(SiteSection, read_site_file, Path(path), options))
 
 
 def read_turbine(path: str | os.PathLike[str], **options: Any) -> wake.Turbine:
     """A turbine from a file of another tool: WAsP's ``.wtg``, YAML of FLORIS, windIO and IEA Task 37."""
-    return turbine_of(_section(Turbine, read_turbine_file, Path(path), options, name=Path(path).stem))
+    return turbine_of(_section(TurbineSection, read_turbine_file, Path(path), options, name=Path(path).stem))
 
 
 def _read(formats: Mapping[str, ForeignFormat], path: Path, options: Options) -> FileContent:
-    """Read a file of the format that the options name, or that follows from its suffix or content."""
     refuse_unreachable(path)
     name = options.get("format")
     if name is None:
@@ -123,7 +116,6 @@ def _read(formats: Mapping[str, ForeignFormat], path: Path, options: Options) ->
 
 
 def _kind_of(path: Path, options: Options) -> str:
-    """By its content: a rose in CSV has frequencies; a turbine in YAML is of FLORIS unless its keys say otherwise."""
     if suffix_of(path) == ".csv":
         return "floris-rose" if has_frequency(path, options) else "time-series"
     keys = read_yaml(read_text(path), str(path), includes=True).data

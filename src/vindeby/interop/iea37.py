@@ -21,7 +21,7 @@ _TURBULENCE = ("ti", "turbulence_intensity", "turbulence_intenstiy")
 
 def read_turbine(path: Path, _: Options) -> FileContent:
     """The turbine as an entry of a campaign."""
-    root = open_root(path).need("definitions", "is it a turbine of IEA Task 37?")
+    root = open_root(path, is_named=False).need("definitions", "is it a turbine of IEA Task 37?")
     turbine, rotor, mode = (_part(root, name) for name in ("wind_turbine", "rotor", "operating_mode"))
     rated, called, diameter = turbine.need("rated_power"), turbine.need("id"), rotor.get("diameter")
     if not rated.has("maximum"):
@@ -44,7 +44,7 @@ def read_turbine(path: Path, _: Options) -> FileContent:
 
 def read_rose(path: Path, _: Options) -> FileContent:
     """The rose as a table of probabilities: one wind speed for all directions, or the frequencies of many."""
-    root = open_root(path).need("definitions", "is it a wind rose of IEA Task 37?")
+    root = open_root(path, is_named=False).need("definitions", "is it a wind rose of IEA Task 37?")
     inflow = _part(root, "wind_inflow")
     direction, speed = inflow.need("direction"), inflow.need("speed")
     bins = direction.need("bins").numbers()
@@ -67,13 +67,11 @@ def read_rose(path: Path, _: Options) -> FileContent:
 
 
 def _part(node: Node, name: str) -> Node:
-    """What stands under a name, or under the properties of it."""
     found = node.need(name)
     return found.get("properties") or found
 
 
 def _number(node: Node, unit: str | None = None, key: str = "default") -> float:
-    """The number above 0 that stands for a quantity; refuses one in another unit."""
     said = node.get("units")
     if unit is not None and said is not None and said.value != unit:
         said.refuse("is another unit than it should be", f"give it in {unit}", said.value)

@@ -12,7 +12,7 @@ STEP = 0.01
 """m/s between points where power is a cubic: within 3e-6 of the rated power."""
 
 
-class Points(NamedTuple):
+class CurvePoints(NamedTuple):
     """Wind speed (m/s), power (W) and thrust coefficient; outside of them the first and the last values hold."""
 
     speed: FloatArray
@@ -20,7 +20,7 @@ class Points(NamedTuple):
     thrust: FloatArray
 
 
-def curve_points(turbine: Turbine) -> Points:
+def curve_points(turbine: Turbine) -> CurvePoints:
     """The points of both curves; a jump is two points at neighbouring floating-point numbers.
 
     The point at 0 m/s is left out where the first values hold down to there anyway.
@@ -36,9 +36,9 @@ def curve_points(turbine: Turbine) -> Points:
         count = max(2, round(width / STEP) + 1)
         speeds.append(np.linspace(start[piece], start[piece + 1], count)[:-1])
     speed = np.unique(np.concatenate(speeds))
-    points = Points(speed, turbine.power_at(speed), turbine.thrust_coefficient_at(speed))
+    points = CurvePoints(speed, turbine.power_at(speed), turbine.thrust_coefficient_at(speed))
     first_holds = len(speed) > 1 and all(column[0] == column[1] for column in points[1:])
-    return Points(*(column[1:] for column in points)) if first_holds else points
+    return CurvePoints(*(column[1:] for column in points)) if first_holds else points
 
 
 HIGHEST = 100.0

@@ -18,6 +18,7 @@ from vindeby.campaign.reading.yaml_text import not_used
 from vindeby.interop.common import Options, given_number, read_bytes, refuse, refuse_option
 from vindeby.interop.windio.nodes import Node, Notes, open_root
 from vindeby.interop.windio.turbine import curve, read_turbine
+from vindeby.text import plural
 
 Points = list[tuple[float, float]]
 """Wind speed and value."""
@@ -54,7 +55,7 @@ _USUAL_DENSITY = 1.225
 
 def read_floris_turbine(path: Path, _: Options) -> FileContent:
     """The turbine as an entry of a campaign, without the name unless the file has one."""
-    root = open_root(path)
+    root = open_root(path, is_named=False)
     if any(map(root.has, _VERSION_3)):
         root.refuse(
             "is a turbine of FLORIS 3", "convert it: floris.turbine_library has convert_turbine_v3_to_v4"
@@ -83,7 +84,6 @@ def read_floris_turbine(path: Path, _: Options) -> FileContent:
 
 
 def _floris_curves(curves: Node) -> list[Points]:
-    """Power and thrust coefficient, both 0 or more, over wind speeds."""
     found = []
     for name in ("power", "thrust_coefficient"):
         speeds, values = curve(curves, "wind_speed", name)
@@ -95,7 +95,6 @@ def _floris_curves(curves: Node) -> list[Points]:
 
 
 def _floris_notes(root: Node, curves: Node) -> tuple[str, ...]:
-    """What is not read of the file, or not applied."""
     notes = unused_keys(root)
     model = str(root.mapping().get("operation_model", "cosine-loss"))
     if model.lower() not in _PLAIN_OPERATION:
@@ -111,7 +110,7 @@ def _floris_notes(root: Node, curves: Node) -> tuple[str, ...]:
 
 def read_windio_turbine(path: Path, _: Options) -> FileContent:
     """A turbine of windIO that stands in a file of its own."""
-    root, notes = open_root(path), Notes()
+    root, notes = open_root(path, is_named=False), Notes()
     data = read_turbine(root, notes)
     return FileContent(data, "windio-turbine", (*notes.chosen, *notes.doubtful, *unused_keys(root)))
 
@@ -194,40 +193,32 @@ def _hub_height(path: Path, root: Element, options: Options, notes: list[str]) -
 def _curves(path: Path, table: Element, notes: list[str]) -> dict[str, Any]:
     speeds, powers, thrusts = _points(path, table)
     strategy = table.find("StartStopStrategy")
-    low, high, idle = float(speeds[0]), float(speeds[-1]), float(thrusts[-1])
+    low, high = float(speeds[0]), float(speeds[-1])
+    idle = _number(path, table, "StationaryThrustCoEfficient", float(thrusts[-1]))
     if strategy is not None:
         low = _number(path, strategy, "LowSpeedCutIn")
         high = _number(path, strategy, "HighSpeedCutOut")
-        if (
-            _number(path, strategy, "HighSpeedCutIn", high) != high
-            or _number(path, strategy, "LowSpeedCutOut", low) != low
-        ):
+        restart = (
+            _number(path, strategy, "HighSpeedCutIn", high),
+            _number(path, strategy, "LowSpeedCutOut", low),
+        )
+        if restart != (high, low):
             notes.append("restarts at another wind speed than it stops at; this hysteresis is ignored")
     if not 0.0 <= low < high:
         refuse(path, f"cuts in at {low:g} and out at {high:g} m/s", "correct StartStopStrategy")
-    if table.get("StationaryThrustCoEfficient") is not None:
-        idle = _number(path, table, "StationaryThrustCoEfficient")
-    inside = speeds[(low <= speeds) & (speeds <= high)]
+    inside, limits = speeds[(low <= speeds) & (speeds <= high)], f"cut-in {low:g} to cut-out {high:g} m/s"
     if not len(inside):
-        refuse(
-            path, f"has no points from cut-in {low:g} to cut-out {high:g} m/s", "correct StartStopStrategy"
-        )
+        refuse(path, f"has no points from {limits}", "correct StartStopStrategy")
     if len(inside) < len(speeds):
-        notes.append(
-            f"{len(speeds) - len(inside)} points outside cut-in {low:g} to cut-out {high:g} m/s are ignored"
-        )
+        notes.append(f"{plural(len(speeds) - len(inside), 'point')} outside {limits} ignored")
     # A cut-in or cut-out between two points ends the line between them; it bends it no further.
     running = np.unique([*inside, *(at for at in (low, high) if speeds[0] < at < speeds[-1])])
-    rows = list(
-        zip(running, np.interp(running, speeds, powers), np.interp(running, speeds, thrusts), strict=True)
-    )
-    if low > 0.0:
-        rows.insert(0, (math.nextafter(low, 0.0), 0.0, idle))
-    rows.append((math.nextafter(high, math.inf), 0.0, idle))
+    power_kw, ct = np.interp(running, speeds, powers) / 1000.0, np.interp(running, speeds, thrusts)
+    before = [math.nextafter(low, 0.0)] if low > 0.0 else []
     return {
-        "wind_speed": [float(speed) for speed, _, _ in rows],
-        "power_kw": [float(watts) / 1000.0 for _, watts, _ in rows],
-        "ct": [float(ct) for _, _, ct in rows],
+        "wind_speed": [*before, *running.tolist(), math.nextafter(high, math.inf)],
+        "power_kw": [*(0.0 for _ in before), *power_kw.tolist(), 0.0],
+        "ct": [*(idle for _ in before), *ct.tolist(), idle],
     }
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Literal
 
 from vindeby.arrays import FloatArray, IntArray
@@ -87,6 +88,10 @@ class Method(ABC):
         """
         return self
 
+    def after(self, before: Method) -> Method:  # noqa: ARG002  for methods that look at it
+        """The same method as it is best used after a step, where its parameters leave that open."""
+        return self
+
     def run(self, problem: LayoutProblem, seed: int, start: Layout | None = None) -> Result:
         """Search once. For many seeds of one problem, call ``prepare`` and use what it returns.
 
@@ -132,7 +137,8 @@ class Pipeline(Method):
 
     def prepare(self, problem: LayoutProblem) -> Search:
         """Prepare every step."""
-        searches = [checked(problem, step) for step in self.steps]
+        later = [step.after(before) for before, step in pairwise(self.steps)]
+        searches = [checked(problem, step) for step in (self.steps[0], *later)]
 
         def run(seed: int, start: Layout | None = None) -> Result:
             evaluations = 0

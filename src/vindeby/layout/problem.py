@@ -302,7 +302,6 @@ class LayoutProblem:
 
     @cached_property
     def _all_over(self) -> Layout:
-        """Turbines all over the area, always the same."""
         drawn = [zone.boundary.sample(np.random.default_rng(0), GUESSED) for zone in self.zones]
         x, y = np.hstack([np.stack(places) for places in drawn])
         return Layout(x, y, np.resize(self.types_in_order(), len(x)))

@@ -23,11 +23,10 @@ from rich.text import Text
 
 from vindeby.errors import VindebyError
 from vindeby.results import humanize as words
-from vindeby.results.observer import Observer
 from vindeby.results.snapshot import Snapshot
 from vindeby.store.disk.events import FailedTask
-from vindeby.store.read.inspect import in_words
-from vindeby.text import one_line
+from vindeby.store.format.origin import in_words
+from vindeby.text import one_line, plural
 
 _LAST_FAILURES = 5
 _MOST_BAD_FILES = 10
@@ -101,11 +100,11 @@ def counts(snapshot: Snapshot) -> Text:
         ("running", snapshot.running, "cyan"),
         ("missing", snapshot.missing, "yellow"),
         ("invalid", snapshot.invalid, "red"),
-        ("of an older campaign", snapshot.stale, "yellow"),
+        ("stale", snapshot.stale, "yellow"),
         ("not in the campaign", snapshot.extra, "yellow"),
     ]
     for name, figure, style in figures:
-        if figure is None or (not figure and name.startswith(("of an", "not in"))):
+        if figure is None or (not figure and name in ("stale", "not in the campaign")):
             continue
         text.append(" · " if text else "")
         text.append(f"{name} {figure:,}", style=style if figure else "dim")
@@ -118,7 +117,7 @@ def counts(snapshot: Snapshot) -> Text:
     if snapshot.eta_s is not None:
         text.append(f" · {words.duration(snapshot.eta_s)} left")
     if snapshot.retried:
-        text.append(f" · {snapshot.retried:,} attempts were retried", style="dim")
+        text.append(f" · {plural(snapshot.retried, 'attempt was', 'attempts were')} retried", style="dim")
     return text
 
 
@@ -127,8 +126,8 @@ def matrix(snapshot: Snapshot) -> RenderableType | None:
     if not snapshot.axes.farms or not snapshot.axes.types:
         return None
     table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
-    seeds = len(snapshot.axes.seeds)
-    table.add_column(Text(f"done of {seeds:,}" if snapshot.axes.known else "results"), no_wrap=True)
+    most = len(snapshot.axes.seeds) * len(snapshot.axes.combinations)
+    table.add_column(Text(f"done of {most:,}" if snapshot.axes.known else "results"), no_wrap=True)
     for index in range(len(snapshot.axes.types)):
         table.add_column(f"t{index}", justify="right", no_wrap=True)
     rows = snapshot.counts_by(("farm", "turbine"), every=True)
@@ -136,12 +135,13 @@ def matrix(snapshot: Snapshot) -> RenderableType | None:
     for farm_idx, farm in enumerate(snapshot.axes.farms):
         cells = rows[farm_idx * width : (farm_idx + 1) * width]
         name = Text(f"farm{farm_idx}" + ("" if farm == f"farm{farm_idx}" else f" {one_line(farm)}"))
-        table.add_row(name, *(_cell(cell, seeds if snapshot.axes.known else None) for cell in cells))
+        table.add_row(name, *(_cell(cell) for cell in cells))
     return table
 
 
-def _cell(cell: dict[str, Any], expected: int | None) -> Text:
-    if cell["expected"] == 0:
+def _cell(cell: dict[str, Any]) -> Text:
+    expected = cell["expected"]
+    if expected == 0:
         return Text("")
     bad = cell["failed"] + cell["invalid"]
     sign = f"!{bad}" if bad else "*" if cell["running"] else ""
@@ -155,7 +155,7 @@ def _cell(cell: dict[str, Any], expected: int | None) -> Text:
 
 
 def by_dimensions(snapshot: Snapshot, dimensions: tuple[str, ...]) -> Table:
-    """Counts for each combination of some of farm, turbine and seed."""
+    """Counts for each combination of some of farm, turbine, seed and axes."""
     table = Table(box=None, pad_edge=False)
     for name in dimensions:
         table.add_column(name, no_wrap=True, justify="right" if name == "seed" else "left")
@@ -191,7 +191,7 @@ def workers(snapshot: Snapshot) -> RenderableType | None:
             Text(one_line(worker.doing)),
         )
     left = len(snapshot.workers) - _MOST_WORKERS
-    return Group(table, Text(f"and {left:,} more workers", style="dim")) if left > 0 else table
+    return Group(table, Text(f"and {plural(left, 'more worker')}", style="dim")) if left > 0 else table
 
 
 def last_failures(snapshot: Snapshot, logs: Path) -> RenderableType | None:
@@ -222,7 +222,7 @@ def failures_in_full(snapshot: Snapshot, logs: Path) -> RenderableType:
     parts: list[RenderableType] = []
     for failure in snapshot.failures:
         text = _failure_line(failure, logs)
-        tries = "1 attempt" if failure.attempts == 1 else f"{failure.attempts} attempts"
+        tries = plural(failure.attempts, "attempt")
         text.append(f"\n    {words.moment(failure.time)}, {tries}", style="dim")
         for line in failure.traceback.rstrip().split("\n"):
             text.append(f"\n    {one_line(line)}")
@@ -234,7 +234,7 @@ def bad_files(snapshot: Snapshot) -> RenderableType | None:
     """Files with problems."""
     if not snapshot.bad_files:
         return None
-    text = Text(f"{len(snapshot.bad_files):,} files with problems", style="bold")
+    text = Text(f"{plural(len(snapshot.bad_files), 'file')} with problems", style="bold")
     for bad in snapshot.bad_files[:_MOST_BAD_FILES]:
         more = f" (and {len(bad.findings) - 1:,} more)" if len(bad.findings) > 1 else ""
         text.append(f"\n{one_line(bad.path)}: {one_line(bad.findings[0])}{more}", style="not bold")
@@ -256,18 +256,21 @@ def space(snapshot: Snapshot) -> RenderableType | None:
 _QUIT = b"qQ\x1b"
 
 
+Look = Callable[[], Snapshot]
+
+
 def watch_campaign(
-    observer: Observer, console: Console, interval_s: float, dimensions: tuple[str, ...] = ()
+    look: Look, logs: Path, console: Console, interval_s: float, dimensions: tuple[str, ...] = ()
 ) -> None:
     """Show until q is pressed; without a terminal, print a line at each change until no coordinator is alive."""
     if console.is_terminal and sys.stdin.isatty():
-        _full_screen(observer, console, interval_s, dimensions)
+        _full_screen(look, logs, console, interval_s, dimensions)
     else:
-        _lines(observer, console, interval_s)
+        _lines(look, console, interval_s)
 
 
 def _full_screen(
-    observer: Observer, console: Console, interval_s: float, dimensions: tuple[str, ...]
+    look: Look, logs: Path, console: Console, interval_s: float, dimensions: tuple[str, ...]
 ) -> None:
     last: Snapshot | None = None
     with _keys() as pressed, Live(console=console, screen=True, auto_refresh=False) as live:
@@ -277,25 +280,23 @@ def _full_screen(
             now = time.monotonic()
             if now - looked >= interval_s or console.size != size:
                 looked, size = now, console.size
-                last, problem = _look(observer, last)
-                live.update(_screen(observer, last, problem, dimensions), refresh=True)
+                last, problem = _look(look, last)
+                live.update(_screen(logs, last, problem, dimensions), refresh=True)
             if pressed(min(interval_s, 0.25)):
                 return
 
 
-def _look(observer: Observer, last: Snapshot | None) -> tuple[Snapshot | None, str]:
-    """What is there now; or what was there last, and why it cannot be seen now."""
+def _look(look: Look, last: Snapshot | None) -> tuple[Snapshot | None, str]:
+    """Return the snapshot of now; if there is none, the last one and the reason."""
     try:
-        return observer.look(), ""
+        return look(), ""
     except (VindebyError, OSError) as error:
         lines = error.args if isinstance(error, VindebyError) else (error,)
         return last, "\n".join(one_line(str(line)) for line in lines)
 
 
-def _screen(
-    observer: Observer, last: Snapshot | None, problem: str, dimensions: tuple[str, ...]
-) -> RenderableType:
-    """The whole; what does not fit on the terminal is cut off below."""
+def _screen(logs: Path, last: Snapshot | None, problem: str, dimensions: tuple[str, ...]) -> RenderableType:
+    """Return the whole screen; the terminal cuts off the rows that do not fit."""
     clock = Text(f"{time.strftime('%H:%M:%S')}  q quits", style="dim")
     parts: list[RenderableType] = []
     if problem:
@@ -303,7 +304,7 @@ def _screen(
             Text(f"{problem}\nwaiting for it to come back; below is what was last seen", style="yellow")
         )
     if last is not None:
-        parts.append(whole(last, observer.run.logs, dimensions))
+        parts.append(whole(last, logs, dimensions))
     return Group(clock, *parts)
 
 
@@ -330,11 +331,11 @@ def _keys() -> Iterator[Callable[[float], bool]]:
         termios.tcsetattr(descriptor, termios.TCSANOW, before)  # not waiting for a terminal that is gone
 
 
-def _lines(observer: Observer, console: Console, interval_s: float) -> None:
-    """For a log file: one line whenever the counts change."""
+def _lines(look: Look, console: Console, interval_s: float) -> None:
+    """Print one line whenever the counts change, for a log file."""
     said = ""
     while True:
-        snapshot, problem = _look(observer, None)
+        snapshot, problem = _look(look, None)
         line = problem if snapshot is None else _line(snapshot)
         if line != said:
             console.print(f"{time.strftime('%H:%M:%S')} {line}", markup=False)

@@ -8,94 +8,61 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
-from vindeby.arrays import BoolArray, FloatArray
+from vindeby.arrays import BoolArray
 from vindeby.errors import ArgumentError
 from vindeby.plots import shapes
 from vindeby.plots.layout import Drawn, draw_surroundings
 from vindeby.plots.style import FAINT, figure, ink, legend_mark, strong, style
+from vindeby.results.difference import unlike_sections
 from vindeby.results.result_set import ResultSet
+from vindeby.results.snapshot import CellPlace
+from vindeby.text import plural
 
 
-def compare(result_set: ResultSet, before: str, after: str) -> Axes:
-    """Before in outline, after in full, an arrow from each place to the one that took it over.
+def compare(result_set: ResultSet, before: str, after: str, other: ResultSet | None = None) -> Axes:
+    """Draw one layout in outline, another in full, and an arrow from each place to the one that took it over.
 
     Turbines have no identity across layouts; they are paired so that the squares of the ways sum to the least.
-    Where one layout has more turbines, what is left over has no arrow.
+    Where one layout has more turbines, what is left over has no arrow. ``after`` may be in another database.
     """
-    first, second = Drawn(result_set, before), Drawn(result_set, after)
-    if result_set.place(before)[0] != result_set.place(after)[0]:
-        raise ArgumentError(f"{before} and {after} are in different farms; compare two layouts of one farm")
+    pair_of = (result_set, before), (other or result_set, after)
+    first, second = (Drawn(results, key) for results, key in pair_of)
+    names = [key if other is None else f"{results.path}: {key}" for results, key in pair_of]
+    if not _is_same_farm(first, second, *(results.place(key)[0] for results, key in pair_of)):
+        which = " and ".join(names)
+        raise ArgumentError(f"{which} are in different farms; compare two layouts of one farm")
     box = shapes.frame(first.area, np.hstack([first.places, second.places, first.neighbours]))
     old, new = (shapes.in_km(drawn.places, first.origin) for drawn in (first, second))
     with style():
         width, height = shapes.paper_for(box)
         axes = figure(max(width, 5.6), height + 0.8).add_subplot()
         draw_surroundings(axes, first, box)
-        axes.plot(*old, "o", markersize=6, markerfacecolor="none", markeredgecolor="#5b7fa6", label=first.key)
-        axes.plot(*new, "o", markersize=5, color="#00224e", label=second.key)
-        look = {"arrowstyle": "-|>", "color": FAINT, "linewidth": 0.8, "shrinkA": 3, "shrinkB": 3}
-        for one, other in zip(*pair(old, new), strict=True):
-            axes.annotate("", tuple(new[:, other]), tuple(old[:, one]), arrowprops=look, zorder=1)
-        axes.set_title(f"{first.key} → {second.key}\n" + _worth(first, second))
+        axes.plot(*old, "o", markersize=6, markerfacecolor="none", markeredgecolor="#5b7fa6", label=names[0])
+        axes.plot(*new, "o", markersize=5, color="#00224e", label=names[1])
+        shapes.draw_moves(axes, old, new)
+        unlike = [] if other is None else unlike_sections(*pair_of)
+        axes.set_title(f"{first.key} → {second.key}\n" + _worth(first, second, unlike))
         axes.figure.legend(loc="outside lower center", ncols=2)
     return axes
 
 
-def _worth(first: Drawn, second: Drawn) -> str:
+def _is_same_farm(first: Drawn, second: Drawn, *numbers: int) -> bool:
+    """Return whether two layouts share an area; where none is known, whether their farms have the same number."""
+    if first.area is None or second.area is None:
+        return numbers[0] == numbers[1]
+    return bool(first.area.intersects(second.area))
+
+
+def _worth(first: Drawn, second: Drawn, unlike: list[str]) -> str:
     if first.aep_gwh is None or second.aep_gwh is None:
         return first.title
-    change = second.aep_gwh / first.aep_gwh - 1.0
-    text = f"{first.aep_gwh:,.1f} → {second.aep_gwh:,.1f} GWh ({100 * change:+.2f} %)"
+    change = f"{100 * (second.aep_gwh / first.aep_gwh - 1.0):+.2f} %"
+    if unlike:
+        change = f"not comparable, as the campaigns differ in {', '.join(unlike)}"
+    text = f"{first.aep_gwh:,.1f} → {second.aep_gwh:,.1f} GWh ({change})"
     if first.farm is not None and second.farm is not None:
         text += f", wake loss {100 * first.wake_loss:.2f} → {100 * second.wake_loss:.2f} %"
     return text
-
-
-def pair(old: FloatArray, new: FloatArray) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Pairs of places, old and new, such that the squares of their distances sum to the least.
-
-    The Hungarian method with row and column potentials (Kuhn 1955; Jonker and Volgenant 1987): each place of
-    the smaller side is joined by a shortest augmenting path.
-    """
-    swapped = old.shape[1] > new.shape[1]
-    rows, columns = (new, old) if swapped else (old, new)
-    cost = ((rows[:, :, None] - columns[:, None, :]) ** 2).sum(axis=0)
-    taken = _assign(cost)
-    one, other = np.arange(len(taken)), taken
-    return (other, one) if swapped else (one, other)
-
-
-def _assign(cost: FloatArray) -> NDArray[np.intp]:
-    """The column of each row; there must be at least as many columns as rows."""
-    count, width = cost.shape
-    row_price, column_price = np.zeros(count), np.zeros(width)
-    owner = np.full(width, -1)
-    for row in range(count):
-        distance = np.full(width, np.inf)
-        previous = np.full(width, -1)
-        visited = np.zeros(width, bool)
-        current, column, reached = row, -1, 0.0
-        while True:
-            reduced = reached + cost[current] - row_price[current] - column_price
-            better = ~visited & (reduced < distance)
-            distance[better], previous[better] = reduced[better], column
-            column = int(np.argmin(np.where(visited, np.inf, distance)))
-            reached = float(distance[column])
-            visited[column] = True
-            if owner[column] < 0:
-                break
-            current = int(owner[column])
-        row_price[row] += reached
-        passed = visited & (owner >= 0)
-        row_price[owner[passed]] += reached - distance[passed]
-        column_price[visited] -= reached - distance[visited]
-        while column >= 0:
-            before = int(previous[column])
-            owner[column] = row if before < 0 else owner[before]
-            column = before
-    result = np.empty(count, np.intp)
-    result[owner[owner >= 0]] = np.flatnonzero(owner >= 0)
-    return result
 
 
 _MOST = 120
@@ -135,12 +102,12 @@ def gallery(result_set: ResultSet, pattern: str, *, every: bool = False) -> NDAr
             for axes in row[len(line) :]:
                 axes.set_visible(False)
             for axes, (place, key) in zip(row, line, strict=False):
-                _panel(axes, Drawn(result_set, key), best[result_set.place(key)[:2]], place)
+                _panel(axes, Drawn(result_set, key), best[result_set.place(key).cell], place)
                 found.append(axes)
             for axes in row[1 : len(line)]:
                 axes.set_ylabel("")
         name = f": {first.cell}" if len(cells) == 1 and first.cell else ""
-        count = f"{len(keys):,} results"
+        count = plural(len(keys), "result")
         if len(found) < len(keys):
             count = f"the best {len(found)} of {len(keys):,}" if every else f"{count} ({len(found)} of them)"
         whole.suptitle(f"{pattern}{name}, {count}", fontsize=10, fontweight="bold")
@@ -149,11 +116,11 @@ def gallery(result_set: ResultSet, pattern: str, *, every: bool = False) -> NDAr
     return np.array(found, object)
 
 
-def _cells(result_set: ResultSet, keys: list[str]) -> dict[tuple[int, int], list[str]]:
+def _cells(result_set: ResultSet, keys: list[str]) -> dict[CellPlace, list[str]]:
     """Keys by farm and type, in this order; each list keeps the order of the keys."""
-    found: dict[tuple[int, int], list[str]] = {}
+    found: dict[CellPlace, list[str]] = {}
     for key in keys:
-        found.setdefault(result_set.place(key)[:2], []).append(key)
+        found.setdefault(result_set.place(key).cell, []).append(key)
     return dict(sorted(found.items()))
 
 
@@ -220,7 +187,7 @@ def _legend(drawn: Drawn) -> list[Line2D]:
     beside = legend_mark("^", ink(), "neighbours", 4, is_open=True)
     return [
         *([beside] if drawn.neighbours.size else []),
-        legend_mark("o", strong(), "not where the best has one (in the best: all)", 4),
-        legend_mark("o", FAINT, f"where the best has one (within {_SAME_PLACE:g} D)", 2.6),
-        legend_mark("o", strong(), "only in the best", 4, is_open=True),
+        legend_mark("o", strong(), "elsewhere than in the best layout (in the best: every turbine)", 4),
+        legend_mark("o", FAINT, f"at the same place as in the best (within {_SAME_PLACE:g} D)", 2.6),
+        legend_mark("o", strong(), "a place that only the best uses", 4, is_open=True),
     ]

@@ -1,12 +1,14 @@
-"""What layouts cost: the parts of the LCOE of the best results, and the water depth under a layout."""
+"""What layouts cost: the parts of the LCOE of the best results, the water depth under a layout, and its cables."""
+
+from functools import partial
 
 import numpy as np
 from matplotlib.axes import Axes
 
+from vindeby.assembly.cables import CABLE_LENGTH
 from vindeby.assembly.value import LCOE, PARTS
 from vindeby.errors import DataError
-from vindeby.plots import shapes
-from vindeby.plots.layout import Drawn, draw_surroundings
+from vindeby.plots.layout import Drawn, layout_map
 from vindeby.plots.style import figure, ink, shades, style
 from vindeby.results.result_set import ResultSet
 from vindeby.store.format.record import Record
@@ -29,10 +31,10 @@ def _parts_of(record: Record) -> list[float] | None:
 def costs(result_set: ResultSet, *, dark: bool = False) -> Axes:
     """The parts of the LCOE of the best result of each farm and type."""
     found: dict[str, list[float]] = {}
-    for (farm, kind), row in sorted(result_set.best().items())[:_MOST_BARS]:
+    for place, row in [*result_set.best(LCOE).items()][:_MOST_BARS]:
         parts = _parts_of(result_set.record(result_set.key_of(row)))
         if parts is not None:
-            found[f"{result_set.farm_name(farm)}, {result_set.cell_name(farm, kind)}"] = parts
+            found[result_set.cell_in_words(*place)] = parts
     if not found:
         raise DataError(f"{result_set.path}: its results do not say what they cost; give the campaign costs")
     values = np.array(list(found.values()))
@@ -49,23 +51,26 @@ def costs(result_set: ResultSet, *, dark: bool = False) -> Axes:
         axes.set(ylim=(len(found) - 0.4, -0.6), xlabel="EUR per MWh")
         axes.margins(x=0.12)
         axes.grid(visible=False, axis="y")
-        axes.set_title("The parts of the LCOE, of the best of each farm and type")
+        by = (
+            ""
+            if (second := result_set.second) is None
+            else f" by {'LCOE' if second.attribute == LCOE else 'AEP'}"
+        )
+        axes.set_title(f"The parts of the LCOE, of the best of each farm and type{by}")
         axes.figure.legend(loc="outside lower center", ncols=len(used), fontsize=8)
     return axes
 
 
-def depth(result_set: ResultSet, *, dark: bool = False) -> Axes:
-    """The water depth under the best layout of the campaign's first farm that has one."""
-    drawn = [Drawn(result_set, result_set.key_of(row)) for _, row in sorted(result_set.best().items())[:1]]
-    if not drawn or drawn[0].depth is None:
-        raise DataError(
-            f"{result_set.path}: the water depth is not known; give the campaign a grid of depths"
-        )
-    best, grid = drawn[0], drawn[0].depth
-    with style(dark=dark):
-        axes: Axes = figure(*shapes.paper_for(best.box)).add_subplot()
-        shapes.draw_depth(axes, grid, best.origin, filled=True)
-        draw_surroundings(axes, best, best.box)
-        shapes.draw_rotors(axes, best.places_km, best.diameter_m, None, color=ink(), zorder=5)
-        axes.set_title(f"{best.key}: {best.cell}")
-    return axes
+def _map_of_best(result_set: ResultSet, *, shown: str, ground: str, missing: str, dark: bool = False) -> Axes:
+    """The layout that is best by the objective that is ``shown``."""
+    key = result_set.best_key(shown)
+    drawn = Drawn(result_set, key)
+    if (drawn.depth if ground == "depth" else drawn.routes) is None:
+        raise DataError(f"{result_set.path}: {missing}")
+    return layout_map(result_set, key, ground=ground, dark=dark)
+
+
+_NO_DEPTH = "the water depth is not known; give the campaign a grid of depths"
+depth = partial(_map_of_best, shown=LCOE, ground="depth", missing=_NO_DEPTH)
+_NO_CABLES = "its results have no cables; give the costs of the campaign cables"
+cables = partial(_map_of_best, shown=CABLE_LENGTH, ground="nothing", missing=_NO_CABLES)

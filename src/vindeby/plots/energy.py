@@ -9,15 +9,14 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
-from vindeby import units
 from vindeby.arrays import FloatArray
 from vindeby.errors import DataError
-from vindeby.evaluation.as_campaign import case_of
 from vindeby.plots.layout import Drawn
 from vindeby.plots.style import (
     MARKERS,
     figure,
     ink,
+    label_points,
     legend_mark,
     paper,
     ramp,
@@ -27,7 +26,7 @@ from vindeby.plots.style import (
     thousands,
 )
 from vindeby.results.fronts import fronts_of
-from vindeby.results.result_set import ResultSet
+from vindeby.results.result_set import CELL, ResultSet
 
 _MOST_FARMS = 24
 _MOST_BARS = 60
@@ -56,8 +55,7 @@ def comparable(result_set: ResultSet, rows: NDArray[Any]) -> ComparedQuantity:
     known = len(rows) > 0 and bool(np.all(capacity > 0))
     if not known or capacity.max() - capacity.min() <= SAME_CAPACITY * capacity.max():
         return ComparedQuantity("AEP, GWh", "{:,.0f}", energy)
-    full = units.mean_power_to_aep_gwh(1.0) * units.MW * capacity
-    return ComparedQuantity("capacity factor, %", "{:.2f}", 100 * energy / full)
+    return ComparedQuantity("capacity factor, %", "{:.2f}", 100 * result_set.capacity_factors(rows))
 
 
 def type_label(result_set: ResultSet, kind: int, farm: int | None = None) -> str:
@@ -70,33 +68,67 @@ def _with_energy(result_set: ResultSet) -> NDArray[Any]:
     rows: NDArray[Any] = result_set.rows[
         ~np.isnan(result_set.rows["aep"]) & (result_set.rows["farm_idx"] >= 0)
     ]
-    if not len(rows):
-        raise DataError(f"{result_set.path}: holds no energies that could be drawn")
+    if len(rows) < 2:
+        raise DataError(f"{result_set.path}: holds fewer than two energies that could be compared")
     return rows
 
 
+class Kinds:
+    """What results of a farm are compared by: turbine types in the combinations of axes."""
+
+    def __init__(self, result_set: ResultSet, rows: NDArray[Any]) -> None:
+        self._of_rows = rows[["type_idx", "combination"]]
+        self.places: list[tuple[int, int]] = np.unique(self._of_rows).tolist()
+        axes, types = result_set.axes, {kind for kind, _ in self.places}
+        self.has_axes = bool(axes.axes)
+        self.ticks = [f"t{kind}" for kind, _ in self.places]
+        self.names = [type_label(result_set, kind) for kind, _ in self.places]
+        if self.has_axes:
+            values = [", ".join(axes.values_of(combination)) for _, combination in self.places]
+            self.names = [", ".join(pair) for pair in zip(self.names, values, strict=True)]
+            self.ticks = (
+                values
+                if len(types) == 1
+                else [" ".join(pair) for pair in zip(self.ticks, values, strict=True)]
+            )
+
+    def are(self, number: int) -> NDArray[np.bool_]:
+        """Which of the rows are of one kind."""
+        return np.array(self._of_rows == np.array(self.places[number], self._of_rows.dtype))
+
+    def draw_ticks(self, axes: Axes) -> None:
+        """Name the kinds along the lower side."""
+        turned: Any = {"rotation": 40, "ha": "right", "fontsize": 7} if self.has_axes else {}
+        axes.set_xticks(range(len(self.ticks)), self.ticks, **turned)
+
+
 def energy(result_set: ResultSet, *, dark: bool = False) -> Axes:
-    """Each seed is a point: one panel per farm, one column per type; a bar marks the median, a triangle the best."""
+    """Each seed is a point: one panel per farm, one column per type and combination of axes.
+
+    A bar marks the median, a triangle the best; where there are axes, a box the quartiles and the range of the seeds.
+    """
     rows = _with_energy(result_set)
-    shown = comparable(result_set, rows)
+    shown, kinds = comparable(result_set, rows), Kinds(result_set, rows)
     farms = [int(farm) for farm in np.unique(rows["farm_idx"])][:_MOST_FARMS]
-    types = [int(kind) for kind in np.unique(rows["type_idx"])]
     with style(dark=dark):
-        columns = min(5, len(farms))
+        panel = max(2.1, 0.32 * len(kinds.places))
+        columns = min(5, len(farms), max(1, int(14.0 / panel)))
         lines = math.ceil(len(farms) / columns)
-        whole = figure(max(4.5, 2.1 * columns + 0.5), 2.5 * lines + 1.0)
+        whole = figure(max(4.5, panel * columns + 0.5), (2.5 + 0.5 * kinds.has_axes) * lines + 1.0)
         grid = whole.subplots(lines, columns, sharex=True, sharey=True, squeeze=False)
-        colours, random = shades(len(types)), np.random.default_rng(1)
+        colours, random = shades(len(kinds.places)), np.random.default_rng(1)
         for place, axes in enumerate(grid.flat):
             if place >= len(farms):
                 axes.set_visible(False)
                 continue
             mine = rows["farm_idx"] == farms[place]
-            for column, kind in enumerate(types):
-                values = shown.values[mine & (rows["type_idx"] == kind)]
-                _column(axes, values, column, colours[column], random)
+            for column, colour in enumerate(colours):
+                values = shown.values[mine & kinds.are(column)]
+                if kinds.has_axes and len(values):
+                    axes.boxplot(values, positions=[column], widths=0.8, showfliers=False, whis=(0, 100))
+                _column(axes, values, column, colour, random)
             axes.set_title(result_set.farm_name(farms[place]), fontsize=8)
-            axes.set_xticks(range(len(types)), [f"t{kind}" for kind in types])
+            kinds.draw_ticks(axes)
             axes.grid(visible=False, axis="x")
         for axes in grid[:, 0]:
             axes.set_ylabel(shown.label)
@@ -104,8 +136,8 @@ def energy(result_set: ResultSet, *, dark: bool = False) -> Axes:
         heading = shown.label[0].upper() + shown.label[1:].partition(",")[0]
         whole.suptitle(f"{heading} of every seed", fontsize=10, fontweight="bold")
         handles = [
-            legend_mark(MARKERS[number % len(MARKERS)], colour, type_label(result_set, kind))
-            for number, (kind, colour) in enumerate(zip(types, colours, strict=True))
+            legend_mark(MARKERS[number % len(MARKERS)], colour, name)
+            for number, (name, colour) in enumerate(zip(kinds.names, colours, strict=True))
         ]
         handles += [
             Line2D([], [], color=ink(), linewidth=1.3, label="median"),
@@ -121,60 +153,58 @@ def _column(axes: Axes, values: FloatArray, at: int, colour: object, random: np.
     if not len(values):
         return
     spread = random.uniform(-0.26, 0.26, len(values))
-    axes.plot(
-        at + spread, values, MARKERS[at % len(MARKERS)], markersize=2.6, color=colour, markeredgewidth=0
-    )
+    axes.plot(at + spread, values, MARKERS[at % len(MARKERS)], markersize=4.5 if len(values) <= 20 else 3.2,
+              color=colour, markeredgecolor=paper(), markeredgewidth=0.4)  # fmt: skip
     axes.plot([at - 0.36, at + 0.36], [np.median(values)] * 2, color=ink(), linewidth=1.3)
     axes.plot(at, values.max(), "^", markersize=5, color=ink(), markeredgecolor=paper(), markeredgewidth=0.5)
 
 
 def best_and_median(result_set: ResultSet, *, dark: bool = False) -> Axes:
-    """Two tables, farm by type: the best result, and how far the median of the seeds is below it.
+    """Two tables, farm by type and combination: the best result, and how far the median of the seeds is below it.
 
     Only the first is coloured, so that a colour has one meaning; the second has bars.
     """
     rows = _with_energy(result_set)
-    shown = comparable(result_set, rows)
-    farms, types = (np.unique(rows[name]) for name in ("farm_idx", "type_idx"))
-    best = np.full((len(farms), len(types)), np.nan)
+    if len(np.unique(rows[CELL])) < 2:
+        raise DataError(f"{result_set.path}: holds no two farms or types that could be compared")
+    shown, kinds, farms = comparable(result_set, rows), Kinds(result_set, rows), np.unique(rows["farm_idx"])
+    best = np.full((len(farms), len(kinds.places)), np.nan)
     below = best.copy()
     for line, farm in enumerate(farms):
-        for column, kind in enumerate(types):
-            values = shown.values[(rows["farm_idx"] == farm) & (rows["type_idx"] == kind)]
+        for column in range(len(kinds.places)):
+            values = shown.values[(rows["farm_idx"] == farm) & kinds.are(column)]
             if len(values):
                 best[line, column] = values.max()
-                if values.max() > 0.0:  # results of a function without wind have no energy
-                    below[line, column] = 100 * (1 - np.median(values) / values.max())
+                below[line, column] = 100 * (1 - np.median(values) / values.max())
     with style(dark=dark):
-        whole = figure(max(6.4, 3.2 + 1.25 * len(types)), max(2.4, 1.6 + 0.3 * len(farms)))
+        whole = figure(max(6.4, 3.2 + 1.25 * len(kinds.places)), max(2.4, 1.6 + 0.3 * len(farms)))
         left, right = whole.subplots(1, 2, sharey=True)
         _coloured(left, best, shown.form)
         left.set_title(f"best {shown.label}")
         _barred(right, below)
         right.set_title("median below best, % of the best")
         for axes in (left, right):
-            axes.set_xticks(range(len(types)), [f"t{kind}" for kind in types])
+            kinds.draw_ticks(axes)
             axes.grid(visible=False)
             axes.tick_params(length=0)
             for side in axes.spines.values():
                 side.set_visible(False)
         left.set_yticks(range(len(farms)), [result_set.farm_name(int(farm)) for farm in farms])
-        names = [type_label(result_set, int(kind)) for kind in types]
-        if any(" " in name for name in names):
-            whole.supxlabel(", ".join(names), fontsize=8)
+        if not kinds.has_axes and any(" " in name for name in kinds.names):
+            whole.supxlabel(", ".join(kinds.names), fontsize=8)
     assert isinstance(left, Axes)
     return left
 
 
 def losses(result_set: ResultSet, *, dark: bool = False) -> Axes:
-    """What own and neighbours' wakes take: in each combination of a study, or from the best of each farm and type."""
-    is_study = case_of(result_set.campaign, 0) is not None
-    best = [result_set.key_of(row) for _, row in sorted(result_set.best().items())]
-    drawn = [Drawn(result_set, key) for key in (result_set.keys if is_study else best)[:_MOST_BARS]]
+    """What own and neighbours' wakes take from the best of each farm and type, or in each combination."""
+    is_stored = result_set.campaign is not None and result_set.campaign.stored is not None
+    best = [*map(result_set.key_of, result_set.best().values())]
+    drawn = [Drawn(result_set, key) for key in (result_set.keys if is_stored else best)[:_MOST_BARS]]
     drawn = [one for one in drawn if not math.isnan(one.own_wake_loss)]
-    if not drawn:
-        raise DataError(f"{result_set.path}: what own and neighbours' wakes take is not known")
-    names = [one.title if is_study else one.cell for one in drawn]
+    if not drawn or not (is_stored or any(one.groups for one in drawn)):
+        raise DataError(f"{result_set.path}: has no neighbours whose wakes could be compared with its own")
+    names = [one.title if is_stored else one.cell for one in drawn]
     own, total = np.array([(100 * one.own_wake_loss, 100 * one.wake_loss) for one in drawn]).T
     with style(dark=dark):
         axes = figure(7.2, 1.6 + 0.26 * len(names)).add_subplot()
@@ -195,27 +225,31 @@ def _lines(
     result_set: ResultSet, *, x: tuple[str, str], y: tuple[str, str], dark: bool = False, **axis: Any
 ) -> Axes:
     """One array of the best result of each farm and type against another; their names, and those of their axes."""
-    rows = sorted(result_set.best().items())
+    rows = [*result_set.best().items()]
     with style(dark=dark):
         axes: Axes = figure(7.2, 4.0).add_subplot(xlabel=x[1], ylabel=y[1], **axis)
         for number, (cell, row) in enumerate(rows):
             arrays = result_set.record(result_set.key_of(row)).arrays
             if {x[0], y[0]} <= arrays.keys():
                 order = np.argsort(arrays[x[0]], kind="stable")
-                name = f"{result_set.farm_name(cell[0])}, {result_set.cell_name(*cell)}"
+                name = result_set.cell_in_words(*cell)
                 axes.plot(arrays[x[0]][order], arrays[y[0]][order], f"-{MARKERS[number % len(MARKERS)]}",
                           markersize=3.5, color=shades(len(rows))[number], label=name)  # fmt: skip
-        if not axes.lines:
+        if not any(len(np.unique(line.get_xdata())) > 1 for line in axes.lines):
             raise DataError(f"{result_set.path}: its results do not hold {x[0]}, which some searches keep")
-        axes.xaxis.set_major_formatter("{x:g}")
+        for one in (axes.xaxis, axes.yaxis):
+            one.set_major_formatter(thousands)
         axes.set_title(f"{y[1].partition(',')[0]} against {x[1]}, of the best of each farm and type")
         axes.legend(fontsize=8)
     return axes
 
 
 def front(result_set: ResultSet, *, dark: bool = False) -> Axes:
-    """AEP against the second of two objectives, a line through what is not dominated; the rest as open marks."""
+    """AEP against the second of two objectives, a line through what is not dominated; each point with its weight."""
     fronts = fronts_of(result_set)
+    points = [point for one in fronts for point in one.points]
+    if len({(point.other, point.aep_gwh) for point in points}) < 2:
+        raise DataError(f"{result_set.path}: holds fewer than two results that could make a front")
     with style(dark=dark):
         axes: Axes = figure(7.2, 4.4).add_subplot(ylabel="AEP, GWh")
         for number, (one, colour) in enumerate(zip(fronts, shades(len(fronts)), strict=True)):
@@ -227,9 +261,13 @@ def front(result_set: ResultSet, *, dark: bool = False) -> Axes:
                 label = None if dominated else f"{one.farm}, {one.type}"
                 axes.plot(*zip(*mine, strict=True), marker=marker, markersize=4.5, color=colour, label=label,
                           **form)  # fmt: skip
+        weights = ["" if point.weight is None else f"{point.weight:.3g}" for point in points]
+        label_points(axes, [(point.other, point.aep_gwh) for point in points], weights)
+        for axis in (axes.xaxis, axes.yaxis):
+            axis.set_major_formatter(thousands)
         against = fronts[0].against
         axes.set_xlabel(against.label)
-        axes.set_title(f"AEP against {against.label}; open marks are dominated")
+        axes.set_title(f"AEP against {against.label}; open marks are dominated, figures are weights")
         axes.legend(fontsize=8)
     return axes
 

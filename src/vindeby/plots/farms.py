@@ -9,14 +9,14 @@ from matplotlib.axes import Axes
 from vindeby.campaign import Campaign
 from vindeby.errors import DataError
 from vindeby.plots import shapes
-from vindeby.plots.energy import type_label
-from vindeby.plots.layout import Drawn
-from vindeby.plots.style import MARKERS, figure, ramp, shades, strong, style
+from vindeby.plots.energy import SAME_CAPACITY, type_label
+from vindeby.plots.layout import Drawn, draw_surroundings, layout_map
+from vindeby.plots.style import MARKERS, figure, label_points, ramp, shades, strong, style
 from vindeby.results.maps import box_around, nearby, neighbour_places
 from vindeby.results.result_set import ResultSet
 
 _MOST_LISTED = 30
-_SECTOR = 10
+_BAR = 5
 _FEW = 20
 
 
@@ -33,62 +33,68 @@ def _campaign_of(result_set: ResultSet) -> Campaign:
 def density(result_set: ResultSet, *, dark: bool = False) -> Axes:
     """Each result is a point: what wakes take against how much capacity stands on a square kilometre."""
     campaign = _campaign_of(result_set)
-    rows, losses = result_set.rows, result_set.wake_losses()
     areas = {index: farm.boundary.area_km2 for index, farm in enumerate(campaign.farms)}
-    types = [int(kind) for kind in np.unique(rows["type_idx"]) if 0 <= kind < len(campaign.turbines)]
-    if not types:
-        raise DataError(f"{result_set.path}: holds no results that could be drawn")
+    rows, losses = result_set.rows, 100 * result_set.wake_losses()
+    area = np.array([areas.get(farm, np.nan) for farm in rows["farm_idx"].tolist()])
+    densities = rows["n_turbines"] * result_set.mean_rated_mw(rows) / np.maximum(area, 1e-9)
+    known = ~np.isnan(densities) & ~np.isnan(losses)
+    if not known.any() or np.ptp(densities[known]) <= SAME_CAPACITY * densities[known].max():
+        raise DataError(f"{result_set.path}: holds no two capacity densities that could be compared")
+    types = [int(kind) for kind in np.unique(rows["type_idx"][known])]
     is_few = len(rows) <= _FEW
     with style(dark=dark):
-        axes = figure(7.2, 4.6).add_subplot()
-        for kind, colour in zip(types, shades(len(types)), strict=True):
-            mine = (rows["type_idx"] == kind) & ~np.isnan(losses) & np.isin(rows["farm_idx"], list(areas))
-            rated = result_set.mean_rated_mw(rows[mine])
-            area = np.array([areas[int(farm)] for farm in rows["farm_idx"][mine]])
-            x, y = rows["n_turbines"][mine] * rated / np.maximum(area, 1e-9), 100 * losses[mine]
-            axes.plot(x, y, MARKERS[types.index(kind) % len(MARKERS)], markersize=7 if is_few else 3, color=colour,
-                      markeredgewidth=0, label=type_label(result_set, kind))  # fmt: skip
-            for place, key in zip(zip(x, y, strict=True), rows["key"][mine], strict=True) if is_few else ():
-                name = key.decode(errors="replace")
-                axes.annotate(name, place, (5, 3), textcoords="offset points", fontsize=7)
-        if is_few:  # a range of their own would make small differences look large
-            axes.set_xlim(0, 1.2 * axes.get_xlim()[1])
-            axes.set_ylim(min(0, axes.get_ylim()[0]), 1.1 * axes.get_ylim()[1])
-        axes.set(xlabel="capacity density, MW/km²", ylabel="wake loss, %")
+        axes = figure(7.2, 4.6).add_subplot(xlabel="capacity density, MW/km²", ylabel="wake loss, %")
+        axes.margins(0.1)
+        for number, (kind, colour) in enumerate(zip(types, shades(len(types)), strict=True)):
+            mine = known & (rows["type_idx"] == kind)
+            axes.plot(densities[mine], losses[mine], MARKERS[number % len(MARKERS)], markersize=7 if is_few else 4,
+                      color=colour, markeredgewidth=0, label=type_label(result_set, kind))  # fmt: skip
+        if is_few:
+            names = [result_set.key_of(row) for row in np.flatnonzero(known).tolist()]
+            label_points(axes, [*zip(densities[known], losses[known], strict=True)], names)
         axes.set_title("Wake loss against capacity density, every result")
-        axes.legend(fontsize=8, markerscale=1.8, loc="center left", bbox_to_anchor=(1.0, 0.5))
+        axes.legend(fontsize=8, loc="center left", bbox_to_anchor=(1.0, 0.5))
     return axes
 
 
 def wakes(result_set: ResultSet, *, dark: bool = False) -> Axes:
-    """Of the result that loses least, what wakes take by wind direction and from each turbine."""
-    best = [Drawn(result_set, result_set.key_of(row)) for row in [*result_set.best_of_farm().values()][:1]]
-    if not best or best[0].farm is None or not best[0].has_wakes:
+    """Of the best result of all, what wakes take by wind direction and from each turbine."""
+    best = Drawn(result_set, result_set.best_key())
+    if best.farm is None or not best.has_wakes:
         raise DataError(f"{result_set.path}: without a campaign and its wake model, wakes are not known")
-    key, (x, y), types, farm = best[0].key, best[0].places, best[0].types, best[0].farm
+    (x, y), types, farm = best.places, best.types, best.farm
     wind, type_of = farm.free_wind(x, y, types), np.broadcast_to(types, x.shape)
     free = np.array([farm.turbines[t].power_at(speed) for t, speed in zip(type_of, wind.speed, strict=True)])
     lost, free = (free - farm.power(x, y, types)) * wind.probability, free * wind.probability
-    sector = np.rint(wind.direction / _SECTOR).astype(int).ravel() % (360 // _SECTOR)
-    lost_from, free_from = (np.bincount(sector, power.ravel(), 360 // _SECTOR) for power in (lost, free))
+    is_series = farm.states.step is not None  # which has any directions
+    rounded = _BAR * np.rint(wind.direction / _BAR) % 360 if is_series else wind.direction
+    angles, bar = np.unique(rounded, return_inverse=True)
+    lost_from, free_from = (np.bincount(bar.ravel(), power.ravel()) for power in (lost, free))
     by_turbine = lost.reshape(len(type_of), -1).sum(axis=1) / free.reshape(len(type_of), -1).sum(axis=1)
+    width, height = shapes.paper_for(best.box, 4.2)
     with style(dark=dark):
-        left, right = figure(9.6, 4.4).subplots(1, 2)
-        angles = np.arange(0, 360, _SECTOR)
-        left.bar(angles, 100 * lost_from / np.maximum(free_from, 1e-9), 0.8 * _SECTOR, color=strong())
+        left, right = figure(5.0 + width, max(height, 3.6)).subplots(1, 2, width_ratios=(4.0, width))
+        left.bar(
+            angles,
+            100 * lost_from / np.maximum(free_from, 1e-9),
+            min(30.0, 360 / len(angles)),
+            color=strong(),
+        )
         left.set(xlabel="wind direction, degrees", ylabel="wake loss, %", xticks=range(0, 361, 90))
-        left.set_title(f"{key}: by direction")
-        points = right.scatter(*best[0].places_km, s=26, cmap=ramp(), c=100 * by_turbine)
-        right.set_aspect("equal")
-        shapes.label_axes(right, best[0].origin)
+        left.set_title(f"{best.key}: by direction")
+        draw_surroundings(right, best, best.box)
+        points = right.scatter(*best.places_km, s=26, cmap=ramp(), c=100 * by_turbine, zorder=6)
+        shapes.draw_legend(right)
         right.set_title("and by turbine")
         right.figure.colorbar(points, ax=right, label="wake loss, %", shrink=0.8)
     return cast("Axes", left)
 
 
 def farm_map(result_set: ResultSet, *, dark: bool = False) -> Axes:
-    """All areas in their places, each with its best layout."""
-    campaign = _campaign_of(result_set)
+    """All areas in their places, each with its best layout; of a campaign with one farm, its best layout alone."""
+    campaign, best = _campaign_of(result_set), result_set.best_of_farm()
+    if len(campaign.farms) == 1 and best:
+        return layout_map(result_set, result_set.key_of(min(best.values())), ground="nothing", dark=dark)
     shapes_of = [farm.drawn_shape() for farm in campaign.farms]
     every = np.hstack([neighbour_places(campaign, index) for index in range(len(campaign.farms))])
     beside = nearby(np.unique(every, axis=1), box_around(*shapes_of)) if every.size else every
@@ -98,15 +104,13 @@ def farm_map(result_set: ResultSet, *, dark: bool = False) -> Axes:
         axes = figure(max(width, 3.0) + 2.3, height).add_subplot()
         for shape in shapes_of:
             shapes.draw_area(axes, shape, origin, 1.1)
-        best = result_set.best_of_farm()
         for row in best.values():
             places = result_set.layout(result_set.key_of(row))
-            axes.plot(*shapes.in_km(places, origin), "o", markersize=2.0, color=strong(), markeredgewidth=0)
+            axes.plot(*shapes.in_km(places, origin), "o", markersize=3, color=strong(), markeredgewidth=0)
         excluded = shapely.union_all([farm.excluded_shape() for farm in campaign.farms])
         shapes.draw_excluded(axes, excluded, origin)
         shapes.draw_neighbours(axes, beside, beside.shape[1], origin, 2.6)
-        if axes.get_legend_handles_labels()[0]:
-            axes.legend(loc="upper left", fontsize=7, frameon=True, framealpha=0.8)
+        shapes.draw_legend(axes)
         middles = [
             one.centroid if one.contains(one.centroid) else one.representative_point() for one in shapes_of
         ]
@@ -123,7 +127,7 @@ def farm_map(result_set: ResultSet, *, dark: bool = False) -> Axes:
         axes.grid(visible=False)
         shapes.label_axes(axes, origin, campaign.crs)
         shapes.draw_scale(axes)
-        axes.set_title(f"{campaign.name}: of each farm the layout\nthat loses least to wakes")
+        axes.set_title(f"{campaign.name}: of each farm the layout\nthat {result_set.best_in_words()}")
     return axes
 
 

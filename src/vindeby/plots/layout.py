@@ -11,21 +11,22 @@ from shapely.geometry.base import BaseGeometry
 
 from vindeby import units
 from vindeby.arrays import FloatArray
+from vindeby.assembly.starts import GAIN
 from vindeby.assembly.stored_turbines import closest_pair, energy_of
 from vindeby.assembly.value import LCOE, NPV
+from vindeby.campaign.starts import start_of
 from vindeby.economy.cables import Routes
 from vindeby.errors import ArgumentError, VindebyError
-from vindeby.evaluation.as_campaign import among_neighbours, case_of, source_of
-from vindeby.evaluation.stored_layouts import Case
 from vindeby.plots import shapes, wind
-from vindeby.plots.shapes import MixedTypes, draw_mixed
-from vindeby.plots.style import figure, ink, slow_to_free, style
+from vindeby.plots.shapes import MixedTypes
+from vindeby.plots.style import FAINT, figure, ink, slow_to_free, style
 from vindeby.results.maps import Box, nearby, neighbour_groups
 from vindeby.results.result_set import ResultSet
 from vindeby.results.sources import farm_of, turbine_of
 
 if TYPE_CHECKING:
-    from vindeby.wake import WindFarm
+    from vindeby.campaign import Campaign
+    from vindeby.wake import FlowMap, WindFarm
 
 _MONEY = (
     ("LCOE, EUR/MWh", LCOE, 1.0, ",.2f"),
@@ -43,25 +44,33 @@ class Drawn:
 
     def __init__(self, result_set: ResultSet, key: str) -> None:
         self.key, self.record, self.places = key, result_set.record(key), result_set.layout(key)
-        farm_idx, type_idx, seed = result_set.place(key)
+        place = result_set.place(key)
+        farm_idx, type_idx, _, seed = place
         self.routes = Routes.stored(self.record.arrays)
-        case, self.not_drawn = case_of(result_set.campaign, seed), ""
-        if case is not None:
-            result_set, self.not_drawn = _among(result_set, key, case)
-        campaign = result_set.campaign
-        names = f"{result_set.farm_name(farm_idx)}, {result_set.cell_name(farm_idx, type_idx)}"
+        campaign = result_set.campaign_of(result_set.axes.by_place.get(place.cell))
+        self.not_drawn = ""
+        if campaign is not None and campaign.stored is not None:
+            campaign, self.not_drawn = _with_neighbours(campaign, result_set)
+        names = result_set.cell_in_words(*place.cell)
         self.cell = names if seed >= 0 else ""
-        self.which = f"seed {seed}" if case is None else f"combination {case.combination}"
+        self.which = f"seed {self.record.attributes.get('layout_seed', seed)}"
         self.aep_gwh = energy_of(self.record)
-        self.chosen = result_set.range_in_words(farm_idx, type_idx)
+        self.chosen = result_set.range_in_words(*place.cell)
         self.groups = neighbour_groups(campaign, farm_idx)
         """Positions of turbines that stand already, by the name of their group."""
         self.section, turbine = farm_of(campaign, farm_idx), turbine_of(campaign, type_idx)
         self.crs = getattr(campaign, "crs", None)
-        self.depth = None if campaign is None or campaign.costs is None else campaign.costs.depth
+        costs = None if campaign is None else campaign.costs
+        self.depth = None if costs is None else costs.depth
+        self.capacities = [] if costs is None or costs.cables is None else [n for n, _ in costs.cables.types]
+        """How many turbines each type of cable carries."""
         self.engine = None if campaign is None or campaign.wake.engine is None else campaign.wake.title
         """What computes the wakes where vindeby does not; they are then not drawn."""
         diameter = self.record.attributes.get("diameter", 0.0)
+        cell = result_set.axes.by_place.get(place.cell)
+        given = None if campaign is None or cell is None else start_of(campaign, cell, seed)
+        self.start = None if given is None else np.array([given.x, given.y])
+        """Where the turbines stood that the search began with."""
         self.diameter_m = float(diameter) if isinstance(diameter, int | float) and diameter else 100.0
         self.area: BaseGeometry | None = None
         self.farm: WindFarm | None = None
@@ -73,7 +82,7 @@ class Drawn:
         self.area, self.diameter_m = self.section.drawn_shape(), turbine.rotor_diameter_m
         rated = result_set.mean_rated_mw(result_set.rows[result_set.rows["key"] == key.encode()])
         self.rated_power_mw = float(rated[0]) if len(rated) and rated[0] > 0.0 else None
-        cell, types = result_set.mixed_cell(farm_idx, type_idx), result_set.own_types(key)
+        cell, types = result_set.mixed_cell(*place.cell), result_set.own_types(key)
         if cell is None:
             self.spacing_m = campaign.min_spacing.in_metres(self.diameter_m)
         elif types is not None:
@@ -82,7 +91,7 @@ class Drawn:
             spacings_m = tuple(map(campaign.min_spacing.in_metres, diameters_m))
             self.mixed = MixedTypes(types, tuple(one.name for one in turbines), diameters_m, spacings_m)
         if cell is None or types is not None:  # the worth of a mix without its types is unknown
-            self.farm = result_set.wind_farm(type_idx, farm_idx)
+            self.farm = result_set.wind_farm(type_idx, farm_idx, place.combination, campaign)
 
     @property
     def title(self) -> str:
@@ -91,7 +100,7 @@ class Drawn:
 
     @cached_property
     def near(self) -> dict[str, FloatArray]:
-        """Those of the groups that are near enough to be drawn; of a study, each farm as a whole."""
+        """Those of the groups that are near enough to be drawn; around stored layouts, each farm as a whole."""
         frame, whole = shapes.frame(self.area, self.places), "layout_key" in self.record.attributes
         near = {name: nearby(group, frame) for name, group in self.groups.items()}
         return {name: self.groups[name] if whole else group for name, group in near.items() if group.size}
@@ -153,6 +162,8 @@ class Drawn:
             facts.append(("capacity", f"{count * self.rated_power_mw:,.0f} MW"))
         if self.aep_gwh is not None:
             facts.append(("AEP", f"{self.aep_gwh:,.1f} GWh"))
+        if isinstance(gain := self.record.attributes.get(GAIN), float):
+            facts.append(("gain over start", f"{gain:+.2f} %"))
         facts += [
             (name, f"{value / unit:{form}}")
             for name, attribute, unit, form in _MONEY
@@ -210,19 +221,18 @@ class Drawn:
         return alone.wake_loss(self.places[0], self.places[1], self.types)
 
 
-def _among(result_set: ResultSet, key: str, case: Case) -> tuple[ResultSet, str]:
-    """Results of a study as the combination of one of them sees them, and why its neighbours are not drawn if so."""
-    campaign = result_set.campaign
-    assert campaign is not None, "a case is of a campaign"
+def _with_neighbours(campaign: Campaign, result_set: ResultSet) -> tuple[Campaign, str]:
+    """The campaign of a combination of stored layouts with what stands there, and why that is not drawn if so."""
+    from vindeby.assembly.evaluation import source_of, with_neighbours_placed  # loads Numba
+
     source = source_of(campaign, result_set.path)
     try:
-        campaign = among_neighbours(campaign, result_set.place(key)[:2], case, source)
+        return with_neighbours_placed(campaign, source), ""
     except VindebyError:
         return (
-            result_set,
+            campaign,
             f"not drawn: {f'{source.name} changed' if source.exists() else f'no {source.name}'}",
         )
-    return result_set.with_campaign(campaign), ""
 
 
 def layout(
@@ -251,14 +261,15 @@ def layout(
     return axes
 
 
-def layout_map(result_set: ResultSet, key: str, *, dark: bool = False) -> Axes:
-    """The map of one result alone, small enough for a page; by its side a page can say the rest."""
+def layout_map(result_set: ResultSet, key: str, *, ground: str = "wakes", dark: bool = False) -> Axes:
+    """The map of one result alone, on its ``wakes`` (small enough for a page), on the ``depth`` or on ``nothing``."""
     drawn = Drawn(result_set, key)
     with style(dark=dark):
-        width, height = shapes.paper_for(drawn.box, 4.6)
-        axes = figure(max(width, 3.6) + 0.9 * drawn.has_wakes, height + 0.4).add_subplot()
-        _map(axes, drawn, *_wind(drawn, None, None))
-        axes.set_title(drawn.key)
+        width, height = shapes.paper_for(drawn.box, 4.6 if ground == "wakes" else 7.6)
+        axes = figure(max(width, 3.6) + 0.9 * (ground != "nothing"), height + 0.4).add_subplot()
+        wind_of = _wind(drawn, None, None) if ground == "wakes" else (None, None)
+        _map(axes, drawn, *wind_of, ground=ground)
+        axes.set_title(drawn.key if ground == "wakes" else f"{drawn.key}: {drawn.cell}")
     return axes
 
 
@@ -276,25 +287,30 @@ def _wind(drawn: Drawn, direction: float | None, speed: float | None) -> tuple[f
     return usual[0] if direction is None else direction % 360.0, usual[1] if speed is None else speed
 
 
-def _map(axes: Axes, drawn: Drawn, direction: float | None, speed: float | None) -> None:
+def _map(
+    axes: Axes, drawn: Drawn, direction: float | None, speed: float | None, ground: str = "wakes"
+) -> None:
     places = drawn.places_km
     if drawn.has_wakes and direction is not None and speed:
         image = _draw_wakes(axes, drawn, direction, speed)
-        label = f"wind speed at hub height, m/s; free wind {speed:g} m/s from {direction:.4g}°"
+        label = f"wind speed at hub height, m/s;\nfree wind {speed:g} m/s from {direction:.4g}°"
         axes.figure.colorbar(image, ax=axes, shrink=0.7, aspect=40, pad=0.02, label=label, extend="min")
-    if drawn.depth is not None:
-        shapes.draw_depth(axes, drawn.depth, drawn.origin)
-    if drawn.spacing_m:
+    if drawn.depth is not None and ground != "nothing":
+        shapes.draw_depth(axes, drawn.depth, drawn.origin, filled=ground == "depth")
+    if drawn.spacing_m and ground == "wakes":
         shapes.draw_spacing(axes, places, drawn.spacing_m)
     draw_surroundings(axes, drawn, drawn.box)
+    if drawn.start is not None:
+        start = shapes.in_km(drawn.start, drawn.origin)
+        axes.plot(*start, "o", markersize=4, markerfacecolor="none", markeredgecolor=FAINT, zorder=1)
+        shapes.draw_moves(axes, start, places)
     if drawn.routes is not None:
-        shapes.draw_cables(axes, drawn.routes, drawn.origin)
-    if axes.get_legend_handles_labels()[0]:
-        axes.legend(loc="upper left", fontsize=7, frameon=True, framealpha=0.8)
+        shapes.draw_cables(axes, drawn.routes, drawn.capacities, drawn.origin)
     if drawn.mixed is None:
         shapes.draw_rotors(axes, places, drawn.diameter_m, direction, color=ink(), zorder=5)
+        shapes.draw_legend(axes)
     else:
-        draw_mixed(axes, places, drawn.mixed, direction)
+        shapes.draw_mixed(axes, places, drawn.mixed, direction)
     shapes.draw_numbers(axes, places, 5.5 if places.shape[1] > 40 else 7.0)
     axes.set_title(drawn.key + (f": {drawn.title}" if drawn.title else ""))
 
@@ -313,6 +329,28 @@ def _draw_wakes(axes: Axes, drawn: Drawn, direction: float, speed: float) -> Any
     (west, east), (south, north) = shapes.in_km(corners, drawn.origin)
     return axes.imshow(flow.wind_speed, extent=(west, east, south, north), origin="lower", cmap=slow_to_free(),
                        vmin=0.5 * speed, vmax=speed, interpolation="bilinear", zorder=0)  # fmt: skip
+
+
+def flow_map(flow: FlowMap, *, dark: bool = False) -> Axes:
+    """Draw the wind speeds of a flow map, with the turbines in it."""
+    (left, right), (bottom, top) = ((axis.min(), axis.max()) for axis in (flow.x, flow.y))
+    origin = float(left), float(bottom)
+    x, y = ((axis - corner) * shapes.KM for axis, corner in zip((flow.x, flow.y), origin, strict=True))
+    with style(dark=dark):
+        width, height = shapes.paper_for((left, bottom, right, top))
+        axes = figure(max(width, 5.0) + 0.9, height).add_subplot()
+        image = axes.pcolormesh(x, y, flow.wind_speed, cmap=slow_to_free(), vmin=0.5 * flow.speed, vmax=flow.speed,
+                                shading="nearest", rasterized=True, zorder=0)  # fmt: skip
+        axes.figure.colorbar(
+            image, ax=axes, shrink=0.7, aspect=40, pad=0.02, label="wind speed, m/s", extend="min"
+        )
+        axes.set_title(f"At {flow.height_m:g} m, free wind {flow.speed:g} m/s from {flow.direction:.4g}°")
+        axes.set(xlim=axes.get_xlim(), ylim=axes.get_ylim(), aspect="equal")
+        axes.plot(*shapes.in_km(flow.turbines, origin), "o", markersize=3, color=ink())
+        axes.grid(visible=False)
+        shapes.label_axes(axes, origin)
+        shapes.draw_scale(axes)
+    return axes
 
 
 def draw_surroundings(axes: Axes, drawn: Drawn, box: Box) -> None:

@@ -1,16 +1,20 @@
 """The parts of a map: areas, turbines to scale, circles that must not overlap, neighbours, names, scale and axes."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import shapely
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection, PatchCollection
 from matplotlib.patches import Circle, PathPatch, Polygon
 from matplotlib.path import Path
-from matplotlib.patheffects import withStroke
+from matplotlib.patheffects import Normal, withStroke
+from matplotlib.transforms import offset_copy
 from mpl_toolkits.axes_grid1.anchored_artists import AnchoredSizeBar  # type: ignore[import-untyped]
+from numpy.typing import NDArray
 from shapely.geometry.base import BaseGeometry
 
 from vindeby.arrays import FloatArray, IntArray
@@ -45,10 +49,14 @@ def draw_area(axes: Axes, area: BaseGeometry, origin: Origin, linewidth: float) 
 def draw_rotors(
     axes: Axes, places_km: FloatArray, diameter_m: float, direction: float | None, **look: Any
 ) -> None:
-    """Rotors to scale, seen from above: lines across the wind, or discs when no direction is given."""
+    """Rotors to scale, seen from above: lines across the wind, or circles when no direction is given."""
     radius = diameter_m * KM / 2
     if direction is None:
-        axes.add_collection(PatchCollection([Circle((x, y), radius) for x, y in places_km.T], **look))
+        discs = PatchCollection([Circle((x, y), radius) for x, y in places_km.T], **look)
+        axes.add_collection(discs).set_facecolor("none")
+        axes.plot(
+            *places_km, "o", markersize=3.5, markeredgewidth=0, **look
+        )  # a circle may be too small to be seen
         return
     across = np.deg2rad(90.0 - direction + 90.0)
     step = radius * np.array([np.cos(across), np.sin(across)])
@@ -83,18 +91,31 @@ def draw_neighbours(axes: Axes, places: FloatArray, count: int, origin: Origin, 
     line.set_gid("neighbours")
 
 
-def draw_cables(axes: Axes, routes: Routes, origin: Origin) -> None:
-    """Cables, the larger their type the wider, and substations as squares; with entries in the legend."""
-    lines, place = routes.lines(), routes.substations.T
+def draw_cables(axes: Axes, routes: Routes, capacities: Sequence[int], origin: Origin) -> None:
+    """Cables by type, the larger the wider, and substations as squares; with entries in the legend.
+
+    ``capacities`` are how many turbines each type carries, as far as this is known.
+    """
+    lines, colours = routes.lines(), shades(1 + int(routes.types.max(initial=0)))
+    halo = [withStroke(linewidth=4.5, foreground=paper()), Normal()]
     for kind in np.unique(routes.types).tolist():
         mine = [(line - origin) * KM for line, one in zip(lines, routes.types, strict=True) if one == kind]
-        label = f"cable type {kind}: {routes.lengths_m[routes.types == kind].sum() * KM:,.1f} km"
-        look = {"colors": ink(), "linewidths": 0.6 + 0.6 * kind, "alpha": 0.65, "zorder": 4}
-        axes.add_collection(LineCollection(mine, label=label, **look))
-    (squares,) = axes.plot(
-        *in_km(place, origin), "s", markersize=6, color=ink(), label="substation", zorder=6
-    )
+        name = f"for {capacities[kind]} turbines" if kind < len(capacities) else f"of type {kind}"
+        label = f"cables {name}: {routes.lengths_m[routes.types == kind].sum() * KM:,.1f} km"
+        look = {"colors": [colours[kind]], "linewidths": 1.2 + 0.8 * kind, "zorder": 4}
+        axes.add_collection(LineCollection(mine, label=label, path_effects=halo, **look))
+    (squares,) = axes.plot(*in_km(routes.substations.T, origin), "s", markersize=9, color=ink(), zorder=6,
+                           markeredgecolor=paper(), markeredgewidth=1.2, label="substation")  # fmt: skip
     squares.set_gid("substations")
+
+
+def draw_legend(axes: Axes, handles: Sequence[Artist] = ()) -> None:
+    """The legend of a map, below it so that it hides nothing; ``handles`` come first."""
+    every = [*handles, *axes.get_legend_handles_labels()[0]]
+    if every:
+        below = offset_copy(axes.transAxes, axes.get_figure(root=True), y=-32, units="points")
+        axes.legend(handles=every, loc="upper left", bbox_to_anchor=(0.0, 0.0), bbox_transform=below,
+                    ncols=2, fontsize=7.5, borderaxespad=0.0)  # fmt: skip
 
 
 def draw_depth(axes: Axes, depth: Depth, origin: Origin, *, filled: bool = False) -> None:
@@ -130,16 +151,9 @@ def draw_names(axes: Axes, names: dict[str, FloatArray], origin: Origin, size: f
 def draw_numbers(axes: Axes, places_km: FloatArray, size: float) -> None:
     """Each turbine's number, beside it."""
     for number, (x, y) in enumerate(places_km.T):
-        axes.annotate(
-            str(number),
-            (x, y),
-            xytext=(2.2, 1.6),
-            textcoords="offset points",
-            fontsize=size,
-            color=ink(),
-            path_effects=[withStroke(linewidth=1.6, foreground=paper())],
-            zorder=6,
-        )
+        halo = [withStroke(linewidth=1.6, foreground=paper())]
+        look: Any = {"fontsize": size, "color": ink(), "path_effects": halo, "zorder": 7}
+        axes.annotate(str(number), (x, y), (2.2, 1.6), textcoords="offset points", **look)
 
 
 def frame(area: BaseGeometry | None, layout: FloatArray) -> Box:
@@ -201,5 +215,58 @@ def draw_mixed(axes: Axes, places_km: FloatArray, mixed: MixedTypes, direction: 
         marker = MARKERS[kind % len(MARKERS)]
         axes.plot(*mine, marker, markersize=3, color=colour, markeredgewidth=0, zorder=5)
         handles.append(legend_mark(marker, colour, f"{name} ({mine.shape[1]})"))
-    already, _ = axes.get_legend_handles_labels()  # neighbours, if there are any
-    axes.legend(handles=[*handles, *already], loc="best", fontsize=7)
+    draw_legend(axes, handles)
+
+
+def draw_moves(axes: Axes, old: FloatArray, new: FloatArray) -> None:
+    """Draw an arrow from each place to the one that took it over, both in km."""
+    look = {"arrowstyle": "-|>", "color": FAINT, "linewidth": 0.8, "shrinkA": 3, "shrinkB": 3}
+    for start, end in zip(*pair(old, new), strict=True):
+        axes.annotate("", tuple(new[:, end]), tuple(old[:, start]), arrowprops=look, zorder=1)
+
+
+def pair(old: FloatArray, new: FloatArray) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Pairs of places, old and new, such that the squares of their distances sum to the least.
+
+    The Hungarian method with row and column potentials (Kuhn 1955; Jonker and Volgenant 1987): each place of
+    the smaller side is joined by a shortest augmenting path.
+    """
+    swapped = old.shape[1] > new.shape[1]
+    rows, columns = (new, old) if swapped else (old, new)
+    cost = ((rows[:, :, None] - columns[:, None, :]) ** 2).sum(axis=0)
+    taken = _assign(cost)
+    one, other = np.arange(len(taken)), taken
+    return (other, one) if swapped else (one, other)
+
+
+def _assign(cost: FloatArray) -> NDArray[np.intp]:
+    """The column of each row; there must be at least as many columns as rows."""
+    count, width = cost.shape
+    row_price, column_price = np.zeros(count), np.zeros(width)
+    owner = np.full(width, -1)
+    for row in range(count):
+        distance = np.full(width, np.inf)
+        previous = np.full(width, -1)
+        visited = np.zeros(width, bool)
+        current, column, reached = row, -1, 0.0
+        while True:
+            reduced = reached + cost[current] - row_price[current] - column_price
+            better = ~visited & (reduced < distance)
+            distance[better], previous[better] = reduced[better], column
+            column = int(np.argmin(np.where(visited, np.inf, distance)))
+            reached = float(distance[column])
+            visited[column] = True
+            if owner[column] < 0:
+                break
+            current = int(owner[column])
+        row_price[row] += reached
+        passed = visited & (owner >= 0)
+        row_price[owner[passed]] += reached - distance[passed]
+        column_price[visited] -= reached - distance[visited]
+        while column >= 0:
+            before = int(previous[column])
+            owner[column] = row if before < 0 else owner[before]
+            column = before
+    result = np.empty(count, np.intp)
+    result[owner[owner >= 0]] = np.flatnonzero(owner >= 0)
+    return result

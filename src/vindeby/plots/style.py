@@ -2,10 +2,14 @@
 
 import contextlib
 import io
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
+import numpy as np
+import shapely
+from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap, to_rgb
 from matplotlib.figure import Figure, SubFigure
 from matplotlib.lines import Line2D
@@ -127,6 +131,24 @@ def legend_mark(marker: str, colour: Any, label: str, size: float = 4.5, *, is_o
 def thousands(value: float, _: object) -> str:
     """A number on an axis: ``12,500``."""
     return f"{value:,.10g}"
+
+
+def label_points(
+    axes: Axes, points: Sequence[tuple[float, float]], texts: Sequence[str], size: float = 6.5
+) -> None:
+    """A text beside each point, where it hides no point and no other text; none where there is no such place."""
+    axes.autoscale_view()
+    places = axes.transData.transform(np.array(points)) * 72.0 / DOTS_PER_INCH
+    taken = [shapely.Point(place).buffer(3.0) for place in places]
+    for place, point, text in zip(places, points, texts, strict=True):
+        width = 0.64 * size * len(text)
+        for right, up in ((4, -2 - size), (4, 2), (-4 - width, 2), (-4 - width, -2 - size)):
+            left, bottom = place + np.array([right, up])
+            box = shapely.box(left, bottom, left + width, bottom + size)
+            if not shapely.intersects(box, taken).any():
+                axes.annotate(text, point, (right, up), textcoords="offset points", fontsize=size)
+                taken.append(box)
+                break
 
 
 def strong() -> Any:

@@ -8,13 +8,10 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from vindeby import units
 from vindeby.arrays import FloatArray
-from vindeby.campaign.tasks import task_key
 from vindeby.errors import DataError
-from vindeby.evaluation.as_campaign import case_of
 from vindeby.plots.energy import type_label
-from vindeby.plots.style import MARKERS, figure, ink, shades, strong, style, thousands
+from vindeby.plots.style import MARKERS, figure, ink, paper, shades, strong, style, thousands
 from vindeby.results import humanize as words
-from vindeby.results.observer import RunHistory
 from vindeby.results.result_set import ResultSet
 
 _LONG_PAUSE_S = 600.0
@@ -23,7 +20,7 @@ _MOST_LINES = 8
 
 def completion(result_set: ResultSet, *, dark: bool = False) -> Axes:
     """Results published over working time; pauses between runs are cut out and marked."""
-    history = RunHistory(result_set.run)
+    history = result_set.history
     history.refresh()
     if len(history.published) < 2:
         raise DataError(f"{result_set.path}: its run directory does not say when results were published")
@@ -59,15 +56,20 @@ def completion(result_set: ResultSet, *, dark: bool = False) -> Axes:
 
 
 def series(result_set: ResultSet, *, dark: bool = False) -> Axes:
-    """The power of a study's first farm, smoothed over time, and by how much combinations differ from the first."""
+    """The power of the first evaluated farm, smoothed over time, and by how much combinations differ from the first."""
     powers: dict[str, FloatArray] = {}
-    for seed in range(len(result_set.campaign.seeds) if result_set.campaign else 0):
-        case, key = case_of(result_set.campaign, seed), task_key(0, 0, seed)
-        power = result_set.record(key).arrays.get("power") if key in result_set.source else None
-        if case is not None and power is not None and len(powers) < _MOST_LINES:
-            powers.setdefault(case.combination, 1.0 / units.MW * power.sum(axis=0, dtype=np.float64))
+    campaign = result_set.campaign if result_set.campaign and result_set.campaign.stored else None
+    for cell in campaign.cells() if campaign else ():
+        key = cell.key(campaign.seeds[0]) if campaign else ""
+        if cell.place[:2] == (0, 0) and len(powers) < _MOST_LINES and key in result_set.source:
+            power = result_set.record(key).arrays.get("power")
+            name = ", ".join(result_set.axes.values_of(cell.combination))
+            if power is not None:
+                powers[name] = 1.0 / units.MW * power.sum(axis=0, dtype=np.float64)
     if not powers or result_set.campaign is None:
-        raise DataError(f"{result_set.path}: holds no power over time; a study with output: power does")
+        raise DataError(
+            f"{result_set.path}: holds no power over time; stored layouts evaluated with output: power do"
+        )
     first, times = next(iter(powers.values())), getattr(result_set.campaign.site.time_series, "times", None)
     x, width = np.arange(len(first)), max(1, len(first) // 60)
     x = x if times is None else np.array(times, "datetime64[s]")
@@ -87,8 +89,8 @@ def series(result_set: ResultSet, *, dark: bool = False) -> Axes:
 def durations(result_set: ResultSet, *, dark: bool = False) -> Axes:
     """Seconds of each task, by turbine type, on a logarithmic axis."""
     rows = result_set.rows[result_set.rows["seconds"] > 0]
-    if not len(rows):
-        raise DataError(f"{result_set.path}: its results do not say how long they took")
+    if len(rows) < 2:
+        raise DataError(f"{result_set.path}: holds no two results that say how long they took")
     types = [int(kind) for kind in np.unique(rows["type_idx"])]
     with style(dark=dark):
         axes = figure(7.2, 1.5 + 0.42 * len(types)).add_subplot()
@@ -96,7 +98,7 @@ def durations(result_set: ResultSet, *, dark: bool = False) -> Axes:
         for line, (kind, colour) in enumerate(zip(types, shades(len(types)), strict=True)):
             values = rows["seconds"][rows["type_idx"] == kind]
             axes.plot(values, line + random.uniform(-0.3, 0.3, len(values)), MARKERS[line % len(MARKERS)],
-                      markersize=2.5, color=colour, markeredgewidth=0)  # fmt: skip
+                      ms=4.5 if len(values) <= 20 else 3.2, color=colour, mec=paper(), mew=0.4)  # fmt: skip
             middle = float(np.median(values))
             axes.plot([middle] * 2, [line - 0.38, line + 0.38], color=ink(), linewidth=1.6)
             axes.annotate(words.duration(middle), (middle, line - 0.38), ha="center", va="bottom", fontsize=7,

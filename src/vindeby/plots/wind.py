@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from vindeby.wake import WindFarm
 
 
-_SECTORS = 12
+_SECTORS, _MOST_SECTORS = 12, 36
 _SPEED_CLASSES = (0.0, 6.0, 9.0, 12.0, 15.0, np.inf)
 
 
@@ -53,22 +53,44 @@ def _by_direction(farm: WindFarm) -> tuple[FloatArray, FloatArray, FloatArray]:
     return np.arange(360.0), shares, _smooth(speeds) / np.maximum(_smooth(shares), 1e-300)
 
 
+def _given_sectors(site: Any) -> FloatArray | None:
+    """Return the shares in percent of the sectors that the site was described by; None if it has not a few of them."""
+    shares = np.asarray(getattr(site, "frequency", getattr(site, "probability", ())), np.float64)
+    shares = shares.sum(axis=1) if shares.ndim == 2 else shares  # a table has wind speeds, too
+    return shares * 100 if shares.ndim == 1 and 3 <= len(shares) <= _MOST_SECTORS else None
+
+
+def _draw_given(axes: Any, angles: FloatArray, given: FloatArray, used: FloatArray, how: str) -> None:
+    """Draw the shares that were given over those that are used, if they differ, and say by how much and why."""
+    worst = int(np.argmax(np.abs(given - used)))
+    if abs(given[worst] - used[worst]) < 0.05:
+        return
+    arcs = angles[:, None] + np.linspace(-0.9, 0.9, 9) * np.pi / len(angles)
+    axes.plot(arcs.T, np.tile(given, (9, 1)), color=ink(), linewidth=0.9)[0].set_label("as given")
+    place = np.rad2deg(angles[worst]) % 360
+    note = f"{given[worst]:.1f} % from {place:.3g}° as given, {used[worst]:.1f} % as used:\n{how}"
+    axes.text(0.5, -0.4, note, transform=axes.transAxes, ha="center", va="top", fontsize=6)
+
+
 def draw_rose(axes: Any, farm: WindFarm, direction: float | None = None) -> None:
     """How often the wind comes from where, and how fast; ``axes`` must be polar."""
     states = farm.states
-    place = np.repeat(states.direction, np.diff(states.first)) / (360 / _SECTORS)
-    sector = np.floor(place + 0.5).astype(int) % _SECTORS  # a border belongs to the next one, as in wake.site
-    angles = np.deg2rad(np.arange(_SECTORS) * 360 / _SECTORS)
-    base = np.zeros(_SECTORS)
+    rose, turned = getattr(farm.site, "rose", farm.site), getattr(farm.site, "turned_deg", 0.0)
+    given = _given_sectors(rose)
+    count = _SECTORS if given is None else len(given)
+    place = (np.repeat(states.direction, np.diff(states.first)) - turned) / (360 / count)
+    sector = np.floor(place + 0.5).astype(int) % count  # a border belongs to the next one, as in wake.site
+    angles = np.deg2rad(np.arange(count) * 360 / count + turned)
+    base = np.zeros(count)
     colours = greys(len(_SPEED_CLASSES) - 1)
     for low, high, colour in zip(_SPEED_CLASSES, _SPEED_CLASSES[1:], colours, strict=False):
         mine = (states.speed >= low) & (states.speed < high)
-        share = np.bincount(sector[mine], states.probability[mine], _SECTORS) * 100
+        share = np.bincount(sector[mine], states.probability[mine], count) * 100
         name = f"{low:g} to {high:g}" if high < np.inf else f"over {low:g}"
         axes.bar(
             angles,
             share,
-            width=2 * np.pi / _SECTORS * 0.9,
+            width=2 * np.pi / count * 0.9,
             bottom=base,
             color=colour,
             edgecolor=paper(),
@@ -76,6 +98,10 @@ def draw_rose(axes: Any, farm: WindFarm, direction: float | None = None) -> None
             label=name,
         )
         base += share
+    if given is not None:
+        how = f"{getattr(rose, 'interpolation', 'no')} interpolation, "
+        how += f"{states.speed.min():g} to {states.speed.max():g} m/s"
+        _draw_given(axes, angles, given, base, how)
     axes.set_theta_zero_location("N")
     axes.set_theta_direction(-1)
     axes.set_thetagrids(np.arange(0, 360, 90), ["N", "E", "S", "W"], fontsize=7)
@@ -128,9 +154,9 @@ def rose(result_set: ResultSet, *, dark: bool = False) -> Axes:
 
 def _free_angle(shares: FloatArray, direction: float | None) -> float:
     """Degrees between two sectors where labels hide least: low bars, and not where the arrow is."""
-    angles = (np.arange(_SECTORS) + 0.5) * 360 / _SECTORS
+    angles = (np.arange(len(shares)) + 0.5) * 360 / len(shares)
     heights = np.maximum(shares, np.roll(shares, -1))
     if direction is not None:
         away = np.abs((angles - direction + 180) % 360 - 180)
-        heights = np.where(away < 1.2 * 360 / _SECTORS, np.inf, heights)
+        heights = np.where(away < 1.2 * 360 / len(shares), np.inf, heights)
     return float(angles[np.argmin(heights)])

@@ -5,10 +5,13 @@ from typing import Any
 import numpy as np
 
 from vindeby.arrays import FloatArray
+from vindeby.assembly.starts import GAIN
+from vindeby.assembly.value import LCOE
 from vindeby.errors import DataError
 from vindeby.results import maps
-from vindeby.results.result_set import ResultSet
-from vindeby.results.snapshot import Snapshot, TaskState
+from vindeby.results.result_set import CELL, ResultSet
+from vindeby.results.snapshot import Snapshot
+from vindeby.store.states import TaskState
 from vindeby.text import as_ranges
 
 
@@ -20,10 +23,12 @@ def results_data(result_set: ResultSet) -> dict[str, Any]:
     farms = sorted({int(farm) for farm in rows["farm_idx"]})
     # A mixed farm's types are listed as one, apart from the others.
     type_of_row = [
-        (int(type_idx), int(farm) if result_set.mixed_cell(int(farm), int(type_idx)) else -1)
-        for farm, type_idx in zip(rows["farm_idx"], rows["type_idx"], strict=True)
+        (place[1], place[0] if result_set.mixed_cell(*place) else -1) for place in rows[CELL].tolist()
     ]
     types = sorted(set(type_of_row))
+    cases = [
+        ", ".join(result_set.axes.values_of(combination)) for combination in rows["combination"].tolist()
+    ]
     frames = {
         farm: maps.frame_of(
             result_set.campaign,
@@ -38,6 +43,7 @@ def results_data(result_set: ResultSet) -> dict[str, Any]:
             "farm": farms.index(int(row["farm_idx"])),
             "type": types.index(its_type),
             "seed": int(row["ss_seed"]),
+            "case": case,
             "n": int(layout.shape[1]),
             "objective": maps.plain(row["objective"], 4),
             "aep": maps.plain(row["aep"], 3),
@@ -46,7 +52,7 @@ def results_data(result_set: ResultSet) -> dict[str, Any]:
             "seconds": maps.plain(row["seconds"], 2),
             "layout": maps.pack_layout(layout, frames[int(row["farm_idx"])]),
         }
-        for row, loss, layout, its_type in zip(rows, losses, layouts, type_of_row, strict=True)
+        for row, loss, layout, its_type, case in zip(rows, losses, layouts, type_of_row, cases, strict=True)
     ]
     return {
         "farms": [maps.farm_data(result_set.campaign, farm, frames[farm]) for farm in farms],
@@ -55,6 +61,7 @@ def results_data(result_set: ResultSet) -> dict[str, Any]:
             for kind, farm in types
         ],
         "results": results,
+        "of_case": ", ".join(result_set.axes.axes),
         "sign": 1.0 if objective is None else objective.sign,
     }
 
@@ -75,36 +82,35 @@ def missing_by_cell(snapshot: Snapshot) -> list[tuple[str, str, str, str]]:
     found = []
     if not snapshot.axes.known:
         return []
-    for farm, type_ in np.ndindex(snapshot.states.shape[:2]):
-        cell = snapshot.states[farm, type_]
+    for cell, states in zip(snapshot.axes.cells, snapshot.states, strict=True):
         for state in (state for state in TaskState if state != TaskState.DONE):
-            seeds = [snapshot.axes.seeds[index] for index in np.flatnonzero(cell == state)]
+            seeds = [snapshot.axes.seeds[index] for index in np.flatnonzero(states == state)]
             if seeds:
-                words = "never finished" if state == TaskState.OPEN else state.name.lower()
-                label = snapshot.axes.cell_label(farm, type_)
-                found.append((snapshot.axes.farms[farm], label, words, as_ranges(seeds).replace(",", ", ")))
+                farm, values = snapshot.axes.farms[cell.farm_idx], snapshot.axes.values_of(cell.combination)
+                label = ", ".join([cell.label(snapshot.axes.types), *values])
+                found.append((farm, label, state.word, as_ranges(seeds).replace(",", ", ")))
     return found
 
 
-Best = tuple[str, str, str, str, float, float, float | None, float | None]
-
-
-def best_table(result_set: ResultSet) -> list[Best]:
-    """For each farm and type: the best key, turbines, its energy, the median energy, its wake loss and its LCOE."""
-    rows, losses = result_set.rows, result_set.wake_losses()
+def best_table(result_set: ResultSet, shown: str = "") -> list[tuple[Any, ...]]:
+    """For each farm and type, the best by what is ``shown``: its key, figures, second objective or LCOE, and gain."""
+    rows, losses, second = result_set.rows, result_set.wake_losses(), result_set.second
+    last = rows[LCOE] if second is None else -result_set.worths(second.attribute)
+    gains = np.asarray(result_set.columns([GAIN]).get(GAIN, np.full(len(rows), np.nan)))
     found = []
-    for (farm, kind), best in sorted(result_set.best().items()):
-        mine = (rows["farm_idx"] == farm) & (rows["type_idx"] == kind)
+    for place, best in result_set.best(shown).items():
+        mine = rows[CELL] == rows[CELL][best]
         found.append(
             (
-                result_set.farm_name(farm),
-                result_set.cell_name(farm, kind),
+                result_set.farm_name(place[0]),
+                result_set.kind_in_words(*place),
                 rows["key"][best].decode(errors="replace"),
                 result_set.turbines_in_words(rows[best]),
                 float(rows["aep"][best]),
                 float(np.nanmedian(rows["aep"][mine])),
                 maps.plain(100 * losses[best], 3),
-                maps.plain(rows["lcoe_eur_per_mwh"][best], 4),
+                maps.plain(last[best], 4),
+                maps.plain(gains[best], 3),
             )
         )
     return found

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Collection, Iterable
 from functools import partial
 from html import escape
+from itertools import compress
 from textwrap import shorten
 from typing import Any
 from urllib.parse import quote
@@ -21,20 +22,18 @@ from vindeby.campaign.reading.packed_lists import abridged
 from vindeby.campaign.sections.time_series import turbulence_text
 from vindeby.campaign.sections.values import OneOf
 from vindeby.errors import DataError
-from vindeby.evaluation.as_campaign import case_of
 from vindeby.plots import PICTURES
 from vindeby.plots.layout import layout_map
 from vindeby.plots.style import DOTS_PER_INCH, as_bytes
-from vindeby.plots.wind import rose
 from vindeby.report import gather
 from vindeby.results import humanize as words
-from vindeby.results.observer import Observer
+from vindeby.results.groups import summaries
 from vindeby.results.result_set import ResultSet
 from vindeby.results.snapshot import Snapshot
 from vindeby.results.web import asset
 from vindeby.store.disk.files import read_bounded
 from vindeby.store.format.root import ARRAY_ATTRIBUTES, OWN_FIELDS
-from vindeby.text import parse_json, printable
+from vindeby.text import parse_json, plural, printable
 
 _CSS_DOTS_PER_INCH = 96
 _AUDITS = 50
@@ -61,10 +60,7 @@ def tag(name: str, text: str, **attributes: str) -> str:
 
 
 def table(
-    titles: Iterable[str],
-    rows: Iterable[Iterable[str]],
-    names: int = 1,
-    minor: Collection[int] = (),
+    titles: Iterable[str], rows: Iterable[Iterable[str]], names: int = 1, minor: Collection[int] = ()
 ) -> str:
     """A table whose first columns are names and whose others are figures; ``minor`` ones are hidden on a phone."""
     head = "".join(tag("th", title, class_=_kind(index, names, minor)) for index, title in enumerate(titles))
@@ -116,7 +112,9 @@ _LONGEST = 200
 
 def setup(result_set: ResultSet) -> str:
     """The section; empty where neither results nor a campaign are there."""
-    pictures = _best_layout(result_set) + _wind(result_set)
+    pictures = "".join(_best_layout(result_set, shown) for shown in result_set.objectives)
+    with contextlib.suppress(DataError):  # there is no campaign, or it is not about wind
+        pictures += picture(partial(PICTURES["wind"][0], result_set), PICTURES["wind"][1])
     known = [] if result_set.campaign is None else campaign_facts(result_set.campaign)
     if not pictures and not known:
         return ""
@@ -124,29 +122,13 @@ def setup(result_set: ResultSet) -> str:
     return tag("h2", "The best layout, and how it was found") + shown + (facts(known) if known else "")
 
 
-def best_key(result_set: ResultSet) -> str | None:
-    """The best result of all (``by_loss``)."""
-    rows = result_set.by_loss()
-    return result_set.key_of(rows[0]) if rows else None
-
-
-def _best_layout(result_set: ResultSet) -> str:
-    key = best_key(result_set)
-    if key is None:
-        return ""
-    known = result_set.campaign is not None
-    words = "loses least to wakes" if known else "has the most energy"
-    caption = f"{key}: the layout that {'is best by the objective' if result_set.is_by_cost else words}"
-    try:
+def _best_layout(result_set: ResultSet, shown: str) -> str:
+    """The layout that is best of all by the objective that is ``shown``."""
+    with contextlib.suppress(DataError):  # no result, or one without a layout that could be drawn
+        key = result_set.best_key(shown)
+        caption = f"{key}: the layout that {result_set.best_in_words(shown)}"
         return picture(partial(layout_map, result_set, key), caption)
-    except DataError:
-        return ""  # a result without a layout that could be drawn
-
-
-def _wind(result_set: ResultSet) -> str:
-    if result_set.campaign is None or not result_set.campaign.is_about_wind:
-        return ""
-    return picture(partial(rose, result_set), "how often the wind comes from where, and how fast")
+    return ""
 
 
 def campaign_facts(campaign: Campaign) -> list[tuple[str, str]]:
@@ -182,22 +164,23 @@ def _wake(campaign: Campaign) -> str:
 
 
 def _with_parameters(part: OneOf) -> str:
-    """A function's parameters may be long, as those of a study are; its cases and context are left out."""
+    """Parameters may be long; what was written beside stored layouts when they were chosen is left out."""
     name = part.chosen[0]
     given = part.model_dump(by_alias=True, exclude_none=True)[name]
-    parameters = {key: value for key, value in given.items() if key not in ("cases", "context")}
+    parameters = {key: value for key, value in given.items() if key not in _WRITTEN or name != "stored"}
     if not parameters:
         return name
     words = (shorten(f"{key} = {value}", _LONGEST, placeholder=" ...") for key, value in parameters.items())
     return f"{name} ({', '.join(words)})"
 
 
+_WRITTEN = ("digest", "campaign", "layouts", "turbines")
 Progress = Callable[[str], None]
 
 
-def build_report(result_set: ResultSet, observer: Observer, progress: Progress = lambda _: None) -> str:
+def build_report(result_set: ResultSet, progress: Progress = lambda _: None) -> str:
     """The whole page as text."""
-    snapshot = observer.look()
+    snapshot = result_set.look()
     progress("reading layouts")
     data = gather.results_data(result_set)
     progress("drawing the best layout")
@@ -206,6 +189,7 @@ def build_report(result_set: ResultSet, observer: Observer, progress: Progress =
         _filter(result_set),
         setup(result_set),
         _differences(result_set),
+        _axes(result_set),
         _combinations(result_set),
         _best(result_set),
         _pictures(result_set, progress),
@@ -242,8 +226,10 @@ def _filter(result_set: ResultSet) -> str:
     """Which results the page is about, where not all were asked for."""
     if result_set.where is None:
         return ""
-    many, every = len(result_set.rows), len(result_set.results.rows)
-    return tag("p", f"What follows is about the {many:,} of {every:,} results with {result_set.where}")
+    many, every = len(result_set.rows), len(result_set.answers)
+    return tag(
+        "p", f"What follows is about the {many:,} of {plural(every, 'result')} with {result_set.where}"
+    )
 
 
 def _hash(text: str) -> str:
@@ -258,22 +244,17 @@ def _summary(snapshot: Snapshot) -> str:
         ("missing", snapshot.missing),
         ("failed", snapshot.failed),
         ("invalid", snapshot.invalid),
-        ("of an older campaign", snapshot.stale or None),
+        ("stale", snapshot.stale or None),
         ("running", snapshot.running or None),
         *((f"of unverified origin: {name}", count) for name, count in snapshot.origins.items()),
     ]
     items = "".join(f"<li><b>{value:,}</b>{shown(name)}</li>" for name, value in figures if value is not None)
     made = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(snapshot.time))
-    size = (
-        ""
-        if snapshot.disk is None
-        else f", {words.size(snapshot.disk.database + snapshot.disk.run_directory)}"
-    )
-    bar = ""
+    disk, bar = snapshot.disk, ""
+    size = f", {words.size(disk.database)}" if disk is not None and disk.database else ""
     if snapshot.expected:
-        bar = (
-            f'<progress max="{snapshot.expected}" value="{min(snapshot.done, snapshot.expected)}"></progress>'
-        )
+        done = min(snapshot.done, snapshot.expected)
+        bar = f'<progress max="{snapshot.expected}" value="{done}"></progress>'
     return (
         tag("h1", snapshot.name)
         + tag("p", f"{snapshot.path}{size}; as it was on {made}", class_="faint")
@@ -293,30 +274,66 @@ def _differences(result_set: ResultSet) -> str:
 
 
 def _best(result_set: ResultSet) -> str:
-    rows = gather.best_table(result_set)
+    """The best of each farm and type, of two objectives by each."""
+    second, lines = result_set.second, list[list[str]]()
+    rows = [(shown, *row) for shown in result_set.objectives for row in gather.best_table(result_set, shown)]
+    names, last = ["farm", "type", "best result"], "LCOE of best, EUR/MWh"
+    if second is not None:
+        names, last = [*names, "best by"], f"{second.label}, of best"
+    known = (True, *(any(row[place] is not None for row in rows) for place in (-2, -1)))
+    for shown, farm, kind, key, count, best, median, *others in rows:
+        by = [] if second is None else [second.label.partition(",")[0] if shown else "AEP"]
+        shares = ["" if value is None else f"{value:,.2f}" for value in compress(others, known)]
+        lines.append([farm, kind, ResultLink(key), *by, count, f"{best:,.1f}", f"{median:,.1f}", *shares])
+    shown_last = compress(("wake loss of best, %", last, "gain of best over its start, %"), known)
+    titles = [*names, "turbines", "AEP of best, GWh", "median AEP, GWh", *shown_last]
+    title, count = tag("h2", "The best of each farm and type"), len(names)
+    body = table(titles, lines, names=count, minor=(count, count + 2))
+    return title + body if rows else ""
+
+
+def _axes(result_set: ResultSet) -> str:
+    """How good the results of each combination of axes are."""
+    names = ["farm", "type", *result_set.axes.axes]
+    rows = summaries(result_set, names) if result_set.axes.axes else []
     if not rows:
         return ""
-    lines, priced = [], any(row[-1] is not None for row in rows)
-    for farm, kind, key, count, best, median, *others in rows:
-        shares = ("" if value is None else f"{value:.2f}" for value in others[: 1 + priced])
-        lines.append((farm, kind, ResultLink(key), count, f"{best:,.1f}", f"{median:,.1f}", *shares))
-    titles = ["farm", "type", "best result", "turbines", "best AEP, GWh", "median AEP, GWh"]
-    titles += ["wake loss of best, %", *(["LCOE of best, EUR/MWh"] if priced else [])]
-    return tag("h2", "The best of each farm and type") + table(titles, lines, names=3, minor=(3, 5))
+    lines = [
+        [
+            *(str(row[name]) for name in names),
+            ResultLink(row["best"]),
+            f"{row['results']:,}",
+            *(f"{row[name]:,.2f}".replace("nan", "") for name in ("aep_best", "aep_median", "aep_std")),
+            f"{100 * row['wake_loss_best']:.2f}",
+        ]
+        for row in rows
+    ]
+    titles = (
+        "best result",
+        "results",
+        "best AEP, GWh",
+        "median, GWh",
+        "standard deviation, GWh",
+        "its wake loss, %",
+    )
+    command = f"vindeby query {result_set.path.name} --by {','.join(names)} --to latex"
+    body = table([*names, *titles], lines, names=len(names) + 1, minor=(len(names) + 1, len(names) + 4))
+    return tag("h2", "Combinations of the axes") + body + tag("p", f"For a paper: {command}", class_="faint")
 
 
 def _combinations(result_set: ResultSet) -> str:
-    """The first results of a study, each with its combination and its losses."""
-    if case_of(result_set.campaign, 0) is None or not result_set.keys:
+    """The first results of stored layouts, each with its combination and its losses."""
+    if result_set.campaign is None or result_set.campaign.stored is None or not result_set.keys:
         return ""
     lines: list[list[str]] = []
     for key in result_set.keys[:_ROWS]:
-        record, (farm, kind, _) = result_set.record(key), result_set.place(key)
+        record, place = result_set.record(key), result_set.place(key)
         aep = f"{float(record.arrays['aep']):,.3f}" if "aep" in record.arrays else ""
         losses = [record.arrays.get(f"loss_{name}") for name in ("internal", "external", "total")]
-        names, stands = (str(record.attributes.get(name, "")) for name in ("combination", "neighbours"))
+        names = ", ".join(result_set.axes.values_of(place.combination))
+        stands = str(record.attributes.get("neighbour_layouts", ""))
         figures = [aep, *("" if loss is None else f"{100 * float(loss):.2f}" for loss in losses)]
-        cell = (result_set.farm_name(farm), result_set.cell_name(farm, kind))
+        cell = (result_set.farm_name(place.farm_idx), result_set.cell_name(*place.cell))
         lines.append([ResultLink(key), *cell, names, *figures, stands])
     titles = ("result", "farm", "type", "combination", "AEP, GWh")
     columns = (*titles, "own wakes, %", "neighbours' wakes, %", "all wakes, %", "neighbours")
@@ -325,16 +342,15 @@ def _combinations(result_set: ResultSet) -> str:
 
 
 def _pictures(result_set: ResultSet, progress: Progress) -> str:
-    parts = [tag("h2", "Pictures")]
+    """The pictures of a campaign that have something to show beside those of the best layout and the wind."""
+    has_one_farm = result_set.campaign is not None and len(result_set.campaign.farms) == 1
+    parts, shown = list[str](), {"wind", "map"} if has_one_farm else {"wind"}
     for name, (draw, caption) in PICTURES.items():
-        if name == "wind":
-            continue  # shown at the top
-        progress(f"drawing {name}")
-        try:
-            parts.append(picture(partial(draw, result_set), caption))
-        except DataError:
-            continue  # the database does not hold what this picture needs
-    return "".join(parts) if len(parts) > 1 else ""
+        with contextlib.suppress(DataError):  # the database does not hold what this picture needs
+            if name not in shown:
+                parts.append(picture(partial(draw, result_set), caption))
+                progress(f"drew {name}")
+    return tag("h2", "Pictures") + f'<div class="columns">{"".join(parts)}</div>' if parts else ""
 
 
 def _results(data: dict[str, Any]) -> str:
@@ -393,9 +409,9 @@ def _provenance(result_set: ResultSet) -> str:
             if isinstance(entry, dict):
                 when, outcome, records = (entry.get(name, "") for name in ("time", "outcome", "records"))
                 text = json.dumps({**entry, "record": path.name}, indent=1)
-                head = tag("summary", f"merge {when}: {outcome}, {records} records")
+                head = tag("summary", f"merge {when}: {outcome}, records: {records}")
                 parts.append(f"<details>{head}{tag('pre', text)}</details>")
     if result_set.campaign is not None:
-        text = abridged(result_set.campaign.published_text())
+        text = abridged(result_set.campaign.dumps())
         parts.append(f"<details>{tag('summary', 'the campaign file')}{tag('pre', text)}</details>")
     return "".join(parts)

@@ -8,15 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from vindeby.campaign.sections.costs import AGAINST, Against
+from vindeby.campaign.sections.costs import Against
 from vindeby.errors import DataError
-
-if TYPE_CHECKING:
-    from vindeby.results.result_set import ResultSet
+from vindeby.results.result_set import CELL, ResultSet
+from vindeby.results.snapshot import CellPlace
 
 
 class Point(NamedTuple):
@@ -33,7 +32,7 @@ class Point(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Front:
+class ParetoFront:
     """The results of a farm and type, those with the least of the second objective first.
 
     ``hypervolume`` is the area, in GWh times the unit of the second objective, between the front and the ``reference``:
@@ -48,7 +47,7 @@ class Front:
     hypervolume: float
 
     @staticmethod
-    def of(farm: str, type_: str, against: Against, points: Sequence[Point]) -> Front:
+    def of(farm: str, type_: str, against: Against, points: Sequence[Point]) -> ParetoFront:
         """Compare results."""
         in_order = sorted(points, key=lambda one: (one.other, -one.aep_gwh, one.key))
         reference = min(one.aep_gwh for one in points), max(one.other for one in points)
@@ -59,7 +58,7 @@ class Front:
                 best = one
             worse = (one.aep_gwh, -one.other) < (best.aep_gwh, -best.other)
             found.append(one._replace(is_dominated=worse, lost_gwh=best.aep_gwh - one.aep_gwh))
-        return Front(farm, type_, against, tuple(found), reference, area)
+        return ParetoFront(farm, type_, against, tuple(found), reference, area)
 
     def as_data(self) -> dict[str, Any]:
         """As plain data, for JSON."""
@@ -73,23 +72,22 @@ class Front:
         }
 
 
-def fronts_of(result_set: ResultSet) -> list[Front]:
+def fronts_of(result_set: ResultSet) -> list[ParetoFront]:
     """The front of each farm and type that has results; DataError where there is none."""
-    objective = None if result_set.campaign is None else result_set.campaign.objective
-    if objective is None or objective.against is None:
+    against, points = result_set.second, dict[CellPlace, list[Point]]()
+    if against is None:
         raise DataError(
             f"{result_set.path}: its campaign does not have two objectives, such as objective: [aep, cable_length]"
         )
-    against, points = AGAINST[objective.against], dict[tuple[int, int], list[Point]]()
     for number in np.flatnonzero(~np.isnan(result_set.rows["aep"])).tolist():
         row, key = result_set.rows[number], result_set.key_of(number)
         said = result_set.record(key).attributes
         if (other := said.get(against.attribute)) is not None:
             point = Point(key, said.get("weight"), float(row["aep"]), float(other))
-            points.setdefault((int(row["farm_idx"]), int(row["type_idx"])), []).append(point)
+            points.setdefault(row[CELL].tolist(), []).append(point)
     if not points:
         raise DataError(f"{result_set.path}: no result says its {against.attribute}; run the campaign first")
     return [
-        Front.of(result_set.farm_name(place[0]), result_set.cell_name(*place), against, mine)
+        ParetoFront.of(result_set.farm_name(place[0]), result_set.kind_in_words(*place), against, mine)
         for place, mine in sorted(points.items())
     ]

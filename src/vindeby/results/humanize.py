@@ -32,8 +32,10 @@ def size(count: float) -> str:
 
 def rate(per_second: float) -> str:
     """Results per second, minute or hour, whichever reads best."""
-    if per_second >= 0.1:
-        return f"{per_second:,.1f} per second"
+    if per_second >= 99.95:
+        return f"{per_second:,.0f} per second"
+    if per_second >= 1:
+        return f"{per_second:.1f} per second"
     if per_second * 60 >= 1:
         return f"{per_second * 60:.1f} per minute"
     return f"{per_second * 3600:.1f} per hour"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import operator
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -39,6 +39,11 @@ class Labels:
 
     def __init__(self, *forms: NDArray[np.str_]) -> None:
         self.forms = forms
+
+    @classmethod
+    def of(cls, prefix: str, numbers: Sequence[int], names: Sequence[str]) -> Labels:
+        """Return the names, and the numbers after a prefix as their short form."""
+        return cls(np.array(names, np.str_), np.array([f"{prefix}{number}" for number in numbers], np.str_))
 
     def among(self, texts: set[str]) -> NDArray[np.bool_]:
         """Whether either form is one of these."""

@@ -1,14 +1,22 @@
-"""A database as pictures and pages need it: results in columns, layouts by key, and what the campaign knows of both."""
+"""The read model of results: what is expected, what is there, and columns of it, as of one moment.
+
+Every view and export asks a ``ResultSet``. Which results are invalid follows the one definition of done
+(``assembly.done``). A look must be quick, and checking every layout and energy again takes long. So what ``run``,
+``merge``, ``salvage`` and ``validate`` found is read from the run directory, and a result with the expected fingerprint
+was checked by the worker that published it. Only results that nobody has checked yet, of a database that came from
+elsewhere, are checked here.
+"""
 
 from __future__ import annotations
 
-import copy
 import difflib
 import fnmatch
-from collections.abc import Collection
-from functools import cached_property
+import time
+from collections import Counter
+from collections.abc import Collection, Sequence
+from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,68 +24,283 @@ from numpy.typing import NDArray
 from vindeby.arrays import BoolArray, FloatArray, IntArray
 from vindeby.assembly.stored_turbines import layout_of, own_types
 from vindeby.campaign import Campaign
+from vindeby.campaign.sections.costs import AGAINST, Against
+from vindeby.campaign.task_index import TaskIndex
 from vindeby.campaign.tasks import Cell, parse_key, task_key
-from vindeby.errors import ArgumentError, DataError
-from vindeby.results.columns import ResultColumns
+from vindeby.errors import ArgumentError, CampaignError, DataError, InputError
+from vindeby.notebook import heading, progress_bar, table
+from vindeby.results.columns import NEEDED, by_task, columns_of, row_type, worths_of
+from vindeby.results.history import RunHistory
 from vindeby.results.query import Labels, Query
-from vindeby.results.snapshot import Expected
-from vindeby.results.sources import (
-    GivenCampaign,
-    campaign_of,
-    has_neighbours,
-    open_source,
-    turbine_of,
-)
+from vindeby.results.snapshot import CellPlace, Disk, Expected, Snapshot
+from vindeby.results.sources import GivenCampaign, campaign_of, has_neighbours, open_source, turbine_of
+from vindeby.store.disk.files import file_state
+from vindeby.store.disk.run_directory import Verdicts, read_verdicts
 from vindeby.store.format.record import Record
-from vindeby.store.read.export import COMPUTED, UNKNOWN, attribute_column, attribute_names, progress, texts
+from vindeby.store.read import columns as stored
+from vindeby.store.read.database import ReplacedError
+from vindeby.text import plural
+from vindeby.units import MW, mean_power_to_aep_gwh
 
 if TYPE_CHECKING:
+    from vindeby.assembly.done import Judge
     from vindeby.wake import WindFarm
+
+_ATTEMPTS = 5
+_PAUSE_S = 0.1
+_SIZES_EVERY_S = 10.0
+CELL = ["farm_idx", "type_idx", "combination"]
+"""The columns that say which cell of the campaign a result is of."""
+
+
+class ResultPlace(NamedTuple):
+    """Which task of the campaign a result is of."""
+
+    farm_idx: int
+    type_idx: int
+    combination: int
+    seed: int
+
+    @property
+    def cell(self) -> CellPlace:
+        """Its farm, type and combination."""
+        return self[:3]
 
 
 class ResultSet:
-    """What can be seen of a database; everything is worked out when it is first asked for."""
+    """The results of a database that answer its campaign; everything is worked out when it is first asked for.
 
-    def __init__(self, path: Path | str, *, campaign: GivenCampaign = None, where: str | None = None) -> None:
+    With ``stale``, results that answer an older version of the campaign follow, and are marked. ``refresh`` takes what
+    is new since, at little cost. With ``lenient``, a kept campaign that cannot be read is taken as unknown.
+    """
+
+    def __init__(
+        self,
+        path: Path | str,
+        *,
+        campaign: GivenCampaign = None,
+        where: str | None = None,
+        stale: bool = False,
+        lenient: bool = False,
+    ) -> None:
+        self.where, self.stale = where, stale
+        self._query = None if where is None else Query(where)
+        self._given, self._lenient = campaign, lenient
+        self.version = 0
+        """Raised by everything that changes the results or their campaign."""
+        self._open(Path(path))
+
+    def _open(self, path: Path) -> None:
+        for attempt in range(_ATTEMPTS):
+            try:
+                self._open_once(path)
+                return
+            except (ReplacedError, FileNotFoundError):
+                if attempt == _ATTEMPTS - 1:
+                    raise
+                time.sleep(_PAUSE_S)
+
+    def _open_once(self, path: Path) -> None:
         self.source = open_source(path)
         self.path, self.run = self.source.path, self.source.run
-        self.results = ResultColumns(self.source)
-        self.campaign: Campaign | None = campaign_of(self.run, campaign, self.source.campaign_text)
-        self.results.leave_out_invalid(self.campaign)
-        self._farms: dict[tuple[tuple[int, ...], int | None], WindFarm] = {}
-        self.where = where
-        self._kept: BoolArray | None = None
-        if where is not None:
-            self._kept = self._chosen(Query(where))
+        self.history = RunHistory(self.run)
+        self.campaign: Campaign | None = None
+        """The same object until the campaign changes."""
+        self.tasks: TaskIndex | None = None
+        """Those of the campaign, where one is known."""
+        self._parts: list[NDArray[Any]] = []
+        self._rows: tuple[NDArray[Any], NDArray[Any]] | None = None
+        self._invalid: frozenset[bytes] = frozenset()
+        self._campaign_stamp: tuple[object, ...] | None = None
+        self._files: set[str] = set()
+        self._counted: tuple[int, Any] | None = None
+        self._disk: tuple[float, Disk | None] = -_SIZES_EVERY_S, None
+        self._take_new()
+        self._read_campaign()
+        self._leave_out_invalid()
+        self._choose()
 
-    def with_campaign(self, campaign: Campaign) -> ResultSet:
-        """The same results as another campaign sees them, which has the same farms, types and seeds."""
-        other = copy.copy(self)
-        vars(other).update(campaign=campaign, _farms={})
-        return other
+    def refresh(self) -> None:
+        """Take what is new since the last time; InputError when nothing is there any more."""
+        version = self.version
+        if not self.path.exists() and not self.run.path.exists():
+            self._files = {str(self.run.path)}  # so that everything is read again when it comes back
+            raise InputError(f"{self.path}: it is gone, and so is its run directory {self.run.path}")
+        files = {*self.run.shard_names(), *([str(self.path)] if self.path.exists() else [])}
+        # A shard that is gone was merged or deleted: everything has to be read again.
+        if not self._files <= files:
+            self._open(self.path)
+        self._files = files
+        try:
+            self.source.refresh()
+            self._take_new()
+        except (ReplacedError, FileNotFoundError):
+            self._open(self.path)
+        self._read_campaign()
+        self._leave_out_invalid()
+        if self.version != version:
+            self._choose()
+
+    def look(self, seed: int | None = None) -> Snapshot:
+        """Refresh, and count what is there now, of one ``seed`` or of all."""
+        self.refresh()
+        self.history.refresh()
+        if self._counted is None or self._counted[0] != self.version:
+            self._counted = self.version, self.expected.states(self.answers, self.stale_rows)
+        if time.monotonic() - self._disk[0] > _SIZES_EVERY_S:
+            self._disk = time.monotonic(), Disk.of(self.path, self.run.path)
+        return Snapshot.of(self, self._counted[1], self._disk[1], seed)
+
+    def _take_new(self) -> None:
+        came = [segment for segment in self.source.new_segments(NEEDED) if len(segment)]
+        if came:
+            self._parts.append(_without(columns_of(came), self._invalid))
+            self._changed()
+
+    def _changed(self) -> None:
+        self._rows = None
+        self.version += 1
+        for name in ("keys", "axes", "expected"):
+            vars(self).pop(name, None)
+
+    def _read_campaign(self) -> None:
+        """Read the campaign where it may have changed."""
+        if self._campaign_stamp == self._stamp():
+            return
+        try:
+            campaign = campaign_of(self.run, self._given, self.source.campaign_text)
+        except CampaignError:
+            if self._given is not None or not self._lenient:
+                raise
+            campaign = None
+        self._use(campaign)
+        self._campaign_stamp = self._stamp()
+
+    def _stamp(self) -> tuple[object, ...]:
+        try:
+            frozen = self.run.campaign_file.stat().st_mtime_ns
+        except OSError:
+            frozen = 0
+        return frozen, None if frozen else self.source.campaign_text
+
+    def _use(self, campaign: Campaign | None) -> None:
+        self.campaign = campaign
+        self._farms: dict[tuple[tuple[int, ...], int | None, int], WindFarm] = {}
+        self._changed()
+        if campaign is None:
+            self.tasks = None
+            return
+        self._text, run = campaign.dumps(), self.run
+        self.tasks = TaskIndex(campaign, partial(stored.former_campaigns, run, run.campaign_text()))
+        self._verdicts_state: object = None
+        self._known = Verdicts()
+        self._judge: Judge | None = None
+        self._checked = -1
+
+    def _leave_out_invalid(self) -> None:
+        """Leave out what is invalid by the campaign; nothing where it is not known."""
+        if self.campaign is None:
+            return
+        state, source = file_state(self.run.verdicts_file), self.source
+        if state != self._verdicts_state:
+            self._verdicts_state, self._known = state, read_verdicts(self.run, self._text)
+        known = self._known
+        if known.invalid:
+            source.pass_over(known.invalid, known.by_key.keys() & set(source.repeated_keys()))
+            self._take_new()
+        self._leave_out(known.invalid)
+        is_foreign = bool((self.answers["fingerprint"] == b"").any())
+        if not known.covers(source.digest) and is_foreign and self._checked != self.version:
+            if self._judge is None:
+                from vindeby.assembly.done import Judge  # may load Numba: only here
+
+                self._judge = Judge(self.campaign)
+            foreign = (segment.take(segment.rows["fingerprint"] == b"") for segment in source.segments())
+            self._leave_out([one.checksum for one in self._judge.look_at(foreign)])
+            self._checked = self.version
+
+    def _leave_out(self, invalid: Collection[str]) -> None:
+        """Results with these checksums are not valid: they have no energy to count or to draw."""
+        checksums = frozenset(text.encode() for text in invalid)
+        if checksums - self._invalid:
+            self._invalid |= checksums
+            self._parts = [_without(part, self._invalid) for part in self._parts]
+            self._changed()
 
     def __repr__(self) -> str:
         known = "no campaign" if self.campaign is None else f"campaign {self.campaign.name!r}"
-        return f"<ResultSet {str(self.path)!r}: {len(self.rows):,} results, {known}>"
+        return f"<ResultSet {str(self.path)!r}: {plural(len(self.rows), 'result')}, {known}>"
 
     def _repr_html_(self) -> str:
-        return progress(self.path.name, self.keys, self.campaign, len(self.source.findings))
+        seen, name = self.look(), self.path.name
+        bad = f"; {plural(len(seen.bad_files), 'file')} with something wrong" if seen.bad_files else ""
+        if self.campaign is None:
+            many = plural(len(self.answers), "result")
+            return heading(name, f"{many}; no campaign says how many there should be{bad}")
+        more = f"; {plural(seen.extra, 'result')} of no task of this campaign" if seen.extra else ""
+        total = plural(self.campaign.total_configs, "result")
+        title = f"{seen.done:,} of {total} of campaign {self.campaign.name}{more}{bad}"
+        rows = [
+            (f"farm{index}", farm["farm"], f"{farm['done']:,}", f"{farm['expected']:,}")
+            for index, farm in enumerate(seen.counts_by(("farm",), every=True))
+        ]
+        bar = progress_bar(seen.done, self.campaign.total_configs)
+        return heading(name, title) + bar + table(("farm", "name", "results", "expected"), rows)
+
+    @property
+    def answers(self) -> NDArray[Any]:
+        """One row per result of the campaign, as a structured array (``columns.row_type``); each key once."""
+        return self._split()[0]
+
+    @property
+    def stale_rows(self) -> NDArray[Any]:
+        """The same of results that answer no task of the campaign, with their numbers in an older one."""
+        return self._split()[1]
+
+    def _split(self) -> tuple[NDArray[Any], NDArray[Any]]:
+        if self._rows is None:
+            every = np.concatenate([np.empty(0, row_type()), *self._parts])
+            _, last = np.unique(every["key"][::-1], return_index=True)
+            every = every[np.sort(len(every) - 1 - last)]  # of several copies, the one that was read last
+            here = [key.decode(errors="replace") in self.source for key in every["key"].tolist()]
+            every = every if all(here) else every[np.array(here, bool)]
+            self._parts = [every]
+            self._rows = (every, every[:0]) if self.tasks is None else by_task(every, self.tasks)
+        return self._rows
 
     @property
     def rows(self) -> NDArray[Any]:
         """The results, one row each; with ``where``, those that it is true for."""
-        return self.results.rows if self._kept is None else self.results.rows[self._kept]
+        rows = self.answers
+        if self.stale and len(self.stale_rows):
+            rows = np.concatenate([rows, self.stale_rows])
+        return rows if self._kept is None else rows[self._kept]
 
-    def _chosen(self, query: Query) -> BoolArray:
-        """Which valid results a query is true for."""
-        columns, length = self.columns(query.names), len(self.results.rows)
-        found = query.matches(columns, length, lambda: attribute_names(list(self.source.segments())))
-        valid: BoolArray = ~np.isnan(self.results.rows["aep"])
-        return found & valid
+    def origins(self) -> dict[str, int]:
+        """How many results are of each unverified origin."""
+        marked = self.answers["origin"][self.answers["origin"] != b""]
+        return {name.decode(): count for name, count in Counter(marked.tolist()).items()}
+
+    @property
+    def is_stale(self) -> BoolArray:
+        """Which of the rows answer an older version of the campaign."""
+        return np.isin(self.rows["key"], self.stale_rows["key"])
+
+    def _choose(self) -> None:
+        """Find the valid results that the condition ``where`` is true for."""
+        self._kept: BoolArray | None = None
+        if self._query is None:
+            return
+        columns, rows = self.columns(self._query.names), self.rows
+        found = self._query.matches(
+            columns, len(rows), lambda: stored.attribute_names(list(self.source.segments()))
+        )
+        self._kept = found & ~np.isnan(rows["aep"])
+        vars(self).pop("keys", None)
 
     def columns(self, names: Collection[str] = ()) -> dict[str, Any]:
         """The columns that a query can name: those of every result, and of ``names`` those that are attributes."""
-        rows = self.rows
+        rows, stale = self.rows, self.is_stale
         found: dict[str, Any] = {
             "key": np.array([key.decode(errors="replace") for key in rows["key"].tolist()])
         }
@@ -86,30 +309,49 @@ class ResultSet:
             ("type", "type_idx", self.type_name),
         ):
             numbers, short = rows[field].tolist(), "farm" if name == "farm" else "t"
-            found[name] = Labels(
-                np.array([name_of(number) for number in numbers], np.str_),
-                np.array([f"{short}{number}" for number in numbers], np.str_),
-            )
-        found |= {"seed": rows["ss_seed"], "turbines": rows["n_turbines"]}
+            called = [name_of(number) for number in numbers]
+            for row in np.flatnonzero(stale).tolist():  # its numbers are those of an older campaign
+                kept = self.record(self.key_of(row)).attributes
+                called[row] = str(kept.get("farm" if name == "farm" else "turbine", f"{short}{numbers[row]}"))
+            found[name] = Labels.of(short, numbers, called)
+        for number, axis in enumerate(self.axes.axes):
+            values = [self.axes.values_of(index)[number] for index in rows["combination"].tolist()]
+            for row in np.flatnonzero(stale).tolist():
+                values[row] = str(self.record(self.key_of(row)).attributes.get(axis, ""))
+            found[axis] = np.array(values, np.str_)
+        found["seed"] = rows["ss_seed"]
+        found["turbines"] = rows["n_turbines"]
         found |= {name: rows[name] for name in ("aep", "objective", "seconds")}
-        found["origin"] = np.array([text.decode() or COMPUTED for text in rows["origin"].tolist()], np.str_)
-        found["loss"] = self.wake_losses() if "loss" in names else None
+        origins = [text.decode() or stored.COMPUTED for text in rows["origin"].tolist()]
+        found["origin"] = np.array(origins, np.str_)
+        found["wake_loss"] = self.wake_losses() if {"loss", "wake_loss"} & set(names) else None
+        found["loss"] = found["wake_loss"]
+        factors = self.capacity_factors() if "capacity_factor" in names else None
+        found["capacity_factor"] = None if factors is None else np.where(stale, np.nan, factors)
+        if self.stale:
+            found["stale"] = np.where(stale, "stale", "")
         segments = list(self.source.segments()) if set(names) - found.keys() else []
-        here = {key: place for place, key in enumerate(texts(segments, "key"))}
-        order = [here.get(key, -1) for key in found["key"].tolist()] if here else []
-        for name in set(names) & set(attribute_names(segments)) - found.keys():
-            column = attribute_column(segments, name)
-            none = np.array([""]) if column.dtype.kind == "U" else np.array([np.nan])
-            found[name] = np.append(column, none)[
-                order
-            ]  # the last stands for a record that turned out damaged
+        for name in sorted(set(names) & set(stored.attribute_names(segments)) - found.keys()):
+            column, keys = stored.attribute_column(segments, name), stored.texts(segments, "key")
+            found[name] = stored.aligned(column, keys, found["key"].tolist())
         return found
+
+    def derived(self, keys: Sequence[str]) -> dict[str, NDArray[Any]]:
+        """Return ``wake_loss`` and ``capacity_factor`` (where there is wind) and ``case`` (if any) by these keys."""
+        about_wind = self.campaign is not None and self.campaign.is_about_wind
+        names = ("wake_loss", "capacity_factor") if about_wind else ()
+        columns = self.columns(names)
+        mine, known = columns["key"].tolist(), [name for name in (*names, "case") if name in columns]
+        return {name: stored.aligned(columns[name], mine, keys) for name in known}
 
     @cached_property
     def keys(self) -> list[str]:
         """The keys, in the order of farm, type and seed."""
-        order = np.lexsort((self.rows["ss_seed"], self.rows["type_idx"], self.rows["farm_idx"]))
-        return [key.decode(errors="replace") for key in self.rows["key"][order].tolist()]
+        return [key.decode(errors="replace") for key in self.rows["key"][self.in_order()].tolist()]
+
+    def in_order(self) -> NDArray[np.intp]:
+        """The rows in the order of farm, type, combination and seed."""
+        return np.lexsort([self.rows[name] for name in ("ss_seed", *reversed(CELL))])
 
     def key_of(self, row: int) -> str:
         """The key of a row."""
@@ -117,6 +359,11 @@ class ResultSet:
 
     def record(self, key: str) -> Record:
         """One result; ArgumentError, naming what is like it, when there is none of this name."""
+        if not self.stale and key.encode() in self.stale_rows["key"]:
+            raise DataError(
+                f"{self.path}: {key} answers an older version of the campaign{self.changes_since(key)}; `vindeby run` "
+                "with --replace-stale computes it again, --stale shows it as it is"
+            )
         try:
             return self.source[key]
         except KeyError:
@@ -125,6 +372,12 @@ class ResultSet:
             raise ArgumentError(
                 f"{self.path}: has no result {key!r} among its {len(self.keys):,}{near}"
             ) from None
+
+    def changes_since(self, key: str) -> str:
+        """What has changed since a stale result was computed, in brackets; empty where that is not known."""
+        tasks = self.tasks
+        what = "" if tasks is None else tasks.changes_since(key, self.source[key].fingerprint)
+        return f" (changed: {what})" if what else ""
 
     def matching(self, pattern: str) -> list[str]:
         """The keys that a pattern such as ``farm0_t5_*`` means, the best first by energy or objective."""
@@ -146,48 +399,64 @@ class ResultSet:
             raise DataError(f"{self.path}: result {key} has no layout that could be drawn")
         return layout
 
-    def mixed_cell(self, farm_idx: int, type_idx: int) -> Cell | None:
+    def campaign_of(self, cell: Cell | None) -> Campaign | None:
+        """The campaign that a cell is computed with."""
+        return self.campaign if self.campaign is None or cell is None else self.campaign.of(cell)
+
+    def mixed_cell(self, farm_idx: int, type_idx: int, combination: int = 0) -> Cell | None:
         """The cell of a farm with a mix of types; None for any other."""
-        cell = self.axes.by_place.get((farm_idx, type_idx))
+        cell = self.axes.by_place.get((farm_idx, type_idx, combination))
         return cell if cell is not None and cell.mix else None
 
-    def wind_farm(self, type_idx: int, farm_idx: int | None = None) -> WindFarm | None:
-        """What a layout of this type, or of the mix of this farm, is worth; None when the campaign is unknown."""
-        if self.campaign is None or turbine_of(self.campaign, type_idx) is None:
+    def wind_farm(
+        self,
+        type_idx: int,
+        farm_idx: int | None = None,
+        combination: int = 0,
+        variant: Campaign | None = None,
+    ) -> WindFarm | None:
+        """What a layout of this type, or of the mix of this farm, is worth; None when the campaign is unknown.
+
+        ``variant`` is the campaign of the combination, if it is another one than that of the results.
+        """
+        if self.campaign is None or turbine_of(self.campaign, type_idx) is None or combination < 0:
             return None
-        cell = None if farm_idx is None else self.mixed_cell(farm_idx, type_idx)
+        variant = variant or self.campaign.variants[combination]
+        cell = None if farm_idx is None else self.mixed_cell(farm_idx, type_idx, combination)
         types = (type_idx,) if cell is None else cell.type_indices
-        if farm_idx is not None and not has_neighbours(self.campaign, farm_idx):
+        if farm_idx is not None and not has_neighbours(variant, farm_idx):
             farm_idx = None  # all farms are alike
-        if (types, farm_idx) not in self._farms:
+        place = types, farm_idx, id(variant)
+        if place not in self._farms:
             from vindeby.assembly.wind import wind_farm  # loads numba, which only some pictures need
 
-            self._farms[types, farm_idx] = wind_farm(self.campaign, types, farm_idx, with_engine=False)
-        return self._farms[types, farm_idx]
+            self._farms[place] = wind_farm(variant, types, farm_idx, with_engine=False)
+        return self._farms[place]
 
     def own_types(self, key: str) -> IntArray | None:
         """The type of each turbine among those of its farm's mix; None for a farm of one type."""
         record = self.record(key)
-        cell = self.mixed_cell(*self.place(key)[:2])
+        cell = self.mixed_cell(*self.place(key).cell)
         layout = layout_of(record)
         return None if cell is None or layout is None else own_types(record.arrays, cell, layout.shape[1])
 
-    def wake_free_gwh(self, type_idx: int, n_turbines: int) -> float | None:
-        """Energy of this many turbines without wakes; None where it is unknown or depends on the place."""
-        farm = self.wind_farm(type_idx)
-        if farm is None or farm.locality != "uniform":
-            return None
-        return farm.wake_free_aep(1) * n_turbines
-
     def wake_losses(self) -> FloatArray:
         """The share of its wake-free energy that each result loses; NaN where that is not known."""
-        losses = np.full(len(self.rows), np.nan)
-        for farm_idx, type_idx in set(self.rows[["farm_idx", "type_idx"]].tolist()):
-            cell = self.mixed_cell(farm_idx, type_idx)
-            farm = self.wind_farm(type_idx, None if cell is None else farm_idx)
+        losses: FloatArray = 1.0 - self.rows["aep"] / self.rows["aep_free"]  # as stored with the result
+        unknown = np.isnan(losses) & ~np.isnan(self.rows["aep"]) & ~self.is_stale
+        for place in set(self.rows[CELL][unknown].tolist()):
+            farm_idx, type_idx, combination = place
+            cell = self.mixed_cell(*place)
+            farm = (
+                None
+                if combination < 0
+                else self.wind_farm(type_idx, None if cell is None else farm_idx, combination)
+            )
             if farm is None:
                 continue
-            mine = (self.rows["farm_idx"] == farm_idx) & (self.rows["type_idx"] == type_idx)
+            mine = unknown & np.all(
+                [self.rows[name] == number for name, number in zip(CELL, place, strict=True)], axis=0
+            )
             if farm.locality == "uniform" and (cell is None or not cell.mix_ranges):  # wherever they stand
                 counts = [1] if cell is None else [count for _, count in cell.mix]
                 types = np.repeat(np.arange(len(counts)), counts)
@@ -208,15 +477,49 @@ class ResultSet:
         except (DataError, ArgumentError):
             return np.nan
 
-    def worths(self) -> FloatArray:
-        """What each result is worth where results of its farm and type are compared (``ResultColumns.worths``)."""
-        worths = self.results.worths(self.campaign)
-        return worths if self._kept is None else worths[self._kept]
+    def capacity_factors(self, rows: NDArray[Any] | None = None) -> FloatArray:
+        """Return AEP over that of all turbines at rated power; NaN where the rated power is not known."""
+        rows = self.rows if rows is None else rows
+        full = mean_power_to_aep_gwh(MW) * self.mean_rated_mw(rows) * rows["n_turbines"]
+        return np.asarray(rows["aep"] / np.where(full > 0.0, full, np.nan))
+
+    def worths(self, shown: str = "") -> FloatArray:
+        """What each result is worth where results of its farm and type are compared (``columns.worths_of``).
+
+        Of two objectives AEP decides, but the second one where its attribute is what is ``shown``.
+        """
+        if self.second is not None and shown == self.second.attribute:
+            values = np.asarray(self.columns([shown]).get(shown, ""))
+            found = -values.astype(np.float64) if values.dtype.kind in "iuf" else np.nan
+            return np.where(np.isnan(self.rows["aep"]), np.nan, found)
+        return worths_of(self.rows, self.campaign)
+
+    @property
+    def second(self) -> Against | None:
+        """The second of two objectives; None where there is one."""
+        objective = None if self.campaign is None else self.campaign.objective
+        return None if objective is None or objective.against is None else AGAINST[objective.against]
+
+    @property
+    def objectives(self) -> list[str]:
+        """What ``best`` can be shown by: the first objective, and the attribute of the second if there is one."""
+        return ["", *([] if self.second is None else [self.second.attribute])]
+
+    def best_in_words(self, shown: str = "") -> str:
+        """What makes a layout the best of all: ``has the most AEP``."""
+        objective = None if self.campaign is None else self.campaign.objective
+        if self.second is not None and shown == self.second.attribute:
+            return f"has the least {self.second.label.partition(',')[0]}"
+        if self.campaign is not None and self.is_by_loss and len(self.best()) > 1:
+            return "loses least to wakes"
+        if objective is None or self.second is not None or self.is_by_loss:
+            return "has the most AEP"
+        return f"is best by the objective, {objective.title}"
 
     def _types(self, row: Any) -> list[int]:
         """The type of each turbine of a mixed farm, or the one type of another; none where they are not known."""
-        farm_idx, type_idx = int(row["farm_idx"]), int(row["type_idx"])
-        cell = self.mixed_cell(farm_idx, type_idx)
+        farm_idx, type_idx, combination = row[CELL].tolist()
+        cell = self.mixed_cell(farm_idx, type_idx, combination)
         if cell is None:
             return [type_idx] if turbine_of(self.campaign, type_idx) is not None else []
         if not cell.mix_ranges:
@@ -231,7 +534,7 @@ class ResultSet:
         )
         found: dict[object, float] = {}
         each = []
-        for row, place in zip(rows, rows[["farm_idx", "type_idx"]].tolist(), strict=True):
+        for row, place in zip(rows, rows[CELL].tolist(), strict=True):
             cell = self.mixed_cell(*place)
             name = row["key"] if cell is not None and cell.mix_ranges else place
             if name not in found:
@@ -250,28 +553,42 @@ class ResultSet:
         labels = self.axes.type_labels
         return labels[type_idx] if 0 <= type_idx < len(labels) else f"t{type_idx}"
 
-    def cell_name(self, farm_idx: int, type_idx: int) -> str:
+    def cell_name(self, farm_idx: int, type_idx: int, combination: int = 0) -> str:
         """The type that stands in a farm, or those of its mix."""
         known = 0 <= type_idx < len(self.axes.types)
-        return self.axes.cell_label(farm_idx, type_idx) if known else f"t{type_idx}"
+        return self.axes.cell_label(farm_idx, type_idx, combination) if known else f"t{type_idx}"
+
+    def kind_in_words(self, farm_idx: int, type_idx: int, combination: int = 0) -> str:
+        """The type or mix and the value of each axis: ``iea15, jensen``."""
+        name = self.cell_name(farm_idx, type_idx, combination)
+        return ", ".join(filter(None, [name, *self.axes.values_of(combination)]))
+
+    def cell_in_words(self, farm_idx: int, type_idx: int, combination: int = 0) -> str:
+        """The same after the name of the farm."""
+        return f"{self.farm_name(farm_idx)}, {self.kind_in_words(farm_idx, type_idx, combination)}"
 
     @cached_property
     def axes(self) -> Expected:
         """Farms, types and seeds of the campaign; none where it is not known."""
         if self.campaign is None:
-            return Expected((), (), (), None, known=False)
+            return Expected()
         return Expected.of(self.campaign)
 
-    def range_in_words(self, farm_idx: int, type_idx: int) -> str:
+    @cached_property
+    def expected(self) -> Expected:
+        """What results are counted against: the campaign, or where it is not known what the results suggest."""
+        return self.axes if self.campaign else Expected.guessed(self.answers, self.source.attributes)
+
+    def range_in_words(self, farm_idx: int, type_idx: int, combination: int = 0) -> str:
         """`` (of 60 to 66)`` where the search chose how many turbines there are; nothing for a fixed number."""
-        cell = self.axes.by_place.get((farm_idx, type_idx))
+        cell = self.axes.by_place.get((farm_idx, type_idx, combination))
         return "" if cell is None or cell.fewest_turbines is None else f" (of {cell.counts_in_words})"
 
     def turbines_in_words(self, row: Any) -> str:
         """How many turbines a result has: ``63``, or where that was chosen ``63 (of 60 to 66)``, ``6 (2 a + 4 b)``."""
-        farm_idx, type_idx = int(row["farm_idx"]), int(row["type_idx"])
-        words = f"{row['n_turbines']}{self.range_in_words(farm_idx, type_idx)}"
-        cell, types = self.mixed_cell(farm_idx, type_idx), self._types(row)
+        place = row[CELL].tolist()
+        words = f"{row['n_turbines']}{self.range_in_words(*place)}"
+        cell, types = self.mixed_cell(*place), self._types(row)
         if self.campaign is None or cell is None or not cell.mix_ranges or not types:
             return words
         parts = [
@@ -280,44 +597,49 @@ class ResultSet:
         ]
         return f"{words} ({' + '.join(parts)})"
 
-    def best(self) -> dict[tuple[int, int], int]:
-        """For each farm and type, the row of the result with the most energy, or the best by the objective."""
-        found: dict[tuple[int, int], int] = {}
-        worths = self.worths()
-        for row in np.argsort(worths):  # NaN last
-            if not np.isnan(worths[row]):
-                found[int(self.rows["farm_idx"][row]), int(self.rows["type_idx"][row])] = int(row)
-        return found
-
-    def by_loss(self) -> list[int]:
-        """The rows of valid results: by an objective of cost, else those that lose least to wakes first.
-
-        Where losses are unknown, by energy.
-        """
-        if self.is_by_cost:
-            worths = self.worths()
-            return [int(row) for row in np.argsort(-worths, kind="stable") if not np.isnan(worths[row])]
-        losses, aep = self.wake_losses(), self.rows["aep"]
-        order = np.lexsort((-np.nan_to_num(aep), np.where(np.isnan(losses), 1.0, losses)))
-        return [int(row) for row in order if not np.isnan(aep[row])]
+    def best(self, shown: str = "") -> dict[CellPlace, int]:
+        """For each farm, type and combination, in their order, the row that is worth most (``worths``)."""
+        found: dict[CellPlace, int] = {}
+        worths = self.worths(shown)
+        for row in np.argsort(-worths, kind="stable")[: np.count_nonzero(~np.isnan(worths))].tolist():
+            found.setdefault(self.rows[CELL][row].tolist(), row)
+        return dict(sorted(found.items()))
 
     @property
-    def is_by_cost(self) -> bool:
-        """Whether results are compared by what they cost."""
+    def is_by_loss(self) -> bool:
+        """Whether farms and types are compared by wake loss, as their AEP depends on the capacities asked for."""
         objective = None if self.campaign is None else self.campaign.objective
-        return objective is not None and objective.is_of_costs
+        if any(cell.is_chosen for cell in self.axes.by_place.values()):
+            return False
+        return objective is None or (objective.is_of_energy and not objective.tells_counts_apart)
 
-    def best_of_farm(self) -> dict[int, int]:
-        """For each farm, the row of its best result (``by_loss``)."""
-        found: dict[int, int] = {}
-        for row in self.by_loss():
-            found.setdefault(int(self.rows["farm_idx"][row]), row)
+    def best_of_farm(self, shown: str = "") -> dict[int, int]:
+        """For each farm, the row of the best of its ``best`` results; the farm with the best of all first."""
+        worths, aep = self.worths(shown), np.nan_to_num(self.rows["aep"])
+        if self.is_by_loss and shown != getattr(self.second, "attribute", None):
+            worths = -np.nan_to_num(self.wake_losses(), nan=1.0)
+        found, best = dict[int, int](), self.best(shown)
+        for cell in sorted(best, key=lambda cell: (-worths[best[cell]], -aep[best[cell]])):
+            found.setdefault(cell[0], best[cell])
         return found
 
-    def place(self, key: str) -> tuple[int, int, int]:
-        """Farm, type and seed of a key, from the columns or the name."""
+    def best_key(self, shown: str = "") -> str:
+        """The key of the best result of all, the first of ``best_of_farm``; DataError where there is none."""
+        for row in self.best_of_farm(shown).values():
+            return self.key_of(row)
+        raise DataError(f"{self.path}: holds no results that could be compared")
+
+    def place(self, key: str) -> ResultPlace:
+        """Farm, type, combination and seed of a key, from the columns or the name."""
         here = np.flatnonzero(self.rows["key"] == key.encode())
         if not len(here):
-            return parse_key(key) or (UNKNOWN,) * 3
-        row = self.rows[here[0]]
-        return int(row["farm_idx"]), int(row["type_idx"]), int(row["ss_seed"])
+            parts = parse_key(key)
+            unknown = (stored.UNKNOWN,) * 3 if parts is None else parts[:3]
+            return ResultPlace(*unknown[:2], 0, unknown[2])
+        return ResultPlace(*self.rows[[*CELL, "ss_seed"]][here[0]].tolist())
+
+
+def _without(rows: NDArray[Any], invalid: frozenset[bytes]) -> NDArray[Any]:
+    if invalid:
+        rows["aep"][[checksum in invalid for checksum in rows["checksum"].tolist()]] = np.nan
+    return rows

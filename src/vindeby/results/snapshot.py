@@ -1,86 +1,94 @@
 """A campaign at one moment, as plain values: what ``monitor`` prints and ``board`` sends.
 
-What a campaign expects is a block of states, farms x types x seeds, that can be counted along any of the three.
+What a campaign expects is a block of states, cells x seeds, that can be counted along farms, turbine types and seeds.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import itertools
+import shutil
+import time
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from enum import IntEnum
 from functools import cached_property
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vindeby.campaign import Campaign
-from vindeby.campaign.tasks import Cell, parse_key
+from vindeby.campaign.tasks import Cell, KeyParts, parse_key, task_key
 from vindeby.errors import ArgumentError
-from vindeby.results.columns import ResultColumns
+from vindeby.results.history import Coordinator, last_states
+from vindeby.results.query import Labels
 from vindeby.store.disk.events import FailedTask, WorkerState
-from vindeby.text import listed
+from vindeby.store.format.record import Attribute
+from vindeby.store.states import TaskState
+from vindeby.text import listed, plural
+
+if TYPE_CHECKING:
+    from vindeby.results.result_set import ResultSet
 
 _LARGEST_BLOCK = 20_000_000
-NOT_ASKED = -1
-"""In a block of states: a farm with a mix of types has one cell, and none for the other types."""
-
-
-class TaskState(IntEnum):
-    """The state of a task; one that was never started is OPEN."""
-
-    OPEN = 0
-    DONE = 1
-    FAILED = 2
-    RUNNING = 3
-    INVALID = 4
-    STALE = 5
+CellPlace = tuple[int, int, int]
+"""Farm, type and combination of axes, by their numbers in the campaign."""
 
 
 @dataclass(frozen=True)
 class Expected:
-    """The three axes, and the fingerprints where a campaign is known."""
+    """The farms, types and seeds that results are counted against, and the cells that have tasks."""
 
-    farms: tuple[str, ...]
-    types: tuple[str, ...]
-    seeds: tuple[int, ...]
-    total: int | None
-    """How many results there should be; None when nothing says so."""
-    known: bool
-    """Whether a campaign says so for every farm, type and seed."""
+    farms: tuple[str, ...] = ()
+    types: tuple[str, ...] = ()
+    seeds: tuple[int, ...] = ()
     cells: tuple[Cell, ...] = ()
-    """By farm and type; they know the fingerprints, where a campaign is known."""
+    axes: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """The names of the values of each axis of the campaign."""
+    combinations: tuple[tuple[str, ...], ...] = ((),)
+    """The names of the values that each combination has, one for each axis."""
+    total: int | None = None
+    """How many results there should be; None when nothing says so."""
+    known: bool = False
+    """Whether a campaign says so for every cell and seed."""
 
     @classmethod
     def of(cls, campaign: Campaign) -> Expected:
         """What a campaign asks for."""
+        names, axes = (campaign.farm_names, campaign.type_names, campaign.seeds), campaign.axes
+        combinations = tuple(tuple(one.values[axis] for axis in axes) for one in campaign.combinations)
+        return cls(*names, campaign.cells(), axes, combinations, campaign.total_configs, known=True)
+
+    @classmethod
+    def guessed(cls, rows: NDArray[Any], attributes: Mapping[str, Attribute]) -> Expected:
+        """What was probably asked for, from the results alone, as in the file of an older script."""
+        farms, types = (int(rows[name].max(initial=-1)) + 1 for name in ("farm_idx", "type_idx"))
+        seeds = tuple(int(seed) for seed in np.unique(rows["ss_seed"]) if seed >= 0)
+        said = attributes.get("total_configs")
+        total = said if isinstance(said, int) and not isinstance(said, bool) and said >= len(rows) else None
+        if farms * types * len(seeds) > _LARGEST_BLOCK:
+            farms, types, seeds = 0, 0, ()
         return cls(
-            campaign.farm_names,
-            campaign.type_names,
-            campaign.seeds,
-            campaign.total_configs,
-            known=True,
-            cells=campaign.cells(),
+            tuple(f"farm{index}" for index in range(farms)),
+            tuple(f"t{index}" for index in range(types)),
+            seeds,
+            tuple(Cell(farm, kind, 0, 0.0, "") for farm, kind in np.ndindex(farms, types)),
+            total=total,
+            known=total is not None and total == farms * types * len(seeds),
         )
 
-    def states(self, results: ResultColumns) -> tuple[NDArray[np.int8], int]:
-        """What the results say of every task, by farm, type and seed; and how many results are of no task."""
-        block = np.full((len(self.farms), len(self.types), len(self.seeds)), NOT_ASKED, np.int8)
-        for cell in self._asked:
-            block[cell] = TaskState.OPEN
-        outside, is_known = 0, bool(self.cells)
+    def states(self, rows: NDArray[Any], stale_rows: NDArray[Any]) -> tuple[NDArray[np.int8], int]:
+        """What results say of every task, by cell and seed; and how many results are of no task."""
+        block, outside = np.full((len(self.cells), len(self.seeds)), TaskState.OPEN, np.int8), 0
         done, invalid, stale = (int(state) for state in (TaskState.DONE, TaskState.INVALID, TaskState.STALE))
-        columns = ("farm_idx", "type_idx", "ss_seed", "fingerprint", "aep")
-        for farm, type_idx, seed, mark, aep in zip(
-            *(results.rows[name].tolist() for name in columns), strict=True
-        ):
-            place = self._place(farm, type_idx, seed)
-            if place is None:
-                outside += 1
-            elif is_known and mark and mark != self._mark(farm, type_idx, seed):
-                block[place] = stale
-            else:
-                block[place] = done if aep == aep else invalid
+        columns = ("farm_idx", "type_idx", "combination", "ss_seed", "aep")
+        for is_stale, given in ((True, stale_rows), (False, rows)):
+            for *numbers, aep in zip(*(given[name].tolist() for name in columns), strict=True):
+                place = self.place_of(*numbers)
+                if place is None:
+                    outside += 1
+                else:
+                    block[place] = stale if is_stale else done if aep == aep else invalid
         return block, outside
 
     def noted(self, states: NDArray[np.int8], notes: Mapping[TaskState, Iterable[str]]) -> NDArray[np.int8]:
@@ -93,97 +101,92 @@ class Expected:
                     block[place] = state
         return block
 
-    def place(self, key: str) -> tuple[int, int, int] | None:
-        """Where a task stands in the block; None when it is of another campaign."""
-        numbers = parse_key(key)
-        return None if numbers is None else self._place(*numbers)
+    def place(self, key: str) -> tuple[int, int] | None:
+        """The cell and the seed of a task, by their numbers in the block; None when it is of another campaign."""
+        parts = parse_key(key)
+        combination = None if parts is None else self._tags.get(parts.tag)
+        if parts is None or combination is None:
+            return None
+        return self.place_of(parts.farm_idx, parts.type_idx, combination, parts.seed)
 
-    def _place(self, farm: int, type_idx: int, seed: int) -> tuple[int, int, int] | None:
-        index = self._seed_places.get(seed)
-        return (farm, type_idx, index) if index is not None and (farm, type_idx) in self._asked else None
+    def place_of(self, farm: int, type_idx: int, combination: int, seed: int) -> tuple[int, int] | None:
+        """The same of a farm, a type, a combination and a seed."""
+        cell, index = self._cell_places.get((farm, type_idx, combination)), self._seed_places.get(seed)
+        return None if cell is None or index is None else (cell, index)
 
     @cached_property
-    def by_place(self) -> dict[tuple[int, int], Cell]:
-        """The cells by farm and type; none where no campaign is known."""
-        return {(cell.farm_idx, cell.type_idx): cell for cell in self.cells}
+    def _cell_places(self) -> dict[CellPlace, int]:
+        return {place: index for index, place in enumerate(self.by_place)}
 
     @cached_property
-    def _asked(self) -> frozenset[tuple[int, int]]:
-        """Farms and types that results are asked of: all but the other types of a mixed farm."""
-        every = np.ndindex(len(self.farms), len(self.types))
-        return frozenset(self.by_place if self.cells else every)
+    def _tags(self) -> dict[str, int]:
+        return {cell.tag: cell.combination for cell in self.cells}
 
-    def cell_label(self, farm: int, type_idx: int) -> str:
+    @cached_property
+    def _seed_places(self) -> dict[int, int]:
+        return {seed: index for index, seed in enumerate(self.seeds)}
+
+    @cached_property
+    def by_place(self) -> dict[CellPlace, Cell]:
+        """The cells by farm, type and combination."""
+        return {(cell.farm_idx, cell.type_idx, cell.combination): cell for cell in self.cells}
+
+    def key_of(self, place: tuple[int, int, int, int]) -> str:
+        """The key of a task by its farm, type, combination and seed."""
+        farm, type_idx, combination, seed = place
+        cell = self.by_place.get((farm, type_idx, combination))
+        return task_key(farm, type_idx, seed) if cell is None else cell.key(seed)
+
+    def names_of(self, keys: Iterable[str]) -> dict[str, Any]:
+        """The columns that a query of tasks can name, for these keys of the campaign."""
+        keys = list(keys)
+        parts = list(map(KeyParts.of, keys))
+        farms, types = [one.farm_idx for one in parts], [one.type_idx for one in parts]
+        values = [self.values_of(self._tags[one.tag]) for one in parts]
+        return {
+            "key": np.array(keys, np.str_),
+            "farm": Labels.of("farm", farms, [self.farms[farm] if self.farms else "" for farm in farms]),
+            "type": Labels.of("t", types, [self.type_labels[kind] if self.types else "" for kind in types]),
+            "seed": np.array([one.seed for one in parts], np.int64),
+            **{
+                axis: np.array([one[number] for one in values], np.str_)
+                for number, axis in enumerate(self.axes)
+            },
+        }
+
+    def values_of(self, combination: int) -> tuple[str, ...]:
+        """The name of the value of each axis; empty names for a combination that is not known."""
+        known = 0 <= combination < len(self.combinations)
+        return self.combinations[combination] if known else ("",) * len(self.axes)
+
+    def cell_label(self, farm: int, type_idx: int, combination: int = 0) -> str:
         """The name of a type in a farm: of its mix, where it has one."""
-        cell = self.by_place.get((farm, type_idx))
+        cell = self.by_place.get((farm, type_idx, combination))
         return self.types[type_idx] if cell is None else cell.label(self.types)
 
     @cached_property
     def type_labels(self) -> tuple[str, ...]:
         """The name of each type; that of a mix, where all cells of the type are of this mix."""
         labels: list[set[str]] = [set() for _ in self.types]
-        for farm, type_idx in self.by_place:
-            labels[type_idx].add(self.cell_label(farm, type_idx))
+        for cell in self.cells:
+            labels[cell.type_idx].add(cell.label(self.types))
         return tuple(
             next(iter(found)) if len(found) == 1 else name
             for name, found in zip(self.types, labels, strict=True)
         )
 
-    @cached_property
-    def _seed_places(self) -> dict[int, int]:
-        return {seed: index for index, seed in enumerate(self.seeds)}
-
     def only_seed(self, seed: int) -> Expected:
         """The same with one seed."""
         if seed not in self._seed_places:
             known = listed(self.seeds)
-            raise ArgumentError(f"--seed: {seed} is not one of the {len(self.seeds)} seeds here: {known}")
-        total = len(self._asked) if self.known else None
-        return replace(self, seeds=(seed,), total=total)
-
-    @cached_property
-    def _marks(self) -> dict[tuple[int, ...], bytes]:
-        """Fingerprints computed before, so that a look per second does not compute them again for every result."""
-        return {}
-
-    def _mark(self, *task: int) -> bytes:
-        mark = self._marks.get(task)
-        if mark is None:
-            mark = self._marks[task] = self.by_place[task[0], task[1]].fingerprint(task[2]).encode()
-        return mark
-
-
-def guessed(results: ResultColumns) -> Expected:
-    """What was probably asked for, from the results alone, as in the file of an older script."""
-    rows = results.rows
-    farms, types = (int(rows[name].max(initial=-1)) + 1 for name in ("farm_idx", "type_idx"))
-    seeds = tuple(int(seed) for seed in np.unique(rows["ss_seed"]) if seed >= 0)
-    said = results.source.attributes.get("total_configs")
-    total = said if isinstance(said, int) and not isinstance(said, bool) and said >= len(rows) else None
-    if farms * types * len(seeds) > _LARGEST_BLOCK:
-        farms, types, seeds = 0, 0, ()
-    return Expected(
-        tuple(f"farm{index}" for index in range(farms)),
-        tuple(f"t{index}" for index in range(types)),
-        seeds,
-        total,
-        known=total is not None and total == farms * types * len(seeds),
-    )
+            raise ArgumentError(
+                f"--seed: {seed} is not one of the {plural(len(self.seeds), 'seed')} here: {known}"
+            )
+        return replace(self, seeds=(seed,), total=len(self.cells) if self.known else None)
 
 
 DIMENSIONS = ("farm", "turbine", "seed")
-
-
-@dataclass(frozen=True)
-class Coordinator:
-    """A ``vindeby run``, as it last reported; ``age_s`` is how long ago that was."""
-
-    name: str
-    age_s: float
-    alive: bool
-    ending: bool = False
-    trouble: str = ""
-    eta_s: float | None = None
+"""What tasks are counted by, beside the axes of their campaign."""
 
 
 @dataclass(frozen=True)
@@ -201,6 +204,25 @@ class Disk:
     database: int
     run_directory: int
     free: int
+
+    @classmethod
+    def of(cls, path: Path, run_directory: Path) -> Disk | None:
+        """Measure them; None where the disk does not say."""
+        try:
+            free = shutil.disk_usage(path if path.exists() else run_directory).free
+        except OSError:
+            return None
+        return cls(_size(path), _size(run_directory), free)
+
+
+def _size(path: Path) -> int:
+    """Return the bytes of a file, or of all files below a folder; 0 if they cannot be read."""
+    try:
+        if not path.is_dir():
+            return path.stat().st_size
+        return sum(file.lstat().st_size for file in path.rglob("*") if not file.is_dir())
+    except OSError:
+        return 0
 
 
 @dataclass(frozen=True)
@@ -236,6 +258,66 @@ class Snapshot:
     """How many results are of each unverified origin: foreign, repacked, salvaged."""
     disk: Disk | None = None
 
+    @classmethod
+    def of(
+        cls, results: ResultSet, counted: tuple[NDArray[np.int8], int], disk: Disk | None, seed: int | None
+    ) -> Snapshot:
+        """Put together what results, with their states as ``counted``, and the events of their run say now."""
+        run, history, now, expected = results.run, results.history, time.time(), results.expected
+        found = last_states(run, now, history.odd)
+        coordinators = tuple(one for one, _ in found)
+        workers = tuple(worker for one, mine in found for worker in mine if one.alive)
+        by_result, outside = counted
+        if seed is not None:
+            expected, outside = expected.only_seed(seed), 0
+            by_result = by_result[:, [results.expected.seeds.index(seed)]]
+        wrong: dict[Path, Sequence[object]] = {**results.source.findings, **history.odd}
+        damaged = (finding.key for findings in results.source.findings.values() for finding in findings)
+        on = [worker.task for worker in workers if worker.task and expected.place(worker.task)]
+        notes = {TaskState.RUNNING: on, TaskState.FAILED: history.failed_tasks, TaskState.INVALID: damaged}
+        states = expected.noted(by_result, notes)
+        count = {state: int((states == state).sum()) for state in TaskState}
+        total, done = expected.total, count[TaskState.DONE]
+        if seed is None and not expected.farms:
+            done, outside = (
+                len(results.answers),
+                0,
+            )  # keys of another kind than ours: they can only be counted
+        rate = history.rate(now)
+        left = None if total is None else total - done - count[TaskState.FAILED]
+        estimates = [one.eta_s for one in coordinators if one.alive]
+        failures = [
+            failure
+            for key, failure in history.failed_tasks.items()
+            if (place := expected.place(key)) is not None and states[place] == TaskState.FAILED
+        ]
+        kind = "folder" if results.path.is_dir() else "campaign" if run.path.exists() else "database"
+        return cls(
+            path=str(results.path),
+            name=results.campaign.name if results.campaign else results.path.name,
+            kind=kind,
+            time=now,
+            expected=total,
+            done=done,
+            failed=count[TaskState.FAILED],
+            running=len(on),
+            invalid=count[TaskState.INVALID],
+            stale=count[TaskState.STALE],
+            missing=None if total is None else max(0, total - done),
+            extra=outside,
+            rate=rate,
+            eta_s=max(filter(None, estimates), default=left / rate if rate and left and estimates else None),
+            axes=expected,
+            states=states,
+            workers=workers,
+            coordinators=coordinators,
+            failures=tuple(sorted(failures, key=lambda failure: failure.time, reverse=True)),
+            retried=history.retried,
+            bad_files=tuple(BadFile(str(path), tuple(map(str, wrong[path]))) for path in sorted(wrong)),
+            origins=results.origins(),
+            disk=disk,
+        )
+
     @property
     def fraction(self) -> float | None:
         """Done of expected."""
@@ -251,22 +333,52 @@ class Snapshot:
 
         Combinations that the campaign does not ask for, types of which a mixed farm has no cell, only with ``every``.
         """
-        axes = [DIMENSIONS.index(name) for name in dimensions]
-        block = np.moveaxis(self.states, axes, range(len(axes)))
-        block = block.reshape(*block.shape[: len(axes)], -1)
-        counts = {state.name.lower(): (block == state).sum(axis=-1) for state in TaskState}
-        asked = (block != NOT_ASKED).sum(axis=-1)
-        names = {"farm": self.axes.farms, "turbine": self.axes.type_labels, "seed": self.axes.seeds}
+        cells, axes = self.axes.cells, self.axes.axes
+        unknown = [name for name in dimensions if name not in (*DIMENSIONS, *axes)]
+        if unknown or len(set(dimensions)) < len(dimensions):
+            known = ", ".join((*DIMENSIONS, *axes))
+            raise ArgumentError(
+                f"--by: {','.join(dimensions)!r} is not understood; give one or more of {known}, each once"
+            )
+        names: dict[str, Sequence[object]] = {
+            "farm": self.axes.farms,
+            "turbine": self.axes.type_labels,
+            "seed": self.axes.seeds,
+            **axes,
+        }
+        numbers = {
+            "farm": [cell.farm_idx for cell in cells],
+            "turbine": [cell.type_idx for cell in cells],
+            "seed": range(len(self.axes.seeds)),
+            **{
+                axis: [values.index(self.axes.values_of(cell.combination)[number]) for cell in cells]
+                for number, (axis, values) in enumerate(axes.items())
+            },
+        }
+        shape = tuple(len(names[name]) for name in dimensions)
+        along = (
+            np.array(numbers[name], np.int64).reshape((1, -1) if name == "seed" else (-1, 1))
+            for name in dimensions
+        )
+        place = np.zeros(self.states.shape, np.int64)
+        for many, which in zip(shape, along, strict=True):
+            place = place * many + which
+        asked = np.bincount(place.ravel(), minlength=np.prod(shape, dtype=int))
+        counts = {
+            state.word: np.bincount(place[self.states == state], minlength=len(asked)) for state in TaskState
+        }
         table = []
-        for place in np.ndindex(*asked.shape):
-            if not (every or asked[place]):
+        for number, where in enumerate(itertools.product(*map(range, shape))):
+            if not (every or asked[number]):
                 continue
-            where = dict(zip(dimensions, place, strict=True))
-            row: dict[str, Any] = {name: names[name][index] for name, index in where.items()}
-            if "farm" in where and "turbine" in where:
-                row["turbine"] = self.axes.cell_label(where["farm"], where["turbine"])
-            row |= {state: int(count[place]) for state, count in counts.items()}
-            row["expected"] = int(asked[place]) if self.axes.known else None
+            row: dict[str, Any] = {
+                name: names[name][index] for name, index in zip(dimensions, where, strict=True)
+            }
+            if {"farm", "turbine"} <= row.keys():
+                here = dict(zip(dimensions, where, strict=True))
+                row["turbine"] = self.axes.cell_label(here["farm"], here["turbine"])
+            row |= {state: int(count[number]) for state, count in counts.items()}
+            row["expected"] = int(asked[number]) if self.axes.known else None
             table.append(row)
         return table
 
@@ -280,13 +392,13 @@ class Snapshot:
             "farms": list(self.axes.farms),
             "types": list(self.axes.type_labels),
             "seeds": len(self.axes.seeds),
+            "axes": {axis: list(values) for axis, values in self.axes.axes.items()},
             "by": list(by),
             "counts": self.counts_by(by),
         }
 
 
 def _plain(value: Any) -> Any:
-    """A value, or values, of a snapshot as JSON has them."""
     if isinstance(value, tuple):
         return [asdict(one) for one in value]
     return asdict(value) if isinstance(value, Disk) else value

@@ -11,14 +11,15 @@ from pathlib import Path
 from typing import TypeAlias
 
 from vindeby.campaign import Campaign
+from vindeby.campaign.reading.readers import WindioOptions
 from vindeby.campaign.sections.farm import Farm
-from vindeby.campaign.sections.turbines import Turbine
+from vindeby.campaign.sections.turbines import TurbineSection
 from vindeby.errors import ArgumentError, InputError
 from vindeby.store.disk.run_directory import RunDirectory
+from vindeby.store.foreign.guard import Guard
 from vindeby.store.format.record import Attribute
 from vindeby.store.format.seal import FORMAT_VERSION, SealError, open_sealed
 from vindeby.store.read.database import Database
-from vindeby.store.read.guard import Guard
 from vindeby.store.read.reading import read_any
 
 
@@ -28,6 +29,7 @@ class ChangedCampaign:
 
     source: str | None
     overrides: tuple[str, ...]
+    windio: WindioOptions | None = None
 
 
 GivenCampaign: TypeAlias = "str | ChangedCampaign | None"
@@ -38,9 +40,10 @@ def campaign_of(
     run: RunDirectory, given: GivenCampaign, kept: Attribute | Callable[[], Attribute | None] | None = None
 ) -> Campaign | None:
     """The campaign that was given, else the frozen one of the run directory, else the database's own."""
-    source, overrides = (given.source, given.overrides) if isinstance(given, ChangedCampaign) else (given, ())
+    changed = given if isinstance(given, ChangedCampaign) else ChangedCampaign(given, ())
+    source, overrides = changed.source, changed.overrides
     if source is not None:
-        return Campaign.load(source, overrides)
+        return Campaign.load(source, overrides, changed.windio)
     text = run.campaign_text()
     if text is not None:
         return Campaign.loads(text, str(run.campaign_file), overrides)
@@ -59,7 +62,7 @@ def farm_of(campaign: Campaign | None, farm_idx: int) -> Farm | None:
     return campaign.farms[farm_idx] if campaign and 0 <= farm_idx < len(campaign.farms) else None
 
 
-def turbine_of(campaign: Campaign | None, type_idx: int) -> Turbine | None:
+def turbine_of(campaign: Campaign | None, type_idx: int) -> TurbineSection | None:
     """The turbine type of this number; None where no campaign knows it."""
     return campaign.turbines[type_idx] if campaign and 0 <= type_idx < len(campaign.turbines) else None
 

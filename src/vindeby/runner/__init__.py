@@ -14,7 +14,7 @@ SLURM), ``resume`` (what is known from earlier; the log of events is the store's
 """
 
 from vindeby.runner.methods.call import CallTask
-from vindeby.runner.running import run
+from vindeby.runner.running import evaluate, run
 from vindeby.runner.summary import Summary
 
-__all__ = ["CallTask", "Summary", "run"]
+__all__ = ["CallTask", "Summary", "evaluate", "run"]

@@ -9,6 +9,7 @@ import os
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, redirect_stdout
 from dataclasses import dataclass
@@ -29,6 +30,8 @@ from vindeby.store.format.record import Record
 from vindeby.store.merge.merge import merge
 
 _CELLS = 3
+_VALUES = 8
+"""Values of an axis that are timed; further ones take as long as these on average."""
 _SHORT_S = 2.0
 """Tasks below this are timed twice, with two seeds."""
 
@@ -57,7 +60,7 @@ def estimate(campaign: Campaign, say: Callable[[str], None] = lambda _: None) ->
     """Time a few tasks of a campaign; TaskError if one fails. ``say`` is called with what is computed now."""
     if text := warning(campaign, search_path()):
         say(text)
-    cells = _chosen(campaign.cells())
+    cells = _chosen([cell for cell in campaign.cells() if cell.combination == 0])
     with ExitStack() as stack:
         kept = os.dup(1)  # what tasks print, from Python or C, goes to standard error
         stack.callback(os.close, kept)
@@ -71,11 +74,12 @@ def estimate(campaign: Campaign, say: Callable[[str], None] = lambda _: None) ->
         for cell in cells[1:]:
             timing.time(cell)
         timing.time(cells[0])  # what was compiled for the first is there by now
+        timing.compare(cells[0])
         return timing.estimate(max(0.0, cold_s - sum(timing.spent[cells[0].n_turbines])))
 
 
 def _chosen(cells: Sequence[Cell]) -> list[Cell]:
-    """The cells with the fewest turbines, the most, and some in between; each number once."""
+    """Return the cells with the fewest turbines, the most, and some in between; each number once."""
     by_size = sorted({cell.n_turbines: cell for cell in cells}.items())
     places = np.unique(np.linspace(0, len(by_size) - 1, _CELLS).round().astype(int))
     return [by_size[place][1] for place in places]
@@ -94,6 +98,33 @@ class _Timing:
         self.spent: dict[int, tuple[float, float]] = {}
         """CPU seconds by number of turbines: of the set-up, and of one task."""
         self._records: dict[str, Record] = {}
+        self._factors: dict[tuple[str, str], float] = {}
+        """By axis and value, how much longer a task takes than with the first value."""
+
+    def compare(self, first: Cell) -> None:
+        """Time a task like one that was timed in combinations that differ in one axis, the first few of each axis."""
+        others = {one.combination.index: one.combination.values for one in self._campaign.one_at_a_time()[1:]}
+        values, timed = self._campaign.combinations[0].values, Counter[str]()
+        spent = self.spent.copy()
+        for cell in self._campaign.cells():
+            if cell.combination not in others or cell.place[:2] != first.place[:2]:
+                continue
+            ((axis, name),) = set(others[cell.combination].items()) - set(values.items())
+            timed[axis] += 1
+            if timed[axis] <= _VALUES:
+                self.time(cell)  # with what is compiled for it
+                self.time(cell)
+                self._factors[axis, name] = self.spent[cell.n_turbines][1] / spent[first.n_turbines][1]
+        self.spent = spent
+
+    def _factor(self, cell: Cell) -> float:
+        """Return how much longer the tasks of a cell take than in the first combination."""
+        first = self._campaign.combinations[0].values
+        factor = 1.0
+        for axis, name in self._campaign.combinations[cell.combination].values.items():
+            known = [one for (other, _), one in self._factors.items() if other == axis] or [1.0]
+            factor *= 1.0 if name == first[axis] else self._factors.get((axis, name), float(np.mean(known)))
+        return factor
 
     def time(self, cell: Cell) -> float:
         """Time a task of a cell, two if they are short; the CPU seconds of the first with its set-up."""
@@ -106,7 +137,7 @@ class _Timing:
         return first_s
 
     def _attempt(self, cell: Cell, seed: int) -> tuple[float, float]:
-        """CPU seconds of a task: all of them, and those of the search alone."""
+        """Return the CPU seconds of a task with its set-up, and those of the search alone."""
         (task,) = cell.tasks([seed])
         self._say(f"timing {task.key}")
         began_cpu, began = time.process_time(), time.perf_counter()
@@ -120,12 +151,14 @@ class _Timing:
         return cpu_s, cpu_s * min(1.0, attempt.seconds / seconds)
 
     def estimate(self, compile_s: float) -> Estimate:
-        """The whole campaign, with times in between where a cell has another number of turbines."""
         campaign, sizes = self._campaign, sorted(self.spent)
-        counts = [cell.n_turbines for cell in campaign.cells()]
+        cells = campaign.cells()
+        numbers = {cell.place[:2]: cell.n_turbines for cell in reversed(cells) if cell.combination == 0}
+        counts = [numbers.get(cell.place[:2], cell.n_turbines) for cell in cells]
         set_ups, tasks = (
             np.interp(counts, sizes, [self.spent[size][part] for size in sizes]) for part in (0, 1)
         )
+        tasks = tasks * [self._factor(cell) for cell in cells]
         cpu_s = float(set_ups.sum() + len(campaign.seeds) * tasks.sum())
         workers = min(workers_of(campaign.run), campaign.total_configs)
         # The last task of each worker has nobody to share it with.
@@ -142,7 +175,7 @@ class _Timing:
         )
 
     def _database_size(self) -> float:
-        """Bytes of the database of all tasks, from those of the first result and of all that there are."""
+        """Return the bytes of the database of all tasks, from those of the first result and of all results so far."""
         sizes = []
         for number, record in enumerate(self._records.values()):
             self._executor.publisher.add(number, record, 0.0)

@@ -1,9 +1,4 @@
-"""Events and instructions of a run as plain values, what a pool of workers is, and the kinds of failures.
-
-An exception or an invalid result comes from the task itself: with the same seed it would come again, so it is
-not tried again. A worker that was killed may have been hit from outside. A task that ran out of memory may fit
-when it has the machine to itself. A task that ran out of time would do so again, unless its user knows better.
-"""
+"""Events and instructions of a run as plain values, what a pool of workers is, and the kinds of failures."""
 
 import contextlib
 import queue
@@ -14,7 +9,6 @@ from enum import Enum, StrEnum
 from typing import Any, Protocol, TypeAlias
 
 from vindeby.campaign import Task
-from vindeby.campaign.sections.run_options import RunOptions
 from vindeby.text import one_line
 
 
@@ -31,8 +25,8 @@ class Kind(StrEnum):
 
 
 REMEDIES = {
-    Kind.EXCEPTION: "not tried again, because the same seed would raise it again; correct its cause",
-    Kind.INVALID: "not tried again, because the same seed would give it again; correct its cause",
+    Kind.EXCEPTION: "the same seed raises it again; correct its cause",
+    Kind.INVALID: "the same seed gives it again; correct its cause",
     Kind.KILLED: "see the worker's log for what it was doing",
     Kind.MEMORY: "raise run.memory_limit_mb or use fewer workers",
     Kind.TIME: "raise run.time_limit_s",
@@ -53,19 +47,6 @@ class Failure:
 
     def __str__(self) -> str:
         return one_line(f"{self.kind}: {self.reason}")
-
-
-def retries(options: RunOptions) -> dict[Kind, int]:
-    """How often a task is tried again after each kind of failure."""
-    return {
-        Kind.EXCEPTION: 0,
-        Kind.INVALID: 0,
-        Kind.KILLED: options.retries,
-        Kind.MEMORY: options.memory_retries,
-        Kind.TIME: options.time_retries,
-        Kind.STUCK: options.time_retries,
-        Kind.JOB_TIME: 0,
-    }
 
 
 def most_failures(limit: int | str | None, total: int) -> int | None:
@@ -122,11 +103,12 @@ class TasksDurable:
 
 @dataclass(frozen=True)
 class Failed:
-    """A task of a living worker ended without a result."""
+    """A task of a living worker ended without a result; ``final``: another process would not change that."""
 
     worker: int
     task: int
     failure: Failure
+    final: bool = False
 
 
 @dataclass(frozen=True)
@@ -139,7 +121,7 @@ class WorkerGone:
     failure: Failure
     """Why it went, as far as the pool knows, and the end of its log."""
     by_itself: bool = False
-    """It was asked to end, or retired: nobody is to blame, and a ``suspect`` is tried in a fresh process."""
+    """It was asked to end, or retired: nobody is to blame."""
     published: tuple[int, ...] = ()
     """Tasks assigned to it that are durable although it never reported them (``publisher.Unreported``)."""
     pid: int = 0
@@ -225,7 +207,6 @@ class WorkerReady:
     pid: int = 0
     log: str = ""
     node: str = ""
-    """The machine that it runs on."""
     job: str = ""
     """The batch job that it belongs to, as SLURM numbers it; empty where there is none."""
     writer: str = ""
@@ -249,9 +230,7 @@ PoolEvent: TypeAlias = (
     WorkerReady | WantsWork | TasksDurable | Failed | WorkerRetiring | WorkerGone | DiskTrouble | MethodUnusable
     | MoreSlots | PoolLost | PoolNote
 )  # fmt: skip
-"""What a pool reports."""
-Event: TypeAlias = PoolEvent | Seen | StopAsked | Tick
-"""What the plan is given."""
+Event: TypeAlias = PoolEvent | StopAsked | Tick
 
 
 @dataclass(frozen=True)
@@ -268,9 +247,7 @@ class Assign:
 
     worker: int
     tasks: tuple[int, ...]
-    careful: bool = False
-    alone: bool = False
-    trusted: bool = False
+    retry: bool = False
 
 
 @dataclass(frozen=True)
@@ -286,7 +263,6 @@ class KillWorker:
     """Kill a worker and everything it started."""
 
     worker: int
-    failure: Failure | None = None
 
 
 @dataclass(frozen=True)
@@ -300,7 +276,7 @@ class TryAgain:
 
 @dataclass(frozen=True)
 class SetAside:
-    """A task has used up what its failure may cost; the campaign goes on without it."""
+    """A task has used up its retries; the campaign goes on without it."""
 
     task: int
     failure: Failure
@@ -322,16 +298,12 @@ Instruction: TypeAlias = StartWorker | Assign | EndWorker | KillWorker | TryAgai
 class Work:
     """Tasks for a worker, each with its number, in this order.
 
-    ``careful``: run in a fresh process, and publish the result at once. ``alone``: no other task of the run runs
-    meanwhile, and ``memory_limit`` (bytes; None for no limit) is that of the worker for these tasks.
-    ``trusted``: an exception counts against its task also in a process that has run other tasks.
+    ``retry``: a task that failed before, for a worker that has run no other; it waits until no task is computed by
+    another worker of its machine, and may then use ``Setup.memory_limit_alone``.
     """
 
     tasks: tuple[tuple[int, Task], ...]
-    careful: bool = False
-    alone: bool = False
-    memory_limit: int | None = None
-    trusted: bool = False
+    retry: bool = False
 
 
 class Inbox:
@@ -381,17 +353,17 @@ class WorkerPool(Protocol):
     def end(self, slot: int, *, now: bool = False) -> None:
         """Let a worker finish the task it is on, drop the others, publish and go; ``now``: drop that task too."""
 
-    def kill(self, slot: int, failure: Failure | None = None) -> None:
-        """End a worker and everything it started, whatever it is doing; ``failure`` is why, if a task is to blame.
-
-        A pool may take a moment to note where a hanging task is, for the traceback in ``WorkerGone``.
-        """
+    def kill(self, slot: int) -> None:
+        """End a worker and everything it started, whatever it is doing."""
 
     def wait(self, timeout_s: float) -> Sequence[PoolEvent]:
         """What has happened, in order for each worker; at the latest after so many seconds, then maybe nothing."""
 
     def observe(self) -> Sequence[Seen]:
-        """The workers at this moment; 0 for what the pool cannot tell. Slots that are still starting are left out."""
+        """The workers at this moment; 0 for what the pool cannot tell. Slots that are still starting are left out.
+
+        A worker that is over a limit of time, silence or memory is killed; its ``WorkerGone`` has the reason.
+        """
 
     def close(self) -> None:
         """End everything at once, and return when nothing of the pool is left; nothing is published any more."""

@@ -26,10 +26,10 @@ from vindeby.runner.protocol import (
     WorkerReady,
 )
 from vindeby.store.disk.files import Files, bounded
-from vindeby.store.disk.run_directory import RunDirectory
+from vindeby.store.disk.run_directory import SHARD_SUFFIX, RunDirectory
 from vindeby.store.format.record import Record
-from vindeby.store.format.seal import SealedFile, SealError
-from vindeby.store.format.shard import ShardWriter, read_segments
+from vindeby.store.format.seal import SealError
+from vindeby.store.format.shard import ShardFile, ShardWriter
 
 _NO_DESCRIPTOR = frozenset({errno.EMFILE, errno.ENFILE})
 
@@ -50,13 +50,7 @@ class Publisher:
     """A thread with a list of finished records."""
 
     def __init__(
-        self,
-        writer: ShardWriter,
-        report: Report,
-        worker: int = 0,
-        *,
-        flush_s: float,
-        wait_for_disk: bool,
+        self, writer: ShardWriter, report: Report, worker: int = 0, *, flush_s: float, wait_for_disk: bool
     ) -> None:
         self._writer, self._report, self._worker = writer, report, worker
         self._flush_s = flush_s
@@ -136,7 +130,7 @@ class Publisher:
             self._interval_s = min(self._flush_s, 2.0 * self._interval_s)
 
     def _publish(self, batch: list[Finished]) -> list[Finished]:
-        """Publish a batch; what of it is left to be tried later."""
+        """Publish a batch; return the entries to try again later."""
         try:
             with self.publishing:
                 receipt = self._writer.publish([record for _, record, _ in batch])
@@ -166,7 +160,7 @@ class Publisher:
         return self._publish_apart(batch, error)
 
     def _publish_apart(self, batch: list[Finished], error: Exception) -> list[Finished]:
-        """Something in the batch cannot be stored: find out which, and let the others through."""
+        """Publish each entry of a batch by itself, since one of them cannot be stored."""
         if len(batch) > 1:  # each of them, whatever becomes of the others
             return [entry for one in batch for entry in self._publish([one])]
         reason = bounded(f"the result cannot be stored: {error}")
@@ -174,7 +168,8 @@ class Publisher:
         # Others are faults of this process: it is tried again in another.
         if not isinstance(error, MemoryError | VindebyError):
             self.blocked, kind = reason, Kind.KILLED
-        self._report(Failed(self._worker, batch[0][0], Failure(kind, reason)))
+        failed = Failed(self._worker, batch[0][0], Failure(kind, reason), final=kind is Kind.INVALID)
+        self._report(failed)
         return []
 
 
@@ -208,7 +203,9 @@ class Unreported:
         """Of these tasks, those that a dead worker published nevertheless; made durable here."""
         keys: set[str] = set()
         for directory in sorted(run.shards.glob(f"{self.writer}-*")) if self.writer and self.tasks else ():
-            fresh = [path for path in directory.glob("*.h5") if shard_name(path) not in self._shards]
+            fresh = [
+                path for path in directory.glob(f"*{SHARD_SUFFIX}") if shard_name(path) not in self._shards
+            ]
             for path in fresh:
                 keys |= _keys_in(path)
             if fresh:
@@ -224,11 +221,7 @@ def shard_name(path: Path) -> str:
 
 def _keys_in(path: Path) -> set[str]:
     try:
-        file = SealedFile.open(path)
-        if file is None:
-            return set()
-        with file:
-            segments = read_segments(file)
-            return {key.decode() for part in segments for key in part.rows["key"][part.intact()].tolist()}
+        segments = ShardFile.open(path).segments()
+        return {key.decode() for part in segments for key in part.rows["key"][part.intact()].tolist()}
     except (OSError, SealError, ValueError, KeyError):
         return set()

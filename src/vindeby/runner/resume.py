@@ -14,25 +14,27 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from vindeby.assembly.done import Judge, judge, not_done
 from vindeby.assembly.energy import engine_name
 from vindeby.campaign import Campaign, Task
-from vindeby.campaign.tasks import task_key
+from vindeby.campaign.task_index import TaskIndex
 from vindeby.errors import ArgumentError, BusyError, DataError
 from vindeby.runner.processes import node_and_job
 from vindeby.store.disk.events import FailedTask, Odd, read_failures
 from vindeby.store.disk.lock import Lock
 from vindeby.store.disk.run_directory import RunDirectory, Verdicts, read_verdicts
+from vindeby.store.foreign.guard import Guard
+from vindeby.store.format.finding import Finding
 from vindeby.store.format.shard import ShardWriter
 from vindeby.store.merge.merge import take_over_merge
-from vindeby.store.missing import answers, fingerprints, has_answer
+from vindeby.store.read.columns import former_campaigns
 from vindeby.store.read.database import Database
-from vindeby.store.read.guard import Guard
-from vindeby.store.read.inspect import Finding
 from vindeby.store.read.reading import read_any
-from vindeby.text import plural
+from vindeby.store.states import Known, TaskState
+from vindeby.text import listed, plural
 
 
 class TaskSpace:
@@ -56,14 +58,16 @@ class TaskSpace:
     def key(self, number: int) -> str:
         """Its key, without the cost of its fingerprint."""
         cell, seed = divmod(number, len(self.seeds))
-        return task_key(self.cells[cell].farm_idx, self.cells[cell].type_idx, self.seeds[seed])
+        return self.cells[cell].key(self.seeds[seed])
 
     def groups(self, numbers: Iterator[int]) -> list[list[int]]:
-        """Numbers, sorted into their cells."""
-        groups: list[list[int]] = [[] for _ in self.cells]
+        """Numbers, sorted into their cells; of stored layouts, whose combinations share much, by farm and type."""
+        groups: dict[object, list[int]] = {}
+        is_stored = self.campaign.stored is not None
         for number in numbers:
-            groups[number // len(self.seeds)].append(number)
-        return groups
+            cell = self.cells[number // len(self.seeds)]
+            groups.setdefault(cell.place[:2] if is_stored else cell.place, []).append(number)
+        return [*groups.values()]
 
 
 @dataclass(frozen=True)
@@ -98,6 +102,8 @@ class ResumeState:
     done: int = 0
     stale: list[str] = field(default_factory=list)
     """Keys whose result answers what the campaign asked before it was changed."""
+    changes: str = ""
+    """What has changed since the first of them was computed; empty where that is not known."""
     invalid: dict[str, str] = field(default_factory=dict)
     """Keys whose result is not possible, and why."""
     verdicts: Verdicts = field(default_factory=Verdicts)
@@ -124,47 +130,55 @@ def compare_with_disk(
 ) -> ResumeState:
     """Compare what is asked with what is there."""
     state = ResumeState()
-    failures, have, every = read_failures(run, state.odd), dict[str, str](), dict[str, str]()
+    failures = read_failures(run, state.odd)
+    known = Known(failed=failures)
     exists = run.output.exists() or run.shards.exists()
     with Database(run) if exists else contextlib.nullcontext() as database:
         if database is not None:
-            known = read_verdicts(run, space.text) if judge_.usual else None
-            state.verdicts = judge(database, judge_, known)
+            kept = read_verdicts(run, space.text) if judge_.usual else None
+            state.verdicts = judge(database, judge_, kept)
             state.bad = dict(database.findings)
-            every, have = not_done(database, state.verdicts), fingerprints(database)
-            if space.campaign.wake.engine is not None:
+            known = Known.of(database, invalid=not_done(database, state.verdicts), failed=failures)
+            if any(one.wake.engine is not None for one in space.campaign.distinct("wake")):
                 state.engines = _engines_in(database, engine_name(space.campaign))
         for number in range(len(space)):
             if part is not None and not part.holds(number):
                 continue
             state.asked += 1
-            if not have and not failures:
+            if not known.fingerprints and not failures:
                 state.todo.append(number)
                 continue
             task = space.task(number)
-            found, failure = have.get(task.key), failures.get(task.key)
-            invalid = task.key in every
-            if invalid:
-                state.invalid[task.key] = every[task.key]
-            answered = found is not None and (
-                answers(found, task.fingerprint)
-                or (database is not None and has_answer(database, task.key, task.fingerprint))
-            )
-            if answered and (not invalid or not again.invalid):
-                state.done += not invalid
-            elif found is not None and not answered and not again.stale:
-                state.stale.append(task.key)
-            elif (
+            status = known.status(task.key, task.fingerprint)
+            is_stale, found = status.state == TaskState.STALE, known.fingerprints.get(task.key)
+            is_invalid = status.state == TaskState.INVALID and found is not None
+            if is_invalid:
+                state.invalid[task.key] = status.why
+            failure = failures.get(task.key)
+            has_failed = (
                 failure is not None
                 and failure.fingerprint == task.fingerprint
                 and not (again.failed and _is_of_another_run(failure))
-            ):
+            )
+            is_kept = (is_stale and not again.stale) or (is_invalid and not again.invalid)
+            if found is not None and is_stale and (is_kept or not has_failed):
+                _note_stale(state, run, space.campaign, task.key, found)
+            if status.state == TaskState.DONE:
+                state.done += 1
+            elif failure is not None and has_failed and not is_kept:
                 state.failed[task.key] = failure
-            else:
-                if found is not None and not answered:
-                    state.stale.append(task.key)
+            elif not is_kept:
                 state.todo.append(number)
     return state
+
+
+def _note_stale(
+    state: ResumeState, run: RunDirectory, campaign: Campaign, key: str, fingerprint: str
+) -> None:
+    if not state.stale:
+        formers = partial(former_campaigns, run, run.campaign_text())
+        state.changes = TaskIndex(campaign, formers).changes_since(key, fingerprint)
+    state.stale.append(key)
 
 
 def _is_of_another_run(failure: FailedTask) -> bool:
@@ -182,20 +196,23 @@ def other_engines(campaign: Campaign, engines: Counter[str]) -> Iterator[str]:
 
     Only code that the campaign does not hold is looked at: vindeby's own changes of results are in the fingerprints.
     """
-    now = engine_name(campaign) if engines else ""
-    found = Counter({name: count for name, count in engines.items() if name != now})
-    given = campaign.wake.named_code
-    if given is not None and given.code:
+    each = campaign.distinct("wake")
+    now = dict.fromkeys(map(engine_name, each) if engines else ())
+    found = Counter({name: count for name, count in engines.items() if name not in now})
+    for one in each:
+        given = one.wake.named_code
+        if given is None or not given.code:
+            continue
         edited = [name for name in found if given.code not in name and f"{given.model} (" in name]
         if count := sum(found.pop(name) for name in edited):
             yield (
-                f"wake.{campaign.wake.chosen[0]}: the code of {given.model} has changed since "
+                f"wake.{one.wake.chosen[0]}: the code of {given.model} has changed since "
                 f"{plural(count, 'result')} were computed; they answer an older version of the campaign"
             )
     if found:
         others = ", ".join(f"{count:,} by {name}" for name, count in found.most_common(3))
         yield (
-            f"{plural(found.total(), 'result')} there already come from another engine than {now}: {others}; "
+            f"{plural(found.total(), 'result')} there already come from another engine than {listed(now)}: {others}; "
             "they are kept. To compute all with one, begin anew with another -o"
         )
 
@@ -205,8 +222,9 @@ def refuse_or_quarantine(directory: RunDirectory, resume_state: ResumeState, on_
     if not resume_state.bad:
         return
     if on_bad == "abort":
+        count = plural(len(resume_state.bad), "file with results is", "files with results are")
         raise DataError(
-            f"{directory.output}: {len(resume_state.bad)} files with results are bad; nothing was run or changed:",
+            f"{directory.output}: {count} bad; nothing was run or changed:",
             *(f"  {path}: {'; '.join(map(str, findings))}" for path, findings in resume_state.bad.items()),
             "--on-bad rerun puts them in quarantine/ and computes again what is missing; --on-bad skip goes on without",
         )

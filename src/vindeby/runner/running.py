@@ -10,23 +10,23 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from vindeby.assembly.device import TOGETHER, chosen_device
 from vindeby.assembly.done import Judge
-from vindeby.assembly.merging import prepared_directory, refuse_another_campaign
+from vindeby.assembly.merging import prepared_directory, refuse_another_campaign, rekey_results
+from vindeby.assembly.starts import refuse_starts
 from vindeby.campaign import Campaign
+from vindeby.campaign.doubts import notes_about_files
 from vindeby.campaign.reading.code_files import search_path
 from vindeby.campaign.sections.run_options import RunOptions
 from vindeby.errors import ArgumentError, InputError, StoppedError, StorageError, TaskError
 from vindeby.runner.local.local_pool import LocalPool
 from vindeby.runner.methods.call import warning
-from vindeby.runner.notify import notifying
 from vindeby.runner.out_of_time import STARTS, record_time_up
-from vindeby.runner.periodic_merge import PeriodicMerger
 from vindeby.runner.plan import Plan, Policy
 from vindeby.runner.processes import SHARE_OF_MEMORY, node_and_job, total_memory, usable_cores
-from vindeby.runner.protocol import Finish, Outcome, WorkerPool, most_failures, retries
+from vindeby.runner.protocol import Finish, Outcome, WorkerPool, most_failures
 from vindeby.runner.resume import (
     Again,
     Part,
@@ -45,7 +45,7 @@ from vindeby.store.disk.files import storage_error
 from vindeby.store.disk.lock import Lock
 from vindeby.store.disk.run_directory import RunDirectory, write_verdicts
 from vindeby.store.validate import Check
-from vindeby.text import plural
+from vindeby.text import part_of, plural
 
 _BATCH_ELSEWHERE_S = 2.0
 """How long the tasks that are assigned at once should take where assigning is slower than on this machine."""
@@ -53,7 +53,7 @@ ON_BAD = ("abort", "skip", "rerun")
 
 
 def _silent(_: object) -> None:
-    """Nobody watches."""
+    """Ignore progress, since nobody watches."""
 
 
 def run(
@@ -69,7 +69,6 @@ def run(
     on_bad: str = "abort",
     max_failures: int | str | None = None,
     take_over: bool = False,
-    merge_every_s: float | None = None,
     pool: object | None = None,
     checks: Iterable[Check] | None = None,
     on_progress: Watcher = _silent,
@@ -90,7 +89,6 @@ def run(
         max_failures: Stop after so many failed tasks, or such a share of them (``"5%"``), instead of what the campaign
             says.
         take_over: Take the campaign away from a process that runs it, on a machine that is gone or cannot be reached.
-        merge_every_s: Merge at this interval while the campaign runs, instead of what the campaign says.
         pool: Where the work is done, if not by processes of this machine: a ``distributed.Client``, the address of a
             Dask scheduler, the path of a scheduler file, or ``"local"`` for a Dask cluster that is started here.
         checks: They say what is wrong with a record; if not given, that is whether it is physically possible.
@@ -107,24 +105,24 @@ def run(
         BusyError: Another process runs this campaign.
     """
     campaign = _loaded(campaign)
-    given = {"workers": workers, "device": device, "max_failures": max_failures}
-    options = _overridden(campaign.run, **given, merge_every_s=merge_every_s)
+    options = _overridden(campaign.run, workers=workers, device=device, max_failures=max_failures)
     share = Part.parse(part) if part is not None else None
     if on_bad not in ON_BAD:
         raise ArgumentError(f"--on-bad: {on_bad!r} is not known; use {', '.join(ON_BAD)}")
+    if campaign.stored is not None and Path(output).absolute() == Path(campaign.stored.database or ""):
+        raise ArgumentError(f"{output}: is the database that is evaluated; name another file with -o")
+    refuse_starts(campaign)
     directory = prepared_directory(Path(output), campaign)
     began = time.monotonic()
-    with (
-        notifying(options.notify, campaign.name, Path(output), on_message) as ending,
-        _storage_errors(directory),
-        hold(directory, share, take_over=take_over, say=on_message) as lock,
-    ):
+    with _storage_errors(directory), hold(directory, share, take_over=take_over, say=on_message) as lock:
         refuse_another_campaign(directory, campaign)  # it may have come while this one waited
         space = TaskSpace(campaign)
         judge = Judge(campaign, checks=checks)
         again = Again(stale=replace_stale, failed=retry_failed, invalid=not keep_invalid)
         resume_state = compare_with_disk(directory, space, judge, part=share, again=again)
         refuse_or_quarantine(directory, resume_state, on_bad)
+        if rekey_results(directory, campaign, lock.confirm, on_message):
+            resume_state = compare_with_disk(directory, space, judge, part=share, again=again)
         lock.confirm()
         if directory.campaign_text() != space.text:
             directory.freeze_campaign(space.text)
@@ -133,7 +131,7 @@ def run(
         _report_resume_state(resume_state, on_message, again)
         for message in other_engines(campaign, resume_state.engines):
             on_message(message)
-        summary = ending.summary = Summary(Path(output), len(space), resume_state, part=share)
+        summary = Summary(Path(output), len(space), resume_state, part=share)
         if resume_state.todo:
             work = _Work(space, directory, options, lock, on_message, check_physics=judge.usual)
             work.supervise(resume_state, summary, on_progress, pool, workers)
@@ -141,6 +139,30 @@ def run(
         finish_up(space, judge, directory, summary, say=on_message, lock=lock)
         summary.seconds = time.monotonic() - began
     return summary
+
+
+def evaluate(
+    database: str | Path,
+    campaign: str | Path | dict[str, Any],
+    output: str | Path,
+    *,
+    overrides: Sequence[str] = (),
+    **how: Any,
+) -> Summary:
+    """Evaluate the layouts of a database as a campaign says, into a database of its own.
+
+    Args:
+        database: The OUT.h5 with the layouts.
+        campaign: The path of a campaign file whose method is ``stored``, or its content as plain data; it may leave
+            out ``method``, and everything that the campaign of the database says.
+        output: The database to make or complete.
+        overrides: Changes of the campaign, such as ``"method.stored.output=power"``.
+        how: As ``run`` takes it.
+    """
+    loaded = Campaign.of_stored(database, campaign, overrides)
+    for note in notes_about_files(loaded):
+        how.get("on_message", _silent)(f"warning: {note}")
+    return run(loaded, output, **how)
 
 
 def _loaded(campaign: Campaign | str | Path) -> Campaign:
@@ -158,23 +180,21 @@ def _loaded(campaign: Campaign | str | Path) -> Campaign:
 
 @contextmanager
 def _storage_errors(directory: RunDirectory) -> Iterator[None]:
-    """A system call that the disk refused is the user's to fix, not a traceback."""
     try:
         yield
     except OSError as error:
-        raise storage_error(error, directory.campaign_file, 0, 1) from error
+        raise storage_error(error, directory.campaign_file) from error
 
 
 def _overridden(options: RunOptions, **given: float | str | None) -> RunOptions:
-    """What the caller says goes before what the campaign says."""
     changed = options.model_dump() | {name: value for name, value in given.items() if value is not None}
     try:
         return RunOptions.model_validate(changed)
     except ValueError:
         shown = ", ".join(f"{name}={value!r}" for name, value in given.items() if value is not None)
         raise ArgumentError(
-            f"run: {shown}: give a number of workers of at least 1, cpu, auto or cuda as device, a number of tasks or "
-            "a percentage such as 5%, and seconds above 0"
+            f"run: {shown}: give a number of workers of at least 1, cpu, auto or cuda as device, and a number of "
+            "tasks or a percentage such as 5%"
         ) from None
 
 
@@ -182,31 +202,24 @@ def _report_resume_state(resume_state: ResumeState, say: Callable[[str], None], 
     for path, [why] in resume_state.odd.items():
         say(f"{path}: {why}")
     if resume_state.done:
-        verb = "is" if resume_state.done == 1 else "are"
-        say(f"{plural(resume_state.done, 'result')} {verb} there already")
+        say(f"{plural(resume_state.done, 'result is', 'results are')} there already")
     if resume_state.invalid:
         key, why = next(iter(resume_state.invalid.items()))
         done = (
-            "are computed again; --keep-invalid leaves them"
-            if again.invalid
-            else "are left as they are (--keep-invalid)"
+            "computed again; --keep-invalid leaves them" if again.invalid else "left there (--keep-invalid)"
         )
-        say(f"{len(resume_state.invalid):,} results are not valid and {done}; the first: {key}: {why}")
+        count = plural(len(resume_state.invalid), "result is", "results are")
+        say(f"{count} not valid and {done}; the first: {key}: {why}")
     if resume_state.stale:
         shown = _some(resume_state.stale)
-        done = (
-            "are computed again"
-            if again.stale
-            else "are left as they are; --replace-stale computes them again"
-        )
-        say(
-            f"{len(resume_state.stale):,} results answer an older version of the campaign and {done}: {shown}"
-        )
+        done = "computed again" if again.stale else "left there; --replace-stale computes them again"
+        are = "is" if len(resume_state.stale) == 1 else "are"
+        count, changes = plural(len(resume_state.stale), "result"), resume_state.changes
+        changed = f" (changed: {changes})" if changes else ""
+        say(f"{count} of an older version of the campaign{changed} {are} {done}: {shown}")
     if resume_state.failed:
-        say(
-            f"{len(resume_state.failed):,} tasks failed before and are left out; --retry-failed tries them again: "
-            f"{_some(list(resume_state.failed))}"
-        )
+        count = plural(len(resume_state.failed), "task failed before and is", "tasks failed before and are")
+        say(f"{count} left out; --retry-failed tries again: {_some(list(resume_state.failed))}")
 
 
 def _some(keys: Sequence[str]) -> str:
@@ -215,8 +228,6 @@ def _some(keys: Sequence[str]) -> str:
 
 @dataclass(frozen=True)
 class _Work:
-    """What a run computes, where to, and under which limits."""
-
     space: TaskSpace
     directory: RunDirectory
     options: RunOptions
@@ -244,19 +255,15 @@ class _Work:
         device = self._device(is_here=elsewhere is None)
         policy = Policy(
             workers=slots,
-            retries=retries(options),
+            retries=options.retries,
             most_failures=most_failures(options.max_failures, len(space)),
-            time_limit_s=options.time_limit_s,
-            silent_limit_s=options.silent_limit_s,
-            memory_limit=limit,
-            memory_limit_alone=alone,
             grace_s=options.grace_s,
             batch_s=0.5 if elsewhere is None else _BATCH_ELSEWHERE_S,
         )
         log = EventLog(directory)
         setup = Setup(
             space.campaign, str(directory.output), tuple(path), log.name, limit, str(self.lock.path), self.lock.token,
-            self.check_physics, device=device, together=TOGETHER if device == "cuda" else 1,
+            self.check_physics, memory_limit_alone=alone, device=device, together=TOGETHER if device == "cuda" else 1,
         )  # fmt: skip
         with ExitStack() as stack:
             stack.callback(log.close)
@@ -276,14 +283,9 @@ class _Work:
                     setup, client, most=workers, patience_s=options.wait_for_workers_s,
                     no_jobs_reason=no_jobs_reason, say=self.say,
                 )  # fmt: skip
-            merging: Callable[[int], None] = _silent
-            if options.merge_every_s is not None:
-                merger = PeriodicMerger(directory, options.merge_every_s, log, self.say, self.lock)
-                stack.callback(merger.close)
-                merging = merger.look
             plan = Plan(space.groups(iter(resume_state.todo)), policy)
             began = time.monotonic()
-            supervisor = Supervisor(plan, space, pool, log, watch, resume_state, self.lock, merging, self.say)
+            supervisor = Supervisor(plan, space, pool, log, watch, resume_state, self.lock, self.say)
             finish = supervisor.run()
             if finish.outcome is Outcome.STOPPED and supervisor.time_is_up:
                 finish = self._time_is_up(log, supervisor, finish, time.monotonic() - began, plan.settled)
@@ -293,12 +295,11 @@ class _Work:
         _raise_for(finish, summary, directory)
 
     def _device(self, *, is_here: bool) -> Literal["cpu", "cuda"]:
-        """What computes energies and gradients, or the powers of a study."""
         asked = self.options.device
         device, why = chosen_device(self.space.campaign, asked if is_here else "cpu")
         why = why if is_here else "workers of a Dask cluster use no cards"
         if device == "cuda":
-            what = "powers" if self.space.campaign.method[0].call else "energies and gradients"
+            what = "powers" if self.space.campaign.stored else "energies and gradients"
             self.say(f"{what} are computed on {why}")
         elif asked == "cuda":
             self.say(f"device cuda cannot be used, everything is computed on processors: {why}")
@@ -307,7 +308,7 @@ class _Work:
     def _time_is_up(
         self, log: EventLog, supervisor: Supervisor, finish: Finish, seconds: float, settled: int
     ) -> Finish:
-        """Stopped because the time of its job is up: set aside what would never fit into it."""
+        """Set aside the tasks that would never fit into the time of the job, which is up."""
         job, cut = node_and_job()[1], supervisor.cut_short
         tasks, reason = record_time_up(self.directory, log, self.space, job, seconds, settled, cut)
         for task, failure in tasks.items():
@@ -316,8 +317,7 @@ class _Work:
 
 
 def _raise_for(finish: Finish, summary: Summary, directory: RunDirectory) -> None:
-    """Everything but a campaign whose every task is settled is an error for the caller."""
-    safe = f"{summary.safe:,} of {summary.total:,} results are safe in {directory.path}"
+    safe = f"{part_of(summary.safe, summary.total, 'result')} safe in {directory.path}"
     if finish.outcome is Outcome.STOPPED:
         raise StoppedError(f"stopped; {safe}; rerun the same command to resume")
     if finish.outcome is Outcome.STORAGE:

@@ -46,7 +46,7 @@ class Summary:
         failed = f", {plural(len(self.all_failed), 'task')} failed" if self.all_failed else ""
         part = "" if self.part is None else f" (part {self.part})"
         return (
-            f"<Summary {str(self.output)!r}{part}: {self.safe:,} of {self.total:,} results, {state}{failed}; "
+            f"<Summary {str(self.output)!r}{part}: {self.safe:,} of {plural(self.total, 'result')}, {state}{failed}; "
             f"computed {self.done:,} in {self.seconds:.1f} s>"
         )
 
@@ -106,27 +106,30 @@ def finish_up(
     for note in notes_of(judge.checks):
         report.notes.append(note)
         say(note)
-    summary.aep_by_farm, summary.lcoe_by_farm = energies.by_farm, energies.lcoe_by_farm
+    summary.aep_by_farm, summary.lcoe_by_farm = (
+        {space.campaign.farms[farm].name: ranges[farm] for farm in sorted(ranges)}
+        for ranges in (energies.by_farm, energies.lcoe_by_farm)
+    )
 
 
 class _EnergyRanges:
-    """The checks of a judge, which notes the lowest and the highest AEP of each farm among what passes them."""
+    """The checks of a judge, which notes the lowest and the highest AEP of each farm among what is done."""
 
     def __init__(self, campaign: Campaign, judge: Judge) -> None:
-        self._names, self._checks = [farm.name for farm in campaign.farms], judge.checks
-        self._farms = range(len(self._names))
-        self.by_farm: dict[str, tuple[float, float]] = {}
-        self.lcoe_by_farm: dict[str, tuple[float, float]] = {}
+        self._farms, self._judge = range(len(campaign.farms)), judge
+        self.by_farm: dict[int, tuple[float, float]] = {}
+        self.lcoe_by_farm: dict[int, tuple[float, float]] = {}
 
     def __call__(self, record: Record) -> list[str]:
-        problems = [problem for check in self._checks for problem in check(record)]
+        problems = [problem for check in self._judge.checks for problem in check(record)]
         farm, aep = record.attributes.get("farm_idx"), record.arrays.get("aep")
-        if not problems and aep is not None and aep.size and isinstance(farm, int) and farm in self._farms:
+        is_done = not problems and self._judge.is_answer(record)
+        if is_done and aep is not None and aep.size and isinstance(farm, int) and farm in self._farms:
             for ranges, value in (
                 (self.by_farm, float(aep.min())),
                 (self.lcoe_by_farm, record.attributes.get(LCOE)),
             ):
                 if isinstance(value, float):
-                    low, high = ranges.get(self._names[farm], (math.inf, -math.inf))
-                    ranges[self._names[farm]] = min(low, value), max(high, value)
+                    low, high = ranges.get(farm, (math.inf, -math.inf))
+                    ranges[farm] = min(low, value), max(high, value)
         return problems

@@ -72,13 +72,12 @@ class Supervisor:
         watch: Watcher,
         standing: ResumeState,
         lock: Lock,
-        meanwhile: Callable[[int], None] = lambda _: None,
         say: Callable[[str], None] = lambda _: None,
     ) -> None:
         self._lock = lock
         self._plan, self._space, self._pool, self._log, self._watch = the_plan, space, pool, log, watch
         self._standing = standing
-        self._meanwhile, self._say = meanwhile, say
+        self._say = say
         self._timers = sched.scheduler(time.monotonic)
         self._points = deque([(time.monotonic(), 0)])
         """When how many tasks were settled, over the last minute."""
@@ -134,8 +133,8 @@ class Supervisor:
                     self._send(instruction)
                 case protocol.EndWorker(slot, now):
                     self._pool.end(slot, now=now)
-                case protocol.KillWorker(slot, failure):
-                    self._pool.kill(slot, failure)
+                case protocol.KillWorker(slot):
+                    self._pool.kill(slot)
                 case protocol.TryAgain(task, failure, attempt):
                     self._note("failed", task, failure, attempt=attempt)
                 case protocol.SetAside(task, failure, attempts):
@@ -151,9 +150,8 @@ class Supervisor:
             self._pool.start(slot)
 
     def _send(self, send: protocol.Assign) -> None:
-        limit = self._plan.policy.memory_limit_alone if send.alone else None
         tasks = tuple((number, self._space.task(number)) for number in send.tasks)
-        self._pool.assign(send.worker, Work(tasks, send.careful, send.alone, limit, send.trusted))
+        self._pool.assign(send.worker, Work(tasks, send.retry))
 
     def _note(self, event: str, task: int, failure: Failure, *, durable: bool = False, **more: Any) -> None:
         known = self._space.task(task)
@@ -214,7 +212,6 @@ class Supervisor:
     def _look(self, now: float) -> None:
         views = []
         for seen in self._pool.observe():
-            self._happened(seen)
             self._on_task[seen.worker] = seen.task, seen.seconds
             key = self._space.key(seen.task) if seen.task is not None else None
             place = self._places.get(seen.worker, ("", ""))
@@ -223,7 +220,6 @@ class Supervisor:
             doing = str(seen.progress or "")
             views.append(WorkerState(self._log.name, seen.worker, *about, *place, progress, doing))
         self._happened(protocol.Tick())
-        self._meanwhile(self._plan.done)
         self._report(tuple(views), now)
 
     def _rate(self) -> float:

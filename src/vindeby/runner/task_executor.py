@@ -20,12 +20,14 @@ from functools import partial
 from pathlib import Path
 from typing import Literal
 
-from vindeby.assembly.physics import ENGINE_AEP, CampaignCheck, check_returned
+from vindeby.assembly.physics import ENGINE_AEP, FREE_AEP, CampaignCheck, check_returned
+from vindeby.assembly.starts import Starts
 from vindeby.campaign import Campaign, Task
+from vindeby.campaign.starts import has_starts
 from vindeby.campaign.tasks import Cell
 from vindeby.errors import TaskError, VindebyError
 from vindeby.runner.methods.call import method_for
-from vindeby.runner.methods.method_protocol import InvalidResultError, Result, Solve, checked_record
+from vindeby.runner.methods.method_protocol import InvalidResultError, Solve, TaskResult, checked_record
 from vindeby.runner.protocol import Failed, Failure, Kind
 from vindeby.runner.publisher import Publisher, Report
 from vindeby.store.disk.files import bounded, shortened
@@ -49,7 +51,6 @@ class Setup:
     campaign: Campaign
     output: str
     search_path: tuple[str, ...] = ()
-    """Where modules are looked up."""
     name: str = ""
     """What the logs of workers begin with."""
     memory_limit: int | None = None
@@ -59,6 +60,8 @@ class Setup:
     token: str = ""
     check_physics: bool = True
     """Whether results that are not possible are refused; not where the caller has checks of its own."""
+    memory_limit_alone: int | None = None
+    """Bytes for a worker while no other computes."""
     coordinator_limit_s: float = 60.0
     """On a cluster: how long processes go on without any sign of their coordinator."""
     device: Literal["cpu", "cuda"] = "cpu"
@@ -73,8 +76,8 @@ class Attempt:
     outcome: Record | Failure
     seconds: float
     """Of the solver alone, or until the failure."""
-    in_doubt: bool = False
-    """It raised an error that may be due to what tasks before it did to the process."""
+    final: bool = False
+    """It failed by itself, and not through what tasks before it did to the process."""
 
 
 COMPUTING = "computing"
@@ -104,7 +107,9 @@ class TaskExecutor:
             known = isinstance(error, VindebyError)
             raise MethodUnusableError(str(error) if known else trace(error)) from error
         self._check: Check = _check_of(campaign) if setup.check_physics else lambda _: ()
-        self._cells = {(cell.farm_idx, cell.type_idx): cell for cell in campaign.cells()}
+        self._cells = {cell.place: cell for cell in campaign.cells()}
+        check = self._check if has_starts(campaign) else None
+        self._starts = Starts(campaign, check) if isinstance(check, CampaignCheck) else None
         self._prepared: tuple[Cell | None, Solve | BaseException | None] = (None, None)
         self._device, self.together = setup.device, setup.together
         if setup.device == "cuda":  # on this machine, which may be another one of a cluster
@@ -130,7 +135,7 @@ class TaskExecutor:
         if isinstance(attempt.outcome, Record):
             self.publisher.add(number, attempt.outcome, attempt.seconds)
             return None
-        self._report(Failed(self._worker, number, attempt.outcome))
+        self._report(Failed(self._worker, number, attempt.outcome, attempt.final))
         return attempt.outcome
 
     def attempt(self, task: Task) -> Attempt:
@@ -139,23 +144,23 @@ class TaskExecutor:
 
     def attempts(self, tasks: Sequence[Task]) -> Iterator[tuple[int, Attempt]]:
         """Attempt tasks of one farm and type at the same time; gives the place of each in the list as it ends."""
-        solve = None
+        solves = list[Solve]()
         if self.together > 1:
             with contextlib.suppress(Exception):  # each of the tasks raises it again
-                solve = self._prepare(self._cells[tasks[0].farm_idx, tasks[0].type_idx])
-        if solve is None:
+                solves = [self._prepare(self._cells[task.place]) for task in tasks]
+        if not solves:
             yield from enumerate(map(self.attempt, tasks))
             return
         from vindeby.wake.gathering import DUE, Gathering
 
         self._progress(COMPUTING)
-        # The tasks of a study ask for the same steps at the same time, searches do not.
-        due = DUE if self._campaign.method[0].call is None else 1.0
+        # Evaluations of stored layouts ask for the same steps at the same time, searches do not.
+        due = DUE if self._campaign.stored is None else 1.0
         began, gathering = time.perf_counter(), Gathering(self._device, due)
-        for place, found in gathering.run([partial(solve, task) for task in tasks]):
+        for place, found in gathering.run(list(map(partial, solves, tasks))):
             self.lost = gathering.lost
             seconds = (time.perf_counter() - began) / len(tasks)
-            if isinstance(found, Result):
+            if isinstance(found, TaskResult):
                 device = "+".join(sorted(gathering.used)) or self._device  # that of what it took from others
                 found = replace(found, attributes={**found.attributes, "device": device})
             yield place, self._attempted(partial(self._record, tasks[place], found, seconds))
@@ -165,8 +170,8 @@ class TaskExecutor:
         try:
             return Attempt(*solve())
         except BaseException as error:  # noqa: BLE001 - a task may raise anything, SystemExit too
-            in_doubt = not isinstance(error, VindebyError)
-            return Attempt(failure_of(error), time.perf_counter() - began, in_doubt)
+            final = isinstance(error, VindebyError)
+            return Attempt(failure_of(error), time.perf_counter() - began, final)
 
     def close(self) -> bool:
         """Publish the rest; whether everything is durable."""
@@ -175,7 +180,7 @@ class TaskExecutor:
     def _solve(self, task: Task) -> tuple[Record, float]:
         """The record and the seconds it took, without what its cell shares, which is set up first."""
         try:
-            cell = self._cells[task.farm_idx, task.type_idx]
+            cell = self._cells[task.place]
             solve = self._prepare(cell)
             self._progress(COMPUTING)
             started = time.perf_counter()
@@ -187,16 +192,19 @@ class TaskExecutor:
         self._solved(None)
         return self._record(task, result, seconds)
 
-    def _record(self, task: Task, result: Result | BaseException, seconds: float) -> tuple[Record, float]:
-        """The record of a result, with the seconds; what was raised instead of one is raised again."""
+    def _record(self, task: Task, result: TaskResult | BaseException, seconds: float) -> tuple[Record, float]:
         if isinstance(result, BaseException):
             raise result
-        cell = self._cells[task.farm_idx, task.type_idx]
-        record = checked_record(self._campaign, cell, task, result, seconds, self._check)
-        if isinstance(self._check, CampaignCheck) and self._check.compares:
-            engine_gwh = self._check.energy_gwh(record)
-            if engine_gwh is not None:
-                record = replace(record, attributes={**record.attributes, ENGINE_AEP: engine_gwh})
+        cell = self._cells[task.place]
+        record = checked_record(self._campaign.of(cell), cell, task, result, seconds, self._check)
+        if isinstance(self._check, CampaignCheck):
+            check = self._check.of(task.key)
+            engine_gwh = check.energy_gwh(record) if check.compares else None
+            energies = {ENGINE_AEP: engine_gwh, FREE_AEP: check.free_gwh(record)}
+            known = {name: value for name, value in energies.items() if value is not None}
+            if self._starts is not None:
+                known |= self._starts.attributes(record)
+            record = replace(record, attributes={**record.attributes, **known})
         return record, seconds
 
     def _prepare(self, cell: Cell) -> Solve:

@@ -11,10 +11,11 @@ Reading order, which is also the order in which the packages may import each oth
 - ``format``: what is kept (``record``), many records as one array with their checksums (``rows``), how a file proves
   that it is whole (``seal``), how a worker publishes results (``shard``), the root attributes and what others
   added (``root``), and the two file formats of a database (``classic``, ``table``);
-- ``read``: a database (``database``), and files that may be damaged or come from elsewhere (``inspect``, ``reading``,
-  and ``guarded``, which runs in a child process);
+- ``foreign``: the one door for HDF5 that nobody vouches for (``door``), which a child process reads (``guard``,
+  ``child``);
+- ``read``: one file in whatever state (``reading``), and a database (``database``);
 - ``merge``: shards to one database;
-- ``missing``, ``validate`` and ``salvage``: what is not there, what is wrong, and what can be saved.
+- ``states``, ``validate`` and ``salvage``: what state each task is in, what is wrong, and what can be saved.
 
 A path becomes a ``RunDirectory`` once, and travels as that: ``Database``, ``merge``, ``validate`` and ``salvage`` take
 either.

@@ -19,16 +19,18 @@ from typing import Any, TypeAlias
 
 from vindeby.arrays import BoolArray
 from vindeby.errors import DataError, InputError
-from vindeby.store.disk.files import refuse_special
+from vindeby.store.disk.files import refuse_other_formats
 from vindeby.store.disk.run_directory import Invalid, RunDirectory, Verdicts, hdf5_files
+from vindeby.store.foreign.guard import Guard, ReadLimits
+from vindeby.store.format.finding import Finding, Verdict
+from vindeby.store.format.origin import count_origins, in_words
 from vindeby.store.format.record import Attribute, Record
-from vindeby.store.format.root import Addition, root_is_intact
+from vindeby.store.format.root import root_is_intact
 from vindeby.store.format.rows import Segment
+from vindeby.store.merge.new_database import STALE
 from vindeby.store.merge.sources import Source, by_precedence, scan, select
-from vindeby.store.missing import Missing, Reason, answers
-from vindeby.store.read.guard import Guard, Limits
-from vindeby.store.read.inspect import Finding, Verdict, count_origins, in_words
 from vindeby.store.read.reading import Reading
+from vindeby.store.states import Known, TaskStatus, answers, missing_tasks
 from vindeby.text import listed, one_line, plural
 
 Check: TypeAlias = Callable[[Record], Iterable[str]]
@@ -72,11 +74,9 @@ class ValidationReport:
     sealed: bool = False
     issues: list[Issue] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    missing: list[Missing] = field(default_factory=list)
+    missing: list[TaskStatus] = field(default_factory=list)
     origins: Counter[str] = field(default_factory=Counter)
     """How many records are of each unverified origin."""
-    additions: list[str] = field(default_factory=list)
-    """What others added to the database; that is nothing wrong."""
     contents: list[FileSummary] = field(default_factory=list)
     """Of a folder: what each file is."""
     invalid: list[Invalid] = field(default_factory=list)
@@ -94,7 +94,8 @@ class ValidationReport:
     def to_json(self) -> dict[str, Any]:
         """For --json."""
         named = {name: value for name, value in vars(self).items() if name not in {"invalid", "digest"}}
-        lists = {name: [vars(one) for one in named[name]] for name in ("issues", "missing", "contents")}
+        lists = {name: [vars(one) for one in named[name]] for name in ("issues", "contents")}
+        lists["missing"] = [one.to_json() for one in self.missing]
         return {"path": self.path, "valid": self.valid, **named, **lists}
 
     def verdicts(self, expected: Mapping[str, str]) -> Verdicts:
@@ -110,7 +111,7 @@ def validate(
     *,
     expected: Mapping[str, str] | None = None,
     checks: Iterable[Check] = (),
-    limits: Limits | None = None,
+    limits: ReadLimits | None = None,
 ) -> ValidationReport:
     """Look at every record of a database and of the shards beside it, or of all files in a folder."""
     checks = tuple(checks)
@@ -130,17 +131,16 @@ class _Validation:
         path: Path | str | RunDirectory,
         expected: Mapping[str, str] | None,
         checks: tuple[Check, ...],
-        limits: Limits | None,
+        limits: ReadLimits | None,
     ) -> None:
         self.run = RunDirectory.of(path)
         self.path = self.run.output if isinstance(path, RunDirectory) else Path(path)
         self.expected, self.checks, self.limits = expected, checks, limits
         self.report = ValidationReport(str(self.path))
         self.sources: list[Source] = []
-        self.stale: set[str] = set()
-        """Checksums of records that do not answer what is expected under their key."""
+        self.others: dict[str, str] = {}
+        """Fingerprints, by checksum, of records that do not answer what is expected under their key."""
         self.shards: list[Path] = []
-        self._additions: list[Addition] = []
 
     def do(self) -> ValidationReport:
         shards = self.shards = self.run.shard_paths()
@@ -148,7 +148,7 @@ class _Validation:
             raise InputError(f"{self.path}: there is no such database")
         if self.path.is_dir():
             return self._folder()
-        refuse_special(self.path)
+        refuse_other_formats(self.path)
         with Guard(self.limits) as guard:
             if self.path.exists():
                 self._database(self._file(self.path, guard, "database").reading)
@@ -156,21 +156,14 @@ class _Validation:
                 self._file(shard, guard, "shard")
         self._select()
         if shards and self.path.exists():
-            self.report.notes.append(f"{len(shards)} shards are not merged yet; `vindeby merge {self.path}`")
-        self._notes()
+            self.report.notes.append(
+                f"{plural(len(shards), 'shard is', 'shards are')} not merged yet; `vindeby merge {self.path}`"
+            )
+        if unverified := in_words(self.report.origins):
+            self.report.notes.append(f"{plural(self.report.records, 'result')}, {unverified}")
         return self.report
 
-    def _notes(self) -> None:
-        """What a reader should know, though nothing is wrong with it."""
-        unverified = in_words(self.report.origins)
-        if unverified:
-            self.report.notes.append(f"{self.report.records:,} results, {unverified}")
-        if self._additions:
-            self.report.additions = [str(one) for one in self._additions]
-            self.report.notes.append(f"additions by others: {listed(self._additions, None, most=10)}")
-
     def _folder(self) -> ValidationReport:
-        """Every file of a folder by itself; nothing is known about the folder as a whole."""
         with Guard(self.limits) as guard:
             for path in hdf5_files(self.path):
                 records = self.report.records
@@ -193,7 +186,6 @@ class _Validation:
         self.report.issues.append(Issue(str(path), key, what))
 
     def _file(self, path: Path, guard: Guard, kind: str) -> Source:
-        """One file; FileNotFoundError for a shard that is gone."""
         self.report.files += 1
         source = scan(path, kind, guard, partial(self._segment, path))
         if kind == "shard" and Finding(Verdict.MISSING) in source.entry.findings:
@@ -204,16 +196,14 @@ class _Validation:
         return source
 
     def _database(self, reading: Reading) -> None:
-        self._additions = reading.additions
         self.report.sealed, self.report.digest = reading.streamed is not None, reading.digest
-        self._unsealed(reading)
         self._root(reading.root)
-
-    def _unsealed(self, reading: Reading) -> None:
         if reading.lost_its_seal:
             self.report.notes.append(
-                "its seal is missing: another program wrote to it since it was merged; every record was compared with "
-                f"its own checksum, and `vindeby merge {self.path}` seals it again"
+                "its seal is missing: it was cut off, or another program changed or copied the file since it was "
+                "merged; every record that states a checksum was compared with it. "
+                f"`vindeby merge {self.path}` writes the records into a new file and keeps this one whole, with all "
+                f"that was added to it, in {self.run.replaced}"
             )
         elif not reading.sealed:
             self.report.notes.append(
@@ -221,7 +211,6 @@ class _Validation:
             )
 
     def _segment(self, path: Path, segment: Segment, intact: BoolArray) -> None:
-        """Check every record that is whole: is it possible, and an answer?"""
         self.report.records += len(segment)
         self.report.origins += count_origins(segment)
         segment = segment.take(intact)
@@ -236,11 +225,10 @@ class _Validation:
                 self._issue(path, key, what)
             if wrong:
                 self.report.invalid.append(Invalid(key, checksum, "; ".join(wrong), fingerprint))
-            if not answers(fingerprint, (self.expected or {}).get(key, fingerprint)):
-                self.stale.add(checksum)
+            if self.expected is not None and not answers(fingerprint, self.expected.get(key, "")):
+                self.others[checksum] = fingerprint
 
     def _select(self) -> None:
-        """Which records a merge would keep: it must be able to tell, and what is expected must be among them."""
         sources = by_precedence(self.sources)
         invalid = {one.checksum for one in self.report.invalid}
         selection = select(sources, self.expected, invalid)
@@ -254,13 +242,15 @@ class _Validation:
         self._expected(kept, invalid)
 
     def _root(self, root: Mapping[str, Attribute]) -> None:
-        """The root attributes against themselves and against what is there."""
         if not root_is_intact(root):
             self._issue(self.path, "", "checksum mismatch in the root attributes")
         count = root.get("successful_configs")
-        if isinstance(count, int) and count != self.report.records:
+        stale = root.get(STALE, 0)
+        if isinstance(count, int) and isinstance(stale, int) and count + stale != self.report.records:
             self._issue(
-                self.path, "", f"successful_configs is {count}, but {self.report.records} records are there"
+                self.path,
+                "",
+                f"successful_configs is {count}, but {plural(self.report.records - stale, 'record')} found",
             )
         total = root.get("total_configs")
         if self.expected is not None and isinstance(total, int) and total != len(self.expected):
@@ -271,21 +261,21 @@ class _Validation:
                 self._issue(self.path, "", what)
 
     def _expected(self, kept: Mapping[str, str], invalid: Collection[str]) -> None:
-        """What is expected and not among the checksums of the records that are kept, by key."""
         if self.expected is None:
             return
         bad = {issue.key: issue.what for issue in self.report.issues if issue.key}
-        for key in self.expected:
-            checksum = kept.get(key)
-            if checksum in self.stale:
-                self.report.missing.append(Missing(key, Reason.STALE.value))
-            elif checksum is None or checksum in invalid:
-                reason = Reason.INVALID if checksum or key in bad else Reason.ABSENT
-                self.report.missing.append(Missing(key, reason.value, bad.get(key, "")))
+        known = Known(
+            {key: self.others.get(checksum, self.expected.get(key, "")) for key, checksum in kept.items()},
+            invalid={key: bad.get(key, "") for key, checksum in kept.items() if checksum in invalid},
+            damaged=bad,
+        )
+        self.report.missing = missing_tasks(self.expected, known)
         unknown = [key for key in kept if key not in self.expected]
         if unknown:
             shown = listed(unknown, None)
-            self.report.notes.append(f"{len(unknown)} records are not part of the campaign: {shown}")
+            self.report.notes.append(
+                f"{plural(len(unknown), 'record is', 'records are')} not part of the campaign: {shown}"
+            )
 
 
 def repeated(issues: Iterable[Issue], at_least: int = 3) -> list[tuple[str, int]]:

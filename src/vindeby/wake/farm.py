@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal, Protocol, Self
@@ -19,21 +19,17 @@ import numpy.typing as npt
 
 from vindeby.arrays import FloatArray
 from vindeby.errors import ArgumentError
+from vindeby.lazy import names_on_demand
 from vindeby.text import plural
 from vindeby.units import mean_power_to_aep_gwh
 from vindeby.wake.gathering import gathering_of_thread
 from vindeby.wake.gpu.devices import Batch, Device, chosen_device
 from vindeby.wake.layout_checks import LayoutChecks, Places
-from vindeby.wake.loops.choice import Call, Loops
+from vindeby.wake.loops.choice import LoopCall, Loops
 from vindeby.wake.loops.frame import NOTHING_KEPT, Kept
-from vindeby.wake.loops.local_wind import LocalWind, wind_near
+from vindeby.wake.loops.local_wind import LocalWindArrays, wind_near
 from vindeby.wake.loops.wind import Wind, wind_of
-from vindeby.wake.loops.wind_access import (
-    FreeWind,
-    free_wind_at,
-    map_wind,
-    wind_and_locality,
-)
+from vindeby.wake.loops.wind_access import FreeWind, free_wind_at, map_wind, wind_and_locality
 from vindeby.wake.models import WakeModel, model_named
 from vindeby.wake.sites.site import Site, UniformSite, WindStates, chunks_of
 from vindeby.wake.turbines.curves import turbine_arrays
@@ -43,6 +39,7 @@ if TYPE_CHECKING:
     from vindeby.wake.gpu.batches import FarmOnCard
 
 Layout = tuple[npt.ArrayLike, npt.ArrayLike, npt.ArrayLike]
+_pictures, _ = names_on_demand(__name__, {"vindeby.plots": "flow_map"})  # a part above this one
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,6 +71,7 @@ class FlowMap:
         direction: Where the wind comes from, in degrees.
         speed: Free wind speed in m/s.
         height_m: Height of the map.
+        turbines: Metres east and north of the turbines, shape (2, turbines).
     """
 
     x: FloatArray
@@ -82,12 +80,17 @@ class FlowMap:
     direction: float
     speed: float
     height_m: float
+    turbines: FloatArray = field(default_factory=lambda: np.empty((2, 0)))
 
     def __repr__(self) -> str:
         return (
             f"<FlowMap: {len(self.y)} x {len(self.x)} points at {self.height_m:g} m, "
             f"{self.speed:g} m/s from {self.direction:g} degrees>"
         )
+
+    def plot(self, *, dark: bool = False) -> Any:
+        """Draw the wind speeds and the turbines; return the matplotlib axes."""
+        return _pictures("flow_map")(self, dark=dark)
 
 
 class Described(Protocol):
@@ -153,7 +156,6 @@ class WindFarm:
         self.neighbours = neighbours
         self.turbine_arrays = turbine_arrays(self.turbines)
         self.data = self.model.data
-        self._tabulate = tabulate
         self.device = self._device_for(device)
         self._loops = Loops(self.model, self.turbines, self.states, self.locality, tabulate=tabulate)
         self._checks = LayoutChecks(self.site, self.turbines)
@@ -236,7 +238,6 @@ class WindFarm:
         return float(each.sum()), slope_x[:counted], slope_y[:counted]
 
     def _refuse_missing_gradient(self) -> None:
-        """Refuse wake models that have no gradient, or none in this wind."""
         has_slope = self.model.added_turbulence is None or self.model.added_turbulence_free_slope is not None
         if self._local_turbulence() is not None and not has_slope:
             raise ArgumentError(
@@ -270,7 +271,6 @@ class WindFarm:
         return aep, slope_x, slope_y
 
     def _batch(self, x: npt.ArrayLike, y: npt.ArrayLike, types: npt.ArrayLike, *, gradient: bool) -> Batch:
-        """Check all layouts, then evaluate them on the farm's device."""
         self._refuse_several_scenarios()
         px, py, kinds = self._checks.batch(x, y, types)
         layouts, counted = px.shape
@@ -307,20 +307,13 @@ class WindFarm:
     def _on_card(self) -> FarmOnCard:
         return self._card_for(self.wind)
 
-    def _card_for(self, wind: Wind | LocalWind) -> FarmOnCard:
+    def _card_for(self, wind: Wind | LocalWindArrays) -> FarmOnCard:
         """For some or all of the farm's wind states, of which all decide on the kernel."""
         from vindeby.wake.gpu.batches import FarmOnCard
 
         assert isinstance(wind, Wind), "chosen only for wind that is the same everywhere"
-        return FarmOnCard(
-            self.model,
-            self.turbines,
-            self.turbine_arrays,
-            wind,
-            self.states,
-            tabulate=self._tabulate,
-            tables=self._loops.energy(self.states) if self.tabulated else None,
-        )
+        tables = self._loops.energy(self.states) if self.tabulated else None
+        return FarmOnCard(self.model, self.turbines, self.turbine_arrays, wind, self.states, tables)
 
     def _device_for(self, device: Device) -> Literal["cpu", "cuda"]:
         """The device for batches; ArgumentError if there is no kernel for what the farm is."""
@@ -440,7 +433,7 @@ class WindFarm:
             free = FreeWind(*(array[:, in_time] for array in free))
         return FreeWind(*(array.reshape((len(px), *self.states.shape)) for array in free))
 
-    def wind_near(self, origin: Sequence[float] | FloatArray) -> Wind | LocalWind:
+    def wind_near(self, origin: Sequence[float] | FloatArray) -> Wind | LocalWindArrays:
         """The wind for compiled loops whose positions are relative to this origin (x, y)."""
         return wind_near(self.wind, origin)
 
@@ -485,15 +478,11 @@ class WindFarm:
         point_x, point_y = (g.ravel() for g in np.meshgrid(east, north))
         states = UniformSite((1.0,), speed, turbulence).states([direction])
         out = self._speeds_at(layout, states, point_x, point_y, at)
-        return FlowMap(east, north, out.reshape(len(north), len(east)), float(direction), float(speed), at)
+        out, places = out.reshape(len(north), len(east)), np.array(layout[:2])
+        return FlowMap(east, north, out, float(direction), float(speed), at, places)
 
     def _speeds_at(
-        self,
-        layout: Places,
-        states: WindStates,
-        point_x: FloatArray,
-        point_y: FloatArray,
-        at: float,
+        self, layout: Places, states: WindStates, point_x: FloatArray, point_y: FloatArray, at: float
     ) -> FloatArray:
         """Wind speed in m/s at points of this height in a single state, in the wakes of a layout."""
         px, py, types = layout
@@ -511,10 +500,10 @@ class WindFarm:
 
     def _run(
         self,
-        call: Call,
+        call: LoopCall,
         layout: Places,
         counted: int,
-        wind: Wind | LocalWind,
+        wind: Wind | LocalWindArrays,
         *,
         slopes: int = 0,
         kept: Kept = NOTHING_KEPT,
@@ -543,14 +532,8 @@ class WindFarm:
         return each, slope_x, slope_y
 
     def _of_chunk(
-        self,
-        layout: Places,
-        counted: int,
-        states: WindStates,
-        *,
-        speed: bool = False,
+        self, layout: Places, counted: int, states: WindStates, *, speed: bool = False
     ) -> FloatArray:
-        """Power, or wind speed, of every turbine in these states."""
         wind = self.wind
         if states is not self.states:
             wind, _ = wind_and_locality(self.site, states, self.turbines)
@@ -560,12 +543,10 @@ class WindFarm:
         return kept.values.reshape((counted, *states.shape))
 
     def _local_turbulence(self) -> FloatArray | None:
-        """The turbulence intensity on the grid of the local wind, where it differs from place to place."""
-        local = isinstance(self.wind, LocalWind) and self.wind.grid.turbulence.size > 0
+        local = isinstance(self.wind, LocalWindArrays) and self.wind.grid.turbulence.size > 0
         return self.wind.grid.turbulence if local else None  # type: ignore[union-attr]
 
     def _refuse_undefined_wind(self) -> None:
-        """Refuse wind for which the wake model does not say what becomes of wakes."""
         model, local = self.model, self._local_turbulence()
         if self.locality != "uniform" and model.superposition == "cumulative":
             raise ArgumentError(

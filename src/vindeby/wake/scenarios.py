@@ -23,6 +23,7 @@ import numpy.typing as npt
 
 from vindeby.arrays import FloatArray
 from vindeby.errors import ArgumentError
+from vindeby.text import plural
 from vindeby.wake.farm import Neighbours, WindFarm
 
 Over = Literal["mean", "worst", "regret"]
@@ -63,7 +64,7 @@ class ScenarioFarm(WindFarm):
         self.locality = next((part.locality for part in parts if part.locality != "uniform"), "uniform")
 
     def __repr__(self) -> str:
-        return f"<ScenarioFarm: {len(self.parts)} scenarios, {self.over}; first {self.parts[0]!r}>"
+        return f"<ScenarioFarm: {plural(len(self.parts), 'scenario')}, {self.over}; first {self.parts[0]!r}>"
 
     @property
     def parts(self) -> tuple[WindFarm, ...]:

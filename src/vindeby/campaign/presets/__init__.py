@@ -52,9 +52,6 @@ def remedy(name: str) -> str:
     """What to say to somebody who asked for a preset or a case that is not there."""
     known = {one.removeprefix(CASE): one for one in (cases() if name.startswith(CASE) else names())}
     close = difflib.get_close_matches(name.removeprefix(CASE), known, n=1, cutoff=0.5)
-    listed = (
-        "list the cases with: vindeby cases"
-        if name.startswith(CASE)
-        else f"the presets are: {', '.join(names())}"
-    )
+    is_case = name.startswith(CASE)
+    listed = "list the cases with: vindeby cases" if is_case else f"the presets are: {', '.join(names())}"
     return f"did you mean {known[close[0]]!r}? {listed}" if close else listed

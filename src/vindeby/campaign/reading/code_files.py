@@ -8,7 +8,7 @@ import site
 import sys
 import sysconfig
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
@@ -58,6 +58,25 @@ def own_code(module: str, path: Sequence[str], package: str = "") -> str | None:
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16] if found else None
 
 
+def digest_of_files(options: Mapping[str, Any]) -> str | None:
+    """Return a digest of the files that options name as ``file`` or ``..._file``, at any depth; None without any."""
+    found: list[str] = []
+
+    def look(value: Any, name: str) -> None:
+        if isinstance(value, Mapping):
+            for key, part in value.items():
+                look(part, str(key))
+        elif isinstance(value, list | tuple):
+            for part in value:
+                look(part, name)
+        elif isinstance(value, str) and (name == "file" or name.endswith("_file")) and Path(value).is_file():
+            with Path(value).open("rb") as file:
+                found.append(f"{value} {hashlib.file_digest(file, 'sha256').hexdigest()}")
+
+    look(options, "")
+    return hashlib.sha256("\n".join(found).encode()).hexdigest()[:16] if found else None
+
+
 @dataclass(frozen=True)
 class Offer:
     """A wake model or a search method that an installed package offers under a name (an entry point)."""
@@ -88,7 +107,6 @@ def _offer(point: EntryPoint) -> Offer:
 
 
 def _chosen(of_one_name: Sequence[Offer]) -> Offer:
-    """The one that can be used; if there are several, none of them can."""
     usable = [offer for offer in of_one_name if not offer.trouble] or of_one_name
     if len(usable) == 1 or usable[0].trouble:
         return usable[0]

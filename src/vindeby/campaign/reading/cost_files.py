@@ -12,11 +12,10 @@ import shapely
 from pydantic import ValidationError
 from shapely.geometry.base import BaseGeometry
 
-from vindeby.campaign.reading.columns import Column
 from vindeby.campaign.reading.farm_files import TABLES
 from vindeby.campaign.reading.files import NamedFile, suffix_of
 from vindeby.campaign.reading.readers import readers
-from vindeby.campaign.reading.tables import NumberTable, TableReader
+from vindeby.campaign.reading.tables import Table, TableReader
 from vindeby.campaign.reading.yaml_text import Document, Origin, not_used
 from vindeby.campaign.sections.costs import Grid, cropped
 from vindeby.campaign.sections.farm import Farm
@@ -25,16 +24,6 @@ from vindeby.errors import VindebyError
 _MOST_POINTS = 500_000
 _NO_DEPTH = -9999.0
 """Where a file has no depth: as far above the water as no limit allows."""
-_DEPTH = ("depth", "depthm", "waterdepth", "waterdepthm", "bathymetry")
-_COLUMNS = {
-    "x": Column("m", "x", "xm", "easting", "utmx", "xcoord"),
-    "y": Column("m", "y", "ym", "northing", "utmy", "ycoord"),
-    "depth": Column("m", *_DEPTH),
-    "height": Column("m", *_DEPTH, "elevation", "altitude", "height", "z"),
-    "mass": Column("kg", "mass", "masskg", "monopilemass", "monopilemasskg", also={"t": 1e-3}),
-    "cost": Column("eur", "cost", "costeur", "eur", also={"meur": 1e-6}),
-    "price": Column("eur/mwh", "price", "priceeurpermwh", "spotprice", "dayaheadprice"),
-}
 
 
 def with_cost_files(document: Document, folder: Path) -> Document:
@@ -56,17 +45,15 @@ def with_cost_files(document: Document, folder: Path) -> Document:
     return document
 
 
-def _table(named: NamedFile, *columns: str) -> tuple[NumberTable, Origin]:
-    """The columns of a table, and where it begins."""
+def _table(named: NamedFile, *columns: str) -> tuple[Table, Origin]:
     reader = TableReader(str(named.path), named.field)
-    table = reader.read(named.text(latin=True), {name: _COLUMNS[name] for name in columns}, columns)
+    table = reader.read(named.text(latin=True), columns, columns)
     notes = reader.notes + not_used(reader.unused)
     named.document.notes += [f"{named.path.name}: {note}" for note in notes]
-    return table, Origin(str(named.path), table.header_line)
+    return table, Origin(str(named.path), table.header.line)
 
 
 def _take_curve(named: NamedFile, key: str) -> None:
-    """A table of depth and mass, or cost, in the order of depths."""
     named.refuse_beside("file", ("table", "polynomial"))
     table, origin = _table(named, "depth", key)
     pairs = sorted(zip(table.columns["depth"], table.columns[key], strict=True))
@@ -74,7 +61,6 @@ def _take_curve(named: NamedFile, key: str) -> None:
 
 
 def _take_depths(named: NamedFile) -> None:
-    """The grid of depths around the farms."""
     named.refuse_beside("file", ("x", "y", "values", "source"))
     positive = named.data.get("positive", "down")
     if positive not in ("up", "down"):

@@ -69,7 +69,6 @@ def _mapping(document: Document, base: Document, name: str) -> Document:
 
 
 def _merged(base: Document, own: Document) -> Document:
-    """The base with what another document says."""
     replaced: set[DataPath] = set()
 
     def merge(under: Any, over: Any, path: DataPath) -> Any:

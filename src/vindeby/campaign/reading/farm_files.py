@@ -1,46 +1,53 @@
-"""Boundaries and neighbours in files of their own, and where a campaign file names geographic files.
+"""Boundaries in files of their own, and where a campaign file names geographic files.
 
-A boundary is a table of vertices, or YAML or JSON with what would stand in the campaign file; neighbours are a table of
-positions, or a result in a database of vindeby. What they hold is put into the data of the campaign, so that the checks
-and the stored campaign know only that. A campaign file may come from elsewhere and name any file of this machine, so
-messages show no text of these files, only numbers and keys that are almost right.
+A boundary is a table of vertices, or YAML or JSON with what would stand in the campaign file. What it holds is put into
+the data of the campaign, so that the checks and the stored campaign know only that. A campaign file may come from
+elsewhere and name any file of this machine, so messages show no text of these files, only numbers and keys that are
+almost right.
 """
 
 import difflib
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from vindeby.campaign.reading.files import NamedFile, suffix_of
-from vindeby.campaign.reading.readers import readers
-from vindeby.campaign.reading.tables import read_positions, read_vertices
+from vindeby.campaign.reading.tables import read_vertices
+from vindeby.campaign.reading.varied import values_in
 from vindeby.campaign.reading.yaml_text import MAX_BYTES, Document, Origin, field_name, read
 from vindeby.campaign.reading.yaml_text import Path as DataPath
-from vindeby.errors import CampaignError, Problem, VindebyError
-
-
-def with_neighbour_files(document: Document, folder: Path) -> Document:
-    """Put the neighbours that stand in files of their own into the document."""
-    for holder, at in neighbour_groups(document.data):
-        if "file" in holder:
-            _take_table(NamedFile(document, holder, at, folder), type_names(document.data, holder))
-        elif "database" in holder:
-            _take_stored(NamedFile(document, holder, at, folder, "database"))
-        elif lost := [key for key in ("key", "best") if key in holder]:
-            message = "is given without a database"
-            document.refuse((*at, lost[0]), message, "add database: FILE.h5", holder[lost[0]])
-    return document
+from vindeby.errors import CampaignError, Problem
 
 
 def _entries(holder: Any, key: str, *, may_be_one: bool = False) -> Iterator[tuple[dict[str, Any], DataPath]]:
-    """The mappings in a list, each with its path; or the one mapping that may be written instead of a list."""
     given = holder.get(key)
     if may_be_one and isinstance(given, dict):
         yield given, (key,)
     for index, entry in enumerate(given if isinstance(given, list) else []):
         if isinstance(entry, dict):
             yield entry, (key, index)
+
+
+def position_entries(data: Any) -> Iterator[tuple[dict[str, Any], DataPath]]:
+    """Every group of neighbours and every start: what may name a file with the positions of turbines."""
+    yield from neighbour_groups(data)
+    yield from start_entries(data)
+
+
+def start_entries(data: Any) -> Iterator[tuple[dict[str, Any], DataPath]]:
+    """The start of the campaign, and those of farms and in axes, each with its path."""
+    for holder, at in [(data, ()), *farm_entries(data)]:
+        if isinstance(holder.get("start"), dict):
+            yield holder["start"], (*at, "start")
+    for axis, name, parts in values_in(data, {"start": None}):
+        if isinstance(parts.get("start"), dict):
+            yield parts["start"], ("vary", axis, name, *(() if axis == "start" else ("start",)))
+
+
+def farm_entries(data: Any) -> Iterator[tuple[dict[str, Any], DataPath]]:
+    """Every farm that is a mapping, with its path."""
+    return _entries(data, "farms")
 
 
 def neighbour_groups(data: Any) -> Iterator[tuple[dict[str, Any], DataPath]]:
@@ -74,53 +81,6 @@ def turbine_entries(data: Any) -> Iterator[tuple[dict[str, Any], DataPath]]:
             yield turbine, (*at, *inside)
 
 
-def _take_table(named: NamedFile, known: Sequence[str]) -> None:
-    """Positions, and types where a column says them."""
-    named.refuse_beside("file", ("positions", "source", "database", "key", "best"))
-    text, field = named.text(latin=True), f"{named.field}.file"
-    places, types = read_positions(text, str(named.path), field, known)
-    if not places.data:
-        named.refuse_key("file", "does not hold positions", "is it the right file?")
-    if types is not None:
-        named.refuse_beside("a column of types in the file", ("type",))
-        named.data["type"] = types
-    named.put({"positions": places.data})
-    named.data["source"] = named.path.name
-    named.document.put((*named.at, "positions"), places)
-
-
-def _take_stored(named: NamedFile) -> None:
-    """A result of a database, with the type that it was made for."""
-    named.refuse_beside("database", ("positions", "source", "file"))
-    data, path = named.data, named.path
-    if ("key" in data) == ("best" in data):
-        named.refuse_key(
-            "database", "the entry does not say which result of it", "give key: KEY, or best: {farm: NAME}"
-        )
-    key, best = data.get("key"), data.get("best")
-    wanted = {} if "key" in data or best is True else best
-    if "key" in data and not isinstance(key, str):
-        named.refuse_key("key", "must be the name of a result", "write e.g. farm0_t5_s12")
-    if not isinstance(wanted, dict) or not all(
-        name in ("farm", "type") and isinstance(text, str) for name, text in wanted.items()
-    ):
-        named.refuse_key("best", "does not say of which farm", "write best: {farm: NAME, type: NAME}")
-    try:
-        found = readers().stored_layout(path, key, wanted.get("farm"), wanted.get("type"))
-    except VindebyError as error:
-        wrong = "database" if not path.exists() else "best" if key is None else "key"
-        named.refuse_key(wrong, str(error), "check the path" if wrong == "database" else "name what it has")
-    if "turbines" in found:
-        named.refuse_beside("a database that knows its turbines", ("type", "turbines"))
-    elif "type" not in data:
-        named.refuse_key(
-            "database", "keeps no campaign, so the turbine is not known", "give its type as well"
-        )
-    for name in ("key", "best"):
-        data.pop(name, None)
-    named.put(found)
-
-
 SUFFIXES = (".geojson", ".shp", ".zip", ".gpkg", ".kml", ".gdb")
 _GEOJSON = re.compile(
     rb'"type"\s*:\s*"(?:FeatureCollection|Feature|GeometryCollection|(?:Multi)?(?:Polygon|Point|LineString))"'
@@ -135,8 +95,8 @@ def names_geographic_files(data: dict[str, Any], folder: Path) -> bool:
         given for holder, _ in boundary_holders(data) if isinstance(given := holder.get("boundary"), dict)
     ]
     excluded = [entry for boundary in boundaries for entry, _ in exclusion_files(boundary)]
-    neighbours = [group for group, _ in neighbour_groups(data)]
-    return any(is_geographic(entry.get("file"), folder) for entry in (*boundaries, *excluded, *neighbours))
+    positions = [entry for entry, _ in position_entries(data)]
+    return any(is_geographic(entry.get("file"), folder) for entry in (*boundaries, *excluded, *positions))
 
 
 def is_geographic(name: Any, folder: Path) -> bool:
@@ -195,7 +155,6 @@ def with_boundary_files(document: Document, folder: Path) -> Document:
 
 
 def _read_areas(text: str, named: NamedFile) -> Document:
-    """What YAML or JSON gives as a boundary."""
     try:
         document = read(text, str(named.path))
     except CampaignError as error:

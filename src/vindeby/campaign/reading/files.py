@@ -121,7 +121,6 @@ def suffix_of(path: Path) -> str:
 
 
 def _decompressed(path: Path, most: int) -> bytes:
-    """The bytes of a file; of a gzip file, those that are compressed in it."""
     data = read_bounded(path, most)
     if not data.startswith(b"\x1f\x8b"):
         return data

@@ -38,26 +38,20 @@ def pack(entries: tuple[float, ...] | tuple[str, ...]) -> str:
 
 def unpack(text: str) -> list[float] | list[str]:
     """The list that was packed; raises PackedListError where the text is not one."""
-    parts = text.split(":", 3)
-    if len(parts) != 4 or not parts[2].isdecimal() or int(parts[2]) > _LONGEST:
+    parts = re.fullmatch(r"packed:(float64|text):(\d{1,8}):(.*)", text, re.DOTALL)
+    if parts is None or int(parts[2]) > _LONGEST:
         raise PackedListError("is not of the form packed:float64:COUNT:TEXT")
-    kind, count = parts[1], int(parts[2])
+    is_text, count, inflater = parts[1] == "text", int(parts[2]), zlib.decompressobj()
     try:
         packed = base64.b64decode(parts[3], validate=True)
-        most = count * 8 if kind == "float64" else count * 100
-        inflater = zlib.decompressobj()
-        plain = inflater.decompress(packed, most + 1)
+        plain = inflater.decompress(packed, count * (100 if is_text else 8) + 1)
     except (binascii.Error, zlib.error):
         raise PackedListError("is damaged: it cannot be unpacked") from None
-    if not inflater.eof:
+    lines = plain.decode(errors="replace").split("\n") if is_text else []
+    if not inflater.eof or (len(lines) if is_text else len(plain) / 8) != count:
         raise PackedListError(f"is damaged: it does not hold {count:,} entries")
-    if kind == "float64" and len(plain) == count * 8:
-        numbers: list[float] = np.frombuffer(plain, "<f8").tolist()
-        return numbers
-    lines = plain.decode(errors="replace").split("\n")
-    if kind == "text" and len(lines) == count:
-        return lines
-    raise PackedListError(f"is damaged: it does not hold {count:,} entries")
+    numbers: list[float] = [] if is_text else np.frombuffer(plain, "<f8").tolist()
+    return lines or numbers
 
 
 def abridged(text: str) -> str:

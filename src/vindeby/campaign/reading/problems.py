@@ -1,12 +1,13 @@
 """What pydantic found, in words for the person who wrote the file: file, line, field, value, remedy."""
 
 import difflib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 
+from vindeby.campaign.reading.varied import set_whole
 from vindeby.campaign.reading.yaml_text import Document, Path, field_name
 from vindeby.errors import CampaignError, Problem
 
@@ -20,13 +21,11 @@ _WORDS: dict[str, tuple[str | None, str]] = {
     "int_from_float": (None, "write a whole number"),
     "finite_number": ("must be a finite number", "write a finite number"),
     "string_type": ("must be text", "write text; put it in quotes if it looks like a number"),
-    "list_type": ("must be a list", "write a list"),
-    "tuple_type": ("must be a list", "write a list"),
-    "dict_type": ("must be a mapping", "write key: value lines"),
-    "model_type": ("must be a mapping", "write key: value lines"),
-    "dataclass_type": ("must be a mapping", "write key: value lines"),
-    "dataclass_exact_type": ("must be a mapping", "write key: value lines"),
-    "model_attributes_type": ("must be a mapping", "write key: value lines"),
+    **dict.fromkeys(("list_type", "tuple_type"), ("must be a list", "write a list")),
+    **dict.fromkeys(
+        ("dict_type", "model_type", "dataclass_type", "dataclass_exact_type", "model_attributes_type"),
+        ("must be a mapping", "write key: value lines"),
+    ),
     "greater_than": ("must be greater than {gt}", "write a larger number"),
     "greater_than_equal": ("must be at least {ge}", "write a larger number"),
     "less_than": ("must be less than {lt}", "write a smaller number"),
@@ -42,41 +41,58 @@ _WORDS: dict[str, tuple[str | None, str]] = {
 }
 """What is wrong, by pydantic's name for it, and the remedy."""
 _UNKNOWN = ("extra_forbidden", "unexpected_keyword_argument")
-_LONGEST_VALUE = 80
-_UNION_TAGS = ("number", "table", "list", "rows", "range")
+_LONGEST_VALUE, _MOST_PROBLEMS = 80, 100
+_UNION_TAGS = ("number", "table", "list", "rows", "range", "group", "reference", "row", "axis", "values")
 """Steps of a location that only say which form of a value was meant."""
 
 
 def checked(model: type[_Model], document: Document) -> _Model:
-    """The model of a document's data; CampaignError has a problem for each thing that is wrong, in order of lines."""
+    """The model of a document's data; CampaignError has the first problems, in order of lines, and how many more."""
     try:
         return model.model_validate(document.data)
     except ValidationError as error:
-        details = [dict(detail) for detail in error.errors(include_url=False)]
-    problems = {_problem(model, detail, document): None for detail in details if not _follows(detail)}
-    raise CampaignError(sorted(problems, key=lambda problem: problem.line or 0))
+        varied = set_whole(document.data, model.model_fields)
+        details = [dict(one) for one in error.errors(include_url=False) if not _follows(one, varied)]
+    paths = [_paths(detail, document.data) for detail in details]
+    lines = [document.origin(written).line or 0 for _, written in paths]
+    first = sorted(range(len(details)), key=lines.__getitem__)[:_MOST_PROBLEMS]
+    problems = {_problem(model, details[index], document, *paths[index]): None for index in first}
+    if more := len(details) - len(first):
+        wrong, remedy = f"there are {more:,} more problems", "correct those above, and check again"
+        problems[Problem(document.origin(()).source, "", wrong, None, remedy)] = None
+    raise CampaignError([*problems])
 
 
-def _follows(detail: dict[str, Any]) -> bool:
-    """Whether a list counts as too short only because pydantic leaves out its entries that have errors."""
+def _follows(detail: Mapping[str, Any], varied: Mapping[str, Any]) -> bool:
+    """Whether an error is due to another one.
+
+    A list counts as too short because pydantic leaves out its entries that have errors; a field has the error of the
+    first value of the axis that sets it.
+    """
     given = detail["input"]
-    return (
+    return detail["loc"][:1] in [(name,) for name in varied] or (
         detail["type"] == "too_short"
         and isinstance(given, list | tuple)
         and len(given) >= detail["ctx"]["min_length"]
     )
 
 
-def _problem(model: type[BaseModel], detail: dict[str, Any], document: Document) -> Problem:
-    context = detail.get("ctx", {})
-    location = tuple(detail["loc"])
-    path = _path_in_data(document.data, location, keep_last=detail["type"] in ("missing", *_UNKNOWN))
-    path += tuple(context.get("at", ()))
-    origin = document.origin(path)
+def _paths(detail: Mapping[str, Any], data: Any) -> tuple[Path, Path]:
+    """Return the path of what is wrong for messages, and that in the data as they were written."""
+    path = _path_in_data(data, tuple(detail["loc"]), keep_last=detail["type"] in ("missing", *_UNKNOWN))
+    path += tuple(detail.get("ctx", {}).get("at", ()))
+    return path, _path_in_data(data, path, keep_last=True)
+
+
+def _problem(
+    model: type[BaseModel], detail: dict[str, Any], document: Document, path: Path, written: Path
+) -> Problem:
+    context, location = detail.get("ctx", {}), tuple(detail["loc"])
+    origin = document.origin(written)
     message, remedy = _words(model, detail, location)
     shown = context.get("shown") if detail["type"] == "refused" else detail["input"]
     if shown is None or detail["type"] in ("missing", *_UNKNOWN):
-        shown = value_at(document.data, path)
+        shown = value_at(document.data, written)
     if detail["type"] in _UNKNOWN and origin.line and origin.source != document.origin(()).source:
         shown = None  # what another file has under it is not for messages: it may be any file
     return Problem(origin.source, field_name(path), message, show(shown), remedy, origin.line)
@@ -87,14 +103,15 @@ def _words(model: type[BaseModel], detail: dict[str, Any], location: Path) -> tu
     if kind == "refused":
         return context["message"], context["remedy"]
     if kind in _UNKNOWN:
-        return "is not a known key", _nearest(str(location[-1]), sorted(set(_keys_at(model, location[:-1]))))
+        return "is not a known key", nearest(str(location[-1]), sorted(set(keys_at(model, location[:-1]))))
     message, remedy = _WORDS.get(kind, (None, "correct it"))
     message = message or detail["msg"][:1].lower() + detail["msg"][1:]
     limits = {key: f"{value:g}" if isinstance(value, float) else value for key, value in context.items()}
     return message.format(**limits), remedy
 
 
-def _nearest(key: str, known: list[str]) -> str:
+def nearest(key: str, known: list[str]) -> str:
+    """Say which known key is like an unknown one, and list all."""
     close = difflib.get_close_matches(key, known, n=1, cutoff=0.5)
     message = f"known here: {', '.join(known)}"
     return f"did you mean {close[0]!r}? {message}" if close else message
@@ -140,8 +157,10 @@ def show(value: Any) -> str | None:
     return text if len(text) <= _LONGEST_VALUE else f"{text[: _LONGEST_VALUE - 3]}..."
 
 
-def _keys_at(annotation: Any, location: Path) -> Iterator[str]:
-    """The keys that a model at this location would take."""
+def keys_at(annotation: Any, location: Path) -> Iterator[str]:
+    """Give the keys that a model has at a location."""
+    if location[:1] == ("vary",):
+        location = _in_a_value(annotation, location)
     if is_dataclass(annotation) and not location:
         yield from (field.name for field in fields(annotation))
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
@@ -150,11 +169,19 @@ def _keys_at(annotation: Any, location: Path) -> Iterator[str]:
             if not location:
                 yield key
             elif location[0] in (key, name):
-                yield from _keys_at(info.annotation, location[1:])
+                yield from keys_at(info.annotation, location[1:])
         if location and location[0] in _UNION_TAGS:
-            yield from _keys_at(annotation, location[1:])
+            yield from keys_at(annotation, location[1:])
         return
     rest = location[1:] if location and isinstance(location[0], int) else location
     is_list = get_origin(annotation) in (tuple, list)
     for argument in get_args(annotation):
-        yield from _keys_at(argument, rest if is_list else location)
+        yield from keys_at(argument, rest if is_list else location)
+
+
+def _in_a_value(model: Any, location: Path) -> Path:
+    """Return the location in a campaign of what is at a location in a value of an axis."""
+    _, *inside = location
+    if len(inside) > 2 and inside[0] not in model.model_fields:
+        return (*str(inside[2]).split("."), *inside[3:])
+    return (*inside[:1], *inside[2:])

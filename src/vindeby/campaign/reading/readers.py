@@ -4,7 +4,10 @@ Imports go one way, and reading most campaigns must not load such libraries. So 
 ``vindeby.readers`` has one function for each, and ``vindeby`` hands them over when it is imported (``provide``).
 """
 
+from dataclasses import dataclass
 from typing import Any, NamedTuple
+
+from vindeby.errors import ArgumentError
 
 
 class FileContent(NamedTuple):
@@ -14,6 +17,23 @@ class FileContent(NamedTuple):
     format: str
     notes: tuple[str, ...] = ()
     """What must be reported: what was ignored, and what was chosen where the file leaves something open."""
+
+
+EXPANSIONS = {"schema": "k = k_a + k_b I", "wifa": "k = k_a I + k_b"}
+"""The readings of windIO's ``wake_expansion_coefficient``, with the turbulence intensity I."""
+
+
+@dataclass(frozen=True)
+class WindioOptions:
+    """Which of ``EXPANSIONS`` holds (by the sizes of k_a and k_b if None); whether includes may leave their folder."""
+
+    expansion: str | None = None
+    allow_outside: bool = False
+
+    def __post_init__(self) -> None:
+        if self.expansion not in (None, *EXPANSIONS):
+            known = " or ".join(EXPANSIONS)
+            raise ArgumentError(f"--windio-expansion: {self.expansion!r} is not known; use {known}")
 
 
 _provided: list[Any] = []

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from vindeby.campaign import presets
+from vindeby.campaign.fields import CampaignFields
 from vindeby.campaign.reading.cost_files import with_cost_files
 from vindeby.campaign.reading.extending import extended
 from vindeby.campaign.reading.farm_files import (
@@ -14,20 +15,31 @@ from vindeby.campaign.reading.farm_files import (
     sites,
     turbine_entries,
     with_boundary_files,
-    with_neighbour_files,
 )
 from vindeby.campaign.reading.files import NamedFile, UnreadableError, read_bounded_text
+from vindeby.campaign.reading.layout_files import with_layout_files
+from vindeby.campaign.reading.paths import PathError, descend
 from vindeby.campaign.reading.problems import value_at
-from vindeby.campaign.reading.readers import FileContent, readers
+from vindeby.campaign.reading.readers import FileContent, WindioOptions, readers
+from vindeby.campaign.reading.stored_rows import with_combination_file
+from vindeby.campaign.reading.varied import set_whole, with_values_read
 from vindeby.campaign.reading.wind_files import with_local_wind, with_wind_files
-from vindeby.campaign.reading.yaml_text import MAX_BYTES, Document, Origin, field_name, not_used, read
+from vindeby.campaign.reading.yaml_text import (
+    MAX_BYTES,
+    Document,
+    Origin,
+    field_name,
+    not_used,
+    read,
+    top_keys,
+)
 from vindeby.campaign.reading.yaml_text import Path as DataPath
 from vindeby.campaign.sections.site import WindChanges
 from vindeby.campaign.sections.wake_model import is_labelled_4, replaced_part
 from vindeby.errors import CampaignError, Problem, VindebyError
 
 
-def load(path: str | Path) -> Document:
+def load(path: str | Path, windio: WindioOptions | None = None) -> Document:
     """Read a campaign file or, where no such file is, the preset or case of that name; a windIO system, too."""
     name = str(path)
     if name in presets.known() and not Path(path).exists():
@@ -38,23 +50,34 @@ def load(path: str | Path) -> Document:
         raise _refused(name, f"there is neither a file nor {kind} of this name", presets.remedy(name))
     text = read_bounded_text(Path(path), MAX_BYTES)
     if is_windio(text):
-        system: Document = readers().windio_document(Path(path))
+        system: Document = readers().windio_document(Path(path), windio)
         return system
     return with_files(extended(from_text(text, name), Path(path)), Path(path).parent)
 
 
-def load_study(path: Path) -> Document:
-    """Read a study file, which names other files as a campaign file does."""
-    return with_files(from_text(read_bounded_text(path, MAX_BYTES), str(path)), path.parent)
-
-
 def with_files(document: Document, folder: Path) -> Document:
-    """The document with what the files that it names hold; they are read once, here."""
+    """The document with what the files that it names hold, also those of axes; they are read once, here."""
+    document = with_combination_file(document, folder)
+    data, fields = document.data, CampaignFields.model_fields
+    without_site = "site" not in data and "site" in set_whole(data, fields)
+    if without_site:
+        data["site"] = {}  # which a geographic file tells how far grid north is from true north
+    document = _with_files(document, folder)
+    site = data.pop("site") if without_site else data.get("site")
+    convergence = site.get("grid_convergence_deg") if isinstance(site, dict) else None
+    for inner in with_values_read(document, fields, lambda inner: _with_files(inner, folder)):
+        given = inner.data.get("site")
+        if convergence is not None and isinstance(given, dict) and "local" not in given:
+            given.setdefault("grid_convergence_deg", convergence)
+    return document
+
+
+def _with_files(document: Document, folder: Path) -> Document:
     document = with_foreign_files(document, folder)  # first: whether the wind is turned depends on its kind
     if names_geographic_files(document.data, folder):
         document = readers().with_geographic_files(document, folder)
     document = with_boundary_files(document, folder)
-    document = with_neighbour_files(document, folder)
+    document = with_layout_files(document, folder)
     document = with_engine_file(document, folder)
     document = with_local_wind(with_wind_files(document, folder), folder)
     return with_cost_files(document, folder)
@@ -88,11 +111,17 @@ def override(document: Document, assignments: Sequence[str]) -> None:
         if steps == ["crs"]:
             message = "cannot be overridden: coordinates have been read already"
             raise _refused(option, message, "write crs in the campaign file")
-        if steps[-1] == "file" and "source" not in steps:
+        if steps[-1] in ("file", "database") and "source" not in steps:
             message = "cannot be overridden: files have been read already"
             raise _refused(option, message, "write the name of the file in the campaign file")
+        if steps[0] in set_whole(document.data, CampaignFields.model_fields):
+            message = f"cannot be overridden: an axis of the campaign sets {steps[0]}"
+            raise _refused(option, message, "override a value of the axis, e.g. vary.AXIS.NAME=...")
         value = read(text, option, has_lines=False).data if text.strip() else None
-        holder, path = _descend(document.data, steps, option)
+        try:
+            holder, path = descend(document.data, steps)
+        except PathError as error:
+            raise _refused(option, error.message, error.remedy) from None
         holder[path[-1]] = value
         for length in range(1, len(path)):
             document.origins.setdefault(path[:length], Origin(option))
@@ -105,67 +134,19 @@ def override(document: Document, assignments: Sequence[str]) -> None:
         raise CampaignError([document.missing[path] for path in lacking])
 
 
-def _descend(data: Any, steps: Sequence[str], option: str) -> tuple[Any, DataPath]:
-    """The container and the path of what ``steps`` name, opening up short forms on the way."""
-    path: DataPath = ()
-    for position, step in enumerate(steps):
-        if isinstance(data, list):
-            index = _index(data, step)
-            if index is None:
-                known = ", ".join(_labels(data)) or "nothing"
-                message = f"{field_name(path) or 'the campaign'} has no entry {step!r}"
-                raise _refused(option, message, f"it has: {known}")
-            path = (*path, index)
-            if isinstance(data[index], str):
-                data[index] = {data[index]: {}}
-            if not (isinstance(data[index], dict) and step in data[index]):
-                if position == len(steps) - 1:
-                    return data, path
-                data = data[index]
-                continue
-            data = data[index]
-        if not isinstance(data, dict):
-            raise _refused(option, f"{field_name(path)} has no fields of its own", "check the path")
-        path = (*path, step)
-        if position == len(steps) - 1:
-            return data, path
-        inner = data.get(step)
-        if isinstance(inner, str):
-            data[step] = {inner: {}}
-        elif inner is None:
-            data[step] = {}
-        data = data[step]
-    raise AssertionError("steps is never empty")
-
-
-def _index(entries: list[Any], step: str) -> int | None:
-    """Which entry of a list ``step`` names: by number, by its name, or by a key it has."""
-    if step.isdecimal():
-        return int(step) if int(step) < len(entries) else None
-    for index, entry in enumerate(entries):
-        if entry == step or (isinstance(entry, dict) and (entry.get("name") == step or step in entry)):
-            return index
-    return None
-
-
-def _labels(entries: list[Any]) -> list[str]:
-    names = [entry.get("name") or "/".join(entry) if isinstance(entry, dict) else entry for entry in entries]
-    return [str(name) for name in names if isinstance(name, str)]
-
-
-_TOP_LEVEL = re.compile(r"^[\"']?(\w+)[\"']?[ \t]*:", re.MULTILINE)
 _OF_WINDIO = {"wind_farm", "energy_resource", "wind_resource", "boundaries", "performance", "layouts"}
-_OF_OURS = {"farms", "wake", "method", "seeds", "neighbours", "internal_wakes", "output"}
-"""Of campaigns and studies; a study has ``layouts``, too."""
-_INCLUDE = re.compile(r"^[^#\n]*:[ \t]*!include[ \t]", re.MULTILINE)
+_OF_OURS = {"farms", "wake", "method", "seeds", "neighbours", "vary"}
+"""Of campaigns."""
 
 
 def is_windio(text: str) -> bool:
-    """Whether the keys at the margin are those of windIO; no ``!include`` stands in a file of our own."""
-    keys = set(_TOP_LEVEL.findall(text))
-    if keys & _OF_OURS:
-        return False
-    return bool(keys & _OF_WINDIO) or ("site" in keys and bool(_INCLUDE.search(text)))
+    """Whether the outermost keys are those of windIO; no ``!include`` stands in a file of our own."""
+    found = False
+    for key in top_keys(text):
+        if key in _OF_OURS:
+            return False
+        found = found or key in _OF_WINDIO or (key == "site" and "!include" in text)
+    return found
 
 
 _SITE_FORMS = ("weibull", "table", "time_series", "states", "local")

@@ -1,12 +1,13 @@
-"""Text tables with a header: wind series and roses, turbine curves, vertices of a boundary, positions.
+"""Text tables with a header: wind series and roses, turbine curves, prices, depths, vertices, positions, layouts.
 
-One reader splits all of them into cells: by commas, semicolons or tabs, or by what a first line ``sep=;`` says, with
-comments, blank lines, a preamble above the header, and decimal commas. What is refused is described, not shown: a
-campaign file may come from elsewhere and name any file of this machine.
+``COLUMNS`` is the one list of columns: for each quantity, the headings that people write and the unit that vindeby
+needs. ``TableReader.read`` finds the header and the wanted columns, and returns numbers and words with their lines.
+It splits by commas, semicolons or tabs, or by what a first line ``sep=;`` says, with comments, blank lines, a preamble
+above the header, and decimal commas. What is refused is described, not shown: a campaign file may come from elsewhere
+and name any file of this machine.
 
-A transposed boundary, or one in degrees, is a valid polygon of the wrong farm, so nothing is guessed about vertices:
-columns are found by their names, and what can be read in two ways is refused with its line. Only a table of two columns
-without a header is taken as x, y.
+A transposed boundary, or one in degrees, is a valid polygon of the wrong farm, so nothing is guessed about x and y:
+what can be read in two ways is refused with its line. Only a table of two columns without a header is taken as x, y.
 """
 
 import csv
@@ -14,27 +15,133 @@ import io
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from functools import partial
+from functools import lru_cache
 from typing import NamedTuple, NoReturn
 
-from vindeby.campaign.reading.columns import (
-    METRES_WANTED,
-    Column,
-    Pair,
-    find_columns,
-    find_pair,
-    named_columns,
-    names_a_pair,
-    type_column,
-    unit_text,
-)
 from vindeby.campaign.reading.yaml_text import Document, Origin
 from vindeby.campaign.reading.yaml_text import Path as DataPath
 from vindeby.errors import CampaignError, Problem
 from vindeby.text import plural
 
+_UNITS = {
+    "deg": ("deg", "degree", "degrees", "°", "degn", "°n", "degtrue", "dd"),
+    "m/s": ("m/s", "ms-1", "mps", "ms", "m/sec"),
+    "kW": ("kw",),
+    "%": ("%", "percent", "pct"),
+    "km/h": ("km/h", "kmh", "kph", "kmh-1"),
+    "knots": ("kn", "kt", "kts", "knot", "knots"),
+    "mph": ("mph", "mi/h"),
+    "ft/s": ("ft/s", "fps"),
+    "rad": ("rad", "radian", "radians"),
+    "W": ("w",),
+    "MW": ("mw",),
+    "-": ("-", "1", "fraction"),
+    "m": ("m", "metre", "metres", "meter", "meters"),
+    **{unit: (unit,) for unit in ("km", "ft", "feet", "foot", "mi", "nm", "yd", "cm", "mm")},
+}
+_UNIT_OF = {name: unit for unit, names in _UNITS.items() for name in names}
+_IN_WORDS = {"-": "a fraction", "m": "metres", "deg": "degrees"}
+_FORCES = ("n", "mn", "knots")
+"""Units of a thrust that is a force and not a coefficient; in lower case, kN reads as a knot."""
+_BRACKETS = re.compile(r"[\[(<{]\s*([^\])>}]*?)\s*[\])>}]")
+_FILLERS = re.compile(
+    r"at|hub|mean|avg|average|height|\d+(?:\.\d+)?m?|utm(?![xyen]$)\w*|epsg\d*|etrs\d*|wgs\d*|\d+n?|coords?|"
+    r"coordinates?|pos|position|point|vertex|corner"
+)
+METRES_WANTED = "project them to metres first, to UTM for example, with QGIS or pyproj"
+MOST_TURBINES = 100_000
+"""In a table of a layout."""
+
+
+class Column:
+    """What a column may hold: the unit of its values, or ``text``, and its usual names, joined and in lower case.
+
+    ``also`` are other units that it may be in, with how many of each make one of ``unit``.
+    """
+
+    def __init__(self, unit: str, names: str, also: Mapping[str, float] | None = None) -> None:
+        self.unit, self.names, self.also = unit, frozenset(names.split()), also or {}
+
+    def is_named_by(self, heading: str) -> bool:
+        """Return whether a heading is one of the usual names of this column."""
+        name, unit = name_and_unit(heading)
+        return name in self.names and (unit not in _FORCES or unit in self.also)
+
+
+@lru_cache(4096)
+def name_and_unit(heading: str) -> tuple[str, str]:
+    """Return the name without unit, fillers and separators, and the unit.
+
+    ``Wind speed [m/s]`` is a windspeed, ``X_UTM32N`` and ``x coordinate [m]`` are x.
+    """
+    before, slash, last = heading.strip().lstrip("#").strip().lower().rpartition("/")
+    text = f"{before} {last}" if last.strip() in _UNIT_OF else f"{before}{slash}{last}"
+    bracketed = [one for one in _BRACKETS.findall(text) if not _FILLERS.fullmatch(re.sub(r"[\s:_]", "", one))]
+    known = [_UNIT_OF[one] for one in (re.sub(r"[\s.^*·]", "", one) for one in bracketed) if one in _UNIT_OF]
+    unit = next(iter([*known, *bracketed]), "")
+    words = [word for word in re.split(r"[\s_\-,:]+", _BRACKETS.sub(" ", text)) if word]
+    if words[-2:] == ["m", "s"]:
+        words[-2:] = ["m/s"]
+    is_height = words[-1:] == ["m"] and words[-2:-1] and words[-2][0].isdigit()
+    if len(words) > 1 and words[-1] in _UNIT_OF and not words[-1].isdecimal() and not is_height:
+        unit = unit or _UNIT_OF[words[-1]]
+        words.pop()
+    return "".join([word for word in words if not _FILLERS.fullmatch(word)] or words), unit
+
+
+_SPEEDS = {"km/h": 3.6, "knots": 3.6 / 1.852, "mph": 1.0 / 0.44704, "ft/s": 1.0 / 0.3048}
+_DIRECTION = Column(
+    "deg", "winddirection winddirections direction wd dir winddir wdir", {"rad": math.pi / 180.0}
+)
+_FREQUENCY = "probability probabilities p frequency frequencies freq freqval freqvals"
+_DEPTH = "depth waterdepth bathymetry"
+COLUMNS = {
+    "wind direction": _DIRECTION,
+    "wind speed": Column("m/s", "windspeed windspeeds speed ws wspd wsp u", _SPEEDS),
+    "turbulence intensity": Column(
+        "-", "turbulenceintensity turbulenceintensities ti turbulence turb", {"%": 100.0}
+    ),
+    "frequency": Column("-", _FREQUENCY, {"%": 100.0}),
+    "probability": Column("-", _FREQUENCY, {"%": 100.0}),
+    "weight": Column("", "weight weights w"),
+    "time": Column("text", "time times timestamp date datetime timeutc utc"),
+    "direction": _DIRECTION,
+    "sector": Column("", "sector sectors sectornumber", {"deg": 1.0, "-": 1.0}),
+    "a": Column("m/s", "a weibulla scale scaleparameter", _SPEEDS),
+    "k": Column("-", "k weibullk shape shapeparameter"),
+    "sector frequency": Column("-", f"{_FREQUENCY} f sectorfrequency", {"%": 100.0}),
+    "power": Column("kW", "power p powerkw electricalpower", {"W": 1000.0, "MW": 0.001}),
+    "ct": Column("-", "ct thrustcoefficient thrust thrustct"),
+    "cp": Column("-", "cp powercoefficient"),
+    "x": Column("m", "x xcoord utmx"),
+    "y": Column("m", "y ycoord utmy"),
+    "easting": Column("m", "easting eastings east utme"),
+    "northing": Column("m", "northing northings north utmn"),
+    "e": Column("m", "e"),
+    "n": Column("m", "n"),
+    "longitude": Column("m", "lon long lng longitude"),
+    "latitude": Column("m", "lat latitude"),
+    "depth": Column("m", _DEPTH),
+    "height": Column("m", f"{_DEPTH} elevation altitude height z"),
+    "mass": Column("kg", "mass masskg monopilemass monopilemasskg", {"t": 1e-3}),
+    "cost": Column("eur", "cost costeur eur", {"meur": 1e-6}),
+    "price": Column("eur/mwh", "price priceeurpermwh spotprice dayaheadprice"),
+    "type": Column("text", "type turbinetype turbine wtgtype wtg model"),
+    "farm": Column("text", "farm farmname windfarm"),
+    "combination": Column("text", "combination"),
+    "seed": Column("text", "seed"),
+    "from": Column("text", "from"),
+}  # fmt: skip
+WIND = ("wind direction", "wind speed", "turbulence intensity")
+_PAIRS = (("x", "y"), ("easting", "northing"), ("e", "n"))
+_POSITIONS = (*(name for pair in _PAIRS for name in pair), "longitude", "latitude")
+_IDENTIFIERS = re.compile(
+    r"(?:id|fid|oid|gid|objectid|name|part|ring|polygon|farm|area|site|zone|shape|feature|block|lot|tender|label|"
+    r"number|no|nr)"
+)
+"""Words in the heading of a column that may tell one area from another."""
 _SEPARATORS = (";", "\t", ",")
 _SEPARATOR_LINE = re.compile(r"sep=([;,\t|])")
 _DECIMAL_COMMA = re.compile(r"[-+]?(\d+),(\d+)([eE][-+]?\d+)?")
@@ -42,7 +149,67 @@ _LONGEST_PREAMBLE = 100
 _GAPS = frozenset({"", "nan", "na", "n/a", "null", "none", "-", "--"})
 _SHOWN = 8
 _LARGEST_LONGITUDE, _LARGEST_LATITUDE = 360.0, 90.0
-_TWO_COLUMNS = Pair(0, 1, 2, False, ())
+
+Refuse = Callable[[str, str], NoReturn]
+"""Raises with what a header leaves open, and what to do about it."""
+
+
+def named_columns(
+    header: Sequence[str], wanted: Sequence[str], names: Mapping[str, str]
+) -> dict[str, list[int]]:
+    """Return where each quantity is named: by the very name given for it, or else by one of its usual names."""
+    found: dict[str, list[int]] = {}
+    for index, cell in enumerate(header):
+        for key in wanted:
+            usual = cell.strip() not in names.values() and COLUMNS[key].is_named_by(cell)
+            if names[key] == cell.strip() if key in names else usual:
+                found.setdefault(key, []).append(index)
+    return found
+
+
+def find_columns(
+    header: Sequence[str], wanted: Sequence[str], names: Mapping[str, str], refuse: Refuse
+) -> dict[str, int]:
+    """Return where each quantity stands; refuses two columns of one quantity, and an unknown unit."""
+    named = named_columns(header, wanted, names)
+    for quantity in names:
+        if len(named.get(quantity, ())) != 1:
+            message = f"does not have exactly one column with the name that columns: gives for {quantity}"
+            refuse(message, "check columns:")
+    for quantity, (index, *others) in named.items():
+        if others:
+            places = f"columns {index + 1} and {others[0] + 1}"
+            refuse(
+                f"{places} both name the {quantity}: which of them to use is not clear", "keep one of them"
+            )
+        column = COLUMNS[quantity]
+        unit, needed = name_and_unit(header[index])[1], column.unit
+        if needed != "text" and unit not in ("", needed, *column.also):
+            given, into = (_IN_WORDS.get(one, one) for one in (unit, needed))
+            message = f"the column of {quantity} is in {given}; vindeby needs {into}"
+            convert = f"convert it, and name the unit in the header: [{needed}]"
+            refuse(message, METRES_WANTED if unit == "deg" else convert)
+    return {quantity: index for quantity, (index,) in named.items()}
+
+
+def _find_pair(header: Sequence[str], refuse: Refuse) -> dict[str, int]:
+    """Return where x and y stand, in any order, with or without units; refuses what is not clear."""
+    named = named_columns(header, _POSITIONS, {})
+    pairs = [pair for pair in _PAIRS if named.keys() >= set(pair)]
+    if not pairs:
+        if named.keys() & {"longitude", "latitude"}:
+            message = "the columns are longitude and latitude, in degrees; vindeby needs metres"
+            refuse(message, METRES_WANTED)
+        only = f"the header names {', '.join(named)}, which is not a pair of x and y"
+        remedy = "name them x,y or easting,northing"
+        refuse(only if named else "the first line names no columns of x and y", remedy)
+    rivals = {"x", "y", "easting", "northing"}.union(*pairs)
+    places = sorted(place for name in rivals for place in named.get(name, ()))
+    if len(places) > 2:
+        names = ", ".join(header[place].strip() for place in places)
+        refuse(f"the header has {names}: which of them to use is not clear", "keep one pair")
+    found = find_columns(header, pairs[0], {}, refuse)
+    return {axis: found[name] for axis, name in zip(("x", "y"), pairs[0], strict=True)}
 
 
 class TableLine(NamedTuple):
@@ -70,13 +237,20 @@ class Header(NamedTuple):
     above: int
 
 
-class NumberTable(NamedTuple):
-    """The columns that were found, by quantity, and the line of each row."""
+class Table(NamedTuple):
+    """The columns that were found, by quantity: numbers, and words where the column holds text; and the rows."""
 
     columns: dict[str, list[float]]
-    times: list[str] | None
-    lines: list[int]
-    header_line: int
+    words: dict[str, list[str]]
+    units: dict[str, str]
+    """The unit in the heading of each column; empty where it has none."""
+    rows: list[TableLine]
+    header: Header
+
+    @property
+    def lines(self) -> list[int]:
+        """The line of each row."""
+        return [row.line for row in self.rows]
 
 
 class TableReader:
@@ -90,60 +264,150 @@ class TableReader:
         self, source: str, field: str, names: Mapping[str, str] | None = None, gaps: object = None
     ) -> None:
         self.source, self.field, self.names, self.gaps = source, field, names or {}, gaps
+        self.most = math.inf
+        """How many rows a table may have."""
         self.notes: list[str] = []
         self.unused: list[str] = []
         """The columns of the last table that are not among the wanted ones."""
         if gaps not in ("drop", "", None):
-            raise CampaignError(
-                [Problem(source, f"{field}.gaps".lstrip("."), "is not drop", None, "write gaps: drop")]
-            )
+            at = f"{field}.gaps".lstrip(".")
+            raise CampaignError([Problem(source, at, "is not drop", None, "write gaps: drop")])
 
     def refuse(self, line: int, message: str, remedy: str) -> NoReturn:
         """Raise with the file and line."""
         raise CampaignError([Problem(self.source, self.field, message, None, remedy, line)]) from None
 
-    def find_header(self, text: str, fit: Callable[[Sequence[str]], int]) -> Header:
-        """Of the first rows, the one with the best ``fit``, the first of them where several have it."""
+    def read(self, text: str, wanted: Sequence[str], required: Sequence[str]) -> Table:
+        """Return the wanted columns, by their names in ``COLUMNS``; each of those in ``required`` must be there.
+
+        Words may be missing in a row, numbers and times not. A table of x and y needs no header if it has two columns.
+        """
+        has_positions = "x" in wanted
+        header = (
+            self._header_of_positions(text) if has_positions else self.find_header(text, wanted, required)
+        )
+        rows = self._below(text, header)
+        if not rows:
+            self.refuse(1, "has no rows below a header", "is it the right file?")
+        if header.above:
+            self.notes.append(f"not used: {plural(header.above, 'line')} above the header")
+        places = self._places(header, wanted, required)
+        self.unused = [
+            cell or f"column {index + 1}, which has no name"
+            for index, cell in enumerate(header.cells)
+            if index not in places.values()
+        ]
+        numbers = {one: place for one, place in places.items() if COLUMNS[one].unit != "text"}
+        if has_positions:
+            self._refuse_longer_rows(rows, len(header.cells))
+        rows = self._without_gaps(rows, numbers | {one: places[one] for one in ("time",) if one in places})
+        if header.separator == ",":
+            self._refuse_longer_rows(rows, len(header.cells))
+        self._refuse_doubtful_commas(rows, list(numbers.values()))
+        bad = [row for row in rows if any(_parsed(row.cell(place)) is None for place in numbers.values())]
+        if has_positions and bad and 2 * len(bad) >= len(rows):
+            message = "is not a position: it must have two numbers"
+            self.refuse(bad[0].line, message, "is it the right file?")
+        units = {one: name_and_unit(header.cells[place])[1] for one, place in places.items()}
+        columns = {one: self._numbers(rows, place, one, units[one]) for one, place in numbers.items()}
+        words = {one: [row.cell(places[one]) for row in rows] for one in places if one not in numbers}
+        return Table(columns, words, units, rows, header)
+
+    def find_header(self, text: str, wanted: Sequence[str], required: Sequence[str]) -> Header:
+        """Return the row that names most of what is required."""
+
+        def fit(cells: Sequence[str]) -> int:
+            named = named_columns(cells, wanted, self.names)
+            return -1 if cells[0].startswith("#") else sum(quantity in named for quantity in required)
+
+        return self._best_row(text, fit)
+
+    def _header_of_positions(self, text: str) -> Header:
+        """Return the header of a table of x and y, which may be a comment; above the first row where there is none."""
+        header = self._best_row(text, _names_a_pair)
+        above = self._rows(_first_lines(text)[: header.line - 1], header.separator, 1)
+        has_data = any(_parsed(cell) is not None for row in above for cell in row.cells if not row.is_comment)
+        if has_data or not _names_a_pair(header.cells):
+            header = self._best_row(text, lambda cells: not cells[0].startswith("#"))
+            count = len(header.cells)
+            if count == 1 and not header.cells[0].startswith("#"):
+                self.refuse(
+                    header.line, "has only one column", "separate x and y by a comma, a semicolon or a tab"
+                )
+            if any(_parsed(cell) is not None for cell in header.cells):
+                if count > 2:
+                    message = f"has {count} columns and no header that says which of them are x and y"
+                    self.refuse(header.line, message, "add a header line such as id,x,y")
+                return header._replace(line=header.line - 1, cells=["x", "y"])
+        return header._replace(cells=[cell.lstrip("# ") for cell in header.cells])  # savetxt writes "# x,y"
+
+    def _best_row(self, text: str, fit: Callable[[Sequence[str]], int]) -> Header:
+        """Return the one of the first rows with the best ``fit``, the first of them where several have it."""
         lines = _first_lines(text)
-        said = _SEPARATOR_LINE.fullmatch(
-            lines[0].strip(" \n") if lines else ""
-        )  # as spreadsheets may write it
-        first = 1 if said else 0
+        named = _SEPARATOR_LINE.fullmatch(lines[0].strip(" \n") if lines else "")  # spreadsheets may write it
+        first = 1 if named else 0
         found: list[tuple[tuple[int, int, bool], Header]] = []
-        for mark in said[1] if said else _SEPARATORS:
+        for mark in named[1] if named else _SEPARATORS:
             above = 0
             for row in self._rows(lines[first:], mark, first + 1):
                 score = (fit(row.cells), -row.line, len(row.cells) > 1)
                 found.append((score, Header(row.line, row.cells, mark, above)))
                 above += not row.is_comment
         if not found:
-            self.refuse(1, "has no rows of numbers below a header", "is it the right file?")
+            self.refuse(1, "has no rows below a header", "is it the right file?")
         return max(found, key=lambda one: one[0])[1]
 
-    def rows(self, text: str, header: Header) -> list[TableLine]:
-        """The rows below a header, without comments."""
-        rows = self._rows(list(io.StringIO(text, newline=None)), header.separator, 1)
-        return [row for row in rows if row.line > header.line and not row.is_comment]
+    def _below(self, text: str, header: Header) -> list[TableLine]:
+        rows: list[TableLine] = []
+        for row in self._rows(io.StringIO(text, newline=None), header.separator, 1):
+            if row.line > header.line and not row.is_comment:
+                if len(rows) == self.most:
+                    self.refuse(row.line, f"is one row more than {self.most:,}", "is it the right file?")
+                rows.append(row)
+        return rows
 
-    def _rows(self, lines: list[str], separator: str, line: int) -> list[TableLine]:
-        """Lines, the first of them with this number, as cells; without blank ones."""
+    def _rows(self, lines: Iterable[str], separator: str, line: int) -> Iterator[TableLine]:
         reader = csv.reader(lines, delimiter=separator, skipinitialspace=True)
-        rows, first = [], line
+        first = line
         try:
             for cells in reader:
                 stripped = [cell.strip() for cell in cells]
                 while stripped and not stripped[-1]:
                     stripped.pop()  # what a separator at the end of the line makes
                 if stripped:
-                    rows.append(TableLine(line, stripped))
+                    yield TableLine(line, stripped)
                 if first + reader.line_num > line + 1:
                     self.refuse(line, "a quotation mark is not closed on its line", "close it or remove it")
                 line = first + reader.line_num
         except csv.Error:
             self.refuse(line, "cannot be split into columns", "is it the right file?")
-        return rows
 
-    def refuse_doubtful_commas(self, rows: Sequence[TableLine], places: Sequence[int]) -> None:
+    def _places(self, header: Header, wanted: Sequence[str], required: Sequence[str]) -> dict[str, int]:
+        def refuse(message: str, remedy: str) -> NoReturn:
+            self.refuse(header.line, message, remedy)
+
+        places: dict[str, int] = {}
+        if "x" in wanted:
+            places, wanted = _find_pair(header.cells, refuse), [one for one in wanted if one not in "xy"]
+        elif any(_parsed(cell) is not None for cell in header.cells):
+            remedy = f"name the columns, e.g. {','.join(required)}"
+            refuse("has no header that says which column is what", remedy)
+        places |= find_columns(header.cells, wanted, self.names, refuse)
+        for quantity in required:
+            if quantity not in places:
+                remedy = f"name one of the columns {quantity.replace(' ', '_')}"
+                refuse(f"names no column of {quantity}", remedy)
+        return places
+
+    def _refuse_longer_rows(self, rows: Sequence[TableLine], width: int) -> None:
+        """Refuse rows with more cells than there are columns, as decimal commas between commas make them."""
+        for row in rows:
+            if len(row.cells) > width:
+                message = f"has {len(row.cells)} columns instead of {width}"
+                remedy = "give one value for each column; with decimal commas, separate columns by semicolons"
+                self.refuse(row.line, message, remedy)
+
+    def _refuse_doubtful_commas(self, rows: Sequence[TableLine], places: Sequence[int]) -> None:
         """Refuse commas in the cells of these columns that may separate thousands instead of decimals."""
         cells = [(row.line, row.cell(place)) for row in rows for place in places]
         found = [(line, cell) for line, cell in cells if "," in cell]
@@ -157,86 +421,29 @@ class TableReader:
         if found and any("." in cell for _, cell in cells):
             self.refuse(found[0][0], "decimal commas and decimal points are mixed in one file", remedy)
 
-    def header(self, text: str, wanted: Mapping[str, Column], required: Sequence[str]) -> Header:
-        """The row that names most of what is required."""
-
-        def fit(cells: Sequence[str]) -> int:
-            named = named_columns(cells, wanted, self.names)
-            return -1 if cells[0].startswith("#") else sum(quantity in named for quantity in required)
-
-        return self.find_header(text, fit)
-
-    def read(self, text: str, wanted: Mapping[str, Column], required: tuple[str, ...]) -> NumberTable:
-        """The wanted columns; each of those in ``required`` must be there. Times are text."""
-        header = self.header(text, wanted, required)
-        rows = self.rows(text, header)
-        if not rows:
-            self.refuse(1, "has no rows of numbers below a header", "is it the right file?")
-        if header.above:
-            self.notes.append(f"not used: {plural(header.above, 'line')} above the header")
-        places = self._places(header, wanted, required)
-        self.unused = [
-            cell or f"column {index + 1}, which has no name"
-            for index, cell in enumerate(header.cells)
-            if index not in places.values()
-        ]
-        rows = self._without_gaps(rows, places)
-        numbers = [place for quantity, place in places.items() if quantity != "time"]
-        if header.separator == ",":
-            self.refuse_longer_rows(rows, len(header.cells))
-        self.refuse_doubtful_commas(rows, numbers)
-        columns: dict[str, list[float]] = {}
-        for quantity, place in places.items():
-            if quantity == "time":
-                continue
-            columns[quantity] = self.column(rows, place, quantity)
-            if conversion := wanted[quantity].conversion(header.cells[place]):
-                unit, divisor = conversion
-                columns[quantity] = [value / divisor for value in columns[quantity]]
-                into = unit_text(wanted[quantity].unit)
-                self.notes.append(f"the {quantity} is converted from {unit} to {into}")
-        times = [row.cell(places["time"]) for row in rows] if "time" in places else None
-        return NumberTable(columns, times, [row.line for row in rows], header.line)
-
-    def refuse_longer_rows(self, rows: Sequence[TableLine], width: int) -> None:
-        """Refuse rows with more cells than there are columns, as decimal commas between commas make them."""
-        for row in rows:
-            if len(row.cells) > width:
-                self.refuse(
-                    row.line,
-                    f"has {len(row.cells)} columns instead of {width}",
-                    "give one value for each column; with decimal commas, separate columns by semicolons",
-                )
-
-    def column(self, rows: Sequence[TableLine], place: int, quantity: str) -> list[float]:
-        """The numbers of a column."""
+    def _numbers(self, rows: Sequence[TableLine], place: int, quantity: str, unit: str) -> list[float]:
+        """Return the numbers of a column, in the unit that vindeby needs."""
         numbers = []
         for row in rows:
             value = _parsed(row.cells[place])
             if value is None:
-                remedy = "write a number, with a decimal point"
-                self.refuse(row.line, f"the {quantity} is not a number", remedy)
+                self.refuse(
+                    row.line, f"the {quantity} is not a number", "write a number, with a decimal point"
+                )
             if not math.isfinite(value):
-                remedy = "fill the gap, or remove the line"
-                self.refuse(row.line, f"the {quantity} is not a finite number", remedy)
+                message = f"the {quantity} is not a finite number"
+                self.refuse(row.line, message, "fill the gap, or remove the line")
             numbers.append(value)
-        return numbers
-
-    def _places(
-        self, header: Header, wanted: Mapping[str, Column], required: tuple[str, ...]
-    ) -> dict[str, int]:
-        if any(_parsed(cell) is not None for cell in header.cells):
-            remedy = f"name the columns, e.g. {','.join(required)}"
-            self.refuse(header.line, "has no header that says which column is what", remedy)
-        places = find_columns(header.cells, wanted, self.names, partial(self.refuse, header.line))
-        for quantity in required:
-            if quantity not in places:
-                remedy = f"name one of the columns {quantity.replace(' ', '_')}"
-                self.refuse(header.line, f"names no column of {quantity}", remedy)
-        return places
+        column = COLUMNS[quantity]
+        divisor = column.also.get(unit, 1.0)
+        if divisor == 1.0:
+            return numbers
+        into = _IN_WORDS.get(column.unit, column.unit)
+        self.notes.append(f"the {quantity} is converted from {unit} to {into}")
+        return [value / divisor for value in numbers]
 
     def _without_gaps(self, rows: list[TableLine], places: Mapping[str, int]) -> list[TableLine]:
-        """The rows that have all they should have; rows with gaps are dropped or refused, all of them together."""
+        """Return the rows that have all they should have; drops or refuses the others, all of them together."""
         gaps: dict[int, tuple[str, str]] = {}
         for row in rows:
             for quantity, place in places.items():
@@ -269,13 +476,13 @@ class TableReader:
         drop = ", or write gaps: drop" if self.gaps is not None else ""
         self.refuse(lines[0], message, f"fill the gap, or remove the line{drop}")
 
-    def check_range(self, table: NumberTable, quantity: str, low: float, high: float, remedy: str) -> None:
+    def check_range(self, table: Table, quantity: str, low: float, high: float, remedy: str) -> None:
         """Refuse the first value of a column that is not from ``low`` to ``high``."""
-        for line, value in zip(table.lines, table.columns.get(quantity, ()), strict=False):
+        for row, value in zip(table.rows, table.columns.get(quantity, ()), strict=False):
             if not low <= value <= high:
-                self.refuse(line, f"the {quantity} {value:g} is not from {low:g} to {high:g}", remedy)
+                self.refuse(row.line, f"the {quantity} {value:g} is not from {low:g} to {high:g}", remedy)
 
-    def check_wind(self, table: NumberTable) -> None:
+    def check_wind(self, table: Table) -> None:
         """Refuse directions, speeds and turbulence intensities that cannot be."""
         self.check_range(table, "wind direction", 0.0, 360.0, "give it in degrees, clockwise from north")
         self.check_range(table, "wind speed", 0.0, 100.0, "give it in m/s")
@@ -283,100 +490,59 @@ class TableReader:
         self.check_range(table, "turbulence intensity", 1e-9, 1.0 - 1e-9, remedy)
 
 
-def read_vertices(text: str, source: str, field: str) -> Document:
-    """The vertices of a table as data, with the line of each; ``source`` and ``field`` are used in messages."""
-    reader = TableReader(source, field)
-    rows, _, pair = _position_rows(text, reader)
-    for name, index in pair.identifiers:
-        values = {row.cell(index) for row in rows}
-        if 2 <= len(values) <= len(rows) / 2:
-            message = f"the column {name!r} has {len(values)} values for {len(rows)} vertices"
-            remedy = "write one file for each area, or polygons in a YAML file"
-            reader.refuse(rows[0].line, f"{message}: it may hold several areas", remedy)
-    return _in_metres(reader, rows, pair)
+def read_layout_table(text: str, reader: TableReader, known: Iterable[str] = (), remedy: str = "") -> Table:
+    """Return a table of turbines: x and y, and maybe ``type``, which must be one of the ``known``, and ``farm``.
 
-
-def read_positions(
-    text: str, source: str, field: str, known: Sequence[str] | None
-) -> tuple[Document, list[str] | None]:
-    """Positions as ``read_vertices`` reads vertices; and, where a column has it, the type of each, a known one.
-
-    Without known types, a column of types is passed over.
+    Refuses, with the line: no columns x and y, a cell too few or too many, NaN, degrees, an empty type or farm in a
+    column of them, and more than ``MOST_TURBINES`` rows.
     """
+    reader.most = MOST_TURBINES
+    table, types = read_coordinates(text, reader, ("type", "farm")), [*known]
+    for name, words in table.words.items():
+        for line, word in zip(table.lines, words, strict=True):
+            if not word:
+                reader.refuse(line, f"names no {name}", f"name it, or remove the column {name}")
+            if name == "type" and types and word not in types:
+                message = "names a type that is not described"
+                reader.refuse(line, message, f"known: {', '.join(types)}{remedy}")
+    return table
+
+
+def read_coordinates(text: str, reader: TableReader, words: Sequence[str] = ()) -> Table:
+    """Return a table with x and y, and what it has of ``words``; refuses coordinates that look like degrees."""
+    table = reader.read(text, ("x", "y", *words), ("x", "y"))
+    x, y = table.columns["x"], table.columns["y"]
+    if {table.units["x"], table.units["y"]} != {"m"} and look_like_degrees(x, y):
+        message = "the coordinates look like degrees of longitude and latitude; vindeby needs metres"
+        remedy = f"{METRES_WANTED}; if they are metres, name the columns x [m],y [m]"
+        reader.refuse(table.rows[0].line, message, remedy)
+    return table
+
+
+def read_vertices(text: str, source: str, field: str) -> Document:
+    """Return the vertices of a table as data, with the line of each; ``source`` and ``field`` are used in messages."""
     reader = TableReader(source, field)
-    rows, names, pair = _position_rows(text, reader)
-    document = _in_metres(reader, rows, pair)
-    column = None if known is None else type_column(names, partial(reader.refuse, 1))
-    if column is None or known is None:
-        return document, None
-    remedy = f"known: {', '.join(known)}; describe others under turbines: of this entry"
-    for row in rows:
-        if (name := row.cell(column)) not in known:
-            reader.refuse(row.line, "names a type that is not described" if name else "names no type", remedy)
-    return document, [row.cell(column) for row in rows]
+    table = read_coordinates(text, reader)
+    for index, heading in enumerate(table.header.cells):
+        words = [word for word in re.findall(r"[^\W_]+", heading.lower()) if _IDENTIFIERS.fullmatch(word)]
+        values = {row.cell(index) for row in table.rows}
+        if words and heading in reader.unused and 2 <= len(values) <= len(table.rows) / 2:
+            message = f"the column {words[0]!r} has {len(values)} values for {len(table.rows)} vertices"
+            remedy = "write one file for each area, or polygons in a YAML file"
+            reader.refuse(table.rows[0].line, f"{message}: it may hold several areas", remedy)
+    pairs = zip(table.columns["x"], table.columns["y"], strict=True)
+    origins: dict[DataPath, Origin] = {(): Origin(source)}
+    origins |= {(index,): Origin(source, line) for index, line in enumerate(table.lines)}
+    return Document([list(pair) for pair in pairs], origins)
 
 
-def _position_rows(text: str, reader: TableReader) -> tuple[list[TableLine], list[str], Pair]:
-    """The rows of a table of x and y, the names in its header, and where x and y stand."""
-    if not text.strip():
-        return [], [], _TWO_COLUMNS
-    named = reader.find_header(text, _names_a_pair)
-    first = reader.find_header(text, lambda cells: not cells[0].startswith("#"))
-    has_pair = names_a_pair(_without_mark(named.cells))
-    above = [row for row in reader.rows(text, named._replace(line=0)) if row.line < named.line]
-    if has_pair and not any(_parsed(cell) is not None for row in above for cell in row.cells):
-        first = named
-    rows = reader.rows(text, first)
-    if (first is named and has_pair) or _is_header(first, reader):
-        names = _without_mark(first.cells)
-        return rows, names, find_pair(names, partial(reader.refuse, first.line))
-    is_comment = first.cells[0].startswith("#")
-    return rows if is_comment else [TableLine(first.line, first.cells), *rows], [], _TWO_COLUMNS
-
-
-def _is_header(first: Header, reader: TableReader) -> bool:
-    """Whether the first row names columns; refuses data that do not show which columns are x and y."""
-    if first.cells[0].startswith("#"):
-        return False
-    if len(first.cells) == 1:
-        remedy = "separate x and y by a comma, a semicolon or a tab"
-        reader.refuse(first.line, "has only one column", remedy)
-    if all(_parsed(cell) is None for cell in first.cells):
-        return True
-    if len(first.cells) > 2:
-        message = f"has {len(first.cells)} columns and no header that says which of them are x and y"
-        reader.refuse(first.line, message, "add a header line such as id,x,y")
-    return False
-
-
-def _in_metres(reader: TableReader, rows: Sequence[TableLine], pair: Pair) -> Document:
-    """The positions, with the line of each."""
-    places = (pair.x, pair.y)
-    reader.refuse_longer_rows(rows, pair.width)
-    for row in rows:
-        if not all(map(row.cell, places)):
-            reader.refuse(row.line, "has no value for x or y", "give both on each line")
-    reader.refuse_doubtful_commas(rows, places)
-    words = [row for row in rows if any(_parsed(row.cell(place)) is None for place in places)]
-    if words and 2 * len(words) >= len(rows):
-        message = "is not a position: it must have two numbers"
-        reader.refuse(words[0].line, message, "is it the right file?")
-    x, y = (reader.column(rows, place, name) for place, name in zip(places, "xy", strict=True))
-    if rows and not pair.in_metres:
-        low, high = sorted(max(map(abs, column)) for column in (x, y))
-        if low <= _LARGEST_LATITUDE and high <= _LARGEST_LONGITUDE:
-            reader.refuse(
-                rows[0].line,
-                "the coordinates look like degrees of longitude and latitude; vindeby needs metres",
-                f"{METRES_WANTED}; if they are metres, name the columns x [m],y [m]",
-            )
-    origins: dict[DataPath, Origin] = {(): Origin(reader.source)}
-    origins |= {(index,): Origin(reader.source, row.line) for index, row in enumerate(rows)}
-    return Document([list(one) for one in zip(x, y, strict=True)], origins)
+def look_like_degrees(x: Sequence[float], y: Sequence[float]) -> bool:
+    """Return whether all coordinates may be longitudes and latitudes, in either order."""
+    low, high = sorted(max(map(abs, column)) for column in (x, y))
+    return low <= _LARGEST_LATITUDE and high <= _LARGEST_LONGITUDE
 
 
 def _first_lines(text: str) -> list[str]:
-    """The lines among which a header is looked for; comments are not counted."""
     lines: list[str] = []
     counted = 0
     for line in io.StringIO(text, newline=None):
@@ -388,19 +554,13 @@ def _first_lines(text: str) -> list[str]:
 
 
 def _names_a_pair(cells: Sequence[str]) -> int:
-    """How well a row names x and y: a comment only where no other row does."""
-    if not names_a_pair(_without_mark(cells)):
-        return 0
-    return 1 if cells[0].startswith("#") else 2
-
-
-def _without_mark(cells: Sequence[str]) -> list[str]:
-    """The names in a header, which may be a comment: NumPy's ``savetxt`` writes ``# x,y``."""
-    return [cell.lstrip("# ") for cell in cells]
+    """How well a row names coordinates: a comment only where no other row does."""
+    named = named_columns([cell.lstrip("# ") for cell in cells], _POSITIONS, {}).keys()
+    is_named = any(named >= set(pair) for pair in (*_PAIRS, ("longitude", "latitude")))
+    return 0 if not is_named else 1 if cells[0].startswith("#") else 2
 
 
 def _parsed(cell: str) -> float | None:
-    """A number, perhaps with a decimal comma; None for anything else."""
     if "_" in cell:
         return None
     try:
@@ -418,7 +578,6 @@ def _is_surely_decimal(cell: str) -> bool:
 
 
 def _month(row: TableLine, place: int | None) -> int | None:
-    """The month of a row; None where it has no time."""
     try:
         return None if place is None else datetime.fromisoformat(row.cell(place)).month
     except ValueError:
@@ -426,7 +585,7 @@ def _month(row: TableLine, place: int | None) -> int | None:
 
 
 def find_time_problem(times: Sequence[str]) -> tuple[int, str, str] | None:
-    """Of the first entry that is not a time or not after the one before: which, why, and what to do."""
+    """Describe the first entry that is not a time, or not later than the entry before it; None if there is none."""
     before: datetime | None = None
     for index, text in enumerate(times):
         try:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, NoReturn
 
@@ -21,6 +22,9 @@ from vindeby.text import one_line
 MAX_BYTES = 16_000_000
 MAX_DEPTH = 40
 MAX_NODES = 2_000_000
+MAX_KEYS = 20_000
+_LONGEST_INTEGER = 250
+"""In characters: longer ones, also hexadecimal, have no float64, and Python refuses to print thousands of digits."""
 _LONGEST_FIELD = 100
 _MOST_SHOWN, _LONGEST_SHOWN = 30, 60
 
@@ -89,6 +93,8 @@ def resolve(text: str) -> str | int | float | bool | None:
     if text in _CONSTANTS:
         return _CONSTANTS[text]
     if _INTEGER.fullmatch(text):
+        if len(text) > _LONGEST_INTEGER:
+            raise ValueError(f"an integer of {len(text)} digits")
         return int(text, 0) if text[:2] in ("0o", "0x") else int(text)
     return float(text) if _FLOAT.fullmatch(text) else text
 
@@ -109,6 +115,18 @@ def read(text: str, source: str, *, has_lines: bool = True, includes: bool = Fal
     except yaml.YAMLError as error:
         reason = getattr(error, "reason", None) or "it holds characters that YAML does not allow"
         reader.refuse(f"not valid YAML: {reason}", None, remedy="save the file as plain UTF-8 text")
+
+
+def top_keys(text: str) -> Iterator[str]:
+    """Yield each key of the outermost mapping, as far as the text is YAML."""
+    depth, is_key = 0, True
+    with suppress(yaml.YAMLError):
+        for event in yaml.parse(text, Loader=_PARSER):
+            if depth == 1 and isinstance(event, yaml.NodeEvent):
+                if is_key and isinstance(event, yaml.ScalarEvent):
+                    yield event.value
+                is_key = not is_key
+            depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
 
 
 def write(data: Any) -> str:
@@ -204,6 +222,10 @@ class _Reader:
         mapping: dict[str, Any] = {}
         while not isinstance(named := self._next(path), yaml.MappingEndEvent):
             key = self._key(named, mapping)
+            if len(mapping) >= MAX_KEYS:
+                self.refuse(
+                    f"a mapping of more than {MAX_KEYS:,} keys", named, remedy="is it the right file?"
+                )
             value = self._value(self._next((*path, key)), (*path, key), named)
             if key in mapping and mapping[key] != value:
                 message = f"duplicate key {key!r} with another value"
@@ -236,7 +258,6 @@ class _Reader:
             self.refuse("YAML tags are not supported", event, value=event.tag, remedy="remove the tag")
 
     def refuse(self, message: str, at: Any, *, remedy: str, value: str | None = None) -> NoReturn:
-        """Raise for what begins with this event or error mark."""
         mark = getattr(at, "start_mark", at)
         line = mark.line + 1 if mark is not None and self.has_lines else None
         raise CampaignError(
@@ -246,7 +267,7 @@ class _Reader:
 
 def field_name(path: Path) -> str:
     """A path as people write it: ``farms[2].boundary.polygon[0]``."""
-    name = "".join(_steps(path)).lstrip(".")
+    name = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path).lstrip(".")
     return name if len(name) <= _LONGEST_FIELD else f"{name[:_LONGEST_FIELD]}..."
 
 
@@ -276,8 +297,3 @@ def _left(value: Any, path: Path, used: Collection[Path], around: Collection[Pat
     inner = value.items() if isinstance(value, dict) else enumerate(value if isinstance(value, list) else ())
     for key, entry in inner:
         yield from _left(entry, (*path, key), used, around)
-
-
-def _steps(path: Path) -> Iterator[str]:
-    for step in path:
-        yield f"[{step}]" if isinstance(step, int) else f".{step}"

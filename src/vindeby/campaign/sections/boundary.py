@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 from collections.abc import Sequence
 from typing import Annotated, Any, NoReturn, Self
 
@@ -31,29 +32,18 @@ def clean_ring(vertices: tuple[Vertex, ...]) -> tuple[Vertex, ...]:
     if len(kept) > 1 and kept[0] == kept[-1]:
         kept.pop()
     different, last = len(set(kept)), len(vertices) - 1
-    require(
-        different >= 3,
-        f"the polygon is open: {different} different vertices (the last is vertex {last}) enclose nothing",
-        "give at least three; the last is joined to the first by itself",
-        *((last,) if vertices else ()),
-    )
+    wrong = f"the polygon is open: {different} different vertices (the last is vertex {last}) enclose nothing"
+    remedy = "give at least three; the last is joined to the first by itself"
+    require(different >= 3, wrong, remedy, *((last,) if vertices else ()))
     gap = closing_gap_m(kept)
-    require(
-        gap is None,
-        f"the polygon is open by {gap or 0.0:.3g} m: vertex {last} almost meets vertex 0",
-        "make the two equal, or leave the last one out",
-        last,
-    )
-    hull = shapely.MultiPoint(kept).convex_hull  # the ring itself may cross, and then its area says nothing
+    wrong = f"the polygon is open by {gap or 0.0:.3g} m: vertex {last} almost meets vertex 0"
+    require(gap is None, wrong, "make the two equal, or leave the last one out", last)
+    hull = shapely.convex_hull(shapely.multipoints(kept))  # of a ring that crosses, the area says nothing
     far = max(range(len(kept)), key=lambda index: math.dist(kept[0], kept[index]))
-    require(
-        hull.area > 1e-9 * hull.length**2,
-        f"the polygon has no area: all its vertices lie on the line from vertex 0 to vertex {far}",
-        "correct the vertices",
-        far,
-    )
-    if not shapely.Polygon(kept).is_valid:
-        _refuse_crossing(kept)
+    wrong = f"the polygon has no area: all its vertices lie on the line from vertex 0 to vertex {far}"
+    require(hull.area > 1e-9 * hull.length**2, wrong, "correct the vertices", far)
+    if (reason := shapely.is_valid_reason(shapely.polygons(kept))) != "Valid Geometry":
+        _refuse_crossing(kept, reason)
     return tuple(kept)
 
 
@@ -65,15 +55,16 @@ def closing_gap_m(ring: Sequence[Vertex]) -> float | None:
     return gap if gap < 1e-3 * sum(math.dist(a, b) for a, b in itertools.pairwise(ring)) else None
 
 
-def _refuse_crossing(ring: Sequence[Vertex]) -> NoReturn:
-    """Name two edges that meet; those of a ring that is not valid may meet nowhere, by rounding."""
-    count = len(ring)
-    edges = [shapely.LineString([ring[index], ring[(index + 1) % count]]) for index in range(count)]
-    first, second = shapely.STRtree(edges).query(edges, predicate="intersects")
-    for one, other in sorted(zip(first.tolist(), second.tolist(), strict=True)):
+def _refuse_crossing(ring: Sequence[Vertex], reason: str) -> NoReturn:
+    """Name two edges that meet where shapely finds the ring invalid; by rounding, no two may meet there."""
+    count, where = len(ring), re.search(r"\[(\S+) (\S+)\]", reason)
+    edges = np.asarray(shapely.linestrings(np.stack([ring, np.roll(ring, -1, axis=0)], axis=1)))
+    place = shapely.Point(*map(float, where.groups())) if where else shapely.Point()
+    near = np.flatnonzero(shapely.distance(edges, place) <= _NEARLY_CLOSED_M).tolist()
+    for one, other in itertools.combinations(near, 2):
         meeting = shapely.intersection(edges[one], edges[other])
         next_to_each_other = other - one in (1, count - 1) and meeting.length == 0.0
-        if one >= other or next_to_each_other or meeting.is_empty:
+        if next_to_each_other or meeting.is_empty:
             continue
         x, y = shapely.get_coordinates(meeting)[0]
         raise refusal(
@@ -82,7 +73,6 @@ def _refuse_crossing(ring: Sequence[Vertex]) -> NoReturn:
             remedy="put the vertices in order around the area",
             at=(other,),
         )
-    reason = shapely.is_valid_reason(shapely.Polygon(ring))
     raise refusal(f"the polygon is not simple: {reason}", remedy="redraw it")
 
 
@@ -94,12 +84,13 @@ def most_points(area: BaseGeometry, spacing_m: float) -> int:
     (Acta Mathematica 105, 1961) has N <= 2 A / (sqrt(3) s^2) + P / (2 s) + 1, here for the convex hull.
     """
     total = 0
-    for piece in shapely.get_parts(area):
-        grown = piece.buffer(spacing_m / 2, quad_segs=64).area
-        by_area = grown / (math.pi * spacing_m**2 / 4)
+    for piece in () if area.is_empty else shapely.get_parts(area):
         hull = piece.convex_hull
-        by_oler = 2 * hull.area / (math.sqrt(3) * spacing_m**2) + hull.length / (2 * spacing_m) + 1
-        total += math.floor(min(by_area, by_oler) * _ARCS_ARE_CHORDS)
+        least = 2 * hull.area / (math.sqrt(3) * spacing_m**2) + hull.length / (2 * spacing_m) + 1
+        if piece.area < hull.area:  # for a convex piece, the other bound is never smaller
+            grown = piece.buffer(spacing_m / 2, quad_segs=64).area
+            least = min(least, grown / (math.pi * spacing_m**2 / 4))
+        total += math.floor(least * _ARCS_ARE_CHORDS)
     return total
 
 
@@ -117,12 +108,15 @@ def grid_inside(
 
 
 def random_fill(
-    points: np.ndarray[tuple[int, int], np.dtype[np.float64]], spacing_m: float, seed: int = 0
+    points: np.ndarray[tuple[int, int], np.dtype[np.float64]], spacing_m: float, count: int
 ) -> int:
-    """How many of ``points`` one random order of placing takes before none is left at the spacing."""
-    free = points[np.random.default_rng(seed).permutation(len(points))]
+    """How many points of a grid, at most ``count``, one random order of placing takes before none is left."""
+    steps = [np.diff(np.unique(axis)).min(initial=np.inf) for axis in points.T]
+    if len(points) > (count - 1) * math.prod(2 * math.floor(spacing_m / step) + 1 for step in steps):
+        return count  # whichever are placed, they rule out fewer than there are
+    free = points[np.random.default_rng(0).permutation(len(points))]
     taken = 0
-    while len(free):
+    while len(free) and taken < count:
         taken += 1
         free = free[np.hypot(*(free - free[0]).T) >= spacing_m]
     return taken
@@ -161,7 +155,7 @@ class Exclusion(OneOf):
         return self.circle.shape() if self.circle is not None else shapely.Polygon(self.polygon)
 
 
-class Boundary(OneOf):
+class BoundarySection(OneOf):
     """One polygon, several polygons or a circle, less what is excluded."""
 
     beside = ("exclusions",)
@@ -192,7 +186,8 @@ class Boundary(OneOf):
 
     def shape(self) -> BaseGeometry:
         """The whole area as one geometry."""
-        outer = self.circle.shape() if self.circle else shapely.union_all([*map(shapely.Polygon, self.rings)])
+        parts = [self.circle.shape()] if self.circle else [shapely.polygons(ring) for ring in self.rings]
+        outer = parts[0] if len(parts) == 1 else shapely.union_all(parts)
         if not self.exclusions:
             return outer
         return outer.difference(shapely.union_all([hole.shape() for hole in self.exclusions]))

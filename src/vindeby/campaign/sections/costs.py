@@ -75,7 +75,6 @@ class TurbineCost(Section):
 
 
 def _one_list(rows: Any) -> Any:
-    """Nested lists as one."""
     if not isinstance(rows, list | tuple) or not all(isinstance(row, list | tuple) for row in rows):
         return rows
     remedy = "give for each x the depths of every y"
@@ -158,7 +157,7 @@ class DepthCurve(OneOf):
         return found
 
 
-class Foundation(Section):
+class FoundationSection(Section):
     """What the foundation of each turbine costs in EUR: by depth, and a fixed part such as a transition piece."""
 
     depth: Depth
@@ -231,7 +230,7 @@ class Cables(Section):
         return {**rest, "substations": [self.substations_of(farm)]}
 
 
-class Costs(Section):
+class CostsSection(Section):
     """What the farm costs: capex once and opex per year, over its life and at a discount rate."""
 
     discount: Annotated[Number, Field(ge=0.0, lt=1.0)]
@@ -240,7 +239,7 @@ class Costs(Section):
     """The life of the farm in years, 1 or more."""
     turbine: TurbineCost
     """What each turbine costs."""
-    foundation: Foundation | None = None
+    foundation: FoundationSection | None = None
     """What each foundation costs, and the water depth."""
     cables: Cables | None = None
     """The cables between turbines and substations, and what they cost."""
@@ -309,7 +308,6 @@ AGAINST = {
 _OTHER_FORMS = [
     {"enum": [word for word in _WORDS if word != "npv"]},
     {"type": "array", "prefixItems": [{"const": "aep"}, {"enum": [*AGAINST]}]},
-    {"type": "object", "required": ["maximise"], "description": "The key of older versions for `of`."},
 ]
 
 
@@ -341,8 +339,6 @@ class Objective(Section):
         if isinstance(data, list | tuple):
             require(len(data) == 2, "is not a pair of objectives", "write two, e.g. [aep, cable_length]")
             return {"of": data[0], "against": data[1]}
-        if isinstance(data, dict):
-            return {"of" if key == "maximise" else key: value for key, value in data.items()}
         return data
 
     @model_validator(mode="after")

@@ -9,15 +9,28 @@ from collections.abc import Sequence
 from typing import Annotated, Any, Literal, Self
 
 import shapely
-from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, Strict, Tag, model_validator
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    ConfigDict,
+    Discriminator,
+    Field,
+    Strict,
+    Tag,
+    model_validator,
+)
 from shapely.geometry.base import BaseGeometry
 
 from vindeby.campaign.reading.yaml_text import Path
-from vindeby.campaign.sections.boundary import Boundary, Exclusion, Vertex
-from vindeby.campaign.sections.turbines import Turbine
+from vindeby.campaign.sections.boundary import BoundarySection, Exclusion, Vertex
+from vindeby.campaign.sections.layouts import MAX_TURBINES as MAX_TURBINES
+from vindeby.campaign.sections.layouts import LayoutsSection
+from vindeby.campaign.sections.method import Pin
+from vindeby.campaign.sections.turbines import TurbineSection
 from vindeby.campaign.sections.values import (
     NAMED,
     Count,
+    Date,
     Day,
     Name,
     NotNegative,
@@ -31,8 +44,6 @@ from vindeby.campaign.sections.values import (
     require,
 )
 from vindeby.text import plural
-
-MAX_TURBINES = 10_000
 
 
 class CountRange(Section):
@@ -60,7 +71,6 @@ def _not_none(value: int | CountRange) -> int | CountRange:
 
 
 def _one_number(value: int | CountRange) -> int | CountRange:
-    """A range of one number is that number."""
     return value.most if isinstance(value, CountRange) and value.fewest == value.most else value
 
 
@@ -133,23 +143,25 @@ class Amount(Section):
 
     @model_validator(mode="after")
     def _one_way_only(self) -> Self:
+        self.refuse_unlike_amounts()
+        return self
+
+    def refuse_unlike_amounts(self) -> None:
+        """Refuse two ways to say how many turbines there are."""
         given = [name for name in ("n_turbines", "capacity_mw", "mix") if getattr(self, name) is not None]
         if self.mix_is_chosen and given == ["n_turbines", "mix"]:
             self._refuse_chosen_mix()
-            return self
+            return
         needed = "a mix with ranges needs the number of all turbines"
         require(not self.mix_is_chosen or len(given) > 1, needed, "give n_turbines beside it", "mix")
         require(len(given) < 2, f"{' and '.join(given[:2])} exclude each other", "give one", *given[1:2])
-        return self
 
     def _refuse_chosen_mix(self) -> None:
         total, ranges = self.n_turbines, self.mix_ranges().values()
         if not isinstance(total, int):
-            raise refusal(
-                "the search chooses either the number of turbines or the mix",
-                remedy="give n_turbines as one number, or a mix without ranges",
-                at=("n_turbines",),
-            )
+            wrong = "the search chooses either the number of turbines or the mix"
+            remedy = "give n_turbines as one number, or a mix without ranges"
+            raise refusal(wrong, remedy=remedy, at=("n_turbines",))
         few, many = sum(few for few, _ in ranges), sum(many for _, many in ranges)
         wrong = f"makes {few:,} to {many:,} turbines, but n_turbines is {total:,}"
         require(few <= total <= many, wrong, "make the two agree", "mix")
@@ -184,12 +196,12 @@ class Spacing(OneOf):
         return self.metres if self.metres is not None else (self.diameters or 0.0) * rotor_diameter_m
 
 
-class Zone(Amount):
+class ZoneSection(Amount):
     """A part of a farm: an area, and how much stands in it."""
 
     name: Name
     """Unique among the zones of the farm."""
-    boundary: Boundary
+    boundary: BoundarySection
     """Where its turbines may stand."""
     since: Annotated[Day | None, Field(alias="from")] = None
     """With search: in-turn, the date when it is built; by default before those that say it."""
@@ -199,7 +211,6 @@ _Rounds = Annotated[Count, Field(le=1000)]
 
 
 def _until_settled(value: Any) -> Any:
-    """The number of rounds that stands for ``until-settled``; anything else as it is."""
     known = not isinstance(value, str) or value == "until-settled"
     require(known, "is not a number of rounds", "write a whole number, or until-settled")
     return 200 if isinstance(value, str) else value
@@ -217,9 +228,9 @@ class Farm(Amount):
 
     name: Name
     """Unique among the farms."""
-    one_boundary: Annotated[Boundary | None, Field(alias="boundary")] = None
+    one_boundary: Annotated[BoundarySection | None, Field(alias="boundary")] = None
     """Where turbines may stand."""
-    zones: Annotated[tuple[Zone, ...], *NAMED] | None = None
+    zones: Annotated[tuple[ZoneSection, ...], *NAMED] | None = None
     """Several areas, each with its own amount."""
     search: Literal["together", "in-turn"] | None = None
     """Search all zones together, or one after the other."""
@@ -231,9 +242,11 @@ class Farm(Amount):
     """With search: in-turn, what a zone maximises: its own energy, or that of all turbines that stand."""
     neighbours: Neighbours | None = None
     """Turbines that stand already, besides the campaign's."""
+    start: LayoutsSection | None = None
+    """The layout that its searches start from, instead of the campaign's."""
 
     @property
-    def boundary(self) -> Boundary:
+    def boundary(self) -> BoundarySection:
         """The whole area; of zones, all of them put together, with circles as polygons good to 1e-4 of their area."""
         if self.one_boundary is not None:
             return self.one_boundary
@@ -294,37 +307,30 @@ class Farm(Amount):
             self._refuse_mixes(zones)
         return self
 
-    def _refuse_amounts(self, zones: tuple[Zone, ...]) -> None:
+    def _refuse_amounts(self, zones: tuple[ZoneSection, ...]) -> None:
         for name in ("n_turbines", "capacity_mw"):
             require(getattr(self, name) is None, "is said by the zones", "give it in each zone instead", name)
         levels: list[tuple[Amount, tuple[str | int, ...]]] = [(self, ())]
         for index, zone in enumerate(zones):
             levels.append((zone, ("zones", index)))
-            require(
-                zone.amount_is_said,
-                f"the number of turbines in zone {zone.name!r} is missing",
-                "give n_turbines, capacity_mw or mix for the zone",
-                "zones",
-                index,
-            )
+            wrong = f"the number of turbines in zone {zone.name!r} is missing"
+            remedy = "give n_turbines, capacity_mw or mix for the zone"
+            require(zone.amount_is_said, wrong, remedy, "zones", index)
         for level, at in levels:
             for name, chosen in (("n_turbines", level.count_range), ("mix", level.mix_is_chosen)):
                 remedy = "give fixed numbers in the zones, or make each zone a farm of its own"
                 require(not chosen, "a range is for a farm with one boundary", remedy, *at, name)
 
-    def _refuse_mixes(self, zones: tuple[Zone, ...]) -> None:
+    def _refuse_mixes(self, zones: tuple[ZoneSection, ...]) -> None:
         whole = self.mix is not None
         for index, zone in enumerate(zones):
             at, own = ("zones", index), zone.mix is not None
             require(not (whole and own), "the farm has a mix too", "give one of the two", *at, "mix")
             alike = own == (zones[0].mix is not None)
             require(alike, "only some zones have a mix", "give every zone one, or the farm", *at)
-            require(
-                not whole or zone.n_turbines is not None,
-                "a mix of the whole farm needs the number of turbines in each zone",
-                "give n_turbines for the zone, or a mix for each zone",
-                *at,
-            )
+            wrong = "a mix of the whole farm needs the number of turbines in each zone"
+            remedy = "give n_turbines for the zone, or a mix for each zone"
+            require(not whole or zone.n_turbines is not None, wrong, remedy, *at)
         shared = "zones that are searched in turn cannot share a mix"
         require(not (whole and self.search == "in-turn"), shared, "give each zone its mix", "mix")
 
@@ -339,14 +345,14 @@ class Farm(Amount):
         return f"<Farm {self.name!r}: {self.boundary.area_km2:.4g} km2{amount}>"
 
 
-def _united(boundaries: list[Boundary]) -> Boundary:
+def _united(boundaries: list[BoundarySection]) -> BoundarySection:
     """One boundary around all; it was checked part by part."""
     shape = shapely.union_all([boundary.shape() for boundary in boundaries])
     parts = [part for part in shapely.get_parts(shape) if part.geom_type == "Polygon"]
     rings = tuple(tuple(part.exterior.coords)[:-1] for part in parts)
     holes = tuple(tuple(hole.coords)[:-1] for part in parts for hole in part.interiors)
     excluded = tuple(Exclusion.model_construct(polygon=hole) for hole in holes)
-    return Boundary.model_construct(polygons=rings, exclusions=excluded)
+    return BoundarySection.model_construct(polygons=rings, exclusions=excluded)
 
 
 MOST_IN_A_GROUP = 10_000
@@ -365,7 +371,7 @@ class NeighbourGroup(Section):
     """The name of the group."""
     source: Text | None = None
     """Where the positions come from, in words: written when they are read from a file."""
-    turbines: Annotated[tuple[Turbine, ...], *NAMED] | None = None
+    turbines: Annotated[tuple[TurbineSection, ...], *NAMED] | None = None
     """Turbine types of its own, described as the campaign's are."""
     type: Annotated[tuple[Name, ...], BeforeValidator(one_is_a_list, Name | tuple[Name, ...])] | None = None
     """The type of all its turbines, or one for each position."""
@@ -401,10 +407,37 @@ class NeighbourGroup(Section):
         return self
 
 
+class StoredNeighbour(Section):
+    """A farm of the database of stored layouts that stands with one of them; written when layouts are chosen."""
+
+    stored: Pin
+    """Which layout stands there."""
+    farm: Name
+    """The name of the farm."""
+    since: Annotated[Date | None, Field(alias="from")] = None
+    """Where the farm does not stand always, from when on."""
+
+    def __repr__(self) -> str:
+        return f"<StoredNeighbour {self.farm!r}>"
+
+
+def _kind_of_neighbour(value: Any) -> str:
+    is_one = isinstance(value, StoredNeighbour) or (isinstance(value, dict) and "stored" in value)
+    return "reference" if is_one else "group"
+
+
+_Neighbour = Annotated[
+    Annotated[NeighbourGroup, Tag("group")] | Annotated[StoredNeighbour, Tag("reference")],
+    Discriminator(_kind_of_neighbour),
+]
+AllNeighbours = Annotated[
+    tuple[_Neighbour, ...],
+    BeforeValidator(one_is_a_list, NeighbourGroup | Annotated[tuple[_Neighbour, ...], Field(min_length=1)]),
+    Field(min_length=1),
+]
+"""Groups of neighbours and, around stored layouts, farms of their database."""
 _Groups = Annotated[tuple[NeighbourGroup, ...], Field(min_length=1)]
 Neighbours = Annotated[
-    tuple[NeighbourGroup, ...],
-    BeforeValidator(one_is_a_list, NeighbourGroup | _Groups),
-    Field(min_length=1),
+    tuple[NeighbourGroup, ...], BeforeValidator(one_is_a_list, NeighbourGroup | _Groups), Field(min_length=1)
 ]
 """One group or several; a single one needs no list."""

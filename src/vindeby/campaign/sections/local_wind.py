@@ -61,16 +61,13 @@ class GridValues(Section):
     @model_validator(mode="after")
     def _in_order(self) -> Self:
         in_order = list(self.axes) == [axis for axis in AXES if axis in self.axes]
-        require(
-            in_order and ("x" in self.axes) == ("y" in self.axes),
-            "are not axes in the order of a grid",
-            f"list some of {', '.join(AXES)} in this order, x and y together",
-            "axes",
-        )
+        remedy = f"list some of {', '.join(AXES)} in this order, x and y together"
+        together = in_order and ("x" in self.axes) == ("y" in self.axes)
+        require(together, "are not axes in the order of a grid", remedy, "axes")
         return self
 
 
-class LocalWind(Section):
+class LocalWindSection(Section):
     """Local wind over x and y in metres and, where it depends on them, height and wind direction."""
 
     may_be_in_a_file = True
@@ -179,30 +176,21 @@ class LocalWind(Section):
         return self
 
     def _refuse_numbers(self, name: str, given: GridValues) -> None:
-        lengths = {axis: len(getattr(self, axis) or ()) for axis in given.axes}
+        lengths, at = {axis: len(getattr(self, axis) or ()) for axis in given.axes}, (name, "values")
         need, over = (
             math.prod(lengths.values()),
             " x ".join(f"{count} {axis}" for axis, count in lengths.items()),
         )
-        require(
-            need == len(given.values),
-            f"has {len(given.values)} numbers, but the grid has {need} ({over or 'one for all'})",
-            "give one for each point",
-            name,
-            "values",
-        )
+        wrong = f"has {len(given.values)} numbers, but the grid has {need} ({over or 'one for all'})"
+        require(need == len(given.values), wrong, "give one for each point", *at)
         array, (low, high) = self.array(name), RANGES[name]
         for place in np.argwhere((array < low) | (array > high))[:1].tolist():
             wrong = f"is {array[*place]:.6g} {self._places(place)}, which is not between {low:g} and {high:g}"
-            raise refusal(wrong, remedy=_UNITS[name], at=(name, "values"))
-        require(
-            not (self._repeats and "wind_directions" in given.axes)
-            or np.array_equal(array[..., 0], array[..., -1]),
-            "differs between the directions 0 and 360, which are the same",
-            "leave 360 out, or repeat the values of 0",
-            name,
-            "values",
-        )
+            raise refusal(wrong, remedy=_UNITS[name], at=at)
+        once = not self._repeats or "wind_directions" not in given.axes
+        wrong = "differs between the directions 0 and 360, which are the same"
+        remedy = "leave 360 out, or repeat the values of 0"
+        require(once or np.array_equal(array[..., 0], array[..., -1]), wrong, remedy, *at)
 
     def _refuse_bad_sums(self) -> None:
         """Of the frequencies at each place; a repeated direction of 360 counts once."""
@@ -211,13 +199,9 @@ class LocalWind(Section):
         frequency = self.array("sector_frequency")
         sums = (frequency[..., :-1] if self._repeats else frequency).sum(axis=-1)
         place = tuple(int(i) for i in np.unravel_index(int(np.abs(sums - 1.0).argmax()), sums.shape))
-        require(
-            abs(sums[place] - 1.0) <= SUM_TOLERANCE,
-            f"the frequencies sum to {sums[place]:.6g}, not to 1, {self._places(place)}",
-            "give fractions of the year that sum to 1 at each place",
-            "sector_frequency",
-            "values",
-        )
+        wrong = f"the frequencies sum to {sums[place]:.6g}, not to 1, {self._places(place)}"
+        remedy = "give fractions of the year that sum to 1 at each place"
+        require(abs(sums[place] - 1.0) <= SUM_TOLERANCE, wrong, remedy, "sector_frequency", "values")
 
     @property
     def _repeats(self) -> bool:
@@ -225,7 +209,6 @@ class LocalWind(Section):
         return directions is not None and count_sectors(directions) < len(directions)
 
     def _places(self, place: Sequence[int]) -> str:
-        """Where a point of the grid is, in words."""
         return "at " + ", ".join(
             f"{axis} {given[index]:.10g}"
             for axis, index in zip(AXES, place, strict=False)

@@ -1,11 +1,13 @@
 """How layouts are searched: a pipeline of steps, each starting from what the one before found."""
 
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, BeforeValidator, Field, Strict
+from pydantic import AfterValidator, BeforeValidator, Field, Strict, model_validator
 
 from vindeby import parameters
+from vindeby.campaign.reading.code_files import digest_of_files
+from vindeby.campaign.sections.turbines import TurbineSection
 from vindeby.campaign.sections.values import (
     Direction,
     ImportedName,
@@ -14,6 +16,7 @@ from vindeby.campaign.sections.values import (
     NamedOneOf,
     Parameters,
     Section,
+    Text,
     one_is_a_list,
     require,
 )
@@ -21,7 +24,7 @@ from vindeby.campaign.sections.wake_model import NamedCode
 
 
 @dataclass(frozen=True)
-class SmartStart(parameters.SmartStart):
+class SmartStartSection(parameters.SmartStartParameters):
     """Greedy construction on a grid: one turbine after the other where it would give most."""
 
     wind_speeds: Increasing | None = None
@@ -44,7 +47,6 @@ _RESERVED = {".", "..", "checksum", "fingerprint", "key", "status", "returns"}
 
 
 def _names_of_arrays(names: tuple[str, ...]) -> tuple[str, ...]:
-    """Refuse names that no array of a result can have."""
     for index, name in enumerate(names):
         usable = "/" not in name and name not in _RESERVED
         require(usable, "cannot be the name of an array", "choose another", index)
@@ -53,12 +55,7 @@ def _names_of_arrays(names: tuple[str, ...]) -> tuple[str, ...]:
 
 
 class Call(Section):
-    """A Python function of the user's own, the parameters it is given, and what it returns if not a layout.
-
-    ``cases`` are texts, one for each seed: each is part of the identity of the tasks with that seed only, so that a
-    list of cases can grow. ``context`` is what a function gets and a database keeps in its root attributes, but
-    what decides no result, such as the path of a file whose content has a digest among the parameters.
-    """
+    """A Python function of the user's own, the parameters it is given, and what it returns if not a layout."""
 
     bare = ("function", (str,))
 
@@ -73,17 +70,98 @@ class Call(Section):
         | None
     ) = None
     """The arrays that it returns instead of a layout."""
-    cases: tuple[Annotated[str, Strict()], ...] | None = None
-    """One text for each seed, part of the identity of its tasks."""
-    context: dict[Name, Annotated[str, Strict()]] | None = None
-    """Texts that decide no result."""
+    files: Annotated[str, Strict()] | None = None
+    """A digest of the files that parameters name (``file``, ``..._file``); put in when the campaign is read."""
     energy: Literal["own"] | None = None
     """``own``: the function's energy is taken as it is, and not compared with what the wake model gives."""
 
+    def with_files(self) -> Self:
+        """Return this call with a digest of the files that its parameters name, as they are now."""
+        return self.model_copy(update={"files": self.files or digest_of_files(self.parameters)})
+
     @property
     def energy_is_compared(self) -> bool:
-        """Whether the campaign's wake model should give the same energy; vindeby's own functions compute with it."""
-        return self.energy is None and self.returns is None and not self.function.startswith("vindeby.")
+        """Whether the campaign's wake model should give the same energy."""
+        return self.energy is None and self.returns is None
+
+
+Pin = Annotated[str, Strict(), Field(pattern=r"^farm\d+_t\d+_s\d+(_[0-9a-f]{8})? [0-9a-f]{16}$")]
+"""The key of a stored layout, and the first digits of the checksum that its record had when the layout was chosen."""
+_Names = Annotated[
+    tuple[Name, ...], BeforeValidator(one_is_a_list, Name | tuple[Name, ...]), Field(min_length=1)
+]
+
+
+def is_seed(value: Any) -> bool:
+    """Whether a value is the number of a seed."""
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+def _seeds(value: Any) -> str | tuple[int, ...]:
+    if value in ("best", "all"):
+        return str(value)
+    if is_seed(value):
+        return (value,)
+    is_list = isinstance(value, list | tuple) and len(value) > 0
+    require(is_list, "does not name seeds", "write best, all, a seed from 0 on, or a list of seeds")
+    for index, seed in enumerate(value):
+        require(is_seed(seed), "is not a seed", "write a whole number from 0 on", index)
+        require(seed not in value[:index], "a seed is listed twice", "list each seed once", index)
+    return tuple(value)
+
+
+def _wakes(value: Any) -> Any:
+    names = {True: "on", False: "off", "both": "both", "on": "on", "off": "off"}
+    is_known = isinstance(value, bool | str) and value in names
+    require(is_known, "is not known", "write true, false or both")
+    return names[value]
+
+
+InternalWakes = Literal["on", "off", "both"]
+
+
+class StoredSection(Section):
+    """Layouts of a database as they are, evaluated in the campaign's wind and wakes among its neighbours."""
+
+    bare = ("database", (str,))
+
+    database: Annotated[str, Strict(), Field(min_length=1)] | None = None
+    """The database with the layouts."""
+    farms: _Names | None = None
+    """The farms whose layouts are evaluated; all by default."""
+    types: _Names | None = None
+    """The turbine types whose layouts are evaluated; all by default."""
+    seeds: Annotated[
+        Literal["best", "all"] | tuple[int, ...],
+        BeforeValidator(_seeds, int | Literal["best", "all"] | tuple[int, ...]),
+    ] = "best"
+    """The best layout of each farm and type, all of them, or those of these seeds."""
+    internal_wakes: Annotated[InternalWakes, BeforeValidator(_wakes, bool | InternalWakes)] = "on"
+    """Whether the turbines of an evaluated farm cast wakes."""
+    output: Literal["aep", "power"] = "aep"
+    """Energies only, or also the power of each turbine at each step of a time series."""
+    power_type: Literal["float32", "float64"] = "float32"
+    """How powers are stored."""
+    digest: Text | None = None
+    """The digest of the database; written when the layouts are chosen."""
+    campaign: Text | None = None
+    """The name of its campaign; written when the layouts are chosen."""
+    layouts: dict[Name, tuple[Pin, ...]] | None = None
+    """The layouts of each farm and type, in the order of the seeds; written when they are chosen."""
+    turbines: tuple[TurbineSection, ...] | None = None
+    """The turbine types that the layouts number; written when the layouts are chosen."""
+
+    @model_validator(mode="after")
+    def _power_type_needs_powers(self) -> Self:
+        is_used = self.power_type == "float32" or self.output == "power"
+        require(is_used, "has a meaning only with output: power", "leave it out", "power_type")
+        return self
+
+    def identity(self) -> dict[str, Any]:
+        """What decides the results of all layouts."""
+        given = {"internal_wakes": self.internal_wakes, "output": self.output}
+        more = {"power_type": self.power_type} if self.output == "power" else {}
+        return {**given, **more, "turbines": [turbine.identity() for turbine in self.turbines or ()]}
 
 
 class PythonSearch(NamedCode):
@@ -93,8 +171,10 @@ class PythonSearch(NamedCode):
     section = "method"
 
 
-STARTS = ("smart-start", "random-start", "lattice", "boundary-grid", "auto", "python", "call")
-"""The steps that need no layout to start from."""
+STARTS = ("smart-start", "random-start", "lattice", "boundary-grid", "stored")
+"""The steps that have a layout to start from, and take none."""
+EITHER = ("auto", "python", "call")
+"""The steps that make a layout of their own if they are given none."""
 
 
 class Step(NamedOneOf):
@@ -102,16 +182,17 @@ class Step(NamedOneOf):
 
     group = "vindeby.search_methods"
 
-    smart_start: SmartStart | None = Field(None, alias="smart-start")
-    random_start: parameters.RandomStart | None = Field(None, alias="random-start")
-    lattice: parameters.Lattice | None = None
-    boundary_grid: parameters.BoundaryGrid | None = Field(None, alias="boundary-grid")
-    gradient: parameters.Gradient | None = None
-    random_search: parameters.RandomSearch | None = Field(None, alias="random-search")
-    annealing: parameters.Annealing | None = None
-    auto: Annotated[parameters.Auto, BeforeValidator(_one_budget)] | None = None
+    smart_start: SmartStartSection | None = Field(None, alias="smart-start")
+    random_start: parameters.RandomStartParameters | None = Field(None, alias="random-start")
+    lattice: parameters.LatticeParameters | None = None
+    boundary_grid: parameters.BoundaryGridParameters | None = Field(None, alias="boundary-grid")
+    gradient: parameters.GradientParameters | None = None
+    random_search: parameters.RandomSearchParameters | None = Field(None, alias="random-search")
+    annealing: parameters.AnnealingParameters | None = None
+    auto: Annotated[parameters.AutoParameters, BeforeValidator(_one_budget)] | None = None
     python: PythonSearch | None = None
     call: Call | None = None
+    stored: StoredSection | None = None
 
     @property
     def title(self) -> str:
@@ -120,15 +201,20 @@ class Step(NamedOneOf):
 
     def identity(self) -> dict[str, Any]:
         """What decides the results of all seeds."""
-        not_deciding = {"call": {"cases", "context", "energy"}}
-        return self.model_dump(by_alias=True, exclude_none=True, exclude=not_deciding)
+        if self.stored is not None:
+            return {"stored": self.stored.identity()}
+        return self.model_dump(by_alias=True, exclude_none=True, exclude={"call": {"energy"}})
 
 
-def begins_with_a_start(steps: tuple[Step, ...]) -> tuple[Step, ...]:
-    """Refuse a pipeline whose first step improves a layout, when there is none yet."""
-    first = steps[0].chosen[0]
-    wrong = f"begins with {first}, which needs a layout to start from"
-    require(first in STARTS, wrong, "put smart-start, random-start or lattice before it", 0)
+def some_are_alone(steps: tuple[Step, ...]) -> tuple[Step, ...]:
+    """Refuse a call, or stored layouts, among other steps."""
+    for index, step in enumerate(steps if len(steps) > 1 else ()):
+        wrong = "a call cannot be one of several steps: its function does the whole search"
+        remedy = "refine in the function, with task.problem, or leave the other steps out"
+        require(step.call is None, wrong, remedy, index)
+        wrong = "stored layouts are evaluated as they are: stored cannot be one of several steps"
+        remedy = "leave the other steps out; to improve stored layouts, write start: {database: FILE.h5}"
+        require(step.stored is None, wrong, remedy, index)
     return steps
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shlex
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, Strict
@@ -12,8 +11,6 @@ from vindeby.campaign.sections.values import Count, NotNegative, Positive, Secti
 
 
 def _text(pattern: str, wrong: str, remedy: str) -> Any:
-    """Text of this form, without blanks around it."""
-
     def check(value: Any) -> Any:
         is_right = (
             isinstance(value, str) and value.isprintable() and re.fullmatch(pattern, value, re.IGNORECASE)
@@ -79,21 +76,6 @@ def _failures(value: Any) -> Any:
     return value
 
 
-def _command(value: Any) -> Any:
-    """Text that can be split into arguments, or a list of texts; the first is the program."""
-    wrong, words = "is not a command", value
-    if isinstance(value, str):
-        try:
-            words = shlex.split(value)
-        except ValueError:
-            wrong, words = "has a quotation mark that is not closed", []
-    right = (
-        isinstance(words, list | tuple) and words and all(isinstance(one, str) for one in words) and words[0]
-    )
-    require(right, wrong, "write it as text, or as a list of texts")
-    return value
-
-
 class RunOptions(Section):
     """Workers, limits and retries; docs/running.md says what each is for."""
 
@@ -105,31 +87,21 @@ class RunOptions(Section):
     """A task that takes longer is stopped, in seconds."""
     memory_limit_mb: Positive | None = None
     """Per worker; if not given, a fair share of the machine's memory."""
-    retries: Retries = 3
-    """How often a task is tried again after the worker on it was killed."""
-    memory_retries: Retries = 1
-    """How often, alone on the machine, after it ran out of memory."""
-    time_retries: Retries = 0
-    """How often after it ran out of time or gave no sign of life."""
+    retries: Retries = 1
+    """How often a task that failed is tried again, in a fresh process and alone on its machine."""
     max_failures: Annotated[int | str | None, BeforeValidator(_failures, Retries | _Percentage | None)] = None
     """Stop after so many failed tasks, or such a share of them ("5%")."""
     flush_s: NotNegative = 1.0
     """Finished results wait at most this long for others to share a file with."""
-    merge_every_s: Positive | None = None
-    """Merge what is there so often while the campaign runs; if not given, only at its end."""
     grace_s: NotNegative = 60.0
     """How long running tasks may go on after the first request to stop."""
     heartbeat_s: Positive = 1.0
     """How often a worker reports, in seconds."""
     silent_limit_s: Positive = 900.0
     """A worker on a task that has not stirred for so long is taken for stuck."""
-    start_method: Literal["spawn", "forkserver"] = "spawn"
-    """How worker processes are started."""
     on_full_disk: Literal["stop", "wait"] = "stop"
     """Stop, or wait until there is room again."""
     wait_for_workers_s: Positive = 300.0
     """How long a run on a cluster goes on without any worker, or without its scheduler, before it stops."""
-    notify: Annotated[str | tuple[str, ...], BeforeValidator(_command, str | list[str])] | None = None
-    """A command that is run when a run has ended, with environment variables that say how."""
     slurm: SlurmOptions = SlurmOptions()
     """What jobs of a SLURM cluster ask for."""

@@ -9,9 +9,9 @@ import numpy as np
 from pydantic import BeforeValidator, Field, Strict, model_validator
 
 from vindeby.campaign.sections.farm import Neighbours
-from vindeby.campaign.sections.site import Site, WindChanges
+from vindeby.campaign.sections.site import SiteSection, WindChanges
 from vindeby.campaign.sections.values import NAMED, Count, Name, Number, OneOf, Positive, require
-from vindeby.campaign.sections.wake_model import WakeModel
+from vindeby.campaign.sections.wake_model import WakeSection
 
 OF_WAKES = "wake."
 _Varied = Annotated[str, Field(pattern=rf"^({'|'.join(WindChanges.model_fields)}|wake\..+)$")]
@@ -42,9 +42,9 @@ class Scenario(WindChanges):
     """Unique among the scenarios; by default ``scenario 1``, ``scenario 2``, ..."""
     weight: Annotated[Number, Field(ge=1e-6, le=1e6)] = 1.0
     """How much it counts in a mean, relative to the others."""
-    site: Site | None = None
+    site: SiteSection | None = None
     """Other wind."""
-    wake: WakeModel | None = None
+    wake: WakeSection | None = None
     """Another wake model, or other parameters."""
     neighbours: Neighbours | None = None
     """Turbines that stand in this scenario, besides those of the campaign."""

@@ -1,18 +1,22 @@
 """The wind of a campaign, as people describe it."""
 
+import itertools
 import math
+from collections.abc import Iterable
 from statistics import fmean
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
 from vindeby.campaign.reading.readers import readers
-from vindeby.campaign.sections.local_wind import LocalWind
+from vindeby.campaign.sections.local_wind import WEIBULL, LocalWindSection
 from vindeby.campaign.sections.time_series import (
     States,
     TimeSeries,
     TurbulenceIntensity,
-    TurbulenceTable,
+    TurbulenceSection,
+    known_speeds,
+    refuse_speeds_outside,
     turbulence_text,
 )
 from vindeby.campaign.sections.values import (
@@ -36,7 +40,8 @@ Interpolation = Literal["linear", "nearest"]
 _INTERPOLATED = ("xrsite", "lib", "tab", "wrg")
 """Formats of files that may say how they are interpolated where the campaign names them."""
 STATED_STEP = 1.0
-"""Energies are stated in directions no farther apart than this (degrees), however coarse those of the search are."""
+"""Energies are stated in wind directions and wind speeds no farther apart than this (degrees and m/s)."""
+_OF_PYWAKE = tuple(float(speed) for speed in range(3, 26))
 
 
 class Sector(Section):
@@ -66,7 +71,7 @@ class Weibull(Section):
     """Turbulence intensity as a fraction, or a table of it."""
     sectors: Annotated[tuple[Sector, ...], AfterValidator(_evenly_around)] = ()
     """May be left out only where the local wind has its own distribution at each place."""
-    wind_speeds: Increasing = tuple(float(speed) for speed in range(3, 26))
+    wind_speeds: Increasing = _OF_PYWAKE
     """The wind speeds at which power is computed, in m/s."""
     direction_step: Annotated[Number, Field(gt=0.0, le=360.0)] = 1.0
     """The step between wind directions in degrees."""
@@ -87,41 +92,28 @@ class Weibull(Section):
             return 1.0
         return sum(sector.frequency for sector in self.sectors)
 
+    def stated(self, low: float, high: float) -> Self:
+        """Return the distribution in steps of ``STATED_STEP`` or less, for turbines with power from low to high m/s."""
+        speeds, known = self.wind_speeds, known_speeds(self.turbulence_intensity)
+        low, high = max(low, known[0]), min(high, known[-1])
+        fine = all(after - before <= STATED_STEP + 1e-9 for before, after in itertools.pairwise(speeds))
+        covered = speeds[0] <= low + 0.5 and high - 0.5 <= speeds[-1] <= max(math.ceil(high), _OF_PYWAKE[-1])
+        if speeds != _OF_PYWAKE and not (fine and covered):
+            whole = range(min(math.floor(low), 3), max(math.ceil(high), 25) + 1)
+            speeds = tuple(float(speed) for speed in whole if known[0] <= speed <= known[-1]) or speeds
+        changed = {"wind_speeds": speeds, "direction_step": min(self.direction_step, STATED_STEP)}
+        return self.model_copy(update=changed)
+
     @model_validator(mode="after")
     def _adds_up(self) -> Self:
         steps = 360.0 / self.direction_step
         whole = abs(steps - round(steps)) <= 1e-9
         require(whole, "does not divide 360 degrees", "use e.g. 1, 2, 5 or 10", "direction_step")
         refuse_bad_sum(self.total, "frequencies", "sectors", self.normalise)
-        if isinstance(self.turbulence_intensity, TurbulenceTable):
-            self.turbulence_intensity.refuse_speeds_outside(self.wind_speeds, "the site")
+        refuse_speeds_outside(
+            self.turbulence_intensity, self.wind_speeds, "turbulence_intensity", "wind_speeds"
+        )
         return self
-
-
-def refuse_two_distributions(weibull: Weibull | None, local: LocalWind | None) -> None:
-    """Refuse a site with two Weibull distributions, or with none where one is needed."""
-    by_place = local is not None and local.has_weibull
-    require(
-        weibull is not None or not by_place,
-        "weibull_a, weibull_k and sector_frequency go with a site of the form weibull only",
-        "leave them out, or describe the site by weibull",
-        "local",
-    )
-    if weibull is None:
-        return
-    at = ("weibull", "sectors")
-    missing = "add it, or give weibull_a, weibull_k and sector_frequency under local"
-    require(weibull.sectors or by_place, "is missing", missing, *at)
-    twice = "is given beside weibull_a, weibull_k and sector_frequency under local"
-    remedy = "give one of them; use: under local says what is taken from a file"
-    require(not (weibull.sectors and by_place), twice, remedy, *at)
-    require(
-        not (by_place and isinstance(weibull.turbulence_intensity, TurbulenceTable)),
-        "must be one number where the Weibull distribution differs from place to place",
-        "give a number, or turbulence_intensity under local",
-        "weibull",
-        "turbulence_intensity",
-    )
 
 
 class ProbabilityTable(Section):
@@ -159,8 +151,9 @@ class ProbabilityTable(Section):
             wrong = f"row {index} has {len(row)} entries, but there are {speeds} wind_speeds"
             require(len(row) == speeds, wrong, "give one entry for each speed", "probability", index)
         refuse_bad_sum(self.total, "probabilities", "probability", self.normalise)
-        if isinstance(self.turbulence_intensity, TurbulenceTable):
-            self.turbulence_intensity.refuse_speeds_outside(self.wind_speeds, "the site")
+        refuse_speeds_outside(
+            self.turbulence_intensity, self.wind_speeds, "turbulence_intensity", "wind_speeds"
+        )
         return self
 
 
@@ -179,7 +172,7 @@ class WindChanges(Section):
         return {name: value for name, value in each.items() if value is not None}
 
 
-class Site(WindChanges, OneOf):
+class SiteSection(WindChanges, OneOf):
     """The wind, in one of the ways it can be described; or the name of a file with it."""
 
     beside = ("local", "source", "grid_convergence_deg", *WindChanges.model_fields)
@@ -190,7 +183,7 @@ class Site(WindChanges, OneOf):
     table: ProbabilityTable | None = None
     time_series: TimeSeries | None = None
     states: States | None = None
-    local: LocalWind | None = None
+    local: LocalWindSection | None = None
     """How the wind differs from place to place; beside one of the others."""
     source: FileSource | None = None
     """The file of another tool that the wind was read from, if any."""
@@ -248,20 +241,18 @@ class Site(WindChanges, OneOf):
 
     def for_wind_farm(self) -> Any:
         """The same wind as an object that ``vindeby.WindFarm`` computes with; it takes either."""
-        return readers().wind_of(self.stated)
+        return readers().wind_of(self.stated())
 
-    @property
-    def is_searched_coarsely(self) -> bool:
-        """Whether layouts are searched for in fewer directions than their energy is stated in."""
-        return self.weibull is not None and self.weibull.direction_step > STATED_STEP
+    def stated(self, ranges: Iterable[tuple[float, float]] = ()) -> Self:
+        """Return the site in which energies are stated: a search may have coarser bins, and would exploit their gaps.
 
-    @property
-    def stated(self) -> Self:
-        """The site in which energies are stated: a search may have a coarser rose, and would exploit its gaps."""
-        if self.weibull is None or not self.is_searched_coarsely:
+        ``ranges`` are the wind speeds in which turbines operate; by default those of PyWake, 3 to 25 m/s.
+        """
+        if self.weibull is None:
             return self
-        fine = self.weibull.model_copy(update={"direction_step": STATED_STEP})
-        return self.model_copy(update={"weibull": fine})
+        lowest, highest = zip(*(tuple(ranges) or [(_OF_PYWAKE[0], _OF_PYWAKE[-1])]), strict=True)
+        fine = self.weibull.stated(min(lowest), max(highest))
+        return self if fine == self.weibull else self.model_copy(update={"weibull": fine})
 
     def identity(self) -> dict[str, Any]:
         """The wind, whichever file it came from."""
@@ -275,15 +266,29 @@ class Site(WindChanges, OneOf):
 
     @model_validator(mode="after")
     def _one_distribution(self) -> Self:
-        by_place = self.local is not None and self.local.has_weibull
+        by_place, weibull, grid = (
+            self.local is not None and self.local.has_weibull,
+            self.weibull,
+            ", ".join(WEIBULL),
+        )
         for name in self.changes:
             wrong = "cannot be used where the Weibull distribution differs from place to place"
             require(not by_place, wrong, "leave it out, or change the distribution itself", name)
-        refuse_two_distributions(self.weibull, self.local)
-        require(
-            self.local is None or not self.grid_convergence_deg,
-            "cannot be used where the wind differs from place to place",
-            "give directions relative to grid north, and leave it out",
-            "grid_convergence_deg",
-        )
+        if weibull is None:
+            wrong, remedy = f"{grid} go with weibull only", "leave them out, or describe the site by weibull"
+            require(not by_place, wrong, remedy, "local")
+        else:
+            at, remedy = ("weibull", "sectors"), f"add it, or give {grid} under local"
+            require(weibull.sectors or by_place, "is missing", remedy, *at)
+            twice = f"is given beside {grid} under local"
+            remedy = "give one of them; use: under local says what is taken from a file"
+            require(not (weibull.sectors and by_place), twice, remedy, *at)
+            wrong = "must be one number where the Weibull distribution differs from place to place"
+            single = not (by_place and isinstance(weibull.turbulence_intensity, TurbulenceSection))
+            remedy = "give a number, or turbulence_intensity under local"
+            require(single, wrong, remedy, "weibull", "turbulence_intensity")
+        wrong = "cannot be used where the wind differs from place to place"
+        remedy = "give directions relative to grid north, and leave it out"
+        turned = self.local is not None and self.grid_convergence_deg
+        require(not turned, wrong, remedy, "grid_convergence_deg")
         return self

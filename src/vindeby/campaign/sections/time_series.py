@@ -2,6 +2,8 @@
 
 import math
 from collections.abc import Mapping
+from datetime import datetime
+from functools import cached_property
 from typing import Annotated, Any, Self
 
 import numpy as np
@@ -33,7 +35,7 @@ Intensity = Annotated[Number, Field(gt=0.0, lt=1.0)]
 _Row = Annotated[tuple[Intensity, ...], Field(min_length=1)]
 
 
-class TurbulenceTable(Section):
+class TurbulenceSection(Section):
     """Turbulence intensity at points; linear between them, and from the last direction on to the first.
 
     ``values`` has one entry per direction or wind speed, or, with both, one row per direction.
@@ -44,8 +46,7 @@ class TurbulenceTable(Section):
     wind_speeds: Increasing | None = None
     """Wind speeds of the points, in m/s."""
     values: Annotated[
-        Annotated[_Row, Tag("list")] | Annotated[tuple[_Row, ...], Tag("rows")],
-        either("list", "rows"),
+        Annotated[_Row, Tag("list")] | Annotated[tuple[_Row, ...], Tag("rows")], either("list", "rows")
     ]
     """One value for each point; with both axes, one row for each direction."""
 
@@ -64,21 +65,27 @@ class TurbulenceTable(Section):
                 require_length(len(row), "wind_speeds", len(self.wind_speeds or ()), "values", index)
         return self
 
-    def refuse_speeds_outside(self, speeds: tuple[float, ...], name: str) -> None:
-        """Refuse wind speeds at which the turbulence is not known: PyWake has no value there, either."""
-        known = self.wind_speeds or (0.0, math.inf)
-        for speed in speeds:
-            require(
-                known[0] <= speed <= known[-1],
-                f"is known from {known[0]:g} to {known[-1]:g} m/s, but {name} has {speed:g} m/s",
-                "add points to it, or leave these wind speeds out",
-                "turbulence_intensity",
-                "wind_speeds",
-            )
+
+def known_speeds(turbulence: object) -> tuple[float, ...]:
+    """Return the wind speeds (m/s) between which a turbulence intensity is known, which a number always is."""
+    given = turbulence.wind_speeds if isinstance(turbulence, TurbulenceSection) else None
+    return given or (0.0, math.inf)
+
+
+def refuse_speeds_outside(turbulence: object, speeds: tuple[float, ...], *at: str | int) -> None:
+    """Refuse wind speeds at which the turbulence intensity is not known: PyWake has no value there, either."""
+    known = known_speeds(turbulence)
+    for speed in speeds:
+        wrong = (
+            f"the turbulence intensity is known from {known[0]:g} to {known[-1]:g} m/s, not at {speed:g} m/s"
+        )
+        remedy = "add points to the turbulence intensity, or leave these wind speeds out"
+        require(known[0] <= speed <= known[-1], wrong, remedy, *at)
 
 
 TurbulenceIntensity = Annotated[
-    Annotated[Intensity, Tag("number")] | Annotated[TurbulenceTable, Tag("table")], either("number", "table")
+    Annotated[Intensity, Tag("number")] | Annotated[TurbulenceSection, Tag("table")],
+    either("number", "table"),
 ]
 """Of a rose: a number or a table."""
 
@@ -88,7 +95,7 @@ StepIntensity = Annotated[
 """Of states one by one: a number for all of them, or a list with one for each."""
 
 
-def turbulence_text(value: float | TurbulenceTable | tuple[float, ...]) -> str:
+def turbulence_text(value: float | TurbulenceSection | tuple[float, ...]) -> str:
     """Turbulence intensity in a few words."""
     if isinstance(value, float):
         return f"{value:g}"
@@ -109,8 +116,6 @@ _STATE = {
 
 
 class _StateByState(Section):
-    """What both have: a direction, a speed and a turbulence intensity for each state."""
-
     may_be_in_a_file = True
 
     wind_direction: Directions
@@ -149,6 +154,11 @@ class TimeSeries(_StateByState):
     """How much each step counts, relative to the others."""
     times: Times | None = None
     """ISO 8601 times of the steps."""
+
+    @cached_property
+    def moments(self) -> list[datetime]:
+        """The times of the steps as datetimes; none where they are not given."""
+        return [datetime.fromisoformat(text) for text in self.times or ()]
 
     @property
     def title(self) -> str:
@@ -208,7 +218,6 @@ class States(_StateByState):
 
 
 def _columns(states: list[Any] | tuple[Any, ...]) -> dict[str, list[Any]]:
-    """A list of states as one list for each quantity."""
     for index, state in enumerate(states):
         known = ", ".join(_STATE_KEYS)
         require(isinstance(state, Mapping), "must be a mapping", f"give {known}", index)

@@ -29,15 +29,17 @@ Outside = Literal["hold", "zero"]
 """Outside a table: ``hold`` its first and last values, or ``zero``."""
 
 
-class Generic(Section):
-    """A turbine known by three figures; power and thrust follow from the generic curves of ``wake``."""
-
+class _Size(Section):
     rated_power_mw: Positive
     """Rated power in MW."""
     rotor_diameter_m: Positive
     """Rotor diameter in metres."""
     hub_height_m: Positive
     """Hub height in metres."""
+
+
+class Generic(_Size):
+    """A turbine known by three figures; power and thrust follow from the generic curves of ``wake``."""
 
     @model_validator(mode="after")
     def _rating_is_possible(self) -> Self:
@@ -46,7 +48,7 @@ class Generic(Section):
         return self
 
 
-class Table(Section):
+class Tabulated(_Size):
     """A turbine with tabulated curves, linear in between; outside the table its first and last values hold.
 
     ``rated_power_mw`` decides how many turbines a capacity makes; without it, the largest power of the curve does.
@@ -56,12 +58,8 @@ class Table(Section):
 
     may_be_in_a_file = True
 
-    rated_power_mw: Positive | None = None
+    rated_power_mw: Positive | None = None  # type: ignore[assignment]
     """Rated power in MW; the largest power of the curve if not given."""
-    rotor_diameter_m: Positive
-    """Rotor diameter in metres."""
-    hub_height_m: Positive
-    """Hub height in metres."""
     wind_speed: Increasing
     """The wind speeds of the curve, in m/s."""
     power_kw: tuple[NotNegative, ...] | None = None
@@ -98,11 +96,9 @@ class Table(Section):
     @model_validator(mode="after")
     def _curves_fit(self) -> Self:
         power, density = "power_kw" if self.cp is None else "cp", self.air_density_kg_m3
-        require(
-            self.power_kw is not None or self.cp is not None, "is missing", "add it, or cp instead", power
-        )
-        both = self.power_kw is not None and self.cp is not None
-        require(not both, "excludes power_kw, which is given too", "give one of them", "cp")
+        given = self.power_kw is not None, self.cp is not None
+        require(any(given), "is missing", "add it, or cp instead", power)
+        require(not all(given), "excludes power_kw, which is given too", "give one of them", "cp")
         unused = "has a meaning only with cp: power_kw is taken as it is"
         require(self.cp or density is None, unused, "leave it out", "air_density_kg_m3")
         _refuse_curve(self, power, "wind_speed")
@@ -111,28 +107,21 @@ class Table(Section):
         why = units.impossible_power(self.rotor_diameter_m, zip(self.wind_speed, self.power_w, strict=True))
         _refuse_power(why, power, "in kW" if self.cp is None else "as fractions")
         rated, largest = self.rated_power_mw, self.largest_power_mw
+        near = rated is None or abs(rated - largest) <= _RATING_TOLERANCE * largest
+        remedy = "give rated_power_mw in MW and power_kw in kW, of the same turbine"
         require(
-            rated is None or abs(rated - largest) <= _RATING_TOLERANCE * largest,
-            f"is far from the largest power of the curve, {largest:.6g} MW",
-            "give rated_power_mw in MW and power_kw in kW, of the same turbine",
-            "rated_power_mw",
+            near, f"is far from the largest power of the curve, {largest:.6g} MW", remedy, "rated_power_mw"
         )
         return self
 
 
-class Cubic(Section):
+class Cubic(_Size):
     """The turbine of the IEA Task 37 case studies: cubic power between cut-in and rated, constant thrust.
 
     P(u) = rated_power ((u - cut_in) / (rated_speed - cut_in))^3 below rated speed, rated power up to cut-out.
     ``ct`` may be a list for the wind speeds ``ct_wind_speed``, linear in between, with ``outside`` as in a table.
     """
 
-    rated_power_mw: Positive
-    """Rated power in MW."""
-    rotor_diameter_m: Positive
-    """Rotor diameter in metres."""
-    hub_height_m: Positive
-    """Hub height in metres."""
     cut_in: Positive = 4.0
     """Cut-in wind speed in m/s."""
     rated_speed: Positive
@@ -151,13 +140,9 @@ class Cubic(Section):
 
     @model_validator(mode="after")
     def _in_order(self) -> Self:
-        require(
-            self.cut_in < self.rated_speed < self.cut_out,
-            f"cut_in {self.cut_in:g}, rated_speed {self.rated_speed:g} and cut_out {self.cut_out:g} m/s are not in "
-            "this order",
-            "let cut_in < rated_speed < cut_out",
-            "rated_speed",
-        )
+        speeds = f"cut_in {self.cut_in:g}, rated_speed {self.rated_speed:g} and cut_out {self.cut_out:g} m/s"
+        in_order, remedy = self.cut_in < self.rated_speed < self.cut_out, "let cut_in < rated_speed < cut_out"
+        require(in_order, f"{speeds} are not in this order", remedy, "rated_speed")
         curve = [(self.rated_speed, self.rated_power_mw * units.MW)]
         _refuse_power(units.impossible_power(self.rotor_diameter_m, curve), "rated_power_mw", "in MW")
         if isinstance(self.ct, tuple):
@@ -174,13 +159,13 @@ def _refuse_power(why: str, field: str, unit: str) -> None:
     require(not why, f"cannot be: {why}", f"give {field} {unit}, rotor_diameter_m in metres", field)
 
 
-def _refuse_curve(table: Table | Cubic, name: str, axis: str) -> None:
+def _refuse_curve(table: Tabulated | Cubic, name: str, axis: str) -> None:
     points = len(getattr(table, axis))
     require(points > 1, "a curve needs two points or more", "tabulate it", axis)
     require_length(len(getattr(table, name)), axis, points, name)
 
 
-class Turbine(OneOf):
+class TurbineSection(OneOf):
     """One turbine type: a name and one way of describing it."""
 
     beside = ("name", "source")
@@ -189,7 +174,7 @@ class Turbine(OneOf):
     name: Name
     """The name of the type."""
     generic: Generic | None = None
-    table: Table | None = None
+    table: Tabulated | None = None
     cubic: Cubic | None = None
     source: FileSource | None = None
     """The file of another tool that the turbine was read from, if any."""
@@ -199,9 +184,9 @@ class Turbine(OneOf):
         return readers().turbine_of(self)
 
     @property
-    def description(self) -> Generic | Table | Cubic:
+    def description(self) -> Generic | Tabulated | Cubic:
         """The one description that was given."""
-        description: Generic | Table | Cubic = self.chosen[1]
+        description: Generic | Tabulated | Cubic = self.chosen[1]
         return description
 
     def identity(self) -> dict[str, Any]:
@@ -212,7 +197,7 @@ class Turbine(OneOf):
     def rated_power_mw(self) -> float:
         """Rated power of one turbine; of a table that does not state it, the largest power of the curve."""
         description = self.description
-        if isinstance(description, Table):
+        if isinstance(description, Tabulated):
             return description.rated_power_mw or description.largest_power_mw
         return description.rated_power_mw
 
@@ -220,6 +205,18 @@ class Turbine(OneOf):
     def rotor_diameter_m(self) -> float:
         """Rotor diameter."""
         return self.description.rotor_diameter_m
+
+    @property
+    def operating_range(self) -> tuple[float, float]:
+        """The lowest and the highest wind speed with power, in m/s; of a generic type, PyWake's 3 and 25."""
+        match self.description:
+            case Cubic() as given:
+                return given.cut_in, given.cut_out
+            case Tabulated() as given:
+                powers = zip(given.wind_speed, given.power_w, strict=True)
+                powered = [speed for speed, power in powers if power > 0.0]
+                return powered[0], powered[-1]
+        return 3.0, 25.0
 
     @property
     def hub_height_m(self) -> float:
@@ -234,12 +231,12 @@ class Turbine(OneOf):
 
     @model_validator(mode="after")
     def _clears_the_ground(self) -> Self:
-        require(
+        low = f"reaches below the ground at a hub height of {self.hub_height_m:g} m"
+        above, remedy = (
             self.hub_height_m > self.rotor_diameter_m / 2,
-            f"the rotor of {self.rotor_diameter_m:g} m reaches below the ground at a hub height of "
-            f"{self.hub_height_m:g} m",
-            "hub_height_m must be more than half of rotor_diameter_m",
-            self.chosen[0],
-            "hub_height_m",
+            "give more than half of rotor_diameter_m",
+        )
+        require(
+            above, f"the rotor of {self.rotor_diameter_m:g} m {low}", remedy, self.chosen[0], "hub_height_m"
         )
         return self

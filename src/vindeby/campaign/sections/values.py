@@ -5,9 +5,9 @@ import json
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import is_dataclass
-from datetime import date, datetime
+from datetime import datetime
 from functools import partial
 from typing import Annotated, Any, ClassVar, Self, get_args
 
@@ -39,7 +39,7 @@ from vindeby.parameters import Number as Number
 from vindeby.parameters import Positive as Positive
 from vindeby.units import count_sectors, first_uneven
 
-_FARTHEST_M = 1e8
+FARTHEST_M = 1e8
 
 
 class Section(BaseModel):
@@ -118,7 +118,6 @@ class NamedOneOf(OneOf):
     @model_validator(mode="before")
     @classmethod
     def _bare_name(cls, data: Any) -> Any:
-        """Read ``name`` as ``name: {}``, and ``name:`` with nothing behind it likewise where it stands alone."""
         if isinstance(data, str):
             return {data: {}}
         if not isinstance(data, dict):
@@ -129,7 +128,6 @@ class NamedOneOf(OneOf):
     @model_validator(mode="before")
     @classmethod
     def _offered(cls, data: Any) -> Any:
-        """Read a name that a package offers as the code that it stands for."""
         known = {*cls.alternative_keys().values(), *cls.model_fields, *cls.beside, "options"}
         given = {data: {}} if isinstance(data, str) else data
         others = [key for key in given if key not in known] if isinstance(given, dict) else []
@@ -184,28 +182,31 @@ def under(*at: str | int) -> Iterator[None]:
         raise refusal(given["message"], remedy=given["remedy"], at=where, value=given["shown"]) from None
 
 
-def _date(text: str) -> str:
-    try:
+def matching(pattern: str, wrong: str, remedy: str, flags: int = 0) -> AfterValidator:
+    """A check of the form of a text."""
+
+    def check(text: str) -> str:
+        require(re.fullmatch(pattern, text, flags), wrong, remedy)
+        return text
+
+    return AfterValidator(check)
+
+
+def _date(text: str, *, remedy: str = "write it like 2015-01-31 or 2015-01-31T13:00") -> str:
+    with suppress(ValueError):
         datetime.fromisoformat(text)
-    except ValueError:
-        remedy = "write it like 2015-01-31 or 2015-01-31T13:00"
-        raise refusal("is not a date", remedy=remedy) from None
-    return text
+        return text
+    raise refusal("is not a date", remedy=remedy)
+
+
+def _day(text: str) -> str:
+    remedy = "write it like 2015-01-31"
+    require(len(text) == len("2015-01-31") and text[4::3] == "--", "is not a date", remedy)
+    return _date(text, remedy=remedy)
 
 
 Date = Annotated[str, Strict(), AfterValidator(_date)]
 """A date, or a date and time, by ISO 8601."""
-
-
-def _day(text: str) -> str:
-    try:
-        is_date = date.fromisoformat(text).isoformat() == text
-    except ValueError:
-        is_date = False
-    require(is_date, "is not a date", "write it like 2015-01-31")
-    return text
-
-
 Day = Annotated[
     str, Strict(), AfterValidator(_day), WithJsonSchema({"type": "string", "pattern": r"^\d{4}-\d\d-\d\d$"})
 ]
@@ -245,7 +246,6 @@ def increasing(values: tuple[float, ...], remedy: str) -> tuple[float, ...]:
 
 
 def _rising(remedy: str) -> AfterValidator:
-    """Refuse numbers that do not increase, with the remedy that suits what they are."""
     return AfterValidator(partial(increasing, remedy=remedy))
 
 
@@ -278,15 +278,12 @@ def either(*forms: str) -> Discriminator:
 
 
 def _on_a_map(value: float) -> float:
-    far, remedy = (
-        f"is farther than {_FARTHEST_M:g} m from the origin",
-        "give coordinates in metres, UTM for example",
-    )
-    require(abs(value) <= _FARTHEST_M, far, remedy)
+    far = f"is farther than {FARTHEST_M:g} m from the origin"
+    require(abs(value) <= FARTHEST_M, far, "give coordinates in metres, UTM for example")
     return value + 0.0
 
 
-_LIMITS = {"type": "number", "minimum": -_FARTHEST_M, "maximum": _FARTHEST_M}
+_LIMITS = {"type": "number", "minimum": -FARTHEST_M, "maximum": FARTHEST_M}
 Metres = Annotated[float, Strict(), AfterValidator(_on_a_map), WithJsonSchema(_LIMITS)]
 """A coordinate on a map."""
 Fraction = Annotated[Number, Field(ge=0.0, le=1.0), PLUS_ZERO]
@@ -315,13 +312,6 @@ NAMED = (Field(min_length=1), AfterValidator(_names_differ))
 """Of a list whose entries have names: not empty, and no name twice."""
 
 
-def _module_and_name(text: str) -> str:
-    named = re.fullmatch(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*", text)
-    remedy = 'write it like "mypackage.module:function"'
-    require(named, "is not of the form package.module:function", remedy)
-    return text
-
-
 def _only_finite(parameters: dict[str, JsonValue]) -> dict[str, JsonValue]:
     try:
         json.dumps(parameters, allow_nan=False)
@@ -332,23 +322,25 @@ def _only_finite(parameters: dict[str, JsonValue]) -> dict[str, JsonValue]:
     return parameters
 
 
-ImportedName = Annotated[str, Strict(), AfterValidator(_module_and_name)]
+_DOTTED = r"[^\W\d]\w*(\.[^\W\d]\w*)*"
+ImportedName = Annotated[
+    str,
+    Strict(),
+    matching(
+        f"{_DOTTED}:{_DOTTED}",
+        "is not of the form package.module:function",
+        'write it like "mypackage.module:function"',
+    ),
+]
 """``package.module:name``."""
 Parameters = Annotated[dict[str, JsonValue], AfterValidator(_only_finite)]
 """Plain data that code is called with."""
 
 
-_NAME = re.compile(r"[A-Za-z]{2,12}:[0-9A-Za-z]{1,12}")
-_WELL_KNOWN_TEXT = re.compile(r"[A-Za-z]{3,20}\[.*\]")
-
-
-def _a_system(text: str) -> str:
-    known = _NAME.fullmatch(text) or _WELL_KNOWN_TEXT.fullmatch(text)
-    require(known, "is not the name of a coordinate reference system", "write e.g. EPSG:32631")
-    return text
-
-
-CoordinateSystem = Annotated[Text, AfterValidator(_a_system)]
+_SYSTEM = r"[A-Za-z]{2,12}:[0-9A-Za-z]{1,12}|[A-Za-z]{3,20}\[.*\]"
+CoordinateSystem = Annotated[
+    Text, matching(_SYSTEM, "is not the name of a coordinate reference system", "write e.g. EPSG:32631")
+]
 """AUTHORITY:CODE, or well-known text (WKT) on one line where no authority has given a code."""
 
 
@@ -397,7 +389,6 @@ def _each_plus_zero(numbers: tuple[float, ...]) -> tuple[float, ...]:
 
 
 def _written(entries: Any, info: SerializationInfo) -> Any:
-    """Packed where that was asked for and the list is long; a plain list otherwise."""
     if not isinstance(entries, tuple):
         return entries
     long = len(entries) > LONGEST_PLAIN and isinstance(info.context, dict) and info.context.get(PACKED)

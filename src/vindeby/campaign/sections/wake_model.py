@@ -10,15 +10,9 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 from pydantic import Field, Strict, model_validator
 
 from vindeby import parameters
-from vindeby.campaign.reading.code_files import own_code, search_path
+from vindeby.campaign.reading.code_files import digest_of_files, own_code, search_path
 from vindeby.campaign.reading.yaml_text import unused
-from vindeby.campaign.sections.values import (
-    ImportedName,
-    NamedOneOf,
-    Parameters,
-    Section,
-    require,
-)
+from vindeby.campaign.sections.values import ImportedName, NamedOneOf, Parameters, Section, require
 from vindeby.errors import InputError
 
 ENGINES = ("pywake", "floris", "python")
@@ -42,7 +36,10 @@ class NamedCode(Section):
     options: Parameters = Field(default_factory=dict)
     """Keyword arguments for it."""
     code: Annotated[str, Strict()] | None = None
-    """A digest of the code where it is your own; put in when the file is read, so that an edit makes results stale."""
+    """A digest of the code where it is your own, and of the files that options name (``file``, ``..._file``).
+
+    It is put in when the campaign is read, so that an edit makes results stale.
+    """
 
     entry_point: Annotated[str, Strict()] | None = None
     """The name under which an installed package offers it, if that was given."""
@@ -54,9 +51,9 @@ class NamedCode(Section):
 
     @property
     def _code_now(self) -> str | None:
-        """A digest of the code as it is now: the user's own, or that of the package that offers it."""
         package = self.module.partition(".")[0] if self.entry_point else ""
-        return own_code(self.module, search_path(), package)
+        code, files = own_code(self.module, search_path(), package), digest_of_files(self.options)
+        return code if files is None else f"{code or ''}-{files}"
 
     @property
     def module(self) -> str:
@@ -73,8 +70,8 @@ class NamedCode(Section):
         if self.code and now and now != self.code:
             raise InputError(
                 f"{self.section}.{self.key}: {self.model}: its code is not that of the campaign ({now} instead of "
-                f"{self.code}): it was edited since the campaign was read; restore it, or run the campaign file with "
-                "--replace-stale"
+                f"{self.code}): it, or a file that its options name, was edited since the campaign was read; restore "
+                "it, or run the campaign file with --replace-stale"
             )
 
 
@@ -109,44 +106,32 @@ class FlorisEngine(Section):
     @model_validator(mode="before")
     @classmethod
     def _resolved(cls, data: Any) -> Any:
-        require(
-            not isinstance(data, str),
-            "names a file, and here files are not read",
-            "load the campaign from a file, or give the content under configuration",
-        )
+        remedy = "load the campaign from a file, or give the content under configuration"
+        require(not isinstance(data, str), "names a file, and here files are not read", remedy)
         if isinstance(data, dict) and isinstance(data.get("configuration"), dict):
             data = dict(data)
             configuration = merged(data["configuration"], data.pop("options", None) or {})
-            flow = configuration.get("flow_field")
-            require(
-                not isinstance(flow, dict) or flow.get(_LOCAL_WIND) is None,
-                "is wind that differs from place to place, which a campaign with FLORIS does not have",
-                f"compute without it: options: {{flow_field: {{{_LOCAL_WIND}: null}}}}",
-                "configuration",
-                "flow_field",
-                _LOCAL_WIND,
-            )
+            flow, at = configuration.get("flow_field"), ("configuration", "flow_field", _LOCAL_WIND)
+            wrong = "is wind that differs from place to place, which a campaign with FLORIS does not have"
+            remedy = f"compute without it: options: {{flow_field: {{{_LOCAL_WIND}: null}}}}"
+            require(not isinstance(flow, dict) or flow.get(_LOCAL_WIND) is None, wrong, remedy, *at)
             data["configuration"] = deciding_part(configuration)
         return data
 
     @model_validator(mode="after")
     def _complete(self) -> FlorisEngine:
         for key in _NEEDED:
-            require(
+            wrong = f"{key} is missing: this is not a FLORIS 4 configuration"
+            there, remedy = (
                 isinstance(self.configuration.get(key), dict),
-                f"{key} is missing: this is not a FLORIS 4 configuration",
                 "give the file that FlorisModel reads",
-                "configuration",
             )
+            require(there, wrong, remedy, "configuration")
         version = self.configuration.get("floris_version", "v4")
         # The label says what the file was begun with; FLORIS goes by the content, too.
-        require(
-            is_labelled_4(version) or not _has_content_of_3(self.configuration),
-            "is not version 4 of FLORIS' configuration",
-            "convert it with FLORIS' own script (floris.convert_floris_input_v3_to_v4)",
-            "configuration",
-            "floris_version",
-        )
+        remedy = "convert it with FLORIS' own script (floris.convert_floris_input_v3_to_v4)"
+        is_4 = is_labelled_4(version) or not _has_content_of_3(self.configuration)
+        require(is_4, "is not version 4 of FLORIS' configuration", remedy, "configuration", "floris_version")
         return self
 
 
@@ -210,7 +195,7 @@ def deciding_part(configuration: dict[str, Any]) -> dict[str, Any]:
 Blockage = Literal["self-similar-2020"]
 
 
-class WakeModel(NamedOneOf):
+class WakeSection(NamedOneOf):
     """One wake model and its parameters; a bare name takes the defaults. Blockage may be added to any of them.
 
     ``pywake`` and ``floris`` are not models of vindeby: PyWake or FLORIS compute the energy. ``python``
@@ -257,14 +242,14 @@ class WakeModel(NamedOneOf):
         return self.cumulative_curl is not None or self.floris is not None
 
     @model_validator(mode="after")
-    def _blockage_of_local_thrust(self) -> WakeModel:
+    def _blockage_of_local_thrust(self) -> WakeSection:
         given = self.gaussian or self.top_hat
-        require(
-            self.blockage is None or given is None or given.thrust_of == "local",
-            "is computed with the thrust in the local wind only",
+        local, remedy = (
+            given is None or given.thrust_of == "local",
             "leave it out, or leave out thrust_of: free",
-            "blockage",
         )
+        wrong = "is computed with the thrust in the local wind only"
+        require(self.blockage is None or local, wrong, remedy, "blockage")
         return self
 
     @model_validator(mode="before")
@@ -274,10 +259,7 @@ class WakeModel(NamedOneOf):
         if isinstance(data, dict) and "blockage" in data:
             blockage, remedy = data["blockage"], "give self-similar-2020, or leave the key out"
             require(blockage is not None, "is empty", remedy, "blockage")
-            require(
-                not data.keys() & {"pywake", "floris"},
-                "has a meaning only with vindeby's own wake models",
-                "leave it out, and use a PyWake model with blockage",
-                "blockage",
-            )
+            wrong = "has a meaning only with vindeby's own wake models"
+            remedy = "leave it out, and use a PyWake model with blockage"
+            require(not data.keys() & {"pywake", "floris"}, wrong, remedy, "blockage")
         return data

@@ -18,7 +18,7 @@ from vindeby.assembly.merging import merge_options, refuse_another_campaign
 from vindeby.campaign import Campaign
 from vindeby.campaign.tasks import KEY_OF_ATTRIBUTES
 from vindeby.errors import DataError, InputError
-from vindeby.interop.adopt.examine import SIGN_TURNED, Examiner, Options, RefusedError
+from vindeby.interop.adopt.examine import SIGN_TURNED, AdoptOptions, Examiner, RefusedError
 from vindeby.interop.adopt.report import AdoptReport, FileReport, LeftOut
 from vindeby.runner.resume import Again, ResumeState, TaskSpace, compare_with_disk, hold
 from vindeby.store.disk.files import (
@@ -31,15 +31,17 @@ from vindeby.store.disk.files import (
 )
 from vindeby.store.disk.lock import LeasedFiles, Lock
 from vindeby.store.disk.run_directory import RunDirectory, link_or_copy
+from vindeby.store.foreign.guard import Guard
+from vindeby.store.format.finding import Finding, Verdict
+from vindeby.store.format.origin import FOREIGN, origin_of_file
 from vindeby.store.format.record import Attribute, Record
 from vindeby.store.format.rows import batches
 from vindeby.store.format.seal import SealedFile, SealError
 from vindeby.store.format.shard import ShardWriter
 from vindeby.store.merge.merge import MergeOptions, merge
-from vindeby.store.read.guard import Guard
-from vindeby.store.read.inspect import FOREIGN, Finding, Verdict, origin_of_file
-from vindeby.store.salvage.attempts import Saved, Spool, rescue
 from vindeby.store.salvage.salvage import files_in
+from vindeby.store.salvage.saved import Saved, Spool, rescue
+from vindeby.text import plural
 
 _NEEDED = ("layout",)
 """All that a record must have; an energy can be computed."""
@@ -63,7 +65,7 @@ def script_files(paths: Sequence[Path], run: RunDirectory) -> list[Path]:
 
 
 def _identity(path: Path) -> object:
-    """What all names of a file share, hard links, too; the path itself where it leads nowhere."""
+    """Return the device and inode that all names of a file share, or the path if there is no file."""
     try:
         state = path.stat()
     except OSError:
@@ -99,13 +101,11 @@ def set_aside(run: RunDirectory) -> Path:
     return target
 
 
-def read_all(
-    files: Sequence[Path], folder: Path, spool: Spool, guard: Guard
-) -> Iterator[tuple[FileReport, Saved]]:
+def read_all(files: Sequence[Path], spool: Spool, guard: Guard) -> Iterator[tuple[FileReport, Saved]]:
     """Each file with everything that can be saved from it."""
     for path in files:
         before = _state(path)
-        saved = rescue(path, folder, guard, KEY_OF_ATTRIBUTES, spool, _NEEDED)
+        saved = rescue(path, spool, guard, KEY_OF_ATTRIBUTES, _NEEDED)
         digest = ""
         with contextlib.suppress(OSError):  # it may vanish meanwhile, which the state below tells
             if before is not None and special_kind(path.stat().st_mode) is None:
@@ -120,7 +120,7 @@ def read_all(
 
 
 def _state(path: Path) -> tuple[int, int, int] | None:
-    """What tells whether a file changed; None where it cannot be found or opened, such as a link to itself."""
+    """Return a value that changes with the file; None if it cannot be found or opened, such as a link to itself."""
     try:
         return file_state(path) if os.access(path, os.R_OK) else None
     except OSError:
@@ -136,7 +136,7 @@ def adopt(
     output: Path | str,
     campaign: Campaign,
     *,
-    options: Options | None = None,
+    options: AdoptOptions | None = None,
     take_over: bool = False,
     say: Callable[[str], None] = lambda _: None,
 ) -> AdoptReport:
@@ -145,6 +145,11 @@ def adopt(
     The files are not changed. InputError where ``output`` holds another campaign, BusyError while a process runs this
     one. What was not adopted is in the report.
     """
+    if campaign.vary is not None:
+        raise InputError(
+            "a script's results do not say which values of the axes (vary) they are of; adopt them with a campaign "
+            "without vary, and add the axes then: results that answer a combination are kept"
+        )
     run = RunDirectory(check_output(Path(output)))
     files = script_files([Path(path) for path in paths], run)
     if not is_foreign(run.output):
@@ -152,14 +157,19 @@ def adopt(
     try:
         run.create()
         with hold(run, None, take_over=take_over, say=say) as lock:
-            return _Adoption(run, campaign, options or Options(), lock, say).do(files)
+            return _Adoption(run, campaign, options or AdoptOptions(), lock, say).do(files)
     except OSError as error:
-        raise storage_error(error, run.path, 0, 1) from error
+        raise storage_error(error, run.path) from error
 
 
 class _Adoption:
     def __init__(
-        self, run: RunDirectory, campaign: Campaign, options: Options, lock: Lock, say: Callable[[str], None]
+        self,
+        run: RunDirectory,
+        campaign: Campaign,
+        options: AdoptOptions,
+        lock: Lock,
+        say: Callable[[str], None],
     ) -> None:
         self._run, self._campaign, self._lock, self._say = run, campaign, lock, say
         self._examiner = Examiner(campaign, options)
@@ -175,7 +185,7 @@ class _Adoption:
         )
         with temporary as folder, closing(Spool(Path(folder))) as spool:
             with Guard() as guard:
-                files = list(read_all(paths, Path(folder), spool, guard))
+                files = list(read_all(paths, spool, guard))
             self._move_foreign_output(files)
             refuse_another_campaign(self._run, self._campaign)
             self._run.freeze_campaign(self._campaign.dumps())
@@ -186,7 +196,7 @@ class _Adoption:
             for batch in batches(self._adopted(files, open_keys), most=_BATCH):
                 writer.publish(batch)
                 if self._report.adopted >= 10 * _BATCH:
-                    self._say(f"{self._report.adopted:,} results adopted")
+                    self._say(f"{plural(self._report.adopted, 'result')} adopted")
         if self._run.shard_names() or self._run.output.exists():
             how = MergeOptions(wait_s=600.0, progress=self._say, confirm=self._lock.confirm)
             merge(self._run, merge_options(self._campaign, how, invalid=state.verdicts.invalid.keys()))
@@ -206,7 +216,7 @@ class _Adoption:
             keys = map(self._examiner.key_of, saved.records.values())
             if saved.records and not any(map(self._examiner.asked, keys)):
                 raise InputError(
-                    f"{output}: stands there already, and none of its {len(saved.records)} results is of "
+                    f"{output}: stands there already, and none of its results is of "
                     f"campaign {self._campaign.name!r}; nothing was changed; choose another name with -o"
                 )
         self._lock.confirm()
@@ -216,8 +226,9 @@ class _Adoption:
         judge, again = Judge(self._campaign), Again(failed=True)
         state = compare_with_disk(self._run, space, judge, part=None, again=again)
         if state.bad:
+            count = plural(len(state.bad), "file of the run is", "files of the run are")
             raise DataError(
-                f"{self._run.output}: {len(state.bad)} files of the run are bad; nothing was adopted:",
+                f"{self._run.output}: {count} bad; nothing was adopted:",
                 *(f"  {path}: {'; '.join(map(str, findings))}" for path, findings in state.bad.items()),
                 f"`vindeby merge {self._run.output} --on-bad skip` leaves them out; then adopt again",
             )
@@ -237,7 +248,7 @@ class _Adoption:
                     yield record
 
     def _one(self, report: FileReport, group: str, found: Record, open_keys: set[str]) -> Record | None:
-        """One record that was found, as it is to be published; None where it is passed over."""
+        """Return a found record as it is to be published; None if it is passed over."""
         key = self._examiner.key_of(found)
         if self._examiner.asked(key) and key not in open_keys:
             report.there_already += 1

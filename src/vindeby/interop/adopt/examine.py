@@ -22,7 +22,7 @@ from vindeby.assembly.physics import STORED, TOLERANCE_STORED_AEP, CampaignCheck
 from vindeby.assembly.stored_turbines import largest_diameter_m
 from vindeby.assembly.value import values_of
 from vindeby.campaign import Campaign
-from vindeby.campaign.tasks import Cell, parse_key, task_key
+from vindeby.campaign.tasks import Cell, KeyParts, parse_key, task_key
 from vindeby.store.format.record import Attribute, Record
 
 _NUMBERS = ("farm_idx", "type_idx", "ss_seed")
@@ -33,7 +33,7 @@ _SMALL_GWH = 1e-9
 
 
 @dataclass(frozen=True)
-class Options:
+class AdoptOptions:
     """What may be adopted beyond what is right as it is."""
 
     recompute_aep: bool = False
@@ -55,7 +55,7 @@ class RefusedError(Exception):
 class Examiner:
     """Examines the records of a script against one campaign."""
 
-    def __init__(self, campaign: Campaign, options: Options) -> None:
+    def __init__(self, campaign: Campaign, options: AdoptOptions) -> None:
         self._campaign, self._options = campaign, options
         self._judge, self._check = Judge(campaign), CampaignCheck(campaign)
         self._own_function = any(step.call for step in campaign.method)
@@ -66,7 +66,7 @@ class Examiner:
         if numbers is None:
             said = [record.attributes.get(name) for name in _NUMBERS]
             whole = [int(one) for one in said if isinstance(one, int | float) and _is_index(one)]
-            numbers = (whole[0], whole[1], whole[2]) if len(whole) == len(said) else None
+            numbers = KeyParts(whole[0], whole[1], whole[2], "") if len(whole) == len(said) else None
         return "" if numbers is None else task_key(*numbers)
 
     def asked(self, key: str) -> bool:
@@ -85,7 +85,7 @@ class Examiner:
             if record.fingerprint != asked:
                 raise RefusedError("vindeby computed it for another campaign, or another version of this one")
             return self._possible(record)
-        for name, number in zip(_NUMBERS, parse_key(key) or (), strict=True):
+        for name, number in zip(_NUMBERS, (parse_key(key) or ())[:3], strict=True):
             stated = record.attributes.get(name)
             if stated is not None and stated != number:
                 raise RefusedError(f"its attribute {name} is {stated}, but its name says {number}")
@@ -121,14 +121,13 @@ class Examiner:
     def _attributes(
         self, key: str, cell: Cell, record: Record, more: Mapping[str, Attribute], turbines: int
     ) -> dict[str, Attribute]:
-        """Those of the record, those that every result has where it lacks them, and where it comes from."""
         every: dict[str, Attribute] = {
             "n_turbines": turbines if cell.is_chosen else cell.n_turbines,
             "diameter": largest_diameter_m(self._campaign, cell),
             "farm": self._campaign.farms[cell.farm_idx].name,
             "turbine": cell.label([turbine.name for turbine in self._campaign.turbines]),
         }
-        numbers = dict(zip(_NUMBERS, parse_key(key) or (), strict=True))
+        numbers = dict(zip(_NUMBERS, (parse_key(key) or ())[:3], strict=True))
         stated = {
             name: value
             for name, value in record.attributes.items()
@@ -170,7 +169,6 @@ class Examiner:
         attributes: Mapping[str, Attribute] | None = None,
         layout: NDArray[Any] | None = None,
     ) -> Record:
-        """The record with an energy, what it is worth, further attributes, and perhaps another layout."""
         arrays = {**placed.arrays, "aep": np.array(energy_gwh)}
         if layout is not None:
             arrays["layout"] = layout
@@ -189,9 +187,9 @@ def _is_index(value: float) -> bool:
 
 
 def _stored_energy(record: Record) -> float | None:
-    """What the script stored as energy, as a dataset or an attribute; None where that is nothing."""
-    stored: Any = record.arrays.get("aep", record.attributes.get("aep"))
-    if stored is None or isinstance(stored, str):
-        return None
-    values = np.asarray(stored, float).ravel()
-    return float(values[0]) if values.size == 1 and np.isfinite(values[0]) else None
+    stored = record.arrays.get("aep")
+    return (
+        float(stored.item())
+        if stored is not None and stored.size == 1 and np.isfinite(stored).all()
+        else None
+    )

@@ -8,7 +8,7 @@ from typing import Any
 from vindeby._version import __version__
 from vindeby.store.disk.process import Identity
 from vindeby.store.disk.run_directory import RunDirectory, replace_text
-from vindeby.store.missing import Missing
+from vindeby.store.states import TaskStatus
 from vindeby.text import one_line, plural
 
 _SHOWN = 20
@@ -75,7 +75,7 @@ class AdoptReport:
     left_out: list[LeftOut] = field(default_factory=list)
     conflicts: list[LeftOut] = field(default_factory=list)
     """Records that differ from the one that was adopted under their key."""
-    missing: list[Missing] = field(default_factory=list)
+    missing: list[TaskStatus] = field(default_factory=list)
     unanswered: int = 0
     """How many of the records left out have no valid result under their key."""
     path: str = ""
@@ -97,7 +97,9 @@ class AdoptReport:
         lines = [f"{one_line(self.output)}: {plural(self.adopted, 'result')} adopted from {files}{there}"]
         if self.adopted:
             kept = self.adopted - self.recomputed
-            lines.append(f"  {kept:,} energies kept as stored, {self.recomputed:,} computed anew")
+            lines.append(
+                f"  {plural(kept, 'energy', 'energies')} kept as stored, {self.recomputed:,} computed anew"
+            )
         if self.sign_turned:
             lines.append(f"  sign of the stored energy turned back: {self.sign_turned:,}")
         if self.turned:

@@ -17,10 +17,7 @@ from vindeby.wake import Neighbours, Site, Turbine
 
 
 def engine_farm(
-    given: PyWakeEngine | FlorisEngine,
-    site: Site,
-    turbines: Sequence[Turbine],
-    neighbours: Neighbours | None,
+    given: PyWakeEngine | FlorisEngine, site: Site, turbines: Sequence[Turbine], neighbours: Neighbours | None
 ) -> ForeignFarm:
     """The farm of a campaign with its engine; InputError says what is missing or wrong."""
     engine: Engine

@@ -69,7 +69,6 @@ class Floris:
         )
 
     def _parts(self, states: WindStates, numbers_per_state: int) -> Iterator[npt.NDArray[np.intp]]:
-        """The states that are computed at a time, those without wind left out."""
         blowing = np.flatnonzero(states.speed > 0.0)
         share = max(1, _NUMBERS // max(1, numbers_per_state))
         for begin in range(0, len(blowing), share):

@@ -95,7 +95,6 @@ class PyWake:
         return total, slopes[:many], slopes[many:]
 
     def _calls(self, states: WindStates) -> Iterator[tuple[slice, dict[str, Any]]]:
-        """Which states a call of the model computes, and the wind that it is called with."""
         from vindeby.interop.pywake_objects.sites import wind_arguments
 
         count = len(states.speed)
@@ -106,10 +105,10 @@ class PyWake:
 
 
 def _shape(rows: int, arguments: dict[str, Any]) -> tuple[int, int, int]:
-    """That of PyWake's arrays: rows, directions (or steps), speeds."""
+    """Return the shape of PyWake's arrays: rows, directions (or steps), speeds."""
     return rows, len(arguments["wd"]), 1 if "time" in arguments else len(arguments["ws"])
 
 
 def _flat(values: Any, rows: int, arguments: dict[str, Any]) -> FloatArray:
-    """(rows, directions, speeds) as (rows, states)."""
+    """Reshape (rows, directions, speeds) to (rows, states)."""
     return np.asarray(np.broadcast_to(np.asarray(values), _shape(rows, arguments))).reshape(rows, -1)

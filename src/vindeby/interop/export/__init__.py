@@ -1,4 +1,4 @@
-"""Results for other tools: netCDF, Zarr, Parquet, CSV, windIO, GeoJSON, FLORIS, RO-Crate.
+"""Results for other tools: netCDF, Zarr, Parquet, CSV, windIO, GeoJSON, FLORIS.
 
 Only verified results are exported, and each file or folder is put in place as a whole (``exporting``).
 """
@@ -22,6 +22,5 @@ FORMATS = {
     "windio": ExportFormat(".windio", "windio", is_folder=True),
     "geojson": ExportFormat(".geojson", "geojson"),
     "floris": ExportFormat(".floris", "floris", is_folder=True),
-    "ro-crate": ExportFormat(".crate", "ro_crate", is_folder=True),
 }
 """Each module has ``write(path, file_format, chosen, options)``, and is loaded only where its format is asked for."""

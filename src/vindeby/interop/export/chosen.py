@@ -1,27 +1,24 @@
 """Which results an export takes: verified, valid, answers to the campaign, and those that were asked for."""
 
 import fnmatch
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from vindeby.arrays import FloatArray
 from vindeby.campaign import Campaign
-from vindeby.campaign.tasks import Cell, task_key
+from vindeby.campaign.tasks import Cell
 from vindeby.economy.cables import Routes
 from vindeby.errors import ArgumentError, DataError, ShortfallError
-from vindeby.results.result_set import ResultSet
-from vindeby.store.format.record import Attribute
+from vindeby.results.result_set import CELL, ResultPlace, ResultSet
+from vindeby.results.snapshot import CellPlace
+from vindeby.results.tables import ResultTable
 from vindeby.store.format.rows import Segment, array_field
-
-Place = tuple[int, int, int]
-"""Farm, type and seed."""
+from vindeby.store.read.columns import placed
 
 
 @dataclass(frozen=True)
@@ -37,11 +34,11 @@ class Selection:
     """Of each farm and type only the result with the most energy."""
 
 
-class Result(NamedTuple):
+class ExportedResult(NamedTuple):
     """What each turbine of one result is."""
 
     key: str
-    place: Place
+    place: ResultPlace
     aep_gwh: float
     layout: FloatArray
     """x and y in metres, (2, turbines); without turbines where the record has no layout."""
@@ -59,12 +56,10 @@ class Chosen:
 
     database: Path
     campaign: Campaign | None
-    attributes: Mapping[str, Attribute]
-    """The root attributes of the database."""
-    segments: list[Segment]
-    """Verified records, those of one schema together."""
-    results: list[Result]
-    missing: dict[str, Place]
+    table: ResultTable
+    """Their verified records, in bulk."""
+    results: list[ExportedResult]
+    missing: dict[str, ResultPlace]
     """What was asked for and has no valid result."""
     whole: bool
     """Whether every result was asked for."""
@@ -75,7 +70,7 @@ class Chosen:
         return len(self.results)
 
     @cached_property
-    def places(self) -> dict[str, Place]:
+    def places(self) -> dict[str, ResultPlace]:
         """Farm, type and seed of each key, in order."""
         return {result.key: result.place for result in self.results}
 
@@ -83,6 +78,11 @@ class Chosen:
     def farms(self) -> list[int]:
         """The numbers of the farms that have results."""
         return sorted({result.place[0] for result in self.results})
+
+    @property
+    def types(self) -> list[int]:
+        """The numbers of the turbine types that stand in the results."""
+        return sorted({kind for result in self.results for kind in result.types})
 
     def without_layouts(self) -> list[str]:
         """The keys of results that have no layout: those of a function that has nothing to do with wind."""
@@ -111,16 +111,23 @@ class Chosen:
                 f"{self.database}: {purpose} writes wind, wakes and layouts, but this campaign is of a function that "
                 "has none of them; export it as netcdf, zarr, parquet or csv"
             )
-        if any(step.call is not None and step.call.cases for step in campaign.method):
+        if campaign.stored is not None:
             self.notes.append(
-                "neighbours that stand in the cases of this study are not in the files, so that other tools compute "
-                "more energy"
+                "stored layouts that stand around a farm in the combinations are not in the files, so that other tools "
+                "compute more energy"
             )
         return campaign
 
     def needs_uniform_wind(self, purpose: str) -> Campaign:
-        """The same, where a format holds one wind for all places."""
+        """The same in the combination of the results, where a format holds one wind for all places, and one model."""
         campaign = self.needs_wind(purpose)
+        if len(combinations := {result.place.combination for result in self.results}) > 1:
+            axis, values = next(iter(campaign.axes.items()))
+            raise ArgumentError(
+                f"{self.database}: {purpose} writes one combination of axes, and these results are of "
+                f"{len(combinations)}; choose one with --where, e.g. --where \"{axis} == '{values[0]}'\""
+            )
+        campaign = campaign.variants[combinations.pop()]
         if campaign.site.local is not None:
             raise ArgumentError(
                 f"{self.database}: the wind of this campaign differs from place to place (site.local), which "
@@ -131,70 +138,66 @@ class Chosen:
 
 def choose(results: ResultSet, selection: Selection) -> Chosen:
     """The results that were asked for; ShortfallError where there is none."""
-    valid = _valid(results)
+    campaign, rows, axes = results.campaign, results.rows, results.axes
+    keys = [key.decode(errors="replace") for key in rows["key"].tolist()]
+    places = [ResultPlace(*numbers) for numbers in rows[[*CELL, "ss_seed"]].tolist()]
+    known = zip(keys, places, rows["aep"].tolist(), strict=True)
+    valid = {
+        key: row
+        for row, (key, place, aep) in enumerate(known)
+        if aep == aep and (min(place) >= 0 if campaign is None else axes.place_of(*place))
+    }
     _refuse_named(results, selection, valid)
-    campaign = results.campaign
-    farms = _indices("--farm", selection.farms, campaign.farm_names if campaign else ())
-    types = _indices("--type", selection.types, campaign.type_names if campaign else ())
+    farms, types = (
+        _indices("--farm", selection.farms, axes.farms),
+        _indices("--type", selection.types, axes.types),
+    )
 
-    def is_wanted(key: str, place: Place) -> bool:
+    def is_wanted(key: str, place: ResultPlace) -> bool:
         return (
             (not farms or place[0] in farms)
             and (not types or place[1] in types)
-            and (not selection.seeds or place[2] in selection.seeds)
+            and (not selection.seeds or place.seed in selection.seeds)
             and (not selection.keys or any(fnmatch.fnmatchcase(key, pattern) for pattern in selection.keys))
         )
 
     # Of two results of one task, the one whose key says so is taken.
-    canonical = sorted(valid, key=lambda key: task_key(*valid[key]) == key)
-    wanted = {valid[key]: key for key in canonical if is_wanted(key, valid[key])}
-    tasks = () if campaign is None else campaign.tasks()
-    expected = {task.key: (task.farm_idx, task.type_idx, task.seed) for task in tasks}
-    if results.where is not None:
-        expected = {}  # whether a missing result would be chosen is not known
-    expected = {key: place for key, place in expected.items() if is_wanted(key, place)}
-    missing = [key for key, place in expected.items() if place not in wanted]
+    canonical = sorted(valid.items(), key=lambda one: axes.key_of(places[one[1]]) == one[0])
+    wanted = {places[row]: row for key, row in canonical if is_wanted(key, places[row])}
+    expected: dict[str, ResultPlace] = {}
+    if campaign is not None and results.where is None:  # else it is not known whether it would be chosen
+        every = (
+            (ResultPlace(*cell, seed), one) for cell, one in axes.by_place.items() for seed in axes.seeds
+        )
+        expected = {
+            one.key(place.seed): place for place, one in every if is_wanted(one.key(place.seed), place)
+        }
     if selection.best:
         wanted = _best(wanted, results)
-        cells = {place[:2] for place in wanted}
-        missing = [key for key, place in expected.items() if place[:2] not in cells]
+        there = {place.cell for place in wanted}
+        missing = {key: place for key, place in expected.items() if place.cell not in there}
+    else:
+        missing = {key: place for key, place in expected.items() if place not in wanted}
     if not wanted:
         raise ShortfallError(
-            f"{results.path}: no valid result is what was asked for ({len(results.rows):,} stored); "
+            f"{results.path}: no valid result is what was asked for ({len(rows):,} stored); "
             "`vindeby missing` says what is not there, and why"
         )
-    segments = _segments(results, set(wanted.values()))
-    aep = dict(zip(_decoded(results.rows["key"]), results.rows["aep"].tolist(), strict=True))
-    found = {}
-    for segment in segments:
-        for row, key in enumerate(_keys(segment)):
-            found[key] = _result(key, valid[key], aep[key], segment.take([row]), results.axes.by_place)
     in_order = [wanted[place] for place in sorted(wanted)]
+    table = ResultTable(results, rows[in_order])
+    found = {}
+    for segment, part in placed(table.segments):
+        for number, row in enumerate(table.rows[part]):
+            found[row["key"]] = _result(row, segment.take([number]), axes.by_place)
+    damaged = {keys[row]: places[row] for row in in_order if rows["key"][row] not in found}
     return Chosen(
         database=results.path,
         campaign=campaign,
-        attributes=dict(results.source.attributes),
-        segments=segments,
-        results=[found[key] for key in in_order if key in found],
-        missing={key: expected.get(key) or valid[key] for key in [*missing, *in_order] if key not in found},
+        table=table,
+        results=[found[key] for key in rows["key"][in_order].tolist() if key in found],
+        missing=missing | damaged,
         whole=selection == Selection() and results.where is None,
     )
-
-
-def _valid(results: ResultSet) -> dict[str, Place]:
-    """The valid results, with their places; of a campaign, only those that answer it."""
-    seeds = None if results.campaign is None else set(results.campaign.seeds)
-    names = ["key", "farm_idx", "type_idx", "ss_seed", "fingerprint", "aep"]
-    found = {}
-    for key, farm, type_, seed, mark, aep in results.rows[names].tolist():
-        cell = results.axes.by_place.get((farm, type_))
-        if seeds is None:
-            answers = min(farm, type_, seed) >= 0
-        else:
-            answers = cell is not None and seed in seeds and mark in (b"", cell.fingerprint(seed).encode())
-        if answers and not math.isnan(aep):
-            found[key.decode(errors="replace")] = (farm, type_, seed)
-    return found
 
 
 def _indices(option: str, given: Sequence[str], names: Sequence[str]) -> set[int]:
@@ -210,8 +213,7 @@ def _indices(option: str, given: Sequence[str], names: Sequence[str]) -> set[int
     return found
 
 
-def _refuse_named(results: ResultSet, selection: Selection, valid: Mapping[str, Place]) -> None:
-    """A key that was named must be there, and valid."""
+def _refuse_named(results: ResultSet, selection: Selection, valid: Collection[str]) -> None:
     for key in selection.keys:
         if any(letter in key for letter in "*?["):
             results.matching(key)
@@ -223,43 +225,20 @@ def _refuse_named(results: ResultSet, selection: Selection, valid: Mapping[str, 
             )
 
 
-def _best(wanted: Mapping[Place, str], results: ResultSet) -> dict[Place, str]:
-    """Of each farm and type the result that is worth most; of equal ones the one with the first seed."""
-    worths = np.nan_to_num(results.worths(), nan=-np.inf).tolist()
-    worth = dict(zip(_decoded(results.rows["key"]), worths, strict=True))
-    best: dict[tuple[int, int], Place] = {}
-    for place in sorted(wanted, key=lambda place: (worth[wanted[place]], -place[2])):
-        best[place[:2]] = place
+def _best(wanted: Mapping[ResultPlace, int], results: ResultSet) -> dict[ResultPlace, int]:
+    """Return the most valuable result of each farm and type; of equal ones, that with the first seed."""
+    worths = np.nan_to_num(results.worths(), nan=-np.inf)
+    best: dict[CellPlace, ResultPlace] = {}
+    for place in sorted(wanted, key=lambda place: (worths[wanted[place]], -place.seed)):
+        best[place.cell] = place
     return {place: wanted[place] for place in best.values()}
 
 
-def _segments(results: ResultSet, keys: set[str]) -> list[Segment]:
-    """The verified records of these keys, each once; those that turn out to be damaged are not among them."""
-    found: list[Segment] = []
-    seen: set[str] = set()
-    for segment in results.source.segments():
-        mine = [row for row, key in enumerate(_keys(segment)) if key in keys and key not in seen]
-        if mine:
-            found.append(segment.take(mine))
-            seen.update(_keys(found[-1]))
-    return found
-
-
-def _keys(segment: Segment) -> list[str]:
-    return _decoded(segment.rows["key"])
-
-
-def _decoded(keys: NDArray[np.bytes_]) -> list[str]:
-    return [key.decode(errors="replace") for key in keys.tolist()]
-
-
-def _result(
-    key: str, place: Place, aep_gwh: float, record: Segment, cells: Mapping[tuple[int, int], Cell]
-) -> Result:
-    """What the turbines of a record are; ``record`` holds nothing else."""
+def _result(row: Any, record: Segment, cells: Mapping[CellPlace, Cell]) -> ExportedResult:
     names = [name for name, _, shape in record.schema.arrays if 0 not in shape]
     arrays = {name: record.rows[array_field(name)][0] for name in names}
-    layout, cell = arrays.get("layout"), cells.get(place[:2])
+    place = ResultPlace(*row[[*CELL, "ss_seed"]].tolist())
+    layout, cell = arrays.get("layout"), cells.get(place.cell)
     if layout is None or layout.ndim != 2 or len(layout) != 2:
         layout = np.empty((2, 0))
     count = layout.shape[1]
@@ -268,7 +247,9 @@ def _result(
     if own_zones is None and cell is not None and cell.zones and sum(cell.zones) == count:
         own_zones = [zone for zone, number in enumerate(cell.zones) for _ in range(number)]
     own_types = (
-        [place[1]] * count if types is None or types.shape != (count,) else [int(kind) for kind in types]
+        [place.type_idx] * count
+        if types is None or types.shape != (count,)
+        else [int(kind) for kind in types]
     )
-    routes = Routes.stored(arrays)
-    return Result(key, place, aep_gwh, np.asarray(layout, np.float64), own_types, own_zones, routes)
+    key, layout = row["key"].decode(errors="replace"), np.asarray(layout, np.float64)
+    return ExportedResult(key, place, float(row["aep"]), layout, own_types, own_zones, Routes.stored(arrays))

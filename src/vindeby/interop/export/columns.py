@@ -12,16 +12,10 @@ from numpy.typing import NDArray
 from vindeby._version import __version__
 from vindeby.errors import library
 from vindeby.interop.export.chosen import Chosen
-from vindeby.interop.export.exporting import Options
-from vindeby.store.read.export import (
-    UNKNOWN,
-    add_single_values,
-    axes_of,
-    layout_sizes,
-    number_column,
-    origin_column,
-    texts,
-)
+from vindeby.interop.export.exporting import ExportOptions
+from vindeby.results.tables import degrees
+from vindeby.results.written import csv_field
+from vindeby.store.read.columns import UNKNOWN
 
 UNITS = {
     "aep_gwh": "GWh/year",
@@ -34,11 +28,12 @@ UNITS = {
     "y_m": "m",
     "rotor_diameter_m": "m",
     "hub_height_m": "m",
+    "longitude": "degrees_east",
+    "latitude": "degrees_north",
 }
-"""Of the columns that have one."""
 
 
-def write(path: Path, file_format: str, chosen: Chosen, options: Options) -> None:
+def write(path: Path, file_format: str, chosen: Chosen, options: ExportOptions) -> None:
     """Write a table as ``csv`` or ``parquet`` whose rows are ``turbines`` or ``results``."""
     without = chosen.without_layouts()
     if options.rows == "turbines" and without:
@@ -46,52 +41,35 @@ def write(path: Path, file_format: str, chosen: Chosen, options: Options) -> Non
             f"{len(without):,} of the results have no turbines, and so no row in the table; --rows results writes a "
             "row for each result"
         )
-    columns = turbine_columns(chosen) if options.rows == "turbines" else result_columns(chosen)
+    columns = (turbine_columns if options.rows == "turbines" else result_columns)(chosen, options.crs)
     if file_format == "csv":
         write_csv(path, columns)
     else:
         write_parquet(path, columns, chosen)
 
 
-def result_columns(chosen: Chosen) -> dict[str, NDArray[Any]]:
-    """One row per result, in order: what it is, its energy, and every single number or text of its record."""
-    segments = chosen.segments
-    places = np.array([chosen.places[key] for key in texts(segments, "key")], np.int64).reshape(-1, 3)
-    farm_names, type_names, _ = axes_of(places, chosen.campaign)
-    labels: dict[tuple[int, int], str] = {}
-    if chosen.campaign is not None:
-        known = chosen.campaign.type_names
-        labels = {(cell.farm_idx, cell.type_idx): cell.label(known) for cell in chosen.campaign.cells()}
-    columns: dict[str, NDArray[Any]] = {
-        "key": _text(texts(segments, "key")),
-        "farm_idx": places[:, 0],
-        "farm": _text([farm_names[number] for number in places[:, 0].tolist()]),
-        "type_idx": places[:, 1],
-        "type": _text(
-            [labels.get((farm, kind)) or type_names[kind] for farm, kind in places[:, :2].tolist()]
-        ),
-        "seed": places[:, 2],
-        "aep_gwh": number_column(segments, "aep"),
-        "n_turbines": layout_sizes(segments),
-        "seconds": number_column(segments, "seconds"),
-        "origin": _text(origin_column(segments)),
-        "fingerprint": _text(texts(segments, "fingerprint")),
-        "checksum": _text(texts(segments, "checksum")),
-    }
-    add_single_values(columns, segments, scalars_only=True)
-    stands = {key: number for number, key in enumerate(texts(segments, "key"))}
+def result_columns(chosen: Chosen, crs: str | None = None) -> dict[str, NDArray[Any]]:
+    """One row per result, in order: what it is, its energy, and every single number or text of its record.
+
+    With a coordinate reference system, the longitude and latitude of the middle of its layout.
+    """
+    table = chosen.table
+    columns = {"aep_gwh" if name == "aep" else name: column for name, column in table.columns().items()}
+    columns |= table.degrees(crs)
+    table.add_single_values(columns, scalars_only=True)
+    stands = {key: number for number, key in enumerate(table.keys)}
     order = np.array([stands[result.key] for result in chosen.results], np.intp)
     return {name: column[order] for name, column in columns.items()}
 
 
-def turbine_columns(chosen: Chosen) -> dict[str, NDArray[Any]]:
+def turbine_columns(chosen: Chosen, crs: str | None = None) -> dict[str, NDArray[Any]]:
     """One row per turbine of each result, in order; zone and hub height are empty where nothing says them."""
     columns, results = result_columns(chosen), chosen.results
     counts = [len(result.types) for result in results]
     diameters = columns.get("diameter", np.full(len(results), np.nan))
     repeated = {
         name: np.repeat(columns[name], counts)
-        for name in ("key", "farm_idx", "farm", "type_idx", "type", "seed")
+        for name in ("key", "farm_idx", "farm", "type_idx", "type", *chosen.table.values, "seed")
     }
     turbines = () if chosen.campaign is None else chosen.campaign.turbines
     types = [type_ for result in results for type_ in result.types]
@@ -115,7 +93,8 @@ def turbine_columns(chosen: Chosen) -> dict[str, NDArray[Any]]:
         ),
         "zone": np.array(zones, np.int64),
         "zone_name": _text(names),
-        "aep_gwh": np.repeat(columns["aep_gwh"], counts),
+        **{name: np.repeat(columns[name], counts) for name in ("aep_gwh", *chosen.table.derived)},
+        **degrees(crs, x, y),
     }
 
 
@@ -129,26 +108,13 @@ def _text(values: list[str]) -> NDArray[Any]:
     return np.array(values, object)
 
 
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
-"""What a spreadsheet takes for the beginning of a formula."""
-
-
 def write_csv(path: Path, columns: dict[str, NDArray[Any]]) -> None:
-    """Write the columns; an unknown value is an empty field.
-
-    A text that a spreadsheet would run as a formula gets an apostrophe before it.
-    """
+    """Write the columns; an unknown value is an empty field."""
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(columns)
-        fields = (map(_field, plain_values(name, column)) for name, column in columns.items())
+        fields = (map(csv_field, plain_values(name, column)) for name, column in columns.items())
         writer.writerows(zip(*fields, strict=True))
-
-
-def _field(value: Any) -> Any:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
 
 
 def plain_values(name: str, column: NDArray[Any]) -> list[Any]:
@@ -173,6 +139,6 @@ def write_parquet(path: Path, columns: Mapping[str, NDArray[Any]], chosen: Chose
         arrays.append(values)
     metadata = {"vindeby": __version__, "database": chosen.database.name}
     if chosen.campaign is not None:
-        metadata["campaign"] = chosen.campaign.published_text()
+        metadata["campaign"] = chosen.campaign.dumps()
     schema = pyarrow.schema(fields, metadata=metadata)
     parquet.write_table(pyarrow.Table.from_arrays(arrays, schema=schema), str(path))

@@ -3,17 +3,19 @@
 import importlib
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from vindeby._version import __version__
+from vindeby.campaign.reading.readers import WindioOptions
 from vindeby.campaign.reading.yaml_text import write
-from vindeby.campaign.tasks import task_key
 from vindeby.errors import ArgumentError
+from vindeby.interop.common import EXPORT_MARK
 from vindeby.interop.export import FORMATS
-from vindeby.interop.export.chosen import Chosen, Result, Selection, choose
+from vindeby.interop.export.chosen import Chosen, ExportedResult, Selection, choose
+from vindeby.interop.geo.crs import Projection
 from vindeby.results.result_set import ResultSet
 from vindeby.store.disk.output_file import new_file, new_folder
 
@@ -21,12 +23,13 @@ ROWS = ("turbines", "results")
 
 
 @dataclass(frozen=True)
-class Options:
+class ExportOptions:
     """How to write: rows of a table, and the coordinate reference system (``EPSG:32631``, or ``local``)."""
 
     rows: str = "turbines"
     crs: str | None = None
     force: bool = False
+    windio: WindioOptions = field(default_factory=WindioOptions)
 
 
 @dataclass(frozen=True)
@@ -43,14 +46,16 @@ def export(
     file_format: str,
     path: Path | None = None,
     selection: Selection | None = None,
-    options: Options | None = None,
+    options: ExportOptions | None = None,
 ) -> Exported:
     """Write the chosen results; without a path, beside the database."""
-    options = options or Options()
+    options = options or ExportOptions()
     if file_format not in FORMATS:
         raise ArgumentError(f"--to: {file_format!r} is not known; use one of {', '.join(FORMATS)}")
     if options.rows not in ROWS:
         raise ArgumentError(f"--rows: {options.rows!r} is not known; use one of {', '.join(ROWS)}")
+    if options.crs is not None:
+        Projection(options.crs)  # refuses a system that is not known
     form = FORMATS[file_format]
     target = path or results.path.with_suffix(form.suffix)
     chosen = choose(results, selection or Selection())
@@ -71,23 +76,20 @@ def write_yaml(path: Path, data: Any) -> None:
     path.write_text(write(data), encoding="utf-8")
 
 
-def result_folder(path: Path, chosen: Chosen, result: Result) -> tuple[Path, str]:
+def result_folder(path: Path, chosen: Chosen, result: ExportedResult) -> tuple[Path, str]:
     """Where the files of a result are written, and the way from there to those that all results share."""
     if len(chosen) == 1:
         return path, ""
     # Not by the key itself: that of a record from elsewhere may be any text.
-    folder = path / task_key(*result.place)
+    folder = path / chosen.table.results.axes.key_of(result.place)
     folder.mkdir()
     return folder, "../"
 
 
 def write_turbines(path: Path, chosen: Chosen, describe: Callable[[int], dict[str, Any]]) -> None:
     """Write the turbine types that stand in the results, a file for each."""
-    for type_ in sorted({type_ for result in chosen.results for type_ in result.types}):
+    for type_ in chosen.types:
         write_yaml(path / f"turbine_t{type_}.yaml", describe(type_))
-
-
-NAME = "vindeby-export.json"
 
 
 def write_mark(folder: Path, file_format: str, chosen: Chosen, **more: Any) -> None:
@@ -101,13 +103,13 @@ def write_mark(folder: Path, file_format: str, chosen: Chosen, **more: Any) -> N
         "notes": chosen.notes,
         **more,
     }
-    (folder / NAME).write_text(json.dumps(data, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    (folder / EXPORT_MARK).write_text(json.dumps(data, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 def is_marked(folder: Path, file_format: str) -> bool:
     """Whether a folder is an earlier export of this format."""
     try:
-        data = json.loads((folder / NAME).read_text(encoding="utf-8"))
+        data = json.loads((folder / EXPORT_MARK).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return False
     return isinstance(data, dict) and data.get("format") == file_format

@@ -12,10 +12,16 @@ from vindeby import wake
 from vindeby.assembly.wind import site_of, turbine_of
 from vindeby.campaign import Campaign
 from vindeby.campaign.reading.yaml_text import Include
-from vindeby.campaign.sections.wake_model import WakeModel
-from vindeby.interop.export.chosen import Chosen, Result
+from vindeby.campaign.sections.wake_model import WakeSection
+from vindeby.interop.export.chosen import Chosen, ExportedResult
 from vindeby.interop.export.columns import write_csv
-from vindeby.interop.export.exporting import Options, result_folder, write_mark, write_turbines, write_yaml
+from vindeby.interop.export.exporting import (
+    ExportOptions,
+    result_folder,
+    write_mark,
+    write_turbines,
+    write_yaml,
+)
 from vindeby.interop.turbine_curves import floris_turbine
 from vindeby.units import AIR_DENSITY_KG_M3
 
@@ -29,7 +35,7 @@ _SAME = ("bastankhah-2016", "cumulative-curl")
 """FLORIS computes these as they are here, where it takes the wind at the middle of a rotor."""
 
 
-def wakes(model: WakeModel) -> tuple[dict[str, Any], list[str]]:
+def wakes(model: WakeSection) -> tuple[dict[str, Any], list[str]]:
     """The part of the input, and what a reader must know: FLORIS' wakes are not the campaign's to the last digit."""
     key, given = model.chosen
     turbulence, notes = "none", []
@@ -78,7 +84,7 @@ MODEL = "floris.yaml"
 _SUM_TOLERANCE = 1e-9
 
 
-def write(path: Path, _: str, chosen: Chosen, __: Options) -> None:
+def write(path: Path, _: str, chosen: Chosen, __: ExportOptions) -> None:
     """Write the folder."""
     campaign = chosen.needs_uniform_wind("export --to floris")
     states = site_of(campaign).states()
@@ -118,7 +124,7 @@ def write(path: Path, _: str, chosen: Chosen, __: Options) -> None:
 
 
 def _is_rose(states: wake.WindStates) -> bool:
-    """Whether ``WindRose.read_csv_long`` keeps these directions and wind speeds: it bins them by their first step."""
+    """Does ``WindRose.read_csv_long`` keep these directions and wind speeds, which it bins by their first step?"""
     if states.step is not None or min(states.shape) < 2:
         return False
     axes = (states.direction, states.speed[: states.shape[1]])
@@ -149,7 +155,6 @@ def _calm(states: wake.WindStates, campaign: Campaign, is_rose: bool) -> list[tu
 
 
 def _write_wind(path: Path, states: wake.WindStates, calm: list[tuple[float, ...]]) -> None:
-    """The wind state by state, with the columns that FLORIS' readers look for; steps in their own order."""
     names = ("wind_directions", "wind_speeds", "turbulence_intensities", "freq_val")
     direction = np.repeat(states.direction, np.diff(states.first))
     order = np.arange(len(direction)) if states.step is None else np.argsort(states.step)
@@ -167,8 +172,8 @@ _FIXED = {
 }
 
 
-def _model(campaign: Campaign, result: Result, above: str, states: wake.WindStates) -> dict[str, Any]:
-    """What is of one result in its model, with the wind that occurs most often, so that it runs as it is."""
+def _model(campaign: Campaign, result: ExportedResult, above: str, states: wake.WindStates) -> dict[str, Any]:
+    """Return the part of a model that differs by result, with the most frequent wind, so that it runs as it is."""
     x, y = result.layout.tolist()
     # FLORIS refuses a type that it reads twice: the same object again is a reference in the file.
     files = {kind: Include(f"{above}turbine_t{kind}.yaml") for kind in set(result.types)}

@@ -16,11 +16,11 @@ from shapely.geometry.base import BaseGeometry
 from vindeby._version import __version__
 from vindeby.campaign import Campaign
 from vindeby.campaign.neighbours import neighbours_of
-from vindeby.campaign.sections.boundary import Boundary, Circle
+from vindeby.campaign.sections.boundary import BoundarySection, Circle
 from vindeby.errors import ArgumentError
 from vindeby.interop.export.chosen import Chosen
 from vindeby.interop.export.columns import plain_values, turbine_columns
-from vindeby.interop.export.exporting import Options
+from vindeby.interop.export.exporting import ExportOptions
 from vindeby.interop.geo.crs import Projection
 
 _LOCAL_NOTE = (
@@ -29,7 +29,7 @@ _LOCAL_NOTE = (
 )
 
 
-def write(path: Path, _: str, chosen: Chosen, options: Options) -> None:
+def write(path: Path, _: str, chosen: Chosen, options: ExportOptions) -> None:
     """Write one collection of features; ArgumentError where nothing says where on Earth the farms are."""
     chosen.needs_layouts("export --to geojson")
     if options.crs is None:
@@ -74,7 +74,9 @@ def _areas(chosen: Chosen, where: Projection) -> Iterator[dict[str, Any]]:
         yield from _neighbours(campaign, farm_idx, named, where)
 
 
-def _of_boundary(boundary: Boundary, named: dict[str, Any], where: Projection) -> Iterator[dict[str, Any]]:
+def _of_boundary(
+    boundary: BoundarySection, named: dict[str, Any], where: Projection
+) -> Iterator[dict[str, Any]]:
     if boundary.circle is not None:
         yield _feature(_area(boundary.circle.shape(), where), {**named, **_about(boundary.circle)})
     else:
@@ -86,7 +88,7 @@ def _of_boundary(boundary: Boundary, named: dict[str, Any], where: Projection) -
 
 
 def _about(circle: Circle | None) -> dict[str, float]:
-    """What a circle is: GeoJSON has only polygons, of 256 points here, good to 1e-4 of its radius."""
+    """Return a circle's properties: GeoJSON has only polygons, here of 256 points, good to 1e-4 of the radius."""
     if circle is None:
         return {}
     return {"center_x_m": circle.center[0], "center_y_m": circle.center[1], "radius_m": circle.radius_m}

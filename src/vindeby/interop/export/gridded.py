@@ -9,10 +9,9 @@ import numpy as np
 
 from vindeby._version import __version__
 from vindeby.errors import StorageError, library
-from vindeby.evaluation.as_campaign import by_combination, call_of
 from vindeby.interop.export.chosen import Chosen
-from vindeby.interop.export.exporting import Options, write_mark
-from vindeby.store.read.export import TASK, dataset_by_task
+from vindeby.interop.export.exporting import ExportOptions, write_mark
+from vindeby.results.tables import dataset_by_task
 
 NOT_ASKED, MISSING, DONE = 0, 1, 2
 _STANDARD_NAMES = {"x": "projection_x_coordinate", "y": "projection_y_coordinate"}
@@ -23,22 +22,21 @@ _ADDED = (
     *("turbine_name", "rotor_diameter", "hub_height", "rated_power"),
 )
 """The variables that are added here; something of the same name in a record gets ``record_`` before it."""
-_PER_TURBINE = (*TASK, "turbine")
+_BLOCK = 1 << 20
 
 
 def dataset(chosen: Chosen, crs: str | None) -> Any:
     """All chosen results over farm, type, seed and turbine; of a selection, only the farms, types and seeds in it."""
     library("xarray", "interop", "export --to netcdf or zarr")
-    root = {name: value for name, value in chosen.attributes.items() if name not in _OF_THE_FILE}
-    data = dataset_by_task(chosen.segments, chosen.campaign, root)
+    attributes = chosen.table.results.source.attributes
+    root = {name: value for name, value in attributes.items() if name not in _OF_THE_FILE}
+    data = dataset_by_task(chosen.table, root)
     data = data.drop_vars([name for name in ("types", "zone") if name in data])
     data = data.rename({name: f"record_{name}" for name in _ADDED if name in data.variables})
     _add_status_and_turbines(data, chosen)
     _add_names(data, chosen)
     for name, standard in _STANDARD_NAMES.items():
         data[name].attrs["standard_name"] = standard
-    if chosen.campaign is not None and call_of(chosen.campaign) is not None:
-        data = by_combination(data, chosen.campaign)
     if not chosen.whole:
         data = _only_chosen(data, chosen)
     data.attrs = {
@@ -51,21 +49,19 @@ def dataset(chosen: Chosen, crs: str | None) -> Any:
         "missing_results": len(chosen.missing),
     }
     if chosen.campaign is not None:
-        data.attrs["campaign"] = chosen.campaign.published_text()
+        data.attrs["campaign"] = chosen.campaign.dumps()
     return data
 
 
 def _add_status_and_turbines(data: Any, chosen: Chosen) -> None:
-    """Whether each result is there; the type and the zone of its turbines, -1 where there is none."""
-    axes = [data[name].values.tolist() for name in ("farm_idx", "type_idx", "seed")]
-    places = dict(zip(itertools.product(*axes), np.ndindex(*map(len, axes)), strict=True))
-    shape = tuple(data.sizes[name] for name in _PER_TURBINE)
+    task = tuple(chosen.table.dimensions)
+    shape = tuple(data.sizes[name] for name in (*task, "turbine"))
     status = np.full(shape[:-1], NOT_ASKED, np.int8)
     types, zones = np.full(shape, -1, np.int16), np.full(shape, -1, np.int16)
     for place in chosen.missing.values():
-        status[places[place]] = MISSING
+        status[chosen.table.grid_place(place)] = MISSING
     for result in chosen.results:
-        here = places[result.place]
+        here = chosen.table.grid_place(result.place)
         status[here] = DONE
         types[here][: len(result.types)] = result.types
         if result.zones is not None:
@@ -75,69 +71,60 @@ def _add_status_and_turbines(data: Any, chosen: Chosen) -> None:
         "flag_values": np.array([NOT_ASKED, MISSING, DONE], np.int8),
         "flag_meanings": "not_asked missing done",
     }
-    data["status"] = (TASK, status, flags)
+    data["status"] = (task, status, flags)
     unknown = {"_FillValue": np.int16(-1)}
     about = {"long_name": "turbine type of each turbine, by its number along turbine_type", "units": "1"}
-    data["turbine_type_idx"] = (_PER_TURBINE, types, about, unknown)
+    data["turbine_type_idx"] = ((*task, "turbine"), types, about, unknown)
     if (zones >= 0).any():
         about = {"long_name": "zone of each turbine, by its number in the farm", "units": "1"}
-        data["zone_idx"] = (_PER_TURBINE, zones, about, unknown)
+        data["zone_idx"] = ((*task, "turbine"), zones, about, unknown)
 
 
 def _add_names(data: Any, chosen: Chosen) -> None:
-    """The turbine types along an axis of their own, and the names of zones."""
     if chosen.campaign is None:
         return
-    described = {
-        "turbine_name": ("name", {"long_name": "name of the turbine type"}),
-        "rotor_diameter": ("rotor_diameter_m", {"long_name": "rotor diameter", "units": "m"}),
-        "hub_height": ("hub_height_m", {"long_name": "hub height", "units": "m"}),
-        "rated_power": ("rated_power_mw", {"long_name": "rated power", "units": "MW"}),
-    }
-    for name, (field, attributes) in described.items():
+    for name, field, about, unit in (
+        ("turbine_name", "name", "name of the turbine type", ""),
+        ("rotor_diameter", "rotor_diameter_m", "rotor diameter", "m"),
+        ("hub_height", "hub_height_m", "hub height", "m"),
+        ("rated_power", "rated_power_mw", "rated power", "MW"),
+    ):
         values = np.array([getattr(turbine, field) for turbine in chosen.campaign.turbines])
-        data[name] = ("turbine_type", values, attributes)
+        data[name] = ("turbine_type", values, {"long_name": about, **({"units": unit} if unit else {})})
     zones = [[zone.name for zone in farm.zones or ()] for farm in chosen.campaign.farms]
-    widest = max(map(len, zones))
-    if widest:
-        names = [[*mine, *[""] * (widest - len(mine))] for mine in zones]
-        # Farms that only the results have come after those of the campaign.
-        names += [[""] * widest] * (data.sizes["farm"] - len(names))
-        data["zone_name"] = (("farm", "zone"), np.array(names), {"long_name": "name of the zone"})
+    # Farms that only the results have come after those of the campaign.
+    zones += [[] for _ in range(data.sizes["farm"] - len(zones))]
+    names = np.array(list(itertools.zip_longest(*zones, fillvalue=""))).T
+    if names.size:
+        data["zone_name"] = (("farm", "zone"), names, {"long_name": "name of the zone"})
 
 
 def _only_chosen(data: Any, chosen: Chosen) -> Any:
-    farms, types, seeds = (
-        sorted({place[axis] for place in [*chosen.places.values(), *chosen.missing.values()]})
-        for axis in range(3)
-    )
-    if "seed" in data.dims:
-        runs = {"seed": np.flatnonzero(np.isin(data["seed"], seeds))}
-    else:
-        combinations, layouts = np.divmod(seeds, data.sizes["layout"])
-        runs = {"combination": np.unique(combinations), "layout": np.unique(layouts)}
-    return data.isel(
-        farm=np.flatnonzero(np.isin(data["farm_idx"], farms)),
-        type=np.flatnonzero(np.isin(data["type_idx"], types)),
-        **runs,
-    )
+    places = map(chosen.table.grid_place, [*chosen.places.values(), *chosen.missing.values()])
+    chosen_of = dict(zip(chosen.table.dimensions, map(np.unique, zip(*places, strict=True)), strict=True))
+    return data.isel(chosen_of)
 
 
-def write(path: Path, file_format: str, chosen: Chosen, options: Options) -> None:
+def write(path: Path, file_format: str, chosen: Chosen, options: ExportOptions) -> None:
     """Write the results as one netCDF-4 file, or as a Zarr folder with consolidated metadata."""
     data = dataset(chosen, options.crs)
-    if file_format == "zarr":
-        library("zarr", "interop", "export --to zarr")
+    library("zarr" if file_format == "zarr" else "netCDF4", "interop", f"export --to {file_format}")
+    try:
+        if file_format == "netcdf":
+            data.to_netcdf(path, engine="netcdf4", format="NETCDF4")
+            return
         # xarray has another name for the option where it knows only the library zarr 2.
         known = inspect.signature(data.to_zarr).parameters
         option = "zarr_format" if "zarr_format" in known else "zarr_version"
         data.to_zarr(path, mode="w", consolidated=True, **{option: 2})
-        write_mark(path, "zarr", chosen)
-        return
-    library("netCDF4", "interop", "export --to netcdf")
-    try:
-        data.to_netcdf(path, engine="netcdf4", format="NETCDF4")
-    except RuntimeError as error:  # of the HDF5 library, which does not say what the system said
-        raise StorageError(
-            f"{path.parent}: cannot write: {error}; make room there, or choose another place with -o"
-        ) from None
+    except Exception as error:
+        # The libraries do not say what the system said, or call a full disk a permission: ask the system itself.
+        with (path / "probe" if path.is_dir() else path).open("wb") as file:
+            for _ in range(0, data.nbytes, _BLOCK):
+                file.write(bytes(_BLOCK))
+        if isinstance(error, OSError | RuntimeError):
+            raise StorageError(
+                f"{path.parent}: cannot write: {error}; choose another place with -o"
+            ) from error
+        raise
+    write_mark(path, "zarr", chosen)

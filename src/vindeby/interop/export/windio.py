@@ -5,6 +5,7 @@ types, areas) stand once, above them.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,79 +14,98 @@ import shapely
 
 from vindeby import wake
 from vindeby.arrays import FloatArray
-from vindeby.assembly.wind import site_of, turbine_of
+from vindeby.assembly.wind import site_of, turbine_of, wake_model_of
 from vindeby.campaign import Campaign
+from vindeby.campaign.reading.readers import EXPANSIONS
 from vindeby.campaign.reading.yaml_text import Include
-from vindeby.campaign.sections.boundary import Boundary, Exclusion
-from vindeby.campaign.sections.turbines import Turbine
+from vindeby.campaign.sections.boundary import BoundarySection, Exclusion
+from vindeby.campaign.sections.turbines import TurbineSection
 from vindeby.campaign.sections.values import SUM_TOLERANCE
-from vindeby.campaign.sections.wake_model import WakeModel
-from vindeby.errors import ArgumentError
-from vindeby.interop.export.chosen import Chosen, Result
-from vindeby.interop.export.exporting import Options, result_folder, write_mark, write_turbines, write_yaml
+from vindeby.campaign.sections.wake_model import WakeSection
+from vindeby.errors import ArgumentError, CampaignError
+from vindeby.interop.export.chosen import Chosen, ExportedResult
+from vindeby.interop.export.exporting import (
+    ExportOptions,
+    result_folder,
+    write_mark,
+    write_turbines,
+    write_yaml,
+)
 from vindeby.interop.geo.crs import Projection
 from vindeby.interop.turbine_curves import curve_points
-from vindeby.parameters import Gaussian, TopHat
+from vindeby.interop.windio.analysis import COMPOSED, GROWTH, NAMES, OWN, PARTS, Growth, read_wake
+from vindeby.interop.windio.nodes import Notes, open_root
+from vindeby.parameters import Bastankhah2016
 from vindeby.units import MW
 
-_SQUARES = {"superposition_model": {"ws_superposition": "Squared"}}
-_LINEAR = {"superposition_model": {"ws_superposition": "Linear"}}
-_INDUCTION = {"madsen": "Madsen", "momentum": "1D"}
+_READERS = {"wifa": "WIFA and the reference plants", "schema": "foxes and the titles of windIO's schema"}
 
 
-def analysis(model: WakeModel) -> tuple[dict[str, Any] | None, list[str]]:
-    """The words, or None where windIO has none for this model; and what they leave out."""
+def analysis(model: WakeSection, expansion: str | None = None) -> tuple[dict[str, Any] | None, list[str]]:
+    """The words, or None where windIO has none for this model; and what a reader must know of them."""
     key, given = model.chosen
-    blockage = {} if model.blockage is None else {"blockage_model": {"name": "SelfSimilarityDeficit2020"}}
-    notes: list[str] = []
-    match key:
-        case "nygaard-2022":
-            words = {**_deficit("TurbOPark", slope=given.a, ceps=0.25, use_effective_ws=False), **_SQUARES}
-            words["axial_induction_model"] = "1D"
-            notes = ["windIO cannot describe the mirrored wakes and the rotor average of nygaard-2022"]
-        case "jensen":
-            words = {**_deficit("Jensen", constant=given.k, use_effective_ws=False), **_SQUARES}
-            words["axial_induction_model"] = _INDUCTION[given.induction]
-        case "bastankhah-2014":
-            deficit = _deficit("Bastankhah2014", constant=given.k, ceps=0.2, use_effective_ws=True)
-            words = {**deficit, **_LINEAR}
-        case "niayifar-2016":
-            deficit = _deficit("Bastankhah2014", given.a0, given.a1, ceps=0.2, use_effective_ws=True)
-            words = {**deficit, **_LINEAR, "turbulence_model": {"name": "CrespoHernandez"}}
-        case "bastankhah-2016":
-            words = {**_deficit("Bastankhah2016", given.ka, given.kb, use_effective_ws=False), **_SQUARES}
-            words["wind_deficit_model"]["wake_expansion_coefficient"]["free_stream_ti"] = True
-        case "top-hat" | "gaussian":
-            if unknown := _parts_without_words(given):
-                what = f"{', '.join(unknown)} of the wake model {key}"
-                return None, [f"windIO cannot describe {what}: the file does not name one"]
-            name, ceps = ("Jensen", {}) if key == "top-hat" else ("Bastankhah2014", {"ceps": given.ceps})
-            deficit = _deficit(name, constant=given.k, **ceps, use_effective_ws=given.reference == "local")
-            words = {**deficit, **(_SQUARES if given.superposition == "squares" else _LINEAR)}
-            words["axial_induction_model"] = _INDUCTION[given.induction]
-            if key == "gaussian" and given.rotor == "overlap":
-                notes = ["windIO cannot describe the rotor average of gaussian"]
-        case _:
-            return None, [f"windIO cannot describe the wake model {key}: the file does not name one"]
-    return {**words, **blockage}, notes
+    base = next((one for one, composed in COMPOSED.items() if composed == key), key)
+    unknown = _parts_without_words(given)
+    if base not in NAMES or unknown:
+        what = f"{', '.join(unknown)} of the wake model {key}" if unknown else f"the wake model {key}"
+        return None, [f"windIO cannot describe {what}: the file does not name one"]
+    growth = Growth(*(getattr(given, name, 0.0) for name in GROWTH.get(base, ("", "k"))))
+    written, notes = _in_words(growth, base, expansion or "wifa")
+    words: dict[str, Any] = {
+        "wind_deficit_model": {"name": NAMES[base], "wake_expansion_coefficient": written}
+    }
+    for part, own in OWN[base].items():
+        (*around, last), known = PARTS[part][0].split("."), PARTS[part][1]
+        value, holder = getattr(given, part, own), words
+        if part == "rotor" and value == own == "overlap":
+            continue  # without the word, readers take their best mean over the rotor
+        if part == "rotor" and value == "overlap":
+            notes.append(f"windIO has the rotor average of {key} as a mean over some points only")
+        for step in around:
+            holder = holder.setdefault(step, {})
+        holder[last] = next((word for word, meaning in known.items() if meaning == value), value)
+    if key == "niayifar-2016":
+        words["turbulence_model"] = {"name": "CrespoHernandez"}
+    if model.blockage is not None:
+        words["blockage_model"] = {"name": "SelfSimilarityDeficit2020"}
+    return words, notes
 
 
-def _parts_without_words(given: TopHat | Gaussian) -> list[str]:
-    usual = {"thrust_of": "local", "initial_width": "beta", "cut_sigmas": None}
+def _in_words(growth: Growth, key: str, expansion: str) -> tuple[dict[str, Any], list[str]]:
+    """Return the wake growth as readers of one kind take it, and a note for those of the other."""
+    if key == "nygaard-2022":  # its one number stands under the same name for all
+        notes = ["windIO cannot describe the mirrored wakes and the rotor average of nygaard-2022"]
+        return {"k_a": growth.factor}, notes
+    numbers = growth if expansion == "wifa" else reversed(growth)
+    written: dict[str, Any] = dict(zip(("k_a", "k_b"), numbers, strict=True))
+    (other,) = EXPANSIONS.keys() - {expansion}
+    note = (
+        f"wake expansion {growth} is written as k_a {written['k_a']:g} and k_b {written['k_b']:g}, right for "
+        f"{_READERS[expansion]} ({EXPANSIONS[expansion]}); {_READERS[other]} read {EXPANSIONS[other]}: for them, "
+        f"export with --windio-expansion {other}"
+    )
+    return written | ({"free_stream_ti": True} if key == "bastankhah-2016" else {}), [note]
+
+
+def _parts_without_words(given: Any) -> list[str]:
+    usual: dict[str, Any] = {"thrust_of": "local", "initial_width": "beta", "cut_sigmas": None}
+    usual |= {"alpha": Bastankhah2016.alpha, "beta": Bastankhah2016.beta}
     return [part for part, value in usual.items() if getattr(given, part, value) != value]
 
 
-def _deficit(name: str, slope: float = 0.0, constant: float | None = None, **more: Any) -> dict[str, Any]:
-    """The deficit model; its width grows by k_a times the turbulence intensity plus k_b.
+def _read_back(file: Path, model: WakeSection) -> list[str]:
+    """Return a note if vindeby reads another wake model from the file than this one."""
+    try:
+        found = WakeSection.model_validate(read_wake(open_root(file).get("analysis"), Notes()))
+    except CampaignError as error:
+        why = error.problems[0].message
+        return [f"vindeby does not read the wake model of these files without --windio-expansion: {why}"]
+    if replace(wake_model_of(found), name="") == replace(wake_model_of(model), name=""):
+        return []
+    return [f"vindeby reads the wake model of these files as {found.title}, not as this {model.title}"]
 
-    windIO's schema calls k_b the factor of the turbulence, but the files and the programs that compute with them have
-    it the other way round (WIFA, and the reference plants).
-    """
-    expansion = {"k_a": slope} if constant is None else {"k_a": slope, "k_b": constant}
-    return {"wind_deficit_model": {"name": name, "wake_expansion_coefficient": expansion, **more}}
 
-
-def _areas(given: Sequence[Boundary | Exclusion], crs: dict[str, str]) -> dict[str, Any]:
+def _areas(given: Sequence[BoundarySection | Exclusion], crs: dict[str, str]) -> dict[str, Any]:
     """One circle as such; several, or polygons beside them, as polygons, since windIO has one or the other."""
     if len(given) == 1 and (circle := given[0].circle) is not None:
         x, y = circle.center
@@ -95,7 +115,7 @@ def _areas(given: Sequence[Boundary | Exclusion], crs: dict[str, str]) -> dict[s
         if one.circle is not None:
             rings.append(shapely.get_coordinates(one.circle.shape())[:-1])
         else:
-            rings += one.rings if isinstance(one, Boundary) else [one.polygon]
+            rings += one.rings if isinstance(one, BoundarySection) else [one.polygon]
     columns = (np.array(ring, np.float64).T.tolist() for ring in rings)
     return {"polygons": [{"x": x, "y": y, **crs} for x, y in columns]}
 
@@ -118,7 +138,7 @@ def resource(chosen: Chosen, campaign: Campaign) -> tuple[dict[str, Any], dict[s
     ):
         wind, bins = _weibull(chosen, site)
     else:
-        wind, bins = _table(chosen, site.states())
+        wind, bins = _table(chosen, campaign, site.states())
     return {"name": f"{campaign.name} (energy resource)", "wind_resource": wind}, bins
 
 
@@ -155,7 +175,9 @@ def _weibull(chosen: Chosen, site: wake.WeibullSite) -> tuple[dict[str, Any], di
     return wind, _runs(states.direction, states.speed[: states.shape[1]])
 
 
-def _table(chosen: Chosen, states: wake.WindStates) -> tuple[dict[str, Any], dict[str, Any]]:
+def _table(
+    chosen: Chosen, campaign: Campaign, states: wake.WindStates
+) -> tuple[dict[str, Any], dict[str, Any]]:
     """Joint probabilities of direction and wind speed, with the turbulence of each."""
     speeds, column = np.unique(states.speed, return_inverse=True)
     row = np.repeat(np.argsort(np.argsort(states.direction)), np.diff(states.first))
@@ -178,11 +200,18 @@ def _table(chosen: Chosen, states: wake.WindStates) -> tuple[dict[str, Any], dic
             "that would tell them apart"
         )
     turbulence = np.where(np.isnan(turbulence), np.nanmean(turbulence), turbulence)
-    if abs(probability.sum() - 1.0) > SUM_TOLERANCE:
-        chosen.notes.append(
-            f"the wind is written as probabilities that sum to {probability.sum():.6g}, those of the wind speeds of "
-            "this campaign; some tools refuse a sum that is not 1, or divide by it"
-        )
+    total, low, high = float(probability.sum()), speeds[0], speeds[-1]
+    if abs(total - 1.0) > SUM_TOLERANCE:
+        note = f"the wind speeds of this campaign, {low:g} to {high:g} m/s, have {total:.6g} of the wind; "
+        turbines = [turbine_of(campaign.turbines[kind]) for kind in chosen.types]
+        if total < 1.0 and low and not any(one.power_at([0.0]).any() for one in turbines):
+            note += "the rest is written as calm, 0 m/s, since some tools refuse a sum that is not 1, or divide by it"
+            speeds = np.concatenate([[0.0], speeds])
+            probability = np.column_stack([(1.0 / total - 1.0) * probability.sum(axis=1), probability])
+            turbulence = np.column_stack([turbulence[:, 0], turbulence])
+        else:
+            note += "some tools refuse a sum that is not 1, or divide by it"
+        chosen.notes.append(note)
     directions, axes = np.sort(states.direction), ("wind_direction", "wind_speed")
     wind = {
         "wind_direction": directions.tolist(),
@@ -198,7 +227,7 @@ def _steps(
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """A time series; one with weights, or a list of states, as joint probabilities: windIO has no weights."""
     if site.weight is not None:
-        return _table(chosen, site.states())
+        return _table(chosen, campaign, site.states())
     series = campaign.site.time_series
     count = len(np.asarray(site.wind_speed))
     times = list(series.times) if series is not None and series.times else list(range(count))
@@ -215,15 +244,14 @@ def _steps(
 SYSTEM = "wind_energy_system.yaml"
 
 
-def write(path: Path, _: str, chosen: Chosen, options: Options) -> None:
+def write(path: Path, _: str, chosen: Chosen, options: ExportOptions) -> None:
     """Write the folder."""
     campaign = chosen.needs_uniform_wind("export --to windio")
     crs = options.crs or "local"
     system = {} if crs == "local" else {"crs": Projection(crs).proj_string()}
     wind, runs = resource(chosen, campaign)
     write_yaml(path / "energy_resource.yaml", wind)
-    wakes, notes = analysis(campaign.wake)
-    chosen.notes.extend(notes)
+    wakes, notes = analysis(campaign.wake, options.windio.expansion)
     for farm_idx in chosen.farms:
         _write_site(path, chosen, campaign, farm_idx, system)
     attributes: dict[str, Any] = {"flow_model": {"name": "vindeby"}}
@@ -231,14 +259,17 @@ def write(path: Path, _: str, chosen: Chosen, options: Options) -> None:
         attributes["analysis"] = wakes
     attributes["model_outputs_specification"] = {"run_configuration": runs}
     write_yaml(path / "attributes.yaml", attributes)
+    chosen.notes.extend([*notes, *(_read_back(path / "attributes.yaml", campaign.wake) if wakes else ())])
     for result in chosen.results:
         _write_result(*result_folder(path, chosen, result), campaign, result, system)
     write_turbines(path, chosen, lambda kind: turbine(campaign.turbines[kind]))
+    for one in [campaign.turbines[kind] for kind in chosen.types]:
+        if one.cubic is not None:
+            chosen.notes.append(f"the power of {one.name!r} is written in steps of 0.01 m/s")
     write_mark(path, "windio", chosen)
 
 
 def _write_site(path: Path, chosen: Chosen, campaign: Campaign, farm_idx: int, crs: dict[str, str]) -> None:
-    """Write the areas of a farm, or of all its zones; the notes say what a reader must know of them."""
     farm, notes = campaign.farms[farm_idx], []
     boundaries = [farm.boundary] if farm.zones is None else [zone.boundary for zone in farm.zones]
     holes = [hole for boundary in boundaries for hole in boundary.exclusions]
@@ -264,7 +295,9 @@ def _write_site(path: Path, chosen: Chosen, campaign: Campaign, farm_idx: int, c
     write_yaml(path / f"site_farm{farm_idx}.yaml", site)
 
 
-def _write_result(folder: Path, above: str, campaign: Campaign, result: Result, crs: dict[str, str]) -> None:
+def _write_result(
+    folder: Path, above: str, campaign: Campaign, result: ExportedResult, crs: dict[str, str]
+) -> None:
     """Write the system of one result; ``above`` leads to what results share."""
     farm_idx, types = result.place[0], sorted(set(result.types))
     x, y = result.layout.tolist()
@@ -285,7 +318,7 @@ def _write_result(folder: Path, above: str, campaign: Campaign, result: Result, 
     write_yaml(folder / SYSTEM, system)
 
 
-def _electrical(campaign: Campaign, result: Result, crs: dict[str, str]) -> dict[str, Any]:
+def _electrical(campaign: Campaign, result: ExportedResult, crs: dict[str, str]) -> dict[str, Any]:
     """Substations and cables, as the reference plants write them: -1 is the first substation, -2 the second."""
     routes = result.routes
     if routes is None:
@@ -305,7 +338,7 @@ def _electrical(campaign: Campaign, result: Result, crs: dict[str, str]) -> dict
     return {"electrical_substations": stations, "electrical_collection_array": collection}
 
 
-def turbine(given: Turbine) -> dict[str, Any]:
+def turbine(given: TurbineSection) -> dict[str, Any]:
     """A turbine type with its power in W and its thrust coefficient."""
     points = curve_points(turbine_of(given))
     speeds = points.speed.tolist()

@@ -20,32 +20,16 @@ from vindeby.campaign.reading.farm_files import (
     boundary_holders,
     exclusion_files,
     is_geographic,
-    neighbour_groups,
+    position_entries,
     type_names,
 )
 from vindeby.campaign.reading.yaml_text import Document, Origin
 from vindeby.campaign.reading.yaml_text import Path as DataPath
 from vindeby.campaign.sections.boundary import closing_gap_m
 from vindeby.errors import ArgumentError, CampaignError, Problem
-from vindeby.interop.geo.crs import (
-    TOLERANCE_M,
-    Extent,
-    between,
-    chosen_crs,
-    crs_from_text,
-    crs_of,
-    degrees_apart,
-    extent_of,
-    local_frame,
-    name_of,
-    projected,
-    projected_ring,
-    refuse_unsuitable,
-    refuse_what_is_not_degrees,
-    same_crs,
-    to_degrees,
-)
-from vindeby.interop.geo.features import Feature, Layer, Named, area_of, farms_of, points_of, put_types
+from vindeby.interop.geo import crs as systems
+from vindeby.interop.geo.crs import crs_from_text, name_of, projected, same_crs
+from vindeby.interop.geo.features import Layer, Named, area_of, farms_of, points_of, put_types
 from vindeby.interop.geo.vector_files import read_layer
 from vindeby.text import plural
 
@@ -55,11 +39,14 @@ if TYPE_CHECKING:
 LEAST_CONVERGENCE_DEG = 0.01
 """Grid north this near to true north is taken for it."""
 _DECIMALS = 4
+"""Of degrees of convergence, and of metres: what lies below 0.1 mm differs between versions of PROJ."""
 _INACCURATE_M = 1.5
-_FAR_DEGREES = 10.0
-_NEAR_DEGREES = 3.0
+_FAR_DEGREES, _NEAR_DEGREES = 10.0, 3.0
 _AREA_KEYS = ("file", "layer", "feature", "crs", "edges")
-_POSITION_KEYS = ("file", "layer", "feature", "crs", "name", "type", "turbines")
+_POSITION_KEYS = ("file", "layer", "feature", "crs", "name", "type", "turbines", "repair")
+_STRAIGHT_IN_METRES = "straight-in-metres"
+_EDGES = ("straight-in-file", _STRAIGHT_IN_METRES)
+_UNKNOWN = ("is not a known coordinate reference system", "write e.g. EPSG:25831")
 Vertices = list[list[float]]
 
 
@@ -98,189 +85,188 @@ class _Reading:
         self._layers: dict[tuple[str, str, str], tuple[Layer, CRS]] = {}
 
     def put_all(self) -> None:
-        """Read everything, choose the system, then put everything where it belongs."""
-        farms = self.document.data.get("farms")
-        if isinstance(farms, dict):
-            self._list_farms(Named(self.document, farms, ("farms",), self.folder))
-        for holder, at in boundary_holders(self.document.data):
+        data, notes = self.document.data, self.notes
+        if isinstance(data.get("farms"), dict):
+            self._list_farms(self._named(data["farms"], ("farms",)))
+        for holder, at in boundary_holders(data):
             self._take_boundary(holder, at)
-        for group, at in neighbour_groups(self.document.data):
-            self._take_positions(group, at)
+        for group, at in position_entries(data):
+            if not self._is_elsewhere(group, at):
+                named = self._named(group, at)
+                layer, numbers = self._add(named, _POSITION_KEYS, partial(_put_positions, named), points_of)
+                if "type" not in group:
+                    put_types(layer, numbers, named, type_names(data, group))
         self._refuse_swapped()
-        extent = extent_of(np.concatenate([piece.degrees for piece in self.pieces]))
-        crs, notes = self._system(extent)
+        extent = systems.extent_of(np.concatenate([piece.degrees for piece in self.pieces]))
+        crs, found = self._system(extent)
         for piece in self.pieces:
             self._put(piece, crs)
-        self.document.data["crs"] = name_of(crs)
-        note = f"coordinates are metres of {name_of(crs)}"
-        notes.append(note if crs.to_authority() is None else f"{note} ({crs.name})")
-        self.document.notes += [*dict.fromkeys(self.notes), *notes, *self._turn_wind(crs, extent)]
+        data["crs"] = name_of(crs)
+        found.append(
+            f"coordinates are metres of {name_of(crs)}" + f" ({crs.name})" * bool(crs.to_authority())
+        )
+        self.document.notes += [*dict.fromkeys(notes), *found, *self._turn_wind(crs, extent)]
+
+    def _named(self, data: dict[str, Any], at: DataPath) -> Named:
+        return Named(self.document, data, at, self.folder)
+
+    def _is_elsewhere(self, entry: Any, at: DataPath) -> bool:
+        """Whether an entry names no geographic file, so that its coordinates are metres."""
+        elsewhere = not isinstance(entry, dict) or not is_geographic(entry.get("file"), self.folder)
+        self.in_metres += [at] * elsewhere
+        return elsewhere
 
     def _list_farms(self, named: Named) -> None:
         """Replace ``farms: {file: ...}`` by a farm for each feature, whose boundary names the feature."""
         if not is_geographic(named.data["file"], self.folder):
-            named.refuse_key(
-                "file", "is not a geographic file", f"a farm of each feature needs {', '.join(SUFFIXES)}"
-            )
-        self.document.data["farms"] = farms_of(named, self._layer(named)[0])
-        for index in range(len(self.document.data["farms"])):
+            remedy = f"a farm of each feature needs {', '.join(SUFFIXES)}"
+            named.refuse_key("file", "is not a geographic file", remedy)
+        farms = self.document.data["farms"] = farms_of(named, self._layer(named)[0])
+        for index in range(len(farms)):
             self.document.origins["farms", index] = Origin(str(named.path))
 
     def _take_boundary(self, holder: dict[str, Any], at: DataPath) -> None:
-        """The boundary of a farm or zone, and what is excluded from it."""
-        boundary = holder.get("boundary")
+        """Take a boundary, and exclusions in files out of its list, to which they are added as polygons later."""
+        boundary, inline = holder.get("boundary"), list[Any]()
         if boundary is None:
             return
-        inline: list[Any] = []
-        if isinstance(boundary, dict) and "exclusions" in boundary:
-            inline = self._take_exclusions(boundary, at)
-        if not isinstance(boundary, dict) or not is_geographic(boundary.get("file"), self.folder):
-            self.in_metres.append(at)
-            return
-        named = Named(self.document, boundary, at, self.folder)
-        self._add(named, (*_AREA_KEYS, "exclusions"), partial(_put_boundary, holder, inline))
-
-    def _take_exclusions(self, boundary: dict[str, Any], at: DataPath) -> list[Any]:
-        """Take those that stand in files out of the list, which they come back to as polygons; returns the list."""
-        given = boundary["exclusions"]
-        files = [
-            Named(self.document, entry, (*at, *inside), self.folder)
-            for entry, inside in exclusion_files(boundary)
-            if is_geographic(entry.get("file"), self.folder)
-        ]
-        listed = given if isinstance(given, list) else [given]
-        inline = [entry for entry in listed if not any(entry is named.data for named in files)]
-        if given and inline:
-            self.in_metres.append((*at, "exclusions"))
-        if files:
-            boundary["exclusions"] = inline
-        for named in files:
-            self._add(named, _AREA_KEYS, partial(_put_exclusion, named, inline), every=True)
-        return inline
-
-    def _take_positions(self, group: dict[str, Any], at: DataPath) -> None:
-        if not is_geographic(group.get("file"), self.folder):
-            self.in_metres.append(at)
-            return
-        named = Named(self.document, group, at, self.folder)
-        put = partial(_put_positions, named)
-        layer, features = self._add(named, _POSITION_KEYS, put, points_of, every=True)
-        if "type" not in group:
-            put_types(layer, features, named, type_names(self.document.data, group))
+        if isinstance(boundary, dict) and (given := boundary.get("exclusions")):
+            inline += given if isinstance(given, list) else [given]
+            for entry, inside in list(exclusion_files(boundary)):
+                if is_geographic(entry.get("file"), self.folder):
+                    inline[:] = [one for one in inline if one is not entry]
+                    boundary["exclusions"], named = inline, self._named(entry, (*at, *inside))
+                    self._add(named, _AREA_KEYS, partial(_put_exclusion, named, inline), every=True)
+            self.in_metres += [(*at, "exclusions")] * bool(inline)
+        if not self._is_elsewhere(boundary, at):
+            named = self._named(boundary, at)
+            self._add(named, (*_AREA_KEYS, "exclusions"), partial(_put_boundary, holder, inline))
 
     def _add(
         self,
         named: Named,
         known: tuple[str, ...],
         put: Callable[..., None],
-        geometry_of: Callable[[Sequence[Feature], Named], Any] = area_of,
+        geometry_of: Callable[[Layer, Sequence[int], Named], Any] = area_of,
         *,
         every: bool = False,
-    ) -> tuple[Layer, list[Feature]]:
-        """Read the features that an entry means; with ``every``, all of the file where it does not say which."""
+    ) -> tuple[Layer, Sequence[int]]:
+        """Read the features that an entry means; positions, or with ``every``: all where it does not say which."""
         named.refuse_other_keys(known)
         layer, crs = self._layer(named)
-        features = layer.features if every and "feature" not in named.data else layer.choose(named)
-        geometry = geometry_of(features, named)
+        is_all = (every or geometry_of is points_of) and "feature" not in named.data
+        numbers = range(len(layer.shapes)) if is_all else layer.choose(named)
+        geometry = geometry_of(layer, numbers, named)
         if crs.is_geographic:
-            refuse_what_is_not_degrees(features, named)
-        degrees = projected(shapely.get_coordinates(geometry), to_degrees(crs))
+            for number in numbers:
+                _refuse_what_is_not_degrees(layer, number, named)
+        to_degrees = systems.between(crs, systems.LONGITUDE_LATITUDE)
+        degrees = projected(shapely.get_coordinates(geometry), to_degrees)
         self.pieces.append(_Piece(named, crs, geometry, put, degrees))
-        return layer, features
+        return layer, numbers
 
     def _layer(self, named: Named) -> tuple[Layer, CRS]:
-        """The features of a file, read once however many farms name it, and their system."""
         asked = (str(named.path), str(named.data.get("layer")), str(named.data.get("crs")))
         if asked not in self._layers:
             layer = read_layer(named)
-            crs, notes = crs_of(layer.crs, named)
-            self._layers[asked] = layer, crs
             heights = [f"{named.path.name}: heights are ignored"] if layer.has_heights else []
-            self.notes += [*layer.notes, *heights, *notes]
+            self.notes += [*layer.notes, *heights]
+            self._layers[asked] = layer, self._crs_of(layer.crs, named)
         return self._layers[asked]
 
+    def _crs_of(self, said: CRS | None, named: Named) -> CRS:
+        """The system that a file says, or else the campaign file; refuses none, two, and one of no place on Earth."""
+        text, suffix = named.option("crs"), named.path.suffix.lower()
+        stated = crs_from_text(text or "")
+        if text is not None and stated is None:
+            named.refuse_key("crs", *_UNKNOWN)
+        missing = (
+            "has no .prj, and so " * (suffix in (".shp", ".zip")) + "names no coordinate reference system"
+        )
+        if said is not None and not systems.is_on_earth(said):
+            missing, said = f"its system, {said.name}, has a datum that is not known", None
+            if stated is not None:
+                self.notes.append(f"{named.path.name}: {missing}; crs: {name_of(stated)} is used")
+        if said is not None and stated is not None and not same_crs(said, stated):
+            remedy = "remove it: crs states only what a file does not say, and projects nothing"
+            named.refuse_key("crs", f"the file says {name_of(said)} itself", remedy)
+        if (crs := said or stated) is None:
+            named.refuse(missing, "say it with crs: EPSG:CODE beside file, if you know it")
+        return crs
+
     def _refuse_swapped(self) -> None:
-        """Refuse what would lie near most of the rest only with longitude and latitude the other way round."""
+        """Refuse pieces that lie near most others only with longitude and latitude exchanged."""
         middles = np.array([np.median(piece.degrees, axis=0) for piece in self.pieces])
-        for index, piece in enumerate(self.pieces):
-            others = np.delete(middles, index, axis=0)
-            is_far = degrees_apart(middles[index], others) > _FAR_DEGREES
-            votes = is_far & (degrees_apart(middles[index][::-1], others) < _NEAR_DEGREES)
+        for piece, middle in zip(self.pieces, middles, strict=True):
+            is_far = _degrees_apart(middle, middles) > _FAR_DEGREES
+            votes = is_far & (_degrees_apart(middle[::-1], middles) < _NEAR_DEGREES)
             may_be_latitudes = piece.crs.is_geographic and np.abs(piece.degrees).max() <= 90.0
-            if may_be_latitudes and 2 * votes.sum() > len(others):
+            if may_be_latitudes and 2 * votes.sum() > len(middles) - 1:
                 piece.named.refuse(
                     "lies far from the rest of the campaign, and beside it with longitude and latitude swapped",
                     "write longitude before latitude in every file",
                     tuple(round(float(one), 4) for one in piece.degrees[0]),
                 )
 
-    def _system(self, extent: Extent) -> tuple[CRS, list[str]]:
-        """The system that the campaign file states for the whole campaign, or one that suits all files."""
+    def _system(self, extent: systems.Extent) -> tuple[CRS, list[str]]:
         text = self.document.data.get("crs")
         if text is not None:
             crs = crs_from_text(text) if isinstance(text, str) else None
             if crs is None:
-                self.document.refuse(
-                    ("crs",), "is not a known coordinate reference system", "write e.g. EPSG:25831"
-                )
-            refuse_unsuitable(crs, extent)
+                self.document.refuse(("crs",), *_UNKNOWN)
+            systems.refuse_unsuitable(crs, extent)
             return crs, []
         for at in self.in_metres[:1]:
-            message = (
-                "is in metres, and other parts are read from a geographic file, but the campaign does not say "
-                "in which system"
-            )
-            self.document.refuse(
-                at, message, "add crs: EPSG:CODE to the campaign, the system of these metres"
-            )
-        return chosen_crs([piece.crs for piece in self.pieces], extent)
+            message = "is in metres, and other parts are read from a geographic file, but the campaign does not say "
+            remedy = "add crs: EPSG:CODE to the campaign, the system of these metres"
+            self.document.refuse(at, f"{message}in which system", remedy)
+        return systems.chosen_crs([piece.crs for piece in self.pieces], extent)
 
     def _put(self, piece: _Piece, crs: CRS) -> None:
-        """Put a piece into the campaign's data, in this system."""
-        named, transformer = piece.named, None
+        named, geometry = piece.named, piece.geometry
+        transformer = None if same_crs(piece.crs, crs) else systems.between(piece.crs, crs)
         note = f"{named.path.name}: projected from {name_of(piece.crs)} to {name_of(crs)}"
-        if not same_crs(piece.crs, crs):
-            transformer = between(piece.crs, crs)
-        if isinstance(piece.geometry, shapely.MultiPoint):
-            points = shapely.get_coordinates(piece.geometry)
+        if isinstance(geometry, shapely.MultiPoint):
+            points = shapely.get_coordinates(geometry)
             piece.put((points if transformer is None else projected(points, transformer)).tolist())
         else:
-            parts = piece.geometry.geoms
-            holes = [hole for part in parts for hole in part.interiors]
-            rings = [
-                self._ring(ring, transformer, named) for ring in (*(part.exterior for part in parts), *holes)
+            lines = [
+                *(part.exterior for part in geometry.geoms),
+                *(hole for part in geometry.geoms for hole in part.interiors),
             ]
-            piece.put(rings[: len(parts)], rings[len(parts) :])
-            added = sum(map(len, rings)) + len(rings) - int(shapely.get_num_coordinates(piece.geometry))
+            rings, outer = [self._ring(line, transformer, named) for line in lines], len(geometry.geoms)
+            piece.put(rings[:outer], rings[outer:])
+            added = sum(len(ring) + 1 for ring in rings) - int(shapely.get_num_coordinates(geometry))
             if added > 0:
-                note += f"; edges kept to {TOLERANCE_M:g} m by {plural(added, 'added point')}"
+                note += f"; edges kept to {systems.TOLERANCE_M:g} m by {plural(added, 'added point')}"
         if transformer is not None:
-            self.notes.append(
-                f"{note}; good to {transformer.accuracy:g} m"
-                if transformer.accuracy > _INACCURATE_M
-                else note
-            )
+            is_rough = transformer.accuracy > _INACCURATE_M
+            self.notes.append(note + f"; good to {transformer.accuracy:g} m" * is_rough)
         self.document.origins[named.at] = Origin(str(named.path))
 
     def _ring(self, ring: Any, transformer: Any, named: Named) -> Vertices:
         """The vertices, without a last one that repeats the first or almost meets it."""
-        points = shapely.get_coordinates(ring)[:-1]
+        points, edges = shapely.get_coordinates(ring)[:-1], named.option("edges")
         if transformer is not None:
-            points = projected_ring(points, transformer, corners_only=named.keeps_corners_only())
+            if edges not in (None, *_EDGES):
+                named.refuse_key("edges", "is not known", f"known: {', '.join(_EDGES)}")
+            corners_only = edges == _STRAIGHT_IN_METRES
+            points = points if corners_only else systems.densified(points, transformer)
+            points = np.round(projected(points, transformer), _DECIMALS)
         vertices: list[Any] = points.tolist()
-        gaps = []
+        largest = 0.0
         while len(vertices) > 3 and (gap := closing_gap_m(vertices)) is not None:
-            gaps.append(gap)
+            largest = max(gap, largest)
             vertices.pop()
-        if gaps:
-            self.notes.append(
-                f"{named.path.name}: a ring ended {max(gaps):.2g} m before its first vertex; it is closed there"
-            )
+        if len(vertices) < len(points):
+            what = f"a ring ended {largest:.2g} m before its first vertex; it is closed there"
+            self.notes.append(f"{named.path.name}: {what}")
         return vertices
 
-    def _turn_wind(self, crs: CRS, extent: Extent) -> list[str]:
-        """Tell the site how far grid north is from true north; returns it in words."""
-        convergence = round(local_frame(crs, *extent.middle).convergence_deg, _DECIMALS)
+    def _turn_wind(self, crs: CRS, extent: systems.Extent) -> list[str]:
+        """Tell the site how far grid north is from true north; return notes on it."""
+        frame = systems.local_frame(crs, extent.longitude, extent.latitude)
+        convergence = round(frame.convergence_deg, _DECIMALS)
         note = f"grid north is {abs(convergence):.4g} degrees {'east' if convergence > 0 else 'west'} of true north"
         site: Any = self.document.data.get("site")
         if abs(convergence) < LEAST_CONVERGENCE_DEG or not isinstance(site, dict):
@@ -292,6 +278,38 @@ class _Reading:
         site["grid_convergence_deg"] = convergence
         self.document.origins["site", "grid_convergence_deg"] = self.document.origin(("site",))
         return [f"{note} at the middle; wind directions are relative to true north and are turned by that"]
+
+
+def _degrees_apart(one: FloatArray, others: FloatArray) -> FloatArray:
+    """Roughly, in degrees of a great circle, how far a longitude and latitude is from each of others."""
+    east = (one[0] - others[:, 0] + 180.0) % 360.0 - 180.0
+    return np.asarray(np.hypot(east * np.cos(np.radians(others[:, 1])), one[1] - others[:, 1]))
+
+
+def _refuse_what_is_not_degrees(layer: Layer, number: int, named: Named) -> None:
+    """Refuse a position that cannot be a longitude and latitude, and an edge that leads around the Earth.
+
+    RFC 7946 has longitudes from -180 to 180; other formats may count them from 0 to 360.
+    """
+    most = np.array([180.0 if named.path.suffix.lower() in (".geojson", ".json") else 360.0, 90.0])
+    shape = layer.geometry(number, named)
+    points = shapely.get_coordinates(shape)
+    for at in points[(np.abs(points) > most).any(axis=1)][:1]:
+        message = "has a position that is not a longitude and latitude"
+        remedy = (
+            "write the file in degrees or, where it states no system, say it with crs: EPSG:CODE beside file"
+        )
+        if (np.abs(at) <= most[::-1]).all():
+            message = f"has a latitude of {at[1]:g}: the order of the axes is wrong"
+            remedy = "write longitude first, as RFC 7946 says"
+        named.refuse_feature(number, message, remedy, tuple(at.tolist()))
+    for ring in shapely.get_rings(shapely.get_parts(shape)):
+        points = shapely.get_coordinates(ring)
+        for start in np.flatnonzero(np.abs(np.diff(points[:, 0])) > 180.0)[:1]:
+            west, east = points[start : start + 2, 0]
+            message = f"has an edge from longitude {west:g} to {east:g}, around the Earth"
+            remedy = "cut an area across the antimeridian in two there, as RFC 7946 says"
+            named.refuse_feature(number, message, remedy, tuple(points[start].tolist()))
 
 
 def _put_boundary(

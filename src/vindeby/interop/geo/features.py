@@ -8,30 +8,29 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 import shapely
 from shapely.geometry.base import BaseGeometry
 
-from vindeby.campaign.reading.columns import type_column
 from vindeby.campaign.reading.files import NamedFile
+from vindeby.campaign.reading.tables import find_columns
 from vindeby.text import listed, plural
 
 if TYPE_CHECKING:
     from pyproj import CRS
 
-MOST_FEATURES = 10_000
 MOST_VERTICES = 100_000
-STRAIGHT_IN_FILE = "straight-in-file"
-STRAIGHT_IN_METRES = "straight-in-metres"
+NO_GEOMETRY, NOT_NUMBERS = "has no geometry", "has a position that is not two numbers"
 _AREA_LOST = 1e-9
 
 
 class Named(NamedFile):
     """An entry of the campaign file that names a geographic file."""
 
-    def refuse_other_keys(self, known: tuple[str, ...]) -> None:
+    def refuse_other_keys(self, known: Sequence[str]) -> None:
         """Refuse a key that has no meaning beside a geographic file."""
         for key in self.data:
             if key not in known:
@@ -44,237 +43,209 @@ class Named(NamedFile):
             self.refuse_key(key, "must be text", "put it in quotes")
         return value
 
-    def keeps_corners_only(self) -> bool:
-        """Whether edges are straight in metres, so that only their ends are projected."""
-        value = self.option("edges")
-        if value not in (None, STRAIGHT_IN_FILE, STRAIGHT_IN_METRES):
-            self.refuse_key("edges", "is not known", f"known: {STRAIGHT_IN_FILE}, {STRAIGHT_IN_METRES}")
-        return value == STRAIGHT_IN_METRES
+    def require(self, holds: object, message: str, remedy: str) -> None:
+        """Refuse the file unless a condition holds."""
+        if not holds:
+            self.refuse(message, remedy)
 
-
-@dataclass(frozen=True)
-class Feature:
-    """One entry of a file; ``number`` counts from 0 in the order of the file."""
-
-    number: int
-    geometry: BaseGeometry | None
-    """None where the file has none that can be read; nothing is refused for a feature that is not used."""
-    properties: dict[str, Any]
-    flaw: str = "has no geometry"
-    """Why the geometry is None."""
+    def refuse_feature(self, number: int, message: str, remedy: str, value: object = None) -> NoReturn:
+        """Raise for a feature, by its number counted from 0."""
+        self.refuse(f"feature {number} {message}", remedy, value)
 
 
 @dataclass
 class Layer:
-    """The features of a file, or of one layer of it."""
+    """The features of a file, or of one layer of it, in the order of the file."""
 
-    features: list[Feature]
-    crs: CRS | None
+    shapes: list[BaseGeometry | str]
+    """A text says why a feature has no geometry; nothing is refused for a feature that is not used."""
+    rows: list[dict[str, Any]] = field(default_factory=list)
+    """The fields of each feature."""
+    crs: CRS | None = None
     """None where the file does not say it."""
     has_heights: bool = False
     notes: list[str] = field(default_factory=list)
     """What was done, in words."""
 
-    def choose(self, named: Named) -> list[Feature]:
+    @cached_property
+    def fields(self) -> list[str]:
+        """The names of all fields, sorted."""
+        return sorted({name for row in self.rows for name in row})
+
+    def values(self, name: str) -> list[Any]:
+        """The values of a field, None where a feature has none."""
+        return [row.get(name) for row in self.rows]
+
+    def choose(self, named: Named) -> list[int]:
         """The features that ``feature:`` asks for: a number, a name, {FIELD: value}, or all."""
-        wanted = named.data.get("feature")
-        if wanted is None and len(self.features) != 1:
+        wanted, count = named.data.get("feature"), len(self.shapes)
+        if wanted is None and count != 1:
             name_field = self.find_field("name")
-            names = [] if name_field is None else [one.properties.get(name_field) for one in self.features]
-            which = f" ({listed(names)})" if names else ""
+            which = f" ({listed(self.values(name_field))})" if name_field else ""
             named.refuse(
-                f"holds {plural(len(self.features), 'feature')}{which}; the campaign does not say which of them "
-                "is meant",
+                f"holds {plural(count, 'feature')}{which}; the campaign does not say which of them is meant",
                 "add feature: its number counted from 0, its name, {FIELD: value}, or all; or make a farm of each "
                 "with farms: {file: ...}",
             )
         if wanted is None or wanted == "all":
-            return self.features
+            return list(range(count))
         if isinstance(wanted, int) and not isinstance(wanted, bool):
-            if not 0 <= wanted < len(self.features):
-                named.refuse_key(
-                    "feature", f"the last is {len(self.features) - 1}, counted from 0", "name another"
-                )
-            return [self.features[wanted]]
+            if not 0 <= wanted < count:
+                named.refuse_key("feature", f"the last is {count - 1}, counted from 0", "name another")
+            return [wanted]
         wanted = {"name": wanted} if isinstance(wanted, str) else wanted
         if not isinstance(wanted, dict) or len(wanted) != 1:
-            named.refuse_key(
-                "feature", "is not a way to choose a feature", "give a number, a name, {FIELD: value} or all"
-            )
-        name, value = next(iter(wanted.items()))
-        name = self.field_called(name, named, "feature")
-        found = [one for one in self.features if _same(one.properties.get(name), value)]
-        if not found:
-            known = listed([one.properties.get(name) for one in self.features])
-            named.refuse_key("feature", f"no feature has this {name}", f"there are: {known}")
-        if len(found) > 1:
-            message = f"{len(found)} features have this {name}"
-            named.refuse_key("feature", message, "give the number of the feature instead, counted from 0")
-        return found
-
-    def fields(self) -> list[str]:
-        """The names of all fields, sorted."""
-        return sorted({each for one in self.features for each in one.properties})
+            remedy = "give a number, a name, {FIELD: value} or all"
+            named.refuse_key("feature", "is not a way to choose a feature", remedy)
+        ((name, value),) = wanted.items()
+        name = self.field_called(str(name), named, "feature")
+        return [_only(self.values(name), value, name, named, "feature")]
 
     def field_called(self, name: str, named: Named, key: str) -> str:
         """The field of this name; case does not matter where only one is alike."""
-        found = self.find_field(name)
-        if found is None:
-            known = listed(self.fields()) or "none"
+        if (found := self.find_field(name)) is None:
+            known = listed(self.fields) or "none"
             named.refuse_key(key, f"the features have no field {name!r}", f"there are: {known}")
         return found
 
     def find_field(self, name: str) -> str | None:
         """The same, or None where there is none."""
-        known = self.fields()
-        alike = [each for each in known if each.lower() == name.lower()]
-        return name if name in known else alike[0] if len(alike) == 1 else None
+        alike = [each for each in self.fields if each.lower() == name.lower()]
+        return name if name in alike else alike[0] if len(alike) == 1 else None
+
+    def geometry(self, number: int, named: Named) -> BaseGeometry:
+        """The geometry of a feature in two dimensions; refuses none, an empty one, and one that is not finite."""
+        shape = self.shapes[number]
+        if isinstance(shape, str) or shape.is_empty or not np.isfinite(shapely.get_coordinates(shape)).all():
+            flaw = shape if isinstance(shape, str) else NO_GEOMETRY if shape.is_empty else NOT_NUMBERS
+            named.refuse_feature(number, flaw, "correct or remove it, or choose another with feature:")
+        return shapely.force_2d(shape)
 
 
-def _same(value: Any, wanted: Any) -> bool:
+def _only(values: Sequence[Any], wanted: Any, field: str, named: Named, key: str) -> int:
+    """The number of the only feature with this value of a field."""
+    found = [number for number, one in enumerate(values) if _is_same(one, wanted)]
+    if len(found) != 1:
+        message = f"{len(found)} features have this {field}" if found else f"no feature has this {field}"
+        message += f", {wanted!r}" * (key == "features")
+        known = f"there are: {listed(dict.fromkeys(one for one in values if one not in (None, '')))}"
+        remedy = "give the number of the feature instead, counted from 0: boundary: {file: ..., feature: 0}"
+        named.refuse_key(key, message, remedy if found else known)
+    return found[0]
+
+
+def _is_same(value: Any, wanted: Any) -> bool:
     if isinstance(value, int | float) and isinstance(wanted, int | float):
         return value == wanted
     return value is not None and str(value).strip() == str(wanted).strip()
 
 
-def area_of(features: Sequence[Feature], named: Named) -> shapely.MultiPolygon:
+def area_of(layer: Layer, numbers: Sequence[int], named: Named) -> shapely.MultiPolygon:
     """The polygons of one feature or of several; refuses other geometries, and polygons that cross themselves."""
-    area = shapely.MultiPolygon([polygon for feature in features for polygon in _polygons(feature, named)])
-    if shapely.get_num_coordinates(area) > MOST_VERTICES:
-        named.refuse(
-            f"has more than {MOST_VERTICES:,} vertices", "simplify the polygons, with QGIS for example"
-        )
+    polygons = [polygon for number in numbers for polygon in _polygons(layer, number, named)]
+    area = shapely.MultiPolygon(polygons)
+    is_small = shapely.get_num_coordinates(area) <= MOST_VERTICES
+    remedy = "simplify the polygons, with QGIS for example"
+    named.require(is_small, f"has more than {MOST_VERTICES:,} vertices", remedy)
     # A hole excludes all that lies in it, so that a part inside the hole of another would be lost.
-    holes = [shapely.Polygon(hole) for part in area.geoms for hole in part.interiors]
-    if holes and len(area.geoms) > 1:
-        whole = shapely.union_all(list(area.geoms))
-        if whole.intersection(shapely.union_all(holes)).area > _AREA_LOST * whole.area:
-            named.refuse(
-                "has a part that lies in the hole of another part", "make a farm or a zone of each part"
-            )
+    holes = [shapely.Polygon(hole) for part in polygons for hole in part.interiors]
+    if holes and len(polygons) > 1:
+        whole = shapely.union_all(polygons)
+        lost = whole.intersection(shapely.union_all(holes)).area
+        message = "has a part that lies in the hole of another part"
+        named.require(lost <= _AREA_LOST * whole.area, message, "make a farm or a zone of each part")
     return area
 
 
-def points_of(features: Sequence[Feature], named: Named) -> shapely.MultiPoint:
+def points_of(layer: Layer, numbers: Sequence[int], named: Named) -> shapely.MultiPoint:
     """The points of features; refuses other geometries."""
-    points = []
-    for feature in features:
-        geometry = _geometry(feature, named)
-        if geometry.geom_type != "Point":
-            message = f"feature {feature.number} is a {geometry.geom_type}, and a turbine is a Point"
-            named.refuse(message, "write one point for each turbine")
-        points.append(geometry)
+    points = [layer.geometry(number, named) for number in numbers]
+    for number, point in zip(numbers, points, strict=True):
+        if point.geom_type != "Point":
+            message = f"is a {point.geom_type}, and a turbine is a Point"
+            named.refuse_feature(number, message, "write one point for each turbine")
     return shapely.MultiPoint(shapely.get_coordinates(points))
 
 
-def _polygons(feature: Feature, named: Named) -> list[shapely.Polygon]:
-    parts = list(shapely.get_parts(_geometry(feature, named)))
+def _polygons(layer: Layer, number: int, named: Named) -> list[shapely.Polygon]:
+    parts: list[Any] = [layer.geometry(number, named)]
     while any(hasattr(part, "geoms") for part in parts):
         parts = [inner for part in parts for inner in shapely.get_parts(part)]
     for part in parts:
         if part.geom_type != "Polygon":
-            named.refuse(
-                f"feature {feature.number} is a {part.geom_type}, and an area needs polygons",
-                "close the line to a polygon, or choose another feature with feature:",
-            )
+            remedy = "close the line to a polygon, or choose another feature with feature:"
+            named.refuse_feature(number, f"is a {part.geom_type}, and an area needs polygons", remedy)
     whole = parts[0] if len(parts) == 1 else shapely.MultiPolygon(parts)
-    if not shapely.is_valid(whole):
-        named.refuse(
-            f"feature {feature.number} is not a valid polygon: {shapely.is_valid_reason(whole)}",
-            "correct it there, in QGIS with Check validity and Fix geometries for example",
-        )
+    with np.errstate(all="ignore"):  # of coordinates that overflow
+        reason = "" if shapely.is_valid(whole) else shapely.is_valid_reason(whole)
+    if reason:
+        message = f"is not a valid polygon: {reason}"
+        remedy = "correct it there, in QGIS with Check validity and Fix geometries for example"
+        named.refuse_feature(number, message, remedy)
     return parts
 
 
-def _geometry(feature: Feature, named: Named) -> BaseGeometry:
-    """The geometry of a feature, without heights."""
-    geometry, flaw = feature.geometry, feature.flaw
-    if geometry is not None and not np.isfinite(shapely.get_coordinates(geometry)).all():
-        geometry, flaw = None, "has a position that is not two numbers"
-    if geometry is None or geometry.is_empty:
-        named.refuse(
-            f"feature {feature.number} {flaw}", "correct or remove it, or choose another with feature:"
-        )
-    return shapely.force_2d(geometry)
-
-
 _NUMBER = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})?")
-_KEYS = ("file", "layer", "name", "features", "crs", "edges", "n_turbines", "capacity_mw", "mix")
-_NAME_IT = "name it, list the farms that are wanted with features:, or say another field with name:"
+_BOUNDARY_KEYS = ("file", "layer", "crs", "edges")
 _AMOUNTS = ("n_turbines", "capacity_mw")
 
 
 def farms_of(named: Named, layer: Layer) -> list[dict[str, Any]]:
     """The farms as a campaign file has them, each with the number of its feature as boundary."""
-    named.refuse_other_keys(_KEYS)
-    asked = named.option("name")
+    data, asked = named.data, named.option("name")
+    named.refuse_other_keys((*_BOUNDARY_KEYS[:2], "name", "features", *_BOUNDARY_KEYS[2:], *_AMOUNTS, "mix"))
     name_field = layer.find_field("name") if asked is None else layer.field_called(asked, named, "name")
-    fields = {
-        key: layer.field_called(value, named, key)
-        for key in _AMOUNTS
-        if isinstance(value := named.data.get(key), str)
+    amounts = {
+        key: layer.field_called(data[key], named, key) for key in _AMOUNTS if isinstance(data.get(key), str)
     }
-    same = {key: named.data[key] for key in (*_AMOUNTS, "mix") if key in named.data and key not in fields}
-    where: dict[str, Any] = {
-        key: named.data[key] for key in ("file", "layer", "crs", "edges") if key in named.data
-    }
+    same = {key: data[key] for key in (*_AMOUNTS, "mix") if key in data and key not in amounts}
+    where = {key: data[key] for key in _BOUNDARY_KEYS if key in data}
+    numbered = [f"{named.path.stem} {number}" for number in range(len(layer.rows))]
+    given = numbered if name_field is None else layer.values(name_field)
+    names = [
+        "" if one is None else f"{one:g}" if isinstance(one, float) else str(one).strip() for one in given
+    ]
     entries = []
-    for feature in _wanted(layer, name_field, named):
-        name = _name(feature, name_field, named)
-        if not name:
-            named.refuse(f"feature {feature.number} has no {name_field}", _NAME_IT)
-        amounts = {key: _amount(feature, amount_field, named) for key, amount_field in fields.items()}
-        boundary = {**where, "feature": feature.number}
-        entries.append({"name": name, "boundary": boundary, **amounts, **same})
+    for number in _wanted(names, named):
+        if not names[number]:
+            named.refuse_feature(
+                number,
+                f"has no {name_field}",
+                "name it, list the farms that are wanted with features:, or say another field with name:",
+            )
+        own = {key: _amount(layer, number, amount, named) for key, amount in amounts.items()}
+        entries.append({"name": names[number], "boundary": {**where, "feature": number}, **own, **same})
     return entries
 
 
-def _name(feature: Feature, field: str | None, named: Named) -> str:
-    if field is None:
-        return f"{named.path.stem} {feature.number}"
-    value = feature.properties.get(field)
-    return "" if value is None else f"{value:g}" if isinstance(value, float) else str(value).strip()
-
-
-def _amount(feature: Feature, field: str, named: Named) -> float | int:
-    value = feature.properties.get(field)
+def _amount(layer: Layer, number: int, field: str, named: Named) -> float | int:
+    value = layer.rows[number].get(field)
     if isinstance(value, str) and _NUMBER.fullmatch(value):  # KML has text only
         value = float(value)
     if not isinstance(value, int | float) or isinstance(value, bool):
-        named.refuse(f"feature {feature.number}: {field} is not a number", "correct it, or say another field")
+        named.refuse(f"feature {number}: {field} is not a number", "correct it, or say another field")
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-def _wanted(layer: Layer, name_field: str | None, named: Named) -> list[Feature]:
-    """Those that ``features`` lists by name, in its order; all without it."""
+def _wanted(names: Sequence[str], named: Named) -> Sequence[int]:
     if "features" not in named.data:
-        return layer.features
+        return range(len(names))
     wanted = named.data["features"]
-    names = [_name(feature, name_field, named) for feature in layer.features]
     if not isinstance(wanted, list) or not wanted:
         named.refuse_key("features", "must be a list of names", "write e.g. [North, South]")
-    for name in wanted:
-        if not name or name not in names:
-            known = listed(dict.fromkeys(filter(None, names)))
-            named.refuse_key("features", f"no feature is called {name!r}", f"there are: {known}")
-        if names.count(name) > 1:
-            message = f"{names.count(name)} features are called {name!r}"
-            remedy = "give the farm a boundary: {file: ..., feature: its number}"
-            named.refuse_key("features", message, remedy)
-    return [layer.features[names.index(name)] for name in wanted]
+    return [_only([name or None for name in names], name, "name", named, "features") for name in wanted]
 
 
-def put_types(layer: Layer, features: Sequence[Feature], named: Named, known: Sequence[str]) -> None:
+def put_types(layer: Layer, numbers: Sequence[int], named: Named, known: Sequence[str]) -> None:
     """Put the type of each point into the group, where a field of the file says it."""
-    fields = layer.fields()
-    place = type_column(fields, lambda message, _: named.refuse(message, "say type: beside file"))
+    fields = layer.fields
+    refuse = lambda message, _: named.refuse(message, "say type: beside file")  # noqa: E731
+    place = find_columns(fields, ("type",), {}, refuse).get("type")
     if place is None:
         return
-    types = [feature.properties.get(fields[place]) for feature in features]
-    for feature, name in zip(features, types, strict=True):
+    named.data["type"] = [layer.rows[number].get(fields[place]) for number in numbers]
+    for number, name in zip(numbers, named.data["type"], strict=True):
         if name not in known:
-            named.refuse(
-                f"feature {feature.number} does not name a type that is described",
-                f"known: {', '.join(known)}; describe others under turbines: of this entry, or say type: beside file",
-            )
-    named.data["type"] = types
+            remedy = "describe others under turbines: of this entry, or say type: beside file"
+            message = "does not name a type that is described"
+            named.refuse_feature(number, message, f"known: {', '.join(known)}; {remedy}")

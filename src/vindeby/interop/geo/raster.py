@@ -9,7 +9,7 @@ from vindeby.arrays import FloatArray
 from vindeby.errors import DataError, InputError, library
 from vindeby.interop.geo.crs import crs_from_text
 from vindeby.store.disk.files import refuse_special
-from vindeby.store.read.gridded_file import MOST_NUMBERS, read_gridded_file
+from vindeby.store.foreign.gridded_file import MOST_NUMBERS, read_gridded_file
 
 _AXES = {"x": "x", "easting": "x", "y": "y", "northing": "y"}
 _Grid = tuple[FloatArray, FloatArray, FloatArray]
@@ -29,15 +29,15 @@ def read_raster(path: Path, variable: str, crs: Any = None) -> _Grid:
 def _of_netcdf(path: Path, variable: str) -> _Grid:
     found = read_gridded_file(path, (variable.lower(),))
     for name in [name for name in found.arrays if name.lower() == variable.lower()]:
-        axes, values = found.arrays[name]
-        known = [_AXES.get(axis.lower(), axis) for axis in axes]
-        if sorted(known) != ["x", "y"]:
-            over = f"over {' and '.join(axes) or 'nothing'}, not over x and y"
+        one = found.arrays[name]
+        axes = {_AXES.get(axis.lower(), axis): axis for axis in one.axes}
+        if sorted(axes) != ["x", "y"] or len(one.axes) > 2:
+            over = f"over {' and '.join(one.axes) or 'nothing'}, not over x and y"
             raise InputError(f"{path}: has {name} {over}; project it, e.g. with gdalwarp -t_srs EPSG:32631")
-        for one in (name, *axes):
-            _refuse_unit(path, one, found.units[one])
-        x, y = (found.arrays[axes[known.index(axis)]][1] for axis in ("x", "y"))
-        return x, y, values if known == ["x", "y"] else values.T
+        for read in (name, *one.axes):
+            _refuse_unit(path, read, found.units[read])
+        x, y = (found.arrays[axes[axis]].values for axis in ("x", "y"))
+        return x, y, one.over(axes["x"], axes["y"])
     others = ", ".join(found.others[:8]) or "NAME"
     raise InputError(f"{path}: has no variable {variable}; name another with variable: {others}")
 

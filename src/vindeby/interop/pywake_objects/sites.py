@@ -8,11 +8,11 @@ import xarray as xr
 from py_wake.site import XRSite
 from py_wake.site.distance import StraightDistance
 
-from vindeby.arrays import FloatArray
+from vindeby.arrays import FloatArray, Labelled
 from vindeby.errors import ArgumentError, CampaignError
 from vindeby.interop.site_files.options import sector_centres, spread
 from vindeby.interop.site_files.xrsite import LOCAL, site_section
-from vindeby.store.read.gridded_file import GriddedFile
+from vindeby.store.foreign.gridded_file import GriddedFile
 from vindeby.wake import (
     ChangedSite,
     GriddedSite,
@@ -34,11 +34,11 @@ def from_xrsite(site: Any, turbulence_intensity: float | None = None) -> dict[st
         raise _not_converted(f"a {type(site).__name__} is not an XRSite")
     _refuse_others(site)
     arrays = {
-        str(name): (tuple(map(str, array.dims)), np.asarray(array.values, np.float64))
+        str(name): Labelled(tuple(map(str, array.dims)), np.asarray(array.values, np.float64))
         for name, array in site.ds.variables.items()
     }
     if turbulence_intensity is not None and "TI" in arrays:
-        if "x" in arrays.pop("TI")[0]:
+        if "x" in arrays.pop("TI").axes:
             raise _not_converted(
                 "it has TI over x and y, so that turbulence_intensity would count for nothing"
             )
@@ -50,9 +50,9 @@ def from_xrsite(site: Any, turbulence_intensity: float | None = None) -> dict[st
         "turbulence_intensity": turbulence_intensity,
         "turned_wakes": site.distance.wind_direction == "WD_i" or None,
     }
-    if "ws" not in arrays.get("P", ((), None))[0]:
+    if "P" not in arrays or "ws" not in arrays["P"].axes:
         options["wind_speeds"] = speeds.tolist()
-    elif not np.array_equal(speeds, arrays["ws"][1]):
+    elif not np.array_equal(speeds, arrays["ws"].values):
         raise _not_converted("default_ws is not the wind speeds of P")
     try:
         section = site_section(Path("XRSite"), GriddedFile(arrays), options).data
@@ -69,7 +69,7 @@ def _not_converted(why: str) -> ArgumentError:
 
 
 def _refuse_others(site: XRSite) -> None:
-    """Refuse what would change energies and a file does not hold."""
+    """Refuse properties that change energies but that a file cannot hold."""
     if site.shear is not None:
         raise _not_converted(
             "it has a shear; a campaign's wind is that at the hubs: give the site at hub height"
@@ -88,7 +88,6 @@ def _refuse_others(site: XRSite) -> None:
 
 
 def _take_directions(section: dict[str, Any], directions: FloatArray) -> None:
-    """Evaluate the site in the directions of ``default_wd``, which must go round from 0."""
     count = len(directions)
     if not np.allclose(directions, np.arange(count) * 360.0 / count, rtol=0, atol=1e-9):
         raise _not_converted("default_wd does not go round from 0 in even steps")
@@ -166,7 +165,7 @@ def _centres(sectors: int) -> FloatArray:
 
 
 def _with_states(made: XRSite, site: Site) -> XRSite:
-    """With the directions, speeds and, if it is one number, turbulence for calls that give none."""
+    """Set the directions, speeds and, if it is one number, turbulence for calls that give none."""
     states = site.states()
     if "TI" not in made.ds and np.ptp(states.turbulence) == 0.0:
         made.ds["TI"] = float(states.turbulence[0])

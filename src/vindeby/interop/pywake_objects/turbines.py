@@ -104,12 +104,9 @@ def _of_pieces(size: dict[str, float], turbine: Turbine) -> dict[str, Any]:
 
 def wind_turbines_of(turbines: Sequence[Turbine]) -> WindTurbines:
     """One ``WindTurbine``, or ``WindTurbines`` whose type numbers are the places in the list."""
-    columns: list[list[Any]] = [
-        [turbine.name for turbine in turbines],
-        [turbine.rotor_diameter_m for turbine in turbines],
-        [turbine.hub_height_m for turbine in turbines],
-        [PieceCurves(turbine) for turbine in turbines],
-    ]
+    names = ("name", "rotor_diameter_m", "hub_height_m")
+    columns = [[getattr(turbine, name) for turbine in turbines] for name in names]
+    columns.append([PieceCurves(turbine) for turbine in turbines])
     return WindTurbines(*columns) if len(turbines) > 1 else WindTurbine(*(one for (one,) in columns))
 
 
@@ -133,7 +130,6 @@ class PieceCurves(PowerCtFunction):  # type: ignore[misc]  # PyWake has no types
 
 
 def _number(value: Any) -> Any:
-    """The number behind a traced one."""
     while hasattr(value, "_value"):
         value = value._value  # noqa: SLF001  the way of autograd
     return value

@@ -12,23 +12,22 @@ from typing import Any
 import numpy as np
 
 from vindeby.arrays import FloatArray
-from vindeby.campaign.reading.columns import FREQUENCY, TIME, WEIGHT, WIND, named_columns
 from vindeby.campaign.reading.readers import FileContent
-from vindeby.campaign.reading.tables import TableReader
+from vindeby.campaign.reading.tables import WIND, TableReader, named_columns
 from vindeby.campaign.reading.wind_files import time_series
 from vindeby.campaign.reading.yaml_text import not_used
 from vindeby.interop.common import Options, given_number, read_text, refuse_option
 from vindeby.interop.site_files.options import turbulence
 from vindeby.units import first_uneven
 
-_QUANTITIES = {**WIND, "frequency": FREQUENCY, "weight": WEIGHT, "time": TIME}
-_REQUIRED = ("wind direction", "wind speed")
+_QUANTITIES = (*WIND, "frequency", "weight", "time")
+_REQUIRED = WIND[:2]
 
 
 def has_frequency(path: Path, options: Options) -> bool:
     """Whether a table holds frequencies, by its header: a wind rose; otherwise it is a series."""
     reader = TableReader(str(path), "", given_columns(options))
-    header = reader.header(read_text(path), _QUANTITIES, _REQUIRED)
+    header = reader.find_header(read_text(path), _QUANTITIES, _REQUIRED)
     return "frequency" in {**reader.names, **named_columns(header.cells, _QUANTITIES, reader.names)}
 
 
@@ -53,12 +52,12 @@ def read_floris_rose(path: Path, options: Options) -> FileContent:
         if name in names:
             refuse_option("columns", f"{name} does not go with frequencies", "leave it out", names[name])
     reader = TableReader(str(path), "", names)
-    table = reader.read(read_text(path), {**WIND, "frequency": FREQUENCY}, _REQUIRED)
+    table = reader.read(read_text(path), (*WIND, "frequency"), _REQUIRED)
     reader.check_wind(table)
     reader.check_range(table, "frequency", 0.0, 1e300, "it must not be negative")
     if "frequency" not in table.columns:
         reader.refuse(
-            table.header_line, "names no column of frequency", "name it: columns: {frequency: NAME}"
+            table.header.line, "names no column of frequency", "name it: columns: {frequency: NAME}"
         )
     frequency = np.array(table.columns["frequency"])
     total = float(frequency.sum())
@@ -68,59 +67,47 @@ def read_floris_rose(path: Path, options: Options) -> FileContent:
         )
     summed = f"frequencies sum to {total:.10g} and are divided by this sum, as FLORIS does"
     notes = (*reader.notes, summed, *not_used(reader.unused))
-    direction, speed = np.array(table.columns["wind direction"]), np.array(table.columns["wind speed"])
-    direction = np.where(direction == 360.0, 0.0, direction)
+    direction, speed = (np.array(table.columns[name]) for name in _REQUIRED)
+    direction[direction == 360.0] = 0.0
     column = table.columns.get("turbulence intensity")
     turbulence(options, column)
-    intensity: Any = given_number(options, "turbulence_intensity") if column is None else np.array(column)
-    if column is not None and len(set(column)) == 1:
-        intensity = float(column[0])
+    intensity: Any = given_number(options, "turbulence_intensity")
+    if column is not None:
+        intensity = np.array(column) if len(set(column)) > 1 else column[0]
     rows: dict[tuple[float, ...], int] = {}
     values = np.broadcast_to(intensity, direction.shape)
     for line, *key in zip(table.lines, direction.tolist(), speed.tolist(), values.tolist(), strict=True):
         first = rows.setdefault(tuple(key), line)
         if first != line:
             reader.refuse(line, f"is the same bin as line {first}", "keep one of them, or add them up")
-    section = _rose_table(direction, speed, frequency / total, intensity)
-    if section is not None:
+    if (section := _rose_table(direction, speed, frequency / total, intensity)) is not None:
         return FileContent({"table": section}, "floris-rose", notes)
-    states: dict[str, Any] = {
-        "wind_direction": direction.tolist(),
-        "wind_speed": speed.tolist(),
-        "probability": (frequency / total).tolist(),
-        "turbulence_intensity": intensity if isinstance(intensity, float) else intensity.tolist(),
-    }
+    columns = (direction, speed, frequency / total, np.asarray(intensity))
+    keys = ("wind_direction", "wind_speed", "probability", "turbulence_intensity")
+    states = {key: values.tolist() for key, values in zip(keys, columns, strict=True)}
     return FileContent({"states": states}, "floris-rose", notes)
 
 
 def _rose_table(
     direction: FloatArray, speed: FloatArray, probability: FloatArray, intensity: float | FloatArray
 ) -> dict[str, Any] | None:
-    """The section ``table``; None where the rows are not the bins of one."""
-    directions, speeds = np.unique(direction), np.unique(speed)
-    row, column = np.searchsorted(directions, direction), np.searchsorted(speeds, speed)
-    shape = (len(directions), len(speeds))
-    even = np.arange(len(directions)) * (360.0 / len(directions))
-    if first_uneven(directions.tolist()) is not None or len(set(zip(row, column, strict=True))) < len(row):
+    (directions, row), (speeds, column) = (
+        np.unique(axis, return_inverse=True) for axis in (direction, speed)
+    )
+    repeats = len(set(zip(row.tolist(), column.tolist(), strict=True))) < len(row)
+    by_bin = isinstance(intensity, np.ndarray)  # the turbulence of bins that are not listed is not known
+    lacks_bins = by_bin and len(row) < len(directions) * len(speeds)
+    if first_uneven(directions.tolist()) is not None or repeats or lacks_bins:
         return None
-    if isinstance(intensity, np.ndarray) and len(row) < shape[0] * shape[1]:
-        return None  # the turbulence of bins that are not listed is not known
-    rows = np.zeros(shape)
-    rows[row, column] = probability
-    by_bin: Any = intensity
-    if isinstance(intensity, np.ndarray):
-        values = np.zeros(shape)
-        values[row, column] = intensity
-        by_bin = {
-            "wind_directions": directions.tolist(),
-            "wind_speeds": speeds.tolist(),
-            "values": values.tolist(),
-        }
+    table = np.zeros((2, len(directions), len(speeds)))
+    table[:, row, column] = probability, np.broadcast_to(intensity, row.shape)
+    axes = {"wind_directions": directions.tolist(), "wind_speeds": speeds.tolist()}
+    even = np.arange(len(directions)) * (360.0 / len(directions))
     return {
-        "turbulence_intensity": by_bin,
+        "turbulence_intensity": {**axes, "values": table[1].tolist()} if by_bin else intensity,
+        **axes,
         "wind_directions": even.tolist(),
-        "wind_speeds": speeds.tolist(),
-        "probability": rows.tolist(),
+        "probability": table[0].tolist(),
     }
 
 

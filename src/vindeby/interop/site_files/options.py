@@ -10,6 +10,7 @@ import numpy as np
 
 from vindeby.arrays import FloatArray
 from vindeby.interop.common import Options, given_number, refuse_option
+from vindeby.wake.sites.site import over_directions
 
 WEIBULL = frozenset({"turbulence_intensity", "interpolation", "wind_speeds", "direction_step", "normalise"})
 TABLE = frozenset({"turbulence_intensity", "interpolation", "direction_step", "normalise"})
@@ -35,15 +36,6 @@ def turbulence(options: Options, own: Any = None) -> Any:
 def sector_centres(sectors: int) -> list[float]:
     """The directions at the middle of even sectors, the first of which is centred on north."""
     return [index * 360.0 / sectors for index in range(sectors)]
-
-
-def weibull_sectors(frequency: FloatArray, scale: FloatArray, shape: FloatArray) -> list[dict[str, float]]:
-    """The sectors of a section ``weibull``."""
-    columns = (np.asarray(values, np.float64).tolist() for values in (frequency, scale, shape))
-    return [
-        {"direction": direction, "frequency": share, "a": a, "k": k}
-        for direction, share, a, k in zip(sector_centres(len(frequency)), *columns, strict=True)
-    ]
 
 
 def interpolation(options: Options, usual: str) -> str:
@@ -84,7 +76,7 @@ def step_notes(options: Options) -> tuple[str, ...]:
 
 
 def _directions(options: Options) -> int | None:
-    """How many directions ``direction_step`` makes; those of a step that is too coarse are 1 degree apart."""
+    """Return how many directions ``direction_step`` makes; at least 360, as coarser ones overstate energies."""
     step = given_number(options, "direction_step")
     if step is None:
         return None
@@ -99,11 +91,5 @@ def spread(probability: FloatArray, how: str, count: int) -> FloatArray:
     sectors = len(probability)
     if count == sectors:
         return probability
-    place = np.arange(count) * (360.0 / count) / (360.0 / sectors)
-    if how == "nearest":
-        rows = probability[np.floor(place + 0.5).astype(int) % sectors]
-    else:
-        left = np.floor(place).astype(int)
-        share = (place - left)[:, None]
-        rows = probability[left % sectors] * (1.0 - share) + probability[(left + 1) % sectors] * share
-    return np.asarray(rows * (sectors / count))
+    directions = np.asarray(np.arange(count) * (360.0 / count), np.float64)
+    return np.asarray(over_directions(probability, directions, how) * (sectors / count))

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from vindeby.arrays import FloatArray
+from vindeby.campaign.reading.labelled_wind import weibull_sectors
 from vindeby.campaign.reading.readers import FileContent
 from vindeby.interop.common import Lines, Options, given_number, refuse_option
 from vindeby.interop.site_files.options import (
@@ -15,7 +16,6 @@ from vindeby.interop.site_files.options import (
     step_notes,
     table_section,
     turbulence,
-    weibull_sectors,
 )
 
 _MOST = 400
@@ -40,6 +40,7 @@ def read_lib(path: Path, options: Options) -> FileContent:
         "turbulence_intensity": turbulence(options),
         "interpolation": interpolation(options, "linear"),
         "sectors": weibull_sectors(
+            sector_centres(sectors),
             between(frequency, roughnesses, at_roughness),
             between(between(scale, roughnesses, at_roughness), levels, at_height),
             between(between(shape, roughnesses, at_roughness), levels, at_height),
@@ -74,7 +75,6 @@ def _lib_climates(
 
 
 def _shares(lines: Lines, what: str, sectors: int) -> FloatArray:
-    """Frequencies of sectors, divided by their sum."""
     values = np.array(lines.numbers(what, sectors))
     if (values < 0.0).any() or not values.sum() > 0.0:
         lines.refuse("has frequencies that are negative, or all 0", "give percentages of the year")
@@ -192,7 +192,7 @@ def read_wrg(path: Path, options: Options) -> FileContent:
         **given(options, "wind_speeds", "direction_step"),
     }
     if values.shape[:2] == (1, 1):
-        weibull["sectors"] = weibull_sectors(*values[0, 0].T)
+        weibull["sectors"] = weibull_sectors(sector_centres(sectors), *values[0, 0].T)
         return FileContent(
             {"weibull": weibull}, "wrg", (*notes, "has one point, whose wind is taken everywhere")
         )
@@ -219,9 +219,10 @@ def _wrg_grid(lines: Lines) -> tuple[FloatArray, FloatArray]:
         lines.refuse(f"asks for {across * up:,} points", f"stay below {_MOST_POINTS:,}")
     if not cell > 0.0:
         lines.refuse(f"has a cell size of {cell:g}", "give it in metres")
-    return np.array([west + cell * index for index in range(across)]), np.array(
-        [south + cell * index for index in range(up)]
+    x, y = (
+        first + cell * np.arange(count, dtype=np.float64) for first, count in ((west, across), (south, up))
     )
+    return np.asarray(x), np.asarray(y)
 
 
 def _wrg_points(lines: Lines, x: FloatArray, y: FloatArray) -> tuple[FloatArray, float, int]:
@@ -277,7 +278,7 @@ def _wrg_field(lines: Lines, line: str, columns: slice, what: str) -> float:
 
 
 def _wrg_index(lines: Lines, value: float, axis: FloatArray, name: str) -> int:
-    """Which point of the axis this is; coordinates in the columns may be rounded to metres."""
+    """Return the index on the axis; coordinates in the columns may be rounded to metres."""
     index = int(np.argmin(np.abs(axis - value)))
     if abs(axis[index] - value) > _ROUNDING_M:
         lines.refuse(f"has {name} {value:.10g}, which is not on the grid of the header", "correct the header")

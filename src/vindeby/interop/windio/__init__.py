@@ -40,6 +40,8 @@ def read_turbine(path: str | Path, notes: Notes | None = None) -> dict[str, Any]
     return turbine.read_turbine(open_root(Path(path)), notes or Notes())
 
 
-def read_wind_farm(path: str | Path, notes: Notes | None = None) -> farm.WindFarms:
+def read_wind_farm(
+    path: str | Path, notes: Notes | None = None, *, allow_outside: bool = False
+) -> farm.WindFarms:
     """The turbine types and layouts of a wind farm file, which may hold several farms."""
-    return farm.read_farms(open_root(Path(path)), notes or Notes())
+    return farm.read_farms(open_root(Path(path), allow_outside=allow_outside), notes or Notes())

@@ -1,123 +1,176 @@
-"""The wake model that a windIO system names, as the nearest one that is known here; what differs is said."""
+"""The wake model of a windIO system, in the words of ``analysis`` that reader and export share.
 
-from typing import Any
+A file names a model and its parts. They are read as the nearest model that is known here; what differs is said.
+"""
 
+from typing import Any, NamedTuple
+
+from vindeby.campaign.reading.readers import EXPANSIONS
 from vindeby.interop.windio.nodes import Node, Notes
 
 _UNSAID = "nygaard-2022"
-_SUMS = {
-    "bastankhah-2014": "Linear", "niayifar-2016": "Linear", "jensen": "Squared", "nygaard-2022": "Squared",
-    "bastankhah-2016": "Squared", "iea37": "Squared",
+
+NAMES = {
+    "jensen": "Jensen", "niayifar-2016": "Bastankhah2014", "bastankhah-2014": "Bastankhah2014",
+    "bastankhah-2016": "Bastankhah2016", "nygaard-2022": "TurbOPark",
 }  # fmt: skip
-_INDUCTION = {"1d": "momentum", "madsen": "madsen"}
-_NO = ("", "none")
+"""What windIO calls the models; a ``bastankhah-2014`` that grows with the turbulence is ``niayifar-2016``."""
+COMPOSED = {"jensen": "top-hat", "bastankhah-2014": "gaussian"}
+"""Models whose name in windIO also stands for one that is put together from parts."""
+GROWTH = {"niayifar-2016": ("a0", "a1"), "bastankhah-2016": ("ka", "kb"), "nygaard-2022": ("a", "")}
+"""What the two numbers of ``Growth`` are called, if the model has them; all others have the constant ``k``."""
+
+PARTS: dict[str, tuple[str, dict[Any, str]]] = {
+    "induction": ("axial_induction_model", {"1D": "momentum", "Madsen": "madsen"}),
+    "superposition": ("superposition_model.ws_superposition", {"Linear": "linear", "Squared": "squares"}),
+    "rotor": ("rotor_averaging.wake_averaging", {"center": "centre", "grid": "overlap"}),
+    "reference": ("wind_deficit_model.use_effective_ws", {True: "local", False: "free"}),
+    "ceps": ("wind_deficit_model.ceps", {}),
+}
+"""Where the parts of a wake model stand in the analysis, and windIO's words for them; none for a number."""
+_FREE = {"superposition": "squares", "reference": "free"}
+_LOCAL = {"induction": "momentum", "superposition": "linear", "reference": "local", "ceps": 0.2}
+OWN: dict[str, dict[str, Any]] = {
+    "jensen": {**_FREE, "induction": "madsen", "rotor": "overlap"},
+    "bastankhah-2014": {**_LOCAL, "rotor": "centre"},
+    "niayifar-2016": {**_LOCAL, "rotor": "overlap"},
+    "bastankhah-2016": {**_FREE, "induction": "momentum", "rotor": "centre"},
+    "nygaard-2022": {**_FREE, "induction": "momentum", "rotor": "overlap", "ceps": 0.25},
+    "iea37": {**_FREE, "induction": "momentum", "rotor": "centre"},
+}
 
 
-def read_wake(system: Node, notes: Notes) -> Any:
-    """The section ``wake``: from ``attributes.analysis`` or, as windIO 1 had it, ``attributes.analyses``."""
-    analysis = system.get("attributes", "analysis") or system.get("attributes", "analyses")
+class Growth(NamedTuple):
+    """How much wider a wake becomes per metre, k = ``factor`` I + ``constant``, with the turbulence intensity I."""
+
+    factor: float
+    constant: float
+
+    def __str__(self) -> str:
+        terms = [f"{self.factor:g} I"] * bool(self.factor) + [f"{self.constant:g}"] * bool(self.constant)
+        return f"k = {' + '.join(terms) or 0}"
+
+
+def read_wake(analysis: Node | None, notes: Notes, expansion: str | None = None) -> Any:
+    """The section ``wake``; ``expansion`` says how k_a and k_b are read, by their sizes if it is not given."""
     model = analysis and (analysis.get("wind_deficit_model") or analysis.get("wake_model"))
     name_node = model and model.get("name")
     if analysis is None or model is None or name_node is None:
         notes.chosen.append(f"wake model {_UNSAID}: the file names none")
         return _UNSAID
-    name = name_node.text()
-    found = _model(name, model, analysis, notes)
-    if found is None:
+    name, found = name_node.text(), (_UNSAID, dict[str, Any]())
+    chosen = {_word(known): key for key, known in NAMES.items()}.get(_word(name), _word(name))
+    if chosen in OWN:
+        found = _with_growth(chosen, model, notes, expansion)
+    else:
         notes.doubtful.append(f"the wake model {name!r} is not known here; {_UNSAID} is taken instead")
-    chosen, parameters = found or (_UNSAID, {})
-    message = f"{name!r} is {chosen}" + (f" with {_shown(parameters)}" if parameters else "")
-    (notes.taken if found else notes.chosen).append(f"wake model: {message}")
-    _note_differences(chosen, model, analysis, notes)
-    wake: dict[str, Any] = {chosen: parameters}
+    named, parameters = _with_parts(*found, analysis, notes)
+    more = " with " * bool(parameters) + ", ".join(f"{part} {value}" for part, value in parameters.items())
+    (notes.taken if chosen in OWN else notes.chosen).append(f"wake model: {name!r} is {named}{more}")
+    for key in ("turbulence_model", "deflection_model"):
+        asked, own = _name_of(analysis, key), "CrespoHernandez" if named == "niayifar-2016" else ""
+        if asked not in ("", own):
+            notes.ignored.append(f"{key} {asked}: {named} has {own or 'none of its own'}")
+    wake: dict[str, Any] = {named: parameters}
     if _blockage(analysis, notes):
         wake["blockage"] = "self-similar-2020"
     return wake
 
 
-def _word(name: str) -> str:
-    return "".join(one for one in name.lower() if one.isalnum())
+def _word(name: object) -> str:
+    return "".join(one for one in str(name).lower() if one.isalnum())
 
 
-def _model(name: str, model: Node, analysis: Node, notes: Notes) -> tuple[str, dict[str, Any]] | None:
-    """The model of the file as one that is known here, with its parameters; None where it is not known."""
-    k_a, k_b = _expansion(model)
-    match _word(name):
-        case "jensen":
-            parameters: dict[str, Any] = _constant_only(name, k_a, k_b, notes)
-            induction = analysis.get("axial_induction_model")
-            if induction is not None and (known := _INDUCTION.get(_word(str(induction.value)))):
-                induction.use()
-                parameters["induction"] = known
-            return "jensen", parameters
-        case "bastankhah2014" if k_b is not None and (slope := _above_0(k_a)):
-            return "niayifar-2016", {"a0": slope, "a1": _growth(k_b)}
-        case "bastankhah2014":
-            return "bastankhah-2014", _constant_only(name, k_a, k_b, notes)
-        case "bastankhah2016":
-            ka = {"ka": slope} if (slope := _above_0(k_a)) else {}
-            return "bastankhah-2016", ka | ({} if k_b is None else {"kb": _growth(k_b)})
-        case "turbopark":
-            return "nygaard-2022", {"a": slope} if (slope := _above_0(k_a)) else {}
-        case "iea37":
-            return "iea37", _constant_only(name, k_a, k_b, notes)
-    return None
-
-
-def _expansion(model: Node) -> tuple[Node | None, Node | None]:
-    """k_a and k_b of a width that grows by k_a I + k_b, I the turbulence intensity; a bare number is k_b."""
+def _with_growth(key: str, model: Node, notes: Notes, expansion: str | None) -> tuple[str, dict[str, Any]]:
     node = model.get("wake_expansion_coefficient")
     if node is None:
-        return None, None
-    if not isinstance(node.value, dict):
-        return None, node
-    return node.get("k_a"), node.get("k_b")
+        return key, {}
+    given = [node.get("k_a"), node.get("k_b")] if isinstance(node.value, dict) else [None, node]
+    if key == "nygaard-2022":
+        return key, _turbopark(given, notes, expansion) if isinstance(node.value, dict) else {}
+    k_a, k_b = (0.0 if one is None or one.value == 0 else _not_negative(one) for one in given)
+    readings = {"schema": Growth(k_b, k_a), "wifa": Growth(k_a, k_b)}
+    fitting = expansion or next((one for one in readings if _is_usual(readings[one])), "")
+    growth, why = Growth(0.0, k_b), ""
+    if fitting and isinstance(node.value, dict):
+        growth, how = readings[fitting], "as --windio-expansion says" if expansion else "by their sizes"
+        why = f": k_a {k_a:g} and k_b {k_b:g} are read as {EXPANSIONS[fitting]}, {how}"
+    elif isinstance(node.value, dict):
+        node.refuse(
+            f"k_a {k_a:g} and k_b {k_b:g} fit neither {' nor '.join(EXPANSIONS.values())}: a factor of the turbulence "
+            "intensity I is 0.1 to 1, a constant at most 0.1",
+            f"correct them, or say which with --windio-expansion {'|'.join(EXPANSIONS)}",
+        )
+    if not any(growth):
+        notes.doubtful.append("wake expansion 0: the model has that of its own constants")
+        return key, {}
+    notes.chosen.append(f"wake expansion {growth}{why}")
+    key = "niayifar-2016" if growth.factor and key == "bastankhah-2014" else key
+    names = GROWTH.get(key, ("", "k"))
+    if any(number and not name for name, number in zip(names, growth, strict=True)):
+        node.refuse(
+            f"is {growth}, which {key} does not have",
+            "correct it, or say how it is read with --windio-expansion",
+        )
+    if key == "bastankhah-2016" and not growth.factor:
+        notes.doubtful.append(f"{key} needs a factor of the turbulence intensity: its own is taken")
+        return key, {"kb": growth.constant}
+    for one in given:
+        if one is not None:
+            one.use()
+    return key, {name: number for name, number in zip(names, growth, strict=True) if name}
 
 
-def _growth(node: Node) -> float:
+def _turbopark(given: list[Node | None], notes: Notes, expansion: str | None) -> dict[str, Any]:
+    """The A of TurbOPark, which has one number: k_a, or k_b if that is the only one or the factor of the turbulence."""
+    for one in reversed(given) if expansion == "schema" else given:
+        if one is not None and (a := one.value and _not_negative(one)):
+            notes.chosen.append(f"wake expansion A = {a:g}, the factor of the turbulence in TurbOPark")
+            return {"a": a}
+    return {}
+
+
+def _is_usual(growth: Growth) -> bool:
+    """Do both numbers have a usual size, which they have in at most one reading of windIO?"""
+    return (growth.factor == 0.0 or 0.1 < growth.factor <= 1.0) and growth.constant <= 0.1
+
+
+def _not_negative(node: Node) -> float:
     number = node.number()
     if number < 0.0:
         node.refuse("is negative", "correct it", number)
     return number
 
 
-def _above_0(node: Node | None) -> float | None:
-    """The number; None for 0, which no model here takes, so that its own holds and this one is listed as ignored."""
-    return None if node is None or node.value == 0 else _growth(node)
-
-
-def _constant_only(name: str, k_a: Node | None, k_b: Node | None, notes: Notes) -> dict[str, Any]:
-    slope, constant = None if k_a is None else _growth(k_a), _above_0(k_b)
-    if slope and not constant:
-        notes.doubtful.append(
-            f"wake model {name!r}: k_a {slope:g} is taken as the expansion k: there is no k_b"
-        )
-        return {"k": slope}
-    if slope:
-        notes.ignored.append(
-            f"k_a {slope:g} of wake model {name!r}: its expansion here is k_b, whatever the turbulence"
-        )
-    return {"k": constant} if constant else {}
-
-
-def _note_differences(chosen: str, model: Node, analysis: Node, notes: Notes) -> None:
-    """What the file asks for that the model here does otherwise."""
-    summed = analysis.get("superposition_model", "ws_superposition")
-    if summed is not None and summed.text().lower() != _SUMS[chosen].lower():
-        notes.ignored.append(f"ws_superposition {summed.text()}: {chosen} has {_SUMS[chosen]}")
-    ceps, usual = model.get("ceps"), {"nygaard-2022": 0.25}.get(chosen, 0.2)
-    if ceps is not None and ceps.number() != usual:
-        notes.ignored.append(f"ceps {ceps.number():g}: {chosen} has {usual:g}")
-    for key in ("turbulence_model", "deflection_model"):
-        named, own = _name_of(analysis, key), "CrespoHernandez" if chosen == "niayifar-2016" else ""
-        if named not in ("", own):
-            notes.ignored.append(f"{key} {named}: {chosen} has {own or 'none of its own'}")
+def _with_parts(
+    key: str, parameters: dict[str, Any], analysis: Node, notes: Notes
+) -> tuple[str, dict[str, Any]]:
+    """Return the model with the parts that the file names, which may make it a composed one; note what differs."""
+    others = dict[str, Any]()
+    for part, own in OWN[key].items():
+        path, words = PARTS[part]
+        node: Node | None = analysis
+        for step in path.split("."):
+            node = node.get(step) if node is not None and isinstance(node.value, dict) else None
+        if node is None:
+            continue
+        known = {_word(word): meaning for word, meaning in words.items()}
+        given = known.get(_word(node.value)) if words else node.number()
+        if given is not None:
+            node.use()
+        if key in COMPOSED and given is not None and given != own:
+            others[part] = given
+        elif given != own:
+            has = next((word for word, meaning in words.items() if meaning == own), own)
+            notes.ignored.append(f"{path.rpartition('.')[2]} {node.value}: {key} has {has}")
+    if not others or (key == "jensen" and not others.keys() & _FREE.keys()):
+        return key, parameters | others
+    return COMPOSED[key], {**parameters, **OWN[key], **others}
 
 
 def _name_of(analysis: Node, part: str) -> str:
-    """The name of a part of the analysis; none for one that says that there is none."""
     named = analysis.get(part, "name")
-    if named is None or not isinstance(named.value, str) or named.text().lower() in _NO:
+    if named is None or not isinstance(named.value, str) or named.text().lower() in ("", "none"):
         return ""
     return named.text()
 
@@ -130,10 +183,3 @@ def _blockage(analysis: Node, notes: Notes) -> bool:
     elif named:
         notes.ignored.append(f"blockage_model {named}: only SelfSimilarityDeficit2020 is known here")
     return known
-
-
-def _shown(parameters: dict[str, Any]) -> str:
-    return ", ".join(
-        f"{key} {value:g}" if isinstance(value, float) else f"{key} {value}"
-        for key, value in parameters.items()
-    )

@@ -2,10 +2,11 @@
 
 import re
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from vindeby.campaign.sections.farm import MAX_TURBINES
-from vindeby.interop.windio.nodes import Node, Notes
+from vindeby.interop.windio.nodes import Node, Notes, open_root
 from vindeby.interop.windio.turbine import printable_name, read_turbine
 from vindeby.text import listed, plural
 
@@ -38,29 +39,28 @@ def _note_crs(node: Node, notes: Notes) -> None:
     note = f"the coordinate system is {text}; coordinates are taken as they are"
     for other in notes.taken:
         if other.startswith("the coordinate system is") and other != note:
-            crs.refuse(f"differs from what is given elsewhere ({other})", "use one coordinate system", text)
+            message = f"differs from what is given elsewhere ({crs.shown(other)})"
+            crs.refuse(message, "use one coordinate system", text)
     if note not in notes.taken:
         notes.taken.append(note)
 
 
-Ring = list[list[float]]
 _FORMS = "give polygons, a list of {x, y}, or circle, {center: {x, y}, radius}"
 
 
 def read_boundary(site: Node, notes: Notes) -> dict[str, Any] | None:
     """The boundary as a campaign file has it; None where the site has none."""
-    node = site.get("boundaries")
-    excluded = _exclusions(site, notes)
+    node, holes = site.get("boundaries"), site.get("exclusions")
+    excluded = [] if holes is None else _areas(holes, notes)
     if node is None:
         return None
-    rings, circle = _areas(node, notes)
-    if circle is not None:
-        boundary: dict[str, Any] = {"circle": circle}
-        area = f"circle of {circle['radius_m']:g} m"
-    elif len(rings) == 1:
-        boundary, area = {"polygon": rings[0]}, f"polygon of {len(rings[0])} vertices"
+    areas = _areas(node, notes)
+    if isinstance(areas[0], dict):
+        boundary, area = {**areas[0]}, f"circle of {areas[0]['circle']['radius_m']:g} m"
+    elif len(areas) == 1:
+        boundary, area = {"polygon": areas[0]}, f"polygon of {len(areas[0])} vertices"
     else:
-        boundary, area = {"polygons": rings}, f"{len(rings)} polygons"
+        boundary, area = {"polygons": areas}, f"{len(areas)} polygons"
     if excluded:
         boundary["exclusions"] = excluded
         area += f", {plural(len(excluded), 'exclusion')}"
@@ -68,32 +68,21 @@ def read_boundary(site: Node, notes: Notes) -> dict[str, Any] | None:
     return boundary
 
 
-def _areas(node: Node, notes: Notes) -> tuple[list[Ring], dict[str, Any] | None]:
+def _areas(node: Node, notes: Notes) -> list[Any]:
+    """The vertices of each polygon, or one circle: what the exclusions of a campaign file list."""
     polygons, circle = node.get("polygons"), node.get("circle")
     if polygons is not None and circle is not None:
         node.refuse("gives polygons and circle, which exclude each other", "give one of them")
     if circle is not None:
-        return [], _circle(circle)
+        center, radius = circle.need("center", "give center: {x, y} and radius"), "give the radius in metres"
+        place = [center.need("x").number(), center.need("y").number()]
+        return [{"circle": {"center": place, "radius_m": circle.need("radius", radius).positive(1e8)}}]
     if polygons is None:
         node.refuse("has neither polygons nor circle", _FORMS)
     entries = polygons.entries()
     if not entries:
         polygons.refuse("the list is empty", _FORMS)
-    return [points(entry, notes) for entry in entries], None
-
-
-def _circle(node: Node) -> dict[str, Any]:
-    center = node.need("center", "give center: {x, y} and radius")
-    x, y = center.need("x").number(), center.need("y").number()
-    return {"center": [x, y], "radius_m": node.need("radius", "give the radius in metres").positive(1e8)}
-
-
-def _exclusions(site: Node, notes: Notes) -> list[Any]:
-    node = site.get("exclusions")
-    if node is None:
-        return []
-    rings, circle = _areas(node, notes)
-    return [*rings, *([] if circle is None else [{"circle": circle}])]
+    return [points(entry, notes) for entry in entries]
 
 
 @dataclass
@@ -140,12 +129,45 @@ def read_farms(node: Node, notes: Notes) -> WindFarms:
         ]
         counts = [len(layout.x) for layout in farms.layouts[name]]
         if counts:
-            notes.taken.append(f"farm {name!r}: {counts[0]} turbines")
+            notes.taken.append(f"farm {name!r}: {plural(counts[0], 'turbine')}")
         if len(counts) > 1:
             notes.chosen.append(
                 f"farm {name!r} has {len(counts)} layouts of {listed(counts)} turbines; the first counts"
             )
     return farms
+
+
+def windio_layouts(path: Path) -> list[dict[str, Any]]:
+    """Every layout in a file of windIO or IEA Task 37: x and y, its farm and, where it is said, each type."""
+    root, notes = open_root(path), Notes()
+    if root.has("definitions"):
+        return [_iea37_layout(root.need("definitions").need("position").need("items"))]
+    if root.has("x") or root.has("coordinates"):
+        x, y = zip(*points(root.get("coordinates") or root, notes), strict=True)
+        return [{"x": [*x], "y": [*y]}]
+    found = read_farms(root.need("wind_farm") if root.has("wind_farm") else root, notes)
+    layouts = [layout for name in found.names for layout in found.layouts[name]]
+    if not layouts:
+        root.refuse("holds no layout", "name a file with layouts: coordinates: {x, y}")
+    several = {name for one in layouts for name in one.types}
+    return [
+        {"farm": one.farm, "x": one.x, "y": one.y, "type": one.types if len(several) > 1 else None}
+        for one in layouts
+    ]
+
+
+def _iea37_layout(items: Node) -> dict[str, Any]:
+    """The positions of a case study of IEA Task 37: two lists, or a list of pairs."""
+    if isinstance(items.value, list):
+        pairs = items.array()
+        if pairs.shape[1:] != (2,):
+            items.refuse("is not a list of pairs", "give an x and a y for each turbine")
+        x, y = pairs.T.tolist()
+    else:
+        x, y = (items.need(name).numbers() for name in ("xc", "yc"))
+    if len(x) != len(y):
+        items.refuse(f"xc has {len(x)} numbers and yc has {len(y)}", _REMEDY)
+    return {"x": x, "y": y}
 
 
 def _unique(name: str, taken: list[str]) -> str:
@@ -178,7 +200,6 @@ def _types(node: Node, farms: WindFarms, notes: Notes) -> dict[str, str]:
 
 
 def _add(turbine: dict[str, Any], farms: WindFarms) -> str:
-    """The name of the type among the campaign's; the same description is one type."""
     for known in farms.turbines:
         if {**known, "name": ""} == {**turbine, "name": ""}:
             return str(known["name"])
@@ -188,7 +209,6 @@ def _add(turbine: dict[str, Any], farms: WindFarms) -> str:
 
 
 def _layout_nodes(node: Node) -> list[tuple[str, Node]]:
-    """Every layout, with its name: of a list, of a single one, or of a mapping by name."""
     layouts = node.get("layouts")
     if layouts is None:
         return []
@@ -219,7 +239,7 @@ def _layout(node: Node, label: str, farm: str, types: dict[str, str], notes: Not
         if number not in types:
             given.refuse(
                 f"entry {index} is not a type of the farm",
-                f"turbine_types of the farm has: {listed(types) or 'none'}",
+                f"turbine_types of the farm has: {given.shown(listed(types) or 'none')}",
                 number,
             )
     return WindioLayout(farm, label, x, y, [types[number] for number in numbers])

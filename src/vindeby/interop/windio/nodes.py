@@ -1,6 +1,8 @@
 """Parts of windIO files, asked for by their keys: includes are followed on the way, and what is used is noted.
 
 A netCDF file becomes what YAML would have: a list for a coordinate, ``{data, dims}`` for anything else.
+
+Includes of a stranger's system may name any file: they stay in its folder, and no error shows what is in them.
 """
 
 from __future__ import annotations
@@ -8,10 +10,9 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterator
-from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath, PureWindowsPath
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -20,7 +21,8 @@ from vindeby.campaign.reading.files import UnreadableError, read_bounded_text
 from vindeby.campaign.reading.yaml_text import MAX_BYTES, Document, Include, Origin, field_name, read, unused
 from vindeby.campaign.reading.yaml_text import Path as DataPath
 from vindeby.errors import CampaignError, Problem, VindebyError
-from vindeby.store.read.gridded_file import read_gridded_file
+from vindeby.interop.common import EXPORT_MARK
+from vindeby.store.foreign.gridded_file import read_gridded_file
 
 
 @dataclass
@@ -41,15 +43,9 @@ class Notes:
 
     def lines(self) -> Iterator[str]:
         """All of it, each line with a word that says what it is."""
-        for word, entries in (
-            ("taken", self.taken),
-            ("chosen", self.chosen),
-            ("warning", self.doubtful),
-            ("ignored", self.ignored),
-            ("include left", self.left),
-            ("schema", self.schema),
-        ):
-            yield from (f"{word}: {entry}" for entry in dict.fromkeys(entries))
+        for name in ("taken", "chosen", "doubtful", "ignored", "left", "schema"):
+            word = {"doubtful": "warning", "left": "include left"}.get(name, name)
+            yield from (f"{word}: {entry}" for entry in dict.fromkeys(getattr(self, name)))
         yield from (f"missing: {one.field}: {one.message}; {one.remedy}" for one in self.missing)
 
 
@@ -66,130 +62,134 @@ DATA = ("probability", "sector_probability", "weibull_a", "weibull_k", "turbulen
 """What is read of a wind resource; anything else is listed as ignored."""
 
 
-class File(NamedTuple):
-    """A file that was read, and where its data stand in the system."""
+@dataclass(eq=False)
+class File:
+    """A file of a system: what it holds, where that stands in the whole, and what of it was asked for."""
 
     path: Path
     document: Document
-    at: DataPath
-
-
-class Tree:
-    """The data of a file, with the files that it includes in their places as soon as these are asked for."""
-
-    def __init__(self, path: Path) -> None:
-        self.files = [File(path, _read_text(path), ())]
-        self.used: set[DataPath] = set()
-        self._documents: dict[str, Document] = {}
-        """The files that were included, by their real paths; their data are shared, and never changed."""
-        self._followed: dict[DataPath, Any] = {}
-        self.data = self.files[0].document.data
-        self.follow(self.data, ())
-
-    def follow(self, value: Any, at: DataPath) -> Any:
-        """The value or, where it is an include, the data of the file that this names."""
-        if isinstance(value, Include) and at not in self._followed:
-            found: Any = value
-            while isinstance(found, Include):
-                self.files.append(self._open(self._path_of(found.file, at), found.file, at))
-                found = self.files[-1].document.data
-            self._followed[at] = found
-            self.data = _with(self.data, at, found)
-        return self._followed[at] if isinstance(value, Include) else value
-
-    def file_at(self, path: DataPath) -> File:
-        """The file that a part of the system stands in."""
-        return max(reversed(self._files_around(path)), key=lambda file: len(file.at))
-
-    def refuse(self, path: DataPath, message: str, remedy: str, value: object = None) -> NoReturn:
-        """Raise an error that names this place."""
-        file = self.file_at(path)
-        file.document.refuse(path[len(file.at) :], message, remedy, value)
+    at: DataPath = ()
+    around: tuple[File, ...] = ()
+    """The files that it was included by, from the one that was named on."""
+    used: set[DataPath] = field(default_factory=set)
+    followed: dict[DataPath, File] = field(default_factory=dict)
+    """The files that were included here; their data are shared, and never changed."""
 
     def where(self, path: DataPath) -> str:
         """The file, and the field in it."""
-        file = self.file_at(path)
-        field = field_name(path[len(file.at) :])
-        return f"{file.path.name}: {field}" if field else file.path.name
+        field = field_name(path)
+        return f"{self.path.name}: {field}" if field else self.path.name
+
+
+class Tree:
+    """All files of a system: the one that was named, and those that were included where something was asked for.
+
+    ``is_named``: the user named the file, not another file; ``allow_outside``: its includes may leave its folder.
+    """
+
+    def __init__(self, path: Path, *, is_named: bool = True, allow_outside: bool = False) -> None:
+        self.files = [File(path, _read_text(path))]
+        self.is_named = is_named
+        self._folder = None if allow_outside else _folder_of(path)
+        self._documents: dict[str, Document] = {}
+        """The files that were included, by their real paths."""
 
     def ignored_keys(self) -> list[str]:
         """What was not used of the files that were read, with the file that has it."""
-        return unused(self.data, self.used, self.where)
+        found = [unused(one.document.data, {*one.used, *one.followed}, one.where) for one in self.files]
+        return list(dict.fromkeys(line for lines in found for line in lines))
 
-    def left(self) -> list[tuple[DataPath, Include]]:
+    def left(self) -> list[tuple[File, DataPath, Include]]:
         """Includes that were not followed, and where they stand."""
         documents = {id(file.document): file.document for file in self.files}
         found = {key: list(_includes(one.data, ())) for key, one in documents.items()}
-        places = [
-            ((*file.at, *path), include) for file in self.files for path, include in found[id(file.document)]
+        return [
+            (file, path, include)
+            for file in self.files
+            for path, include in found[id(file.document)]
+            if path not in file.followed
         ]
-        return [(at, include) for at, include in places if at not in self._followed]
 
     def left_includes(self) -> list[str]:
         """Includes that were not followed, with where they stand and whether the file is there."""
         lines = []
-        for path, include in self.left():
-            file = self.file_at(path).path.parent / include.file
-            there = os.path.isfile(file)  # noqa: PTH113  (a name that no file can have is not there)
+        for file, path, include in self.left():
+            there = os.path.isfile(file.path.parent / include.file)  # noqa: PTH113  (a name that no file can have)
             lines.append(
-                f"{include.file} ({self.where(path)}): not needed{'' if there else ', and not there'}"
+                f"{include.file} ({file.where(path)}): not needed{'' if there else ', and not there'}"
             )
         return lines
 
-    def _files_around(self, path: DataPath) -> list[File]:
-        return [file for file in self.files if path[: len(file.at)] == file.at]
+    def included(self, node: Node) -> Node:
+        """What the file holds that is included at a node."""
+        path = self._path_of(node)
+        files = (*node.file.around, node.file)
+        if os.path.realpath(path) in [os.path.realpath(file.path) for file in files]:
+            node.refuse("includes itself", "remove the include, or name another file", node.value.file)
+        if len(self.files) > MOST_INCLUDES:
+            message = f"there are more than {MOST_INCLUDES} includes"
+            node.refuse(message, "write parts of the system into one file")
+        file = File(path, self._read(path, node), (*node.file.at, *node.path), files)
+        node.file.followed[node.path] = file
+        self.files.append(file)
+        return Node(file.document.data, (), file, self)
 
-    def _path_of(self, name: str, at: DataPath) -> Path:
+    def _path_of(self, node: Node) -> Path:
+        name: str = node.value.file
         is_elsewhere = (
             PurePosixPath(name).is_absolute() or PureWindowsPath(name).drive or name.startswith("~")
         )
         if not name or "\0" in name or is_elsewhere or "://" in name:
-            self.refuse(
-                at, "is not a relative path of a file", "include a file by its path from this one", name
-            )
+            node.refuse("is not a relative path of a file", "include a file by its path from this one", name)
         if not name.lower().endswith((*_TEXTS, _NETCDF)):
             kinds = ", ".join((*_TEXTS, _NETCDF))
-            self.refuse(at, "is not a kind of file that is included", f"include one of {kinds}", name)
-        return self.file_at(at).path.parent / name
+            node.refuse("is not a kind of file that is included", f"include one of {kinds}", name)
+        path = node.file.path.parent / name
+        if self._folder is not None and not Path(os.path.realpath(path)).is_relative_to(self._folder):
+            remedy = f"move it into {self._folder}, or give --allow-outside if you trust the system"
+            node.refuse("is outside the folder of the system, itself or by a link", remedy, name)
+        return path
 
-    def _open(self, path: Path, name: str, at: DataPath) -> File:
-        """A file that is included here."""
-        if os.path.realpath(path) in [os.path.realpath(file.path) for file in self._files_around(at)]:
-            self.refuse(at, "includes itself", "remove the include, or name another file", name)
-        if len(self.files) > MOST_INCLUDES:
-            message = f"there are more than {MOST_INCLUDES} includes"
-            self.refuse(at, message, "write parts of the system into one file")
+    def _read(self, path: Path, node: Node) -> Document:
         shown = os.path.normpath(path)
         try:
             if (real := os.path.realpath(path)) not in self._documents:
                 is_netcdf = path.suffix.lower() == _NETCDF
                 self._documents[real] = _read_netcdf(path) if is_netcdf else _read_text(path)
-            return File(path, self._documents[real], at)
+            return self._documents[real]
         except UnreadableError as error:
-            self.refuse(at, error.problems[0].message, error.problems[0].remedy or "", shown)
-        except CampaignError:
-            raise
+            node.refuse(error.problems[0].message, error.problems[0].remedy or "", shown)
+        except CampaignError as error:  # which quotes what is not YAML
+            source, line = error.problems[0].source, error.problems[0].line
+            remedy = f"`vindeby check {source}` says more"
+            raise CampaignError([Problem(source, "", "is not YAML", None, remedy, line)]) from None
         except VindebyError as error:
             message = str(error).replace(str(path), shown)
-            self.refuse(at, message, "correct it, or include another file with the wind resource")
+            node.refuse(message, "correct it, or include another file with the wind resource")
 
 
 @dataclass(frozen=True)
 class Node:
-    """A value somewhere in a system, and where it stands."""
+    """A value somewhere in a system, and where it stands in its file."""
 
     value: Any
     path: DataPath
+    file: File
     tree: Tree
 
     def refuse(self, message: str, remedy: str, value: object = None) -> NoReturn:
-        """Raise an error that names this place."""
-        self.tree.refuse(self.path, message, remedy, value)
+        """Raise an error that names this place; no value of an included file, and no text if the user named none."""
+        is_shown = not self.file.around and (self.tree.is_named or not isinstance(value, str))
+        self.file.document.refuse(self.path, message, remedy, value if is_shown else None)
 
     @property
     def where(self) -> str:
         """The file, and the field in it."""
-        return self.tree.where(self.path)
+        return self.file.where(self.path)
+
+    def shown(self, text: object) -> str:
+        """Return text of the file for a message; dots where the user did not name the file."""
+        return str(text) if self.tree.is_named and not self.file.around else "..."
 
     def get(self, key: str, *inner: str) -> Node | None:
         """What stands under a key, or under keys inside each other; None where there is nothing."""
@@ -199,7 +199,7 @@ class Node:
 
     def use(self, *keys: str) -> None:
         """Note it, or what stands under a key, as used: the rest is listed. Numbers and text are used when taken."""
-        self.tree.used.add((*self.path, *keys))
+        self.file.used.add((*self.path, *keys))
 
     def need(self, key: str, remedy: str = "add it") -> Node:
         """What stands under a key; an error where there is nothing."""
@@ -289,33 +289,37 @@ class Node:
     def _flat(self, value: Any, shape: list[int], path: DataPath) -> Iterator[float]:
         if not shape:
             is_plain = type(value) in (int, float) and abs(value) < _LARGEST
-            yield value if is_plain else Node(value, path, self.tree).number()
+            yield value if is_plain else replace(self, value=value, path=path).number()
             return
         if not isinstance(value, list) or len(value) != shape[0]:
             found = len(value) if isinstance(value, list) else "a single value"
             message = f"has {found}, but the first row has {shape[0]}"
-            self.tree.refuse(path, message, "give rows of equal length")
+            replace(self, path=path).refuse(message, "give rows of equal length")
         for index, entry in enumerate(value):
             yield from self._flat(entry, shape[1:], (*path, index))
 
     def _child(self, key: Any) -> Node:
-        path = (*self.path, key)
-        return Node(self.tree.follow(self.value[key], path), path, self.tree)
+        return replace(self, value=self.value[key], path=(*self.path, key)).followed()
+
+    def followed(self) -> Node:
+        """The same or, where it is an include, what the file holds that this names."""
+        node = self
+        while isinstance(node.value, Include):
+            file = node.file.followed.get(node.path)
+            node = Node(file.document.data, (), file, self.tree) if file else self.tree.included(node)
+        return node
 
 
-def open_root(path: Path) -> Node:
-    """The data of the file that everything starts from."""
-    tree = Tree(path)
-    return Node(tree.data, (), tree)
+def open_root(path: Path, *, is_named: bool = True, allow_outside: bool = False) -> Node:
+    """The data of the file that everything starts from; see ``Tree``."""
+    tree = Tree(path, is_named=is_named, allow_outside=allow_outside)
+    return Node(tree.files[0].document.data, (), tree.files[0], tree).followed()
 
 
-def _with(data: Any, path: DataPath, inner: Any) -> Any:
-    """The data with other data at a path; what lies beside it is shared."""
-    if not path:
-        return inner
-    own, key = copy(data), path[0]
-    own[key] = _with(data[key], path[1:], inner)
-    return own
+def _folder_of(path: Path) -> Path:
+    """Return the folder that includes must stay in: that of the system or, in an export of several, of the export."""
+    folder = Path(os.path.realpath(path.parent))
+    return folder.parent if (folder.parent / EXPORT_MARK).is_file() else folder
 
 
 def _read_text(path: Path) -> Document:
@@ -325,27 +329,30 @@ def _read_text(path: Path) -> Document:
 def _read_netcdf(path: Path) -> Document:
     found = read_gridded_file(path, (*COORDINATES, *DATA))
     data: dict[str, Any] = dict.fromkeys(found.others, _NOT_READ)
-    for given, (axes, array) in found.arrays.items():
+    for given, one in found.arrays.items():
         name = given.lower()
         if name not in (*COORDINATES, *DATA):
             data[given] = _NOT_READ
         else:
-            dims = [axis.lower() for axis in axes]
-            data[name] = array if dims == [name] else {"data": array, "dims": dims}
+            dims = [axis.lower() for axis in one.axes]
+            data[name] = one.values if dims == [name] else {"data": one.values, "dims": dims}
     data |= {given.lower(): texts for given, texts in found.texts.items()}
     return Document(data, {(): Origin(os.path.normpath(path))})
 
 
-def plain(value: Any) -> Any:
+def plain(value: Any, file: File, at: DataPath = ()) -> Any:
     """The data as windIO's validator takes them: None for includes that were left, and long arrays cut."""
+    if isinstance(value, Include):
+        inner = file.followed.get(at)
+        return None if inner is None else plain(inner.document.data, inner)
     if isinstance(value, dict):
-        return {key: plain(inner) for key, inner in value.items() if inner is not _NOT_READ}
+        return {key: plain(one, file, (*at, key)) for key, one in value.items() if one is not _NOT_READ}
     if isinstance(value, list):
-        return [plain(inner) for inner in value]
+        return [plain(one, file, (*at, index)) for index, one in enumerate(value)]
     if isinstance(value, np.ndarray):
         cut = value if value.size <= _LONGEST_CHECKED else value[tuple(slice(2) for _ in value.shape)]
         return cut.tolist()
-    return None if isinstance(value, Include) else value
+    return value
 
 
 def _includes(value: Any, path: DataPath) -> Iterator[tuple[DataPath, Include]]:

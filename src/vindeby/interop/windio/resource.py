@@ -1,33 +1,140 @@
-"""The wind of a windIO site, as a campaign describes it."""
+"""The wind of a windIO site, as a campaign describes it.
+
+A coordinate is a bare list or number; data are ``{data, dims}``; a netCDF file has both as variables. Axes go by their
+names, never by their order. Where ``dims`` has lengths instead of names, or is left out, axes are found by their
+lengths, if that is unambiguous, and it is noted.
+"""
 
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import Any
+from functools import partial
+from typing import Any, NoReturn
 
 import numpy as np
 
-from vindeby.arrays import FloatArray
+from vindeby.arrays import FloatArray, Labelled
+from vindeby.campaign.reading.labelled_wind import LabelledWind
 from vindeby.campaign.reading.tables import find_time_problem
-from vindeby.campaign.sections.local_wind import AXES
 from vindeby.campaign.sections.values import SUM_TOLERANCE
 from vindeby.errors import Problem
-from vindeby.interop.windio.nodes import Node, Notes
-from vindeby.interop.windio.quantities import (
-    Quantities,
-    Quantity,
-    read_quantities,
-    refuse_uneven,
-    with_north_once,
-)
+from vindeby.interop.windio.nodes import COORDINATES, DATA, Node, Notes
 from vindeby.text import listed
 from vindeby.units import first_uneven
 
 _REMEDY = "give it as a fraction, e.g. 0.08"
+_SAME = 1e-9
 
 
-def _turbulence(found: Quantities, field: str, notes: Notes, axes: Sequence[str]) -> Quantity | None:
-    """The turbulence intensity, over some of these axes, if it is between 0 and 1; noted as missing otherwise."""
-    given = found.by_name.get("turbulence_intensity")
+class Quantities(LabelledWind):
+    """Everything of a resource that is known here, and where each stands."""
+
+    axis_names = {  # noqa: RUF012
+        "x": "x", "y": "y", "height": "height",
+        "wind_direction": "wind_directions", "wind_speed": "wind_speeds",
+    }  # fmt: skip
+    names = {  # noqa: RUF012
+        "weibull_a": "weibull_a", "weibull_k": "weibull_k", "sector_probability": "sector_frequency",
+        "turbulence_intensity": "turbulence_intensity",
+    }  # fmt: skip
+
+    def __init__(
+        self, by_name: dict[str, Labelled], nodes: dict[str, Node], times: list[str] | None, node: Node
+    ) -> None:
+        self.by_name, self.nodes, self.node = by_name, nodes, node
+        self.times = times
+        """The times of steps, where they are times and not numbers."""
+        self.heights: list[float] = []
+        """The heights that the file says the wind is of; none where it does not say."""
+
+    def refuse_part(self, name: str, message: str, remedy: str, value: object = None) -> NoReturn:
+        """Raise an error that names where a quantity stands, or the resource."""
+        self.nodes.get(name, self.node).refuse(message, remedy, value)
+
+    def length(self, name: str) -> int:
+        """Return how many numbers there are of a quantity; 0 where there is no such quantity."""
+        return self.by_name[name].values.size if name in self.by_name else 0
+
+
+def read_quantities(node: Node, notes: Notes) -> Quantities:
+    """All quantities of a ``wind_resource``."""
+    times, found, nodes = _times(node), dict[str, Labelled](), dict[str, Node]()
+    waiting: list[tuple[str, Node, FloatArray, list[object] | None]] = []
+    lengths = {} if times is None else {"time": len(times)}
+    for name in (*COORDINATES, *DATA):
+        inner = None if name == "time" and times is not None else node.get(name)
+        if inner is None:
+            continue
+        given, dims = _data_and_dims(inner)
+        array = given.array()
+        if name in COORDINATES and (dims == [name] or not isinstance(inner.value, dict)):
+            lengths[name] = array.size
+        waiting.append((name, inner, array, dims))
+    if "time" in lengths:  # then these are data of the steps, written without dims
+        lengths = {name: n for name, n in lengths.items() if name not in ("wind_speed", "wind_direction")}
+    for name, inner, array, dims in waiting:
+        found[name] = Labelled(_axes(name, inner, array, dims, lengths, notes), array)
+        nodes[name] = inner
+    return Quantities(found, nodes, times, node)
+
+
+def _times(node: Node) -> list[str] | None:
+    inner = node.get("time")
+    if inner is None:
+        return None
+    if isinstance(inner.value, dict):
+        inner = inner.need("data")
+    entries = inner.value if isinstance(inner.value, list) else [inner.value]
+    if not entries or not all(isinstance(entry, str) for entry in entries):
+        return None
+    inner.use()
+    return list(entries)
+
+
+def _data_and_dims(node: Node) -> tuple[Node, list[object] | None]:
+    if not isinstance(node.value, dict):
+        return node, None
+    dims = node.get("dims")
+    if dims is not None:
+        dims.use()
+    if dims is not None and not isinstance(dims.value, list):
+        return node.need("data"), [dims.value]
+    return node.need("data", "give {data, dims}"), None if dims is None else list(dims.value)
+
+
+def _axes(
+    name: str, node: Node, array: FloatArray, dims: list[object] | None, lengths: dict[str, int], notes: Notes
+) -> tuple[str, ...]:
+    if dims is None and (name in lengths or array.ndim == 0):
+        return (name,) if array.ndim else ()
+    if dims is None and "time" in lengths and array.ndim == 1:
+        axes: tuple[str, ...] = ("time",)
+    elif dims is not None and all(isinstance(dim, str) for dim in dims):
+        axes = tuple(str(dim).lower() for dim in dims)
+        if len(axes) != array.ndim or len(set(axes)) < len(axes):
+            node.refuse(
+                f"has {array.ndim} levels of lists, but dims {node.shown(', '.join(axes) or 'is empty')}",
+                "give one name of dims per level",
+            )
+    else:
+        message = "has no dims" if dims is None else f"has dims {node.shown(dims)}, which are not names"
+        fitting = [[axis for axis, length in lengths.items() if length == size] for size in array.shape]
+        axes = tuple(names[0] for names in fitting if len(names) == 1)
+        if len(set(axes)) < array.ndim:
+            shape = list(array.shape)
+            node.refuse(f"{message}, and the lengths {shape} fit several axes, or none", "name them in dims")
+        notes.chosen.append(f"{node.where} {message}: read as {', '.join(axes)}, by the lengths")
+    for axis, length in zip(axes, array.shape, strict=True):
+        if axis not in COORDINATES:
+            message = f"depends on {node.shown(axis)}, which is not an axis of windIO"
+            node.refuse(message, f"use {', '.join(COORDINATES)}")
+        if axis in lengths and lengths[axis] != length:
+            node.refuse(
+                f"has {length} values along {axis}, but {axis} has {lengths[axis]}", "give one for each"
+            )
+    return axes
+
+
+def _turbulence(found: Quantities, form: str, notes: Notes) -> Labelled | None:
+    given, field = found.by_name.get("turbulence_intensity"), f"site.{form}.turbulence_intensity"
     if given is None:
         notes.missing.append(Problem("", field, "turbulence_intensity is not in the file", None, _REMEDY))
         return None
@@ -37,23 +144,12 @@ def _turbulence(found: Quantities, field: str, notes: Notes, axes: Sequence[str]
         why = f"turbulence_intensity is {shown} in the file, not a fraction that a wake model can take"
         notes.missing.append(Problem("", field, why, None, _REMEDY))
         return None
-    if not set(given.axes) <= set(axes):
-        given.refuse(
-            f"depends on {', '.join(given.axes)}", f"give it by {' and '.join(axes)}, or as a number"
-        )
     return given
 
 
-def _of_rose(found: Quantities, field: str, notes: Notes) -> dict[str, Any]:
-    """A number or a table by wind direction, wind speed or both, under its name; nothing where it is missing."""
-    given = _turbulence(found, field, notes, _ROSE_AXES)
-    if given is None:
-        return {}
-    if not given.axes:
-        return {"turbulence_intensity": float(given.values)}
-    axes = [axis for axis in _ROSE_AXES if axis in given.axes]
-    table = {f"{axis}s": found.axis(axis).tolist() for axis in axes}
-    return {"turbulence_intensity": {**table, "values": given.over(*axes).tolist()}}
+def _of_rose(found: Quantities, form: str, notes: Notes) -> dict[str, Any]:
+    given = _turbulence(found, form, notes)
+    return {} if given is None else {"turbulence_intensity": found.number_or_table("turbulence_intensity")}
 
 
 def read_series(found: Quantities, notes: Notes) -> dict[str, Any]:
@@ -66,14 +162,13 @@ def read_series(found: Quantities, notes: Notes) -> dict[str, Any]:
         low, high = float(given.values.min()), float(given.values.max())
         if low < 0.0 or (name == "wind_direction" and high > 360.0):
             message = "is not between 0 and 360" if name == "wind_direction" else "is negative"
-            given.refuse(message, "correct it", low if low < 0.0 else high)
-        series[name] = given.over("time").tolist()
-    turbulence = _turbulence(found, "site.time_series.turbulence_intensity", notes, ("time",))
-    if turbulence is not None:
-        series["turbulence_intensity"] = turbulence.values.tolist()
-    weight = found.by_name.get("probability")
-    if weight is not None:
-        series["weight"] = weight.over("time").tolist()
+            found.refuse_part(name, message, "correct it", low if low < 0.0 else high)
+        series[name] = found.over(name, "time", exact=True).tolist()
+    if (turbulence := _turbulence(found, "time_series", notes)) is not None:
+        by_step = found.over("turbulence_intensity", "time")
+        series["turbulence_intensity"] = by_step.tolist() if turbulence.axes else float(turbulence.values)
+    if "probability" in found.by_name:
+        series["weight"] = found.over("probability", "time", exact=True).tolist()
         notes.chosen.append("probability by time is the weight of a step")
     period = ""
     if found.times is None:
@@ -95,51 +190,43 @@ def read_series(found: Quantities, notes: Notes) -> dict[str, Any]:
 
 def read_probability(found: Quantities, notes: Notes) -> dict[str, Any]:
     """The section ``site`` of a resource with probabilities."""
-    given = found.by_name["probability"]
-    if not set(given.axes) <= set(_ROSE_AXES):
-        given.refuse(
-            f"depends on {', '.join(given.axes)}",
-            "give it by wind_direction and wind_speed, for the whole site",
-        )
+    found = found.in_order("wind_speed")
     directions, speeds = (found.axis(axis) for axis in _ROSE_AXES)
-    table = given.spread(*_ROSE_AXES)
+    table = found.over("probability", *_ROSE_AXES)
     for axis, points, length in zip(_ROSE_AXES, (directions, speeds), table.shape, strict=True):
         if length != len(points):
-            given.refuse(f"does not depend on {axis}, which has {len(points)} values", "correct dims")
-    table = joint(found, table, notes)
-    order = np.argsort(speeds, kind="stable")
+            message = f"does not depend on {axis}, which has {len(points)} values"
+            found.refuse_part("probability", message, "correct dims")
     if len(np.unique(speeds)) < len(speeds):
-        found.by_name["wind_speed"].refuse("has a wind speed twice", "list each once")
-    found = found.taken("wind_speed", order)
-    return _site(found, directions, speeds[order], table[:, order], notes)
+        found.refuse_part("wind_speed", "has a wind speed twice", "list each once")
+    return _site(found, directions, speeds, joint(found, table, notes), notes)
 
 
 def joint(found: Quantities, table: FloatArray, notes: Notes) -> FloatArray:
     """The joint probabilities, whichever kind the file has; one row per direction."""
-    given, sectors = found.by_name["probability"], found.by_name.get("sector_probability")
+    has_sectors, refuse = "sector_probability" in found.by_name, partial(found.refuse_part, "probability")
     if table.min() < 0.0:
-        given.refuse("has a negative value", "give fractions of the year", float(table.min()))
+        refuse("has a negative value", "give fractions of the year", float(table.min()))
     total, rows = float(table.sum()), table.sum(axis=1)
     conditional = len(rows) > 1 and bool(np.all(np.abs(rows - 1.0) <= SUM_TOLERANCE))
-    if conditional and sectors is not None:
-        shares = sectors.over("wind_direction")
-        table = table * shares[:, None]
+    if conditional and has_sectors:
+        table = table * found.over("sector_probability", "wind_direction", exact=True)[:, None]
         notes.chosen.append(
             f"probability sums to 1 in each sector ({total:.6f} in all): it is that of a wind speed within its sector, "
             f"and is multiplied by sector_probability; then it sums to {table.sum():.8f}"
         )
         total = float(table.sum())
-    elif sectors is not None:
+    elif has_sectors:
         notes.ignored.append(
             "sector_probability: the probabilities are those of direction and speed together"
         )
-    if conditional and sectors is None:
-        given.refuse(
+    if conditional and not has_sectors:
+        refuse(
             f"sums to 1 in each sector, {total:.6g} in all, and there is no sector_probability",
             "add sector_probability, or give joint probabilities that sum to 1",
         )
     if abs(total - 1.0) > SUM_TOLERANCE:
-        given.refuse(f"the probabilities sum to {total:.6g}, not to 1", "give fractions of the year")
+        refuse(f"the probabilities sum to {total:.6g}, not to 1", "give fractions of the year")
     notes.taken.append(
         f"wind: probabilities of {table.shape[0]} directions x {table.shape[1]} speeds that sum to {total:.8f}; they "
         "are not divided by it"
@@ -150,9 +237,8 @@ def joint(found: Quantities, table: FloatArray, notes: Notes) -> FloatArray:
 def _site(
     found: Quantities, directions: FloatArray, speeds: FloatArray, table: FloatArray, notes: Notes
 ) -> dict[str, Any]:
-    """A table where the directions go evenly around, a list of states otherwise."""
     if first_uneven(directions.tolist()) is None:
-        turbulence = _of_rose(found, "site.table.turbulence_intensity", notes)
+        turbulence = _of_rose(found, "table", notes)
         rose = {"wind_directions": directions.tolist(), "wind_speeds": speeds.tolist()}
         return {"table": {**turbulence, **rose, "probability": table.tolist()}}
     states: dict[str, Any] = {
@@ -160,18 +246,15 @@ def _site(
         "wind_speed": np.tile(speeds, len(directions)).tolist(),
         "probability": table.ravel().tolist(),
     }
-    given = _turbulence(found, "site.states.turbulence_intensity", notes, _ROSE_AXES)
-    if given is not None:
-        each = np.broadcast_to(given.spread(*_ROSE_AXES), table.shape).ravel().tolist()
+    if (given := _turbulence(found, "states", notes)) is not None:
+        by_state = found.over("turbulence_intensity", *_ROSE_AXES)
+        each = np.broadcast_to(by_state, table.shape).ravel().tolist()
         states["turbulence_intensity"] = each if given.axes else float(given.values)
     notes.chosen.append("the wind directions are not evenly around, so that the wind is a list of states")
     return {"states": states}
 
 
-WEIBULL = ("weibull_a", "weibull_k", "sector_probability")
-_TURBULENCE = "site.weibull.turbulence_intensity"
-_GRID_AXES = ("x", "y", "height", "wind_direction")
-_GRID_NAMES = {"sector_probability": "sector_frequency", "wind_direction": "wind_directions"}
+WEIBULL = ("sector_probability", "weibull_a", "weibull_k")
 _ROSE_AXES = ("wind_direction", "wind_speed")
 _USUAL_SPEEDS = tuple(float(speed) for speed in range(3, 26))
 
@@ -185,31 +268,22 @@ def read_weibull(found: Quantities, notes: Notes) -> dict[str, Any]:
     if found.depends_on("x", *WEIBULL) or found.depends_on("y", *WEIBULL):
         return _on_a_grid(found, notes)
     if frequency.axes != ("wind_direction",):
-        message = ", ".join(frequency.axes) or "nothing"
-        frequency.refuse(f"depends on {message}, not on wind_direction", "give it by wind_direction")
+        message = f"depends on {', '.join(frequency.axes) or 'nothing'}, not on wind_direction"
+        found.refuse_part("sector_probability", message, "give it by wind_direction")
+    found.refuse_uneven()
     total = float(frequency.values.sum())
-    refuse_uneven(found, total)
     if abs(total - 1.0) > SUM_TOLERANCE:
-        frequency.refuse(f"the frequencies sum to {total:.6g}, not to 1", "give fractions of the year")
+        message = f"the frequencies sum to {total:.6g}, not to 1"
+        found.refuse_part("sector_probability", message, "give fractions of the year")
     notes.taken.append(f"wind: Weibull, {len(frequency.values)} sectors, frequencies that sum to {total:.8f}")
-    directions = found.axis("wind_direction")
-    columns = [
-        np.broadcast_to(found.by_name[name].spread("wind_direction"), directions.shape) for name in WEIBULL
-    ]
-    turbulence = _of_rose(found, _TURBULENCE, notes)
+    turbulence = _of_rose(found, "weibull", notes)
     weibull: dict[str, Any] = {"interpolation": "linear", **_speeds(turbulence, notes), **turbulence}
-    weibull["sectors"] = [
-        {"direction": direction, "a": a, "k": k, "frequency": share}
-        for direction, a, k, share in zip(
-            directions.tolist(), *(column.tolist() for column in columns), strict=True
-        )
-    ]
+    weibull["sectors"] = found.sectors(*WEIBULL)
     notes.chosen.append("sectors are joined linearly between their centres, as in PyWake's XRSite")
     return {"weibull": weibull}
 
 
 def _speeds(section: dict[str, Any], notes: Notes) -> dict[str, Any]:
-    """The wind speeds to compute with: those of PyWake, as far as the turbulence is known at them."""
     turbulence = section.get("turbulence_intensity")
     known = turbulence.get("wind_speeds") if isinstance(turbulence, dict) else None
     speeds = [speed for speed in _USUAL_SPEEDS if known is None or known[0] <= speed <= known[-1]]
@@ -225,37 +299,22 @@ def _speeds(section: dict[str, Any], notes: Notes) -> dict[str, Any]:
 
 
 def _on_a_grid(found: Quantities, notes: Notes) -> dict[str, Any]:
-    """Distributions that differ from place to place."""
-    axes = {axis for name in WEIBULL for axis in found.by_name[name].axes}
-    if axes - set(_GRID_AXES):
-        found.by_name["weibull_a"].refuse(
-            f"depends on {', '.join(sorted(axes))}", f"use {', '.join(_GRID_AXES)}"
-        )
     frequency = found.by_name["sector_probability"]
     if "wind_direction" not in frequency.axes:
-        frequency.refuse("does not depend on wind_direction", "give it by wind_direction")
+        message = "does not depend on wind_direction"
+        found.refuse_part("sector_probability", message, "give it by wind_direction")
+    found.refuse_uneven()
     total = float(frequency.values.sum(axis=frequency.axes.index("wind_direction")).mean())
-    refuse_uneven(found, total)
-    for axis in ("x", "y", "height"):
-        if axis in found.by_name and found.by_name[axis].axes == (axis,):
-            found = found.taken(axis, np.argsort(found.axis(axis), kind="stable"))
-    grid: dict[str, Any] = {}
-    taken = list(WEIBULL)
+    found = found.in_order("x", "y", "height")
+    taken = ["weibull_a", "weibull_k", "sector_probability"]
     weibull: dict[str, Any] = {"interpolation": "linear"}
-    turbulence = _turbulence(found, _TURBULENCE, notes, _GRID_AXES)
+    turbulence = _turbulence(found, "weibull", notes)
     if turbulence is not None and not turbulence.axes:
         weibull["turbulence_intensity"] = float(turbulence.values)
     elif turbulence is not None:
         taken.append("turbulence_intensity")
         weibull["turbulence_intensity"] = float(turbulence.values.mean())  # that of the grid holds instead
-    for axis in _GRID_AXES:
-        if any(axis in found.by_name[name].axes for name in taken):
-            grid[_GRID_NAMES.get(axis, axis)] = found.axis(axis).tolist()
-    for name in taken:
-        own = [_GRID_NAMES.get(axis, axis) for axis in found.by_name[name].axes]
-        ordered = [axis for axis in AXES if axis in own]
-        values = found.by_name[name].values.transpose([own.index(axis) for axis in ordered])
-        grid[_GRID_NAMES.get(name, name)] = {"axes": ordered, "values": values.ravel().tolist()}
+    grid = found.local(taken)
     places = f"{len(grid['x'])} x {len(grid['y'])} places"
     notes.taken.append(
         f"wind: Weibull on a grid of {places}, frequencies that sum to {total:.6f} in the mean"
@@ -282,7 +341,7 @@ def site_section(found: Quantities, hub_heights: Sequence[float], notes: Notes) 
     _refuse_by_turbine(found)
     by_time = "time" in found.by_name or found.times is not None
     if not by_time:
-        found = with_north_once(found, notes)
+        found = _with_north_once(found, notes)
     forms = ["time"] if by_time else []
     forms += [name for name in ("weibull_a", "probability") if name in found.by_name]
     if by_time and "probability" in forms:
@@ -326,7 +385,6 @@ def read_resource(node: Node, notes: Notes) -> Quantities:
 
 
 def _heights(node: Node, quantities: Quantities) -> list[float]:
-    """The reference height, wherever the file has it."""
     given = quantities.by_name.get("height")
     found = [] if given is None else np.unique(given.values).tolist()
     if isinstance(node.value, dict):
@@ -338,8 +396,19 @@ def _heights(node: Node, quantities: Quantities) -> list[float]:
     return sorted(set(found))
 
 
+def _with_north_once(found: Quantities, notes: Notes) -> Quantities:
+    once = found.with_north_once(_SAME)
+    if once.length("wind_direction") < found.length("wind_direction"):
+        sums = ""
+        if once.length("sector_probability") == once.length("wind_direction"):
+            both, one = (float(part.by_name["sector_probability"].values.sum()) for part in (found, once))
+            sums = f": frequencies sum to {both:.8f} with both and {one:.8f} with one"
+        notes.chosen.append(f"wind_direction has 0 and 360, which are one sector and counted once{sums}")
+    return once
+
+
 def _at_hub_height(found: Quantities, hub_heights: Sequence[float], notes: Notes) -> Quantities:
-    """Without the axis of height, except on a grid of places, which has heights of its own."""
+    """Remove the axis of height, except on a grid of places, which has heights of its own."""
     if not found.depends_on("height", *_MAIN) or found.depends_on("x", *WEIBULL):
         return found
     heights = found.axis("height")
@@ -349,21 +418,18 @@ def _at_hub_height(found: Quantities, hub_heights: Sequence[float], notes: Notes
         index = 0
     if index is None or len(wanted) > 1:
         hubs = " and ".join(f"{hub:g} m" for hub in wanted) or "unknown"
-        found.by_name["height"].refuse(
-            f"has {listed(heights.tolist())} m, but the hub height is {hubs}",
-            "give the wind at the hub height",
-        )
+        message = f"has {listed(heights.tolist())} m, but the hub height is {hubs}"
+        found.refuse_part("height", message, "give the wind at the hub height")
     notes.chosen.append(f"of the heights, {heights[index]:g} m is taken")
-    others = {name: one.taken("height", index) for name, one in found.by_name.items() if name != "height"}
-    return replace(found, by_name={**found.by_name, **others})
+    return found.take("height", index)
 
 
 def _refuse_by_turbine(found: Quantities) -> None:
     """Refuse wind that is known only where the turbines of one layout stand: a search moves them."""
     for name in _MAIN:
-        given = found.by_name.get(name)
-        if given is not None and "wind_turbine" in given.axes:
-            given.refuse(
+        if found.depends_on("wind_turbine", name):
+            found.refuse_part(
+                name,
                 "is given at each turbine of one layout, which says nothing about other places",
                 "give the wind for the whole site, or on a grid of x and y",
             )

@@ -16,19 +16,21 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import shapely
 from shapely.geometry.base import BaseGeometry
 
+from vindeby.assembly.stored_turbines import closest_pair
 from vindeby.campaign.reading.packed_lists import LONGEST_PLAIN, pack
+from vindeby.campaign.reading.readers import WindioOptions
 from vindeby.campaign.reading.yaml_text import Document, Origin, field_name, write
 from vindeby.campaign.reading.yaml_text import Path as DataPath
-from vindeby.campaign.sections.boundary import Boundary
+from vindeby.campaign.sections.boundary import BoundarySection
 from vindeby.errors import CampaignError, Problem, VindebyError
 from vindeby.interop.windio.analysis import read_wake
 from vindeby.interop.windio.farm import WindFarms, WindioLayout, read_boundary, read_farms
 from vindeby.interop.windio.nodes import Node, Notes, Tree, open_root, plain
-from vindeby.interop.windio.quantities import Quantities
-from vindeby.interop.windio.resource import read_resource, site_section
+from vindeby.interop.windio.resource import Quantities, read_resource, site_section
 from vindeby.interop.windio.turbine import printable_name
 from vindeby.text import one_line
 
@@ -42,13 +44,13 @@ def farms_section(
     """The section ``farms``: one farm, with a zone for each windIO farm where each has a polygon of its own."""
     layouts = farms.first_layouts()
     if len(farms.names) > 1 and len(layouts) == len(farms.names) and boundary is not None:
-        polygons = _polygon_of_each(boundary, layouts)
-        if polygons is not None:
+        zones = _zones(boundary, layouts, farms)
+        if zones is not None:
             notes.chosen.append(
                 f"each of the {len(layouts)} farms stands in a polygon of its own: they are zones of one farm, "
                 "searched together"
             )
-            return [{"name": name, "zones": _zones(boundary, polygons, layouts, farms)}]
+            return [{"name": name, "zones": zones}]
         notes.chosen.append(f"the {len(layouts)} farms of the file are one farm, with the whole boundary")
     farm: dict[str, Any] = {"name": farms.names[0] if len(farms.names) == 1 else name}
     if boundary is not None:
@@ -61,35 +63,26 @@ def farms_section(
     return [farm]
 
 
-def _polygon_of_each(boundary: dict[str, Any], layouts: Sequence[WindioLayout]) -> list[int] | None:
-    """The polygon that holds all turbines of each farm, if there is exactly one for each."""
-    shapes = [shapely.Polygon(ring) for ring in boundary.get("polygons", ()) if len(ring) > 2]
+def _zones(
+    boundary: dict[str, Any], layouts: Sequence[WindioLayout], farms: WindFarms
+) -> list[dict[str, Any]] | None:
+    """A zone for each farm, if exactly one polygon holds all its turbines, and that polygon is of no other farm."""
+    rings, zones = boundary.get("polygons", ()), dict[int, dict[str, Any]]()
+    shapes = [shapely.Polygon(ring if len(ring) > 2 else None) for ring in rings]
     if len(shapes) != len(layouts) or not all(shape.is_valid for shape in shapes):
         return None
-    found = []
     for layout in layouts:
         points = shapely.MultiPoint(list(zip(layout.x, layout.y, strict=True)))
         holding = [index for index, shape in enumerate(shapes) if shape.buffer(_TOLERANCE_M).covers(points)]
-        if len(holding) != 1:
+        if len(holding) != 1 or holding[0] in zones:
             return None
-        found.append(holding[0])
-    return found if len(set(found)) == len(found) else None
-
-
-def _zones(
-    boundary: dict[str, Any], polygons: Sequence[int], layouts: Sequence[WindioLayout], farms: WindFarms
-) -> list[dict[str, Any]]:
-    zones = []
-    for index, layout in zip(polygons, layouts, strict=True):
-        area: dict[str, Any] = {"polygon": boundary["polygons"][index]}
-        if "exclusions" in boundary:
-            area["exclusions"] = boundary["exclusions"]
-        zones.append({"name": layout.farm, **_amount([layout], farms, Notes()), "boundary": area})
-    return zones
+        holes = {"exclusions": boundary["exclusions"]} if "exclusions" in boundary else {}
+        area = {"polygon": rings[holding[0]], **holes}
+        zones[holding[0]] = {"name": layout.farm, **_amount([layout], farms, Notes()), "boundary": area}
+    return list(zones.values())
 
 
 def _amount(layouts: Sequence[WindioLayout], farms: WindFarms, notes: Notes) -> dict[str, Any]:
-    """How many turbines, or how many of each type where there are several."""
     count = sum(len(layout.x) for layout in layouts)
     types = [name for layout in layouts for name in layout.types]
     if len(farms.turbines) < 2:
@@ -120,10 +113,10 @@ def schema_notes(tree: Tree) -> list[str]:
     if sum(len(file.document.origins) for file in tree.files) > _MOST_VALUES:
         return [f"not checked: the system holds more than {_MOST_VALUES:,} values"]
     try:
-        windio.validate(plain(tree.data), "plant/wind_energy_system")
+        windio.validate(plain(tree.files[0].document.data, tree.files[0]), "plant/wind_energy_system")
     except Exception as error:  # noqa: BLE001  (whatever a validator of another package raises is a finding)
         found = _ERROR.findall(str(error)) or [("not checked", f"windIO's validator failed: {error}")]
-        left = [f"$.{field_name(path)}" for path, _ in tree.left()]
+        left = [f"$.{field_name((*file.at, *path))}" for file, path, _ in tree.left()]
         found = [(path, text) for path, text in found if path not in left]
         # A message ends with what is wrong; before that, the validator repeats the data.
         lines = [f"{path}: {' '.join(text.split())[-_LONGEST:]}" for path, text in found[:_MOST]]
@@ -143,15 +136,17 @@ class System:
     data: dict[str, Any]
     """The campaign as plain data; what the file does not say is left out and listed in ``notes.missing``."""
     layouts: list[WindioLayout]
-    """Every layout of the file. A search does not start from them; they are for evaluation."""
+    """Every layout of the file."""
     notes: Notes
     path: Path
 
 
-def read_system(path: str | Path, *, check_schema: bool = True) -> System:
+def read_system(
+    path: str | Path, *, check_schema: bool = True, options: WindioOptions | None = None
+) -> System:
     """Read a ``wind_energy_system`` file with the includes that are needed; raises CampaignError in words."""
-    root = open_root(Path(path))
-    notes = Notes()
+    options, notes = options or WindioOptions(), Notes()
+    root = open_root(Path(path), allow_outside=options.allow_outside)
     if not (root.has("site") or root.has("wind_farm")):
         message = "is not a whole windIO system: it has neither site nor wind_farm"
         root.refuse(message, "name the system file, with site: !include ... and wind_farm: !include ...")
@@ -176,7 +171,11 @@ def read_system(path: str | Path, *, check_schema: bool = True) -> System:
         data["site"] = site_section(resource, farms.figures("hub_height_m"), notes)
     shape = _shape(boundary)
     method = [{"smart-start": {"grid_size": _grid_size(shape, farms)}}, "gradient"]
-    data |= {"wake": read_wake(root, notes), "method": method, "seeds": SEEDS}
+    analysis = root.get("attributes", "analysis") or root.get(
+        "attributes", "analyses"
+    )  # the latter in windIO 1
+    wake = read_wake(analysis, notes, options.expansion)
+    data |= {"wake": wake, "method": method, "seeds": SEEDS}
     _note_choices(farms, shape, notes)
     notes.ignored += root.tree.ignored_keys()
     notes.left += root.tree.left_includes()
@@ -207,16 +206,16 @@ def _site(root: Node, notes: Notes) -> tuple[dict[str, Any] | None, Quantities |
 
 def _note_choices(farms: WindFarms, shape: BaseGeometry | None, notes: Notes) -> None:
     layouts = farms.first_layouts()
+    x, y = (np.array([at for one in layouts for at in getattr(one, axis)], np.float64) for axis in "xy")
     if layouts:
-        kept = "layouts of the file are kept for evaluation; a search does not start from them"
-        points = shapely.points([point for one in layouts for point in zip(one.x, one.y, strict=True)])
-        outside = 0 if shape is None else int((shapely.distance(shape, points) > _TOLERANCE_M).sum())
-        if outside:
-            kept += f"; {outside} of {len(points)} turbines in them stand outside the boundary"
+        kept = "layouts of the file only count turbines here; start: {file: ...} begins a search with them"
+        distances = 0.0 if shape is None else shapely.distance(shape, shapely.points(x, y))
+        if outside := np.count_nonzero(distances > _TOLERANCE_M):
+            kept += f"; {outside} of {len(x)} turbines in them stand outside the boundary"
         notes.chosen.append(kept)
     spacing = f"min_spacing {SPACING_DIAMETERS:g} D: windIO has no such field"
-    closest = _closest_diameters(layouts, farms)
-    if closest is not None:
+    if len(x) > 1 and farms.turbines:
+        closest = closest_pair(x, y)[0] / max(farms.figures("rotor_diameter_m"))
         spacing += f"; in the layouts of the file the closest two turbines are {closest:.3g} D apart"
     notes.chosen.append(spacing)
     notes.chosen.append(f"method smart-start, then gradient; {SEEDS} seeds")
@@ -224,7 +223,7 @@ def _note_choices(farms: WindFarms, shape: BaseGeometry | None, notes: Notes) ->
 
 def _shape(boundary: dict[str, Any] | None) -> BaseGeometry | None:
     try:
-        return None if boundary is None else Boundary.model_validate(boundary).shape()
+        return None if boundary is None else BoundarySection.model_validate(boundary).shape()
     except (ValueError, VindebyError):
         return None  # the campaign's own check says what is wrong with it
 
@@ -240,18 +239,9 @@ def _grid_size(shape: BaseGeometry | None, farms: WindFarms) -> int:
     return min(max(math.ceil(points), FEWEST_POINTS), MOST_POINTS)
 
 
-def _closest_diameters(layouts: Sequence[WindioLayout], farms: WindFarms) -> float | None:
-    points = [shapely.Point(x, y) for one in layouts for x, y in zip(one.x, one.y, strict=True)]
-    if len(points) < 2 or not farms.turbines:
-        return None
-    tree = shapely.STRtree(points)
-    _, distances = tree.query_nearest(points, exclusive=True, return_distance=True, all_matches=False)
-    return float(min(distances, default=0.0)) / max(farms.figures("rotor_diameter_m"))
-
-
-def windio_document(path: Path) -> Document:
+def windio_document(path: Path, options: WindioOptions | None = None) -> Document:
     """The system as the data of a campaign, with what it leaves open."""
-    system = read_system(path)
+    system = read_system(path, options=options)
     written = f"`vindeby init --from {path} FILE` writes a campaign file to complete"
     missing: dict[DataPath, Problem] = {}
     for one in system.notes.missing:
@@ -266,15 +256,6 @@ def windio_document(path: Path) -> Document:
 
 _WIDTH = 110
 _SERIES = ("times", "wind_direction", "wind_speed", "turbulence_intensity", "weight")
-_COMMENTS = {
-    "farms": "Where turbines may stand, in the metres of the file, and how many.",
-    "turbines": "Lengths in metres, wind speeds in m/s, power in kW.",
-    "min_spacing": "The least distance between two turbines, in rotor diameters. windIO has no such field.",
-    "site": "The wind.",
-    "wake": "The nearest wake model to the one that the file names, if it names one.",
-    "method": "How layouts are searched.",
-    "seeds": "How many searches, each with random numbers of its own.",
-}
 
 
 def campaign_files(system: System, file: Path) -> dict[str, str]:
@@ -289,12 +270,15 @@ def campaign_files(system: System, file: Path) -> dict[str, str]:
         texts[name] = _table(header, zip(*columns.values(), strict=True))
         data["site"]["time_series"] = {"file": name, **series}
     if system.layouts:
-        rows = [
+        header = ["farm", "layout", "type", "x", "y"]
+        rows: list[tuple[Any, ...]] = [
             (one.farm, one.name, one.types[index] if one.types else "", x, y)
             for one in system.layouts
             for index, (x, y) in enumerate(zip(one.x, one.y, strict=True))
         ]
-        texts[f"{file.stem}-layouts.csv"] = _table(["farm", "layout", "type", "x", "y"], rows)
+        if not all(one.types for one in system.layouts):
+            header, rows = ["farm", "layout", "x", "y"], [(*row[:2], *row[3:]) for row in rows]
+        texts[f"{file.stem}-layouts.csv"] = _table(header, rows)
     for value in data.get("site", {}).get("local", {}).values():
         if isinstance(value, dict) and len(value["values"]) > LONGEST_PLAIN:
             value["values"] = pack(tuple(value["values"]))
@@ -303,28 +287,17 @@ def campaign_files(system: System, file: Path) -> dict[str, str]:
 
 
 def _text(system: System, data: dict[str, Any], file: Path) -> str:
-    notes = system.notes
-    said = [("Chosen", one) for one in notes.chosen] + [("Warning", one) for one in notes.doubtful]
-    said += [("MISSING", f"{one.field}: {one.message}; {one.remedy}.") for one in notes.missing]
-    lines = [f"Written from the windIO file {system.path}.", "", f"Check it:  vindeby check {file.name}", ""]
-    lines += [f"{word}: {text}" for word, text in dict.fromkeys(said)]
+    lines = [f"Written from the windIO file {system.path}.", f"Check it:  vindeby check {file.name}"]
+    lines += system.notes.lines()
     if system.layouts:
         table = f"{file.stem}-layouts.csv"
-        lines += ["", f"The layouts of the file are in {table}; a search does not start from them."]
-    # Sections begin at the margin. They are written as a whole, so that all of them are in block style.
-    sections = re.sub(
-        r"^(\w+):",
-        lambda key: f"\n{_comment(_COMMENTS.get(key[1]))}{key[0]}",
-        write(data),
-        flags=re.MULTILINE,
-    )
-    return "".join(map(_comment, lines)) + sections
+        lines += [
+            f"The layouts of the file are in {table}; start: {{file: {table}}} begins a search with them."
+        ]
+    return "".join(map(_comment, lines)) + "\n" + write(data)
 
 
-def _comment(text: str | None) -> str:
-    """The text as lines of comment; an empty one where it is empty, and none where there is no text."""
-    if not text:
-        return "" if text is None else "#\n"
+def _comment(text: str) -> str:
     lines = textwrap.wrap(one_line(text), _WIDTH, break_long_words=False, break_on_hyphens=False)
     return "".join(f"# {line}\n" for line in lines)
 

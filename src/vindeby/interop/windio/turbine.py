@@ -42,7 +42,7 @@ def printable_name(text: str) -> str:
 
 
 def _one_power(performance: Node) -> str:
-    """Which description of the power is taken: the most exact one. The others are then listed as ignored."""
+    """Return the most exact description of the power; the others are then listed as ignored."""
     for key in ("power_curve", "Cp_curve"):
         if performance.has(key):
             return key
@@ -73,7 +73,6 @@ def curve(node: Node, speeds: str, values: str) -> tuple[list[float], list[float
 
 
 def _curve(performance: Node, what: str, notes: Notes) -> tuple[list[float], list[float], Node]:
-    """Wind speeds and values of a curve of power, Cp or Ct."""
     values, speeds = f"{what}_values", f"{what}_wind_speeds"
     node = performance.need(f"{what}_curve", f"give {{{speeds}, {values}}}")
     axis, given = curve(node, speeds, values)
@@ -88,7 +87,6 @@ def _curve(performance: Node, what: str, notes: Notes) -> tuple[list[float], lis
 def _tabulated(
     key: str, performance: Node, common: dict[str, float], name: str, notes: Notes
 ) -> tuple[str, dict[str, Any]]:
-    """A curve of power or of power coefficients."""
     what, rotor = key.removesuffix("_curve"), common["rotor_diameter_m"]
     speeds, values, node = _curve(performance, what, notes)
     if what == "power":
@@ -119,7 +117,6 @@ def _tabulated(
 def _cubic(
     performance: Node, common: dict[str, float], name: str, notes: Notes
 ) -> tuple[str, dict[str, Any]]:
-    """Rated power and wind speed."""
     cut_in = performance.need("cutin_wind_speed", "give it, since there is no power curve").positive()
     cut_out = performance.need("cutout_wind_speed", "give it, since there is no power curve").positive()
     rated_node = performance.need("rated_wind_speed")
@@ -139,7 +136,7 @@ def _cubic(
 
 
 def _in_kw(power_w: float) -> float:
-    """By its decimals, so that 1014237.244 W are 1014.237244 kW and not 1014.2372439999999 kW."""
+    """Convert by decimals, so that 1014237.244 W are 1014.237244 kW and not 1014.2372439999999 kW."""
     return float(Decimal(repr(power_w)).scaleb(-3))
 
 

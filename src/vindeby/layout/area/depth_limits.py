@@ -45,7 +45,6 @@ def within_depths(boundary: Boundary, grid: DepthGrid, least: float = -inf, most
 
 
 def _divided(axis: FloatArray) -> FloatArray:
-    """The axis with points between its own."""
     share = np.arange(DIVIDED) / DIVIDED
     return np.append((axis[:-1, None] + share * np.diff(axis)[:, None]).ravel(), axis[-1])
 

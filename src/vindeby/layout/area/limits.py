@@ -18,6 +18,7 @@ from math import cos, hypot, sin, sqrt
 import numpy as np
 
 from vindeby.arrays import BoolArray, FloatArray, IntArray
+from vindeby.errors import TaskError
 from vindeby.layout.area.boundary import Zones, _nearest_edge, areas_of
 from vindeby.layout.problem import Layout, LayoutProblem
 from vindeby.wake.compiling.compiled import inlined, kernel, scalar
@@ -101,6 +102,22 @@ def strictly_kept(problem: LayoutProblem, layout: Layout) -> Layout:
     return strict if kept else layout
 
 
+_MOST_ROUNDS = 2000
+
+
+def nearest_allowed(problem: LayoutProblem, layout: Layout) -> Layout:
+    """Return the layout, moved as little as is needed to keep to the rules; TaskError where that is not found."""
+    problem = problem if problem.choice is None else problem.decided(layout.types)
+    found, _ = Limits(problem, layout.types).mended(layout, _MOST_ROUNDS)
+    if not problem.is_feasible(found):
+        outside, too_near = problem.shortfalls(found)
+        raise TaskError(
+            f"cannot be repaired: of the nearest layout, a turbine is {outside:.3g} m outside and a pair "
+            f"{too_near:.3g} m too near"
+        )
+    return strictly_kept(problem, found)
+
+
 def _convex_corners(edges: FloatArray) -> BoolArray:
     """Whether the area is convex at the start and at the end of every edge."""
     convex = np.ones((len(edges), 2), np.bool_)
@@ -115,7 +132,6 @@ def _convex_corners(edges: FloatArray) -> BoolArray:
 
 @inlined
 def _add_row(count, rows, normals, rooms, who, normal, room):
-    """Fill in a row if there is space for it; returns how many there are now."""
     if count < rooms.size:
         rows[count, 0], rows[count, 1] = who
         normals[count, 0], normals[count, 1] = normal
@@ -155,7 +171,6 @@ def _edge_rows(edges, inverted, corners, px, py, within, i, count, rows, normals
 
 @kernel()
 def _gather(areas, corners, zone, place, need, movable, within, rows, normals, rooms):
-    """Fill in the rows as far as there is space; returns how many there are."""
     count, reach = 0, need.max() + 2.0 * within
     for i in range(movable):
         px, py = place[0, i], place[1, i]
@@ -221,7 +236,6 @@ def _project(rows, normals, rooms, step, exact, sweeps):
 
 @kernel()
 def _shorten(step, most):
-    """Shorten the moves of turbines that are longer than ``most``."""
     for i in range(step.shape[1]):
         long = hypot(step[0, i], step[1, i])
         if long > most:

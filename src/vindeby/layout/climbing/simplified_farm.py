@@ -45,8 +45,6 @@ def with_wind(farm: WindFarm, states: WindStates, model: WakeModel) -> WindFarm:
 
 @dataclass(frozen=True, eq=False)
 class _SameWind:
-    """A site that has these wind states."""
-
     wind: WindStates
 
     def states(
@@ -79,7 +77,6 @@ def _widened(farm: WindFarm, factor: float) -> WindFarm | None:
 def _in_each_scenario(
     problem: LayoutProblem, simpler: Callable[[WindFarm], WindFarm | None]
 ) -> LayoutProblem | None:
-    """The problem with a simpler farm, in all of its scenarios where it can be; None where that is nowhere."""
     farm = problem.farm
     parts = [simpler(part) for part in farm.parts]
     if not any(parts):
@@ -205,7 +202,6 @@ def _few_speeds(
 
 
 def _mean_of(watts: list[FloatArray], turbines: Sequence[Turbine]) -> FloatArray:
-    """The mean over turbine types, each as a fraction of its largest power."""
     rated = [max(float(turbine.power_at(np.arange(0.0, 40.0, 0.5)).max()), 1e-300) for turbine in turbines]
     return np.mean([w / most for w, most in zip(watts, rated, strict=True)], axis=0)
 

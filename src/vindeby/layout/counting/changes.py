@@ -52,7 +52,6 @@ def with_one_more(
 
 
 def _free(problem: LayoutProblem, layout: Layout, kind: int, east: FloatArray, north: FloatArray) -> IntArray:
-    """Which of some places are far enough from all turbines and neighbours."""
     others, spacing = joined(layout, problem.neighbours), problem.spacing_by_type
     need = 0.5 * (spacing[others.types] + spacing[kind])
     apart = np.hypot(east[:, None] - others.x, north[:, None] - others.y)
@@ -62,7 +61,6 @@ def _free(problem: LayoutProblem, layout: Layout, kind: int, east: FloatArray, n
 def _pushed_apart(
     problem: LayoutProblem, layout: Layout, kind: int, east: FloatArray, north: FloatArray
 ) -> tuple[Layout | None, int]:
-    """The best of the layouts in which the others make room for one at a place."""
     limits = Limits(problem, np.append(layout.types, kind))
     best, most, computed = None, -np.inf, 0
     for px, py in zip(east, north, strict=True):
@@ -144,7 +142,6 @@ class TypeChanges:
         return gain > LEAST_GAIN * abs(self._worth)
 
     def _gain(self, change: Change) -> float:
-        """What a change is worth; minus infinity where it is not allowed, or is none."""
         after = self._after(change)
         mine = after[: self._many]
         by_type = np.bincount(mine, minlength=len(self._problem.farm.turbines))

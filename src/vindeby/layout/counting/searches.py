@@ -38,7 +38,7 @@ class Tries:
     """The best result of each count so far, and which count is best; ArgumentError for a problem without a choice."""
 
     def __init__(
-        self, problem: LayoutProblem, steps: Sequence[Method], searches: Searches, seed: int
+        self, problem: LayoutProblem, search: CountSearch | MixSearch, searches: Searches, seed: int
     ) -> None:
         if problem.choice is None:
             raise ArgumentError(
@@ -49,14 +49,13 @@ class Tries:
         self.failed: dict[Counts, TaskError] = {}
         self.evaluations = 0
         self.problem, self.choice, self.seed = problem, problem.choice, seed
-        self._steps, self._searches = tuple(steps), searches
+        self._steps, self._searches, self._refining = tuple(search.steps), searches, search.refining
 
     def problem_of(self, counts: Counts) -> LayoutProblem:
         """The problem of so many turbines of each type."""
         return self.problem.decided(np.repeat(np.arange(len(counts)), counts))
 
     def _search(self, counts: Counts, steps: tuple[Method, ...]) -> Search:
-        """The search for so many turbines of each type."""
         if (counts, len(steps)) not in self._searches:
             self._searches[counts, len(steps)] = checked(self.problem_of(counts), Pipeline(steps))
         return self._searches[counts, len(steps)]
@@ -69,13 +68,13 @@ class Tries:
             except TaskError as error:
                 self.failed[counts] = error
 
-    def refine(self, layout: Layout, computed: int = 1) -> None:
-        """Try the steps after the first, from a layout for which so many energies were computed.
+    def refine(self, layout: Layout, computed: int = 1, *, first: int | None = None) -> None:
+        """Try the steps that refine, or those from ``first`` on; so many energies of the layout were computed before.
 
         What is taken up is never worse than the layout, if that keeps to the rules.
         """
         counts = self.counts(layout.types)
-        problem, steps = self.problem_of(counts), self._steps[1:]
+        problem, steps = self.problem_of(counts), self._steps[self._refining if first is None else first :]
         start = Result(layout, problem.aep(layout), "complete", computed)
         found = self._search(counts, steps)(self.seed, layout) if steps else start
         keeps = _worth(problem, start) >= _worth(problem, found) and problem.is_feasible(layout)
@@ -92,7 +91,6 @@ class Tries:
         return sign * self.objectives[counts]
 
     def _note(self, result: Result) -> None:
-        """Take up a result, if it is the best of its count."""
         counts = self.counts(result.types)
         self.evaluations += result.evaluations
         known = self.found.get(counts)
@@ -149,10 +147,12 @@ class CountSearch(Method):
     """Choose the number of turbines, of those in the problem's ``choice``, that is best by its ``valuation``.
 
     ``steps`` are those of a pipeline, of which the first needs no start. Counts for which they find no layout
-    are passed over. Of the result, ``tried`` has every count that was tried.
+    are passed over. A layout is refined by the steps from number ``refining`` on, one that is given by all of them. Of
+    the result, ``tried`` has every count that was tried.
     """
 
     steps: Sequence[Method]
+    refining: int = 1
 
     def __post_init__(self) -> None:
         if not self.steps:
@@ -161,11 +161,11 @@ class CountSearch(Method):
     def prepare(self, problem: LayoutProblem) -> Search:
         """What the seeds share is prepared for each count when it is first needed."""
         searches: Searches = {}
-        if Tries(problem, self.steps, searches, 0).choice.mix is not None:
+        if Tries(problem, self, searches, 0).choice.mix is not None:
             raise ArgumentError(f"farm {problem.name}: count-search chooses numbers of turbines, not a mix")
 
         def run(seed: int, start: Layout | None = None) -> Result:
-            return _CountRun(Tries(problem, self.steps, searches, seed)).run(start)
+            return _CountRun(Tries(problem, self, searches, seed)).run(start)
 
         return run
 
@@ -183,7 +183,7 @@ class _CountRun:
         if start is None:
             self._construct_some()
         else:
-            self._tries.refine(start)
+            self._tries.refine(start, first=0)
         for patience in PATIENCE:
             best = self._tries.best()
             before = self._tries.found[best]
@@ -247,11 +247,12 @@ _MIX_STREAM = 0x6D697873
 class MixSearch(Method):
     """Choose how many turbines of each type, within the problem's ``choice``, are best by its ``valuation``.
 
-    ``steps`` are those of a pipeline, of which the first needs no start. Of the result, ``tried`` has every mix
-    that was tried.
+    ``steps`` are those of a pipeline, of which the first needs no start. A layout is refined by the steps from number
+    ``refining`` on, one that is given by all of them. Of the result, ``tried`` has every mix that was tried.
     """
 
     steps: Sequence[Method]
+    refining: int = 1
 
     def __post_init__(self) -> None:
         if not self.steps:
@@ -260,13 +261,13 @@ class MixSearch(Method):
     def prepare(self, problem: LayoutProblem) -> Search:
         """What the seeds share is prepared for each mix when it is first needed."""
         searches: Searches = {}
-        if Tries(problem, self.steps, searches, 0).choice.mix is None:
+        if Tries(problem, self, searches, 0).choice.mix is None:
             raise ArgumentError(f"farm {problem.name}: mix-search needs a choice of a mix")
 
         def run(seed: int, start: Layout | None = None) -> Result:
-            tries = Tries(problem, self.steps, searches, seed)
+            tries = Tries(problem, self, searches, seed)
             if start is not None:
-                tries.refine(start)
+                tries.refine(start, first=0)
             else:
                 mixes = _first_mixes(tries.choice, tries.counts(problem.types_in_order()))
                 for mix in mixes:
@@ -282,7 +283,6 @@ class MixSearch(Method):
 
 
 def _improved(tries: Tries, rng: np.random.Generator) -> bool:
-    """Change types in the best layout and refine it; whether that is better."""
     best = tries.best()
     before, layout = tries.worth(best), tries.found[best].layout
     changes = TypeChanges(tries.problem, tries.choice, layout, rng)

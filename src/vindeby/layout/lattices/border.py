@@ -21,7 +21,7 @@ import shapely
 
 from vindeby.arrays import FloatArray
 from vindeby.layout.area.boundary import BORDER_M, Boundary
-from vindeby.layout.lattices.points import Ground, Points, Vectors
+from vindeby.layout.lattices.points import Ground, LatticePoints, Vectors
 from vindeby.layout.problem import LayoutProblem
 
 SHARP = 0.2
@@ -30,7 +30,7 @@ DEPTH = 0.9
 """From one ring to the next, in spacings."""
 
 
-class Curve(NamedTuple):
+class BorderCurve(NamedTuple):
     """A closed curve: its length (m), where along it corners are, and the places (2, n) at some lengths along it."""
 
     length: float
@@ -38,7 +38,7 @@ class Curve(NamedTuple):
     at: Callable[[FloatArray], FloatArray]
 
 
-def curves_of(boundary: Boundary) -> list[Curve]:
+def curves_of(boundary: Boundary) -> list[BorderCurve]:
     """All edges of an area; relative to its origin."""
     rings = [ring for piece in boundary.pieces for ring in (piece.exterior, *piece.interiors)]
     return [_polyline(shapely.get_coordinates(ring)) for ring in rings] + [
@@ -46,7 +46,7 @@ def curves_of(boundary: Boundary) -> list[Curve]:
     ]
 
 
-def _polyline(ring: FloatArray) -> Curve:
+def _polyline(ring: FloatArray) -> BorderCurve:
     step = np.diff(ring, axis=0)
     along = np.append(0.0, np.cumsum(np.hypot(*step.T)))
     unit = step / np.hypot(*step.T)[:, None]
@@ -58,17 +58,17 @@ def _polyline(ring: FloatArray) -> Curve:
         places = lengths % along[-1]
         return np.stack([np.interp(places, along, ring[:, 0]), np.interp(places, along, ring[:, 1])])
 
-    return Curve(float(along[-1]), corners, at)
+    return BorderCurve(float(along[-1]), corners, at)
 
 
-def _circle(x: float, y: float, radius: float) -> Curve:
+def _circle(x: float, y: float, radius: float) -> BorderCurve:
     def at(lengths: FloatArray) -> FloatArray:
         return np.stack([x + radius * np.cos(lengths / radius), y + radius * np.sin(lengths / radius)])
 
-    return Curve(2.0 * pi * radius, np.empty(0), at)
+    return BorderCurve(2.0 * pi * radius, np.empty(0), at)
 
 
-def spaced(curve: Curve, along_m: float, offset: float, corners: bool) -> FloatArray:
+def spaced(curve: BorderCurve, along_m: float, offset: float, corners: bool) -> FloatArray:
     """Places (2, n) on a curve, at least so far apart along it: evenly from an offset (0 to 1), or between corners."""
     if not corners or not len(curve.corners):
         many = max(1, floor(curve.length / along_m))
@@ -93,7 +93,9 @@ class BorderRings:
             for zone in problem.zones
         ]
 
-    def place(self, rng: np.random.Generator, share: float, along_m: float | None, corners: bool) -> Points:
+    def place(
+        self, rng: np.random.Generator, share: float, along_m: float | None, corners: bool
+    ) -> LatticePoints:
         """Turbines on all rings, a share of each zone's if there is room, or so far apart; offsets are drawn."""
         beside, clear, spacing = self.ground.room.beside, self.ground.room.clear, self.ground.spacing
         x: list[float] = []
@@ -118,11 +120,11 @@ class BorderRings:
                     zones.append(z)
         many = np.arange(len(x))
         # Far from each other in rows, so that none counts as the next one of another.
-        return Points(
+        return LatticePoints(
             np.array(x), np.array(y), np.array(zones, np.int64), -9 * many - 9, many, Vectors(0, 0, 0, 0)
         )
 
-    def left(self, border: Points) -> Ground:
+    def left(self, border: LatticePoints) -> Ground:
         """The ground for the turbines that are not on the border, which keep clear of those that are."""
         inner, room = copy(self.ground), self.ground.room
         inner.needed = room.needed - np.bincount(border.zone, minlength=len(room.needed))
@@ -135,8 +137,8 @@ class BorderRings:
         return inner
 
 
-def together(border: Points, lattice: Points) -> Points:
+def together(border: LatticePoints, lattice: LatticePoints) -> LatticePoints:
     """The points of both, by zone."""
     both = [np.append(first, second) for first, second in zip(border[:-1], lattice[:-1], strict=True)]
-    joined = Points._make([*both, lattice.vectors])
+    joined = LatticePoints._make([*both, lattice.vectors])
     return joined.at(np.argsort(joined.zone, kind="stable"))

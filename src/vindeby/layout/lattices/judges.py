@@ -34,7 +34,7 @@ import numpy.typing as npt
 
 from vindeby.arrays import BoolArray, FloatArray, IntArray
 from vindeby.layout.climbing.simplified_farm import thinned
-from vindeby.layout.lattices.points import Points
+from vindeby.layout.lattices.points import LatticePoints
 from vindeby.layout.placing.construction import JudgesPoints
 from vindeby.layout.problem import Layout, LayoutProblem
 from vindeby.units import mean_power_to_aep_gwh
@@ -101,14 +101,12 @@ def make_list_felt(model: WakeModel) -> Callable[..., int]:
 
     @scalar
     def share_at(data, diameter, height, thrust, turbulence, far, aside):
-        """The share of the wind that is missing so far downwind and aside."""
         if far <= ABREAST * diameter or aside >= reach(data, far, diameter, diameter, thrust, turbulence):
             return 0.0
         return deficit(data, Pair(far, aside, 0.0, 2.0 * height, diameter, diameter, thrust, turbulence))
 
     @scalar
     def list_felt(data, diameter, height, wind, east, north, felt):
-        """Fill ``felt`` for a turbine so far east and north of the one that makes the wake; returns how many."""
         directions = wind.direction.size
         straight = _next_direction(wind.direction, degrees(atan2(-east, -north)) % 360.0)
         many, left = 0, directions
@@ -174,7 +172,6 @@ def lattice_grid(row: IntArray, column: IntArray, directions: int) -> LatticeGri
 
 @scalar
 def _add_wake(grid, r, c, wake, summed):
-    """Add a wake to the sums of all turbines that have another one at this offset."""
     rows, columns = grid.first.size, grid.columns
     for target in range(max(0, r), min(rows, rows + r)):
         source = target - r
@@ -195,7 +192,6 @@ def quick_energy(model: WakeModel) -> Callable[..., None]:  # noqa: C901  a loop
 
     @scalar
     def list_wakes(data, diameter, height, wind, vectors, grid, felt):
-        """List the wakes that turbines notice, by offset and direction; returns how many."""
         rows, columns, many = grid.first.size, grid.columns, 0
         for r in range(1 - rows, rows):
             for c in range(1 - columns, columns):
@@ -211,7 +207,6 @@ def quick_energy(model: WakeModel) -> Callable[..., None]:  # noqa: C901  a loop
 
     @scalar
     def take_savings(grid, o, table, summed, out):
-        """Take from each turbine's worth what another would gain without one of its wakes."""
         rows, columns = grid.first.size, grid.columns
         for i in range(grid.row.size):
             r, c = grid.row[i] + grid.offset_row[o], grid.column[i] + grid.offset_column[o]
@@ -325,11 +320,11 @@ class QuickJudge:
         self._radius = (many / pi) ** 0.5
         self.evaluations = 0.0
 
-    def energy(self, points: Points, least: float = 0.0) -> float:  # noqa: ARG002  it takes the same time for all
+    def energy(self, points: LatticePoints, least: float = 0.0) -> float:  # noqa: ARG002  it takes the same time for all
         """AEP (GWh) of turbines on all points."""
         return float(self._by_turbine(points, losses=False).sum())
 
-    def losses(self, points: Points) -> FloatArray:
+    def losses(self, points: LatticePoints) -> FloatArray:
         """What AEP (GWh) all would lose without each turbine."""
         return self._by_turbine(points, losses=True)
 
@@ -351,7 +346,7 @@ class QuickJudge:
         directions = len(self.wind.direction)
         return Felt(np.empty(directions, np.int64), np.empty(directions))
 
-    def _by_turbine(self, points: Points, *, losses: bool) -> FloatArray:
+    def _by_turbine(self, points: LatticePoints, *, losses: bool) -> FloatArray:
         self.evaluations += self._look * (3 if losses else 1)
         out = np.empty(len(points.x))
         size = self.turbine.rotor_diameter_m, self.turbine.hub_height_m
@@ -414,7 +409,7 @@ def look_work(parts: list[LayoutProblem], problem: LayoutProblem) -> float:
     return len(parts[0].farm.states.speed) / len(problem.farm.states.speed)
 
 
-def on_points(problem: LayoutProblem, points: Points, origin: FloatArray) -> Layout:
+def on_points(problem: LayoutProblem, points: LatticePoints, origin: FloatArray) -> Layout:
     """Turbines on points, row by row, the types in their order."""
     return Layout(points.x + origin[0], points.y + origin[1], problem.types_in_order())
 
@@ -431,7 +426,7 @@ class ExactJudge:
         """Of all wind states, so far."""
         self._looks, self._look = 0, look_work(self.parts, problem)
 
-    def energy(self, points: Points, least: float = 0.0) -> float:
+    def energy(self, points: LatticePoints, least: float = 0.0) -> float:
         """The AEP (GWh); of a lattice that is below ``least`` in a part of the directions, a guess by that part."""
         layout = on_points(self.problem, points, self.origin)
         self._looks += 1
@@ -443,7 +438,7 @@ class ExactJudge:
         self.evaluations += 1.0
         return self.problem.aep(layout)
 
-    def losses(self, points: Points) -> FloatArray:
+    def losses(self, points: LatticePoints) -> FloatArray:
         """What each turbine makes itself (GWh), all of the type there is most of, and what stands of the farm."""
         self.evaluations += self._look
         kind = int(np.bincount(self.problem.types_in_order()).argmax())
@@ -459,7 +454,7 @@ def judge_for(problem: LayoutProblem, origin: FloatArray) -> Judge:
     return QuickJudge(problem) if can_judge_quickly(problem) else ExactJudge(problem, origin)
 
 
-def drop_surplus(judge: Judge, needed: IntArray, points: Points, *, rows: bool) -> Points:
+def drop_surplus(judge: Judge, needed: IntArray, points: LatticePoints, *, rows: bool) -> LatticePoints:
     """Points without surplus turbines: each zone has as many as it needs."""
     while True:
         surplus = np.bincount(points.zone, minlength=len(needed)) - needed
@@ -479,7 +474,7 @@ def drop_surplus(judge: Judge, needed: IntArray, points: Points, *, rows: bool) 
         points = points.at(np.flatnonzero(~goes))
 
 
-def row_ends(points: Points) -> BoolArray:
+def row_ends(points: LatticePoints) -> BoolArray:
     """Whether each point is the first or the last of its row in its zone."""
     ends = np.zeros(len(points.x), np.bool_)
     order = np.lexsort((points.column, points.row, points.zone))

@@ -147,7 +147,6 @@ def _is_inside(areas, z, across, many, column, step, x, y):
 
 @inlined
 def _zone_for(room, counts, across, many, column, step, x, y):
-    """The zone that a point of a row is counted in; -1 if it is in none, or too near to what stands already."""
     for n in range(room.clear.size):
         if hypot(x - room.beside[0, n], y - room.beside[1, n]) < room.clear[n]:
             return -1
@@ -208,7 +207,6 @@ def list_points(room, vectors, east, north, counts, x, y, whole):
 
 @scalar
 def _has_enough(room, vectors, east, north, counts, wanted, pitch):
-    """Whether each zone has the points wanted at a pitch."""
     none, whole = np.empty(0), np.empty((0, 3), np.int64)
     ux, uy, vx, vy = vectors
     scaled = Vectors(pitch * ux, pitch * uy, pitch * vx, pitch * vy)
@@ -251,7 +249,7 @@ SAMPLES = 64
 """Points in each direction by which areas are estimated."""
 
 
-class Points(NamedTuple):
+class LatticePoints(NamedTuple):
     """Points by zone, in each row by row; row and column are whole numbers of the reduced ``vectors``."""
 
     x: FloatArray
@@ -261,9 +259,9 @@ class Points(NamedTuple):
     column: IntArray
     vectors: Vectors
 
-    def at(self, chosen: IntArray) -> Points:
+    def at(self, chosen: IntArray) -> LatticePoints:
         """Some of them."""
-        return Points._make([*(values[chosen] for values in self[:-1]), self.vectors])
+        return LatticePoints._make([*(values[chosen] for values in self[:-1]), self.vectors])
 
 
 class Ground:
@@ -323,14 +321,14 @@ class Ground:
         self._list(lattice, found, none, none, whole)
         return found
 
-    def points(self, lattice: PlaneLattice) -> Points:
+    def points(self, lattice: PlaneLattice) -> LatticePoints:
         """All points at which a turbine may stand."""
         many = int(self.counts(lattice).sum())
         x, y, whole = np.empty(many), np.empty(many), np.empty((many, 3), np.int64)
         self._list(lattice, np.zeros_like(self.needed), x, y, whole)
         order = np.argsort(whole[:, 0], kind="stable")
         zone, row, column = whole.T
-        return Points(x, y, zone, row, column, reduced(lattice.vectors)).at(order)
+        return LatticePoints(x, y, zone, row, column, reduced(lattice.vectors)).at(order)
 
     def widest_pitch(self, lattice: PlaneLattice, wanted: IntArray, share: float = 1.0) -> float:
         """A pitch at which each zone has the points wanted, and at hardly any larger one; 0 if there is none.

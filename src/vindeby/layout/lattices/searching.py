@@ -22,7 +22,7 @@ import numpy as np
 
 from vindeby.arrays import FloatArray
 from vindeby.layout.area.limits import Limits
-from vindeby.layout.lattices.points import TRIANGULAR_ASPECT, Ground, PlaneLattice, Points
+from vindeby.layout.lattices.points import TRIANGULAR_ASPECT, Ground, LatticePoints, PlaneLattice
 from vindeby.layout.problem import Layout, LayoutProblem
 
 SHAPE_SPREAD = np.array([[0.5], [0.7], [0.5]])
@@ -131,7 +131,7 @@ WITH_SURPLUS, DENSEST = 0.15, 0.12
 
 
 @dataclass(frozen=True, eq=False)
-class Candidate:
+class LatticeCandidate:
     """A lattice, the points of it that turbines stand on, and its energy (GWh).
 
     Where too few points fit, ``points`` is None and ``score`` from -1 to 0: the share of the spacing that is missing.
@@ -140,7 +140,7 @@ class Candidate:
     numbers: FloatArray
     lattice: PlaneLattice
     score: float
-    points: Points | None
+    points: LatticePoints | None
 
 
 class Search:
@@ -154,7 +154,7 @@ class Search:
     def __init__(
         self,
         ground: Ground,
-        judge: Callable[[Points, float], tuple[Points, float]],
+        judge: Callable[[LatticePoints, float], tuple[LatticePoints, float]],
         rng: np.random.Generator,
         *,
         exact: bool,
@@ -163,11 +163,11 @@ class Search:
         self.ground, self.judge, self.rng, self.exact = ground, judge, rng, exact
         self._shape_energies = shape_energies
         self._judged = self._draws = 0
-        self.best: list[Candidate] = []
+        self.best: list[LatticeCandidate] = []
         self.most_placed = 0
         """How many turbines any lattice had room for."""
 
-    def run(self, trials: int, draws: int | None = None) -> list[Candidate]:
+    def run(self, trials: int, draws: int | None = None) -> list[LatticeCandidate]:
         """The best lattices, the best first, after so many were judged, or so many looked at in all."""
         most = draws or max(DRAWS_PER_TRIAL * trials, LEAST_DRAWS)
         if draws is None:
@@ -183,16 +183,14 @@ class Search:
                 self._look(self._near(self.best[one_of_the_best].numbers))
         return self.best
 
-    def _look(self, numbers: FloatArray) -> Candidate:
-        """Look at a lattice, and keep it if it is one of the best."""
+    def _look(self, numbers: FloatArray) -> LatticeCandidate:
         found = self.look_at(numbers)
         self._draws += 1
         self._judged += found.points is not None
         self._keep(found)
         return found
 
-    def _heads(self, trials: int) -> list[Candidate]:
-        """The lattices from which the search goes on: the best shapes, anywhere, if they are known."""
+    def _heads(self, trials: int) -> list[LatticeCandidate]:
         energies, side = self._shape_energies, self.ground.side
         if energies is None:
             return []
@@ -201,15 +199,13 @@ class Search:
         heads = [np.array([*shape, 1.0, *self._anywhere()]) for shape in shapes.T]
         return [self._look(numbers) for numbers in heads if self._judged < trials]
 
-    def _change(self, heads: list[Candidate], trials: int) -> None:
-        """Change each lattice for the better, in rounds; the better ones go on."""
+    def _change(self, heads: list[LatticeCandidate], trials: int) -> None:
         for part in range(ROUNDS if heads else 0):
             each = ceil((trials - self._judged) / (ROUNDS - part) / len(heads))
             heads = [self._changed(head, each, trials, moves=part == 0) for head in heads]
             heads = sorted(heads, key=lambda one: -one.score)[: ceil(LEFT * len(heads))]
 
-    def _changed(self, best: Candidate, each: int, trials: int, *, moves: bool) -> Candidate:
-        """The best of a lattice and its changes, of which so many are judged."""
+    def _changed(self, best: LatticeCandidate, each: int, trials: int, *, moves: bool) -> LatticeCandidate:
         enough, most = min(self._judged + each, trials), self._draws + DRAWS_PER_CHANGE * each
         while self._judged < enough and self._draws < most:
             numbers = self._near(best.numbers)
@@ -220,7 +216,7 @@ class Search:
                 best = found
         return best
 
-    def look_at(self, numbers: FloatArray) -> Candidate:
+    def look_at(self, numbers: FloatArray) -> LatticeCandidate:
         """The lattice of these numbers at its widest pitch, and what it is worth."""
         ground, side = self.ground, self.ground.side
         angle, log_aspect, skew = ground.along_bearings(numbers[:3]).tolist()
@@ -232,12 +228,12 @@ class Search:
         self.most_placed = max(self.most_placed, int(np.minimum(counts, ground.needed).sum()))
         if (counts < ground.needed).any():
             enough = ground.widest_pitch(shape, ground.needed, CLOSEST)
-            return Candidate(numbers, lattice, min(enough / lattice.pitch, 1.0) - 1.0, None)
+            return LatticeCandidate(numbers, lattice, min(enough / lattice.pitch, 1.0) - 1.0, None)
         least = self.best[-1].score if len(self.best) == KEPT else -inf
         points, score = self.judge(ground.points(lattice), least)
-        return Candidate(numbers, lattice, score, points)
+        return LatticeCandidate(numbers, lattice, score, points)
 
-    def _keep(self, found: Candidate) -> None:
+    def _keep(self, found: LatticeCandidate) -> None:
         if all(abs(found.score - other.score) > 1e-9 * abs(found.score) for other in self.best):
             self.best = sorted([*self.best, found], key=lambda one: -one.score)[:KEPT]
 
@@ -257,12 +253,10 @@ class Search:
         return np.array([west, south]) + self.rng.random(2) * (east - west, north - south)
 
     def _drawn(self) -> FloatArray:
-        """Any shape and place."""
         shape = draw_shapes(self.rng, 1, widest_aspect(self.ground))[:, 0]
         return np.array([*shape, self._density(self.rng.random()), *self._anywhere()])
 
     def _near(self, good: FloatArray) -> FloatArray:
-        """Near a lattice, in some of its numbers."""
         u = self.rng.random(8)
         step = 10.0 ** (-DECADES * u[0]) * SPREAD * self.rng.standard_normal(6)
         numbers = np.where(u[1:7] < 0.5, good + step, good)
@@ -272,7 +266,6 @@ class Search:
         return np.asarray(numbers)
 
     def _density(self, u: float) -> float:
-        """Most lattices have no surplus if they can."""
         if self.exact or u >= WITH_SURPLUS:
             return 1.0
         return 1.0 + DENSEST * u / WITH_SURPLUS
@@ -292,7 +285,7 @@ def a_lattice_fits(problem: LayoutProblem) -> bool:
     return search.run(1, COUNTED)[0].points is not None
 
 
-def pushed_apart(problem: LayoutProblem, ground: Ground, candidate: Candidate) -> Layout | None:
+def pushed_apart(problem: LayoutProblem, ground: Ground, candidate: LatticeCandidate) -> Layout | None:
     """A layout near a lattice that has enough points only at too small a spacing; None where that fails."""
     given = candidate.lattice
     pitch = ground.widest_pitch(given, ground.needed, CLOSEST_PUSHED)

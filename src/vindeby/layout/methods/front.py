@@ -57,7 +57,6 @@ class Front(Method):
         return replace(self, method=self.method.brief())
 
     def _weighted(self, problem: LayoutProblem, weight: float) -> LayoutProblem:
-        """The problem with the objective of this weight."""
         given, free_gwh = problem.valuation, problem.free_aep_gwh
         if self.against == "turbines":
             if problem.choice is None:
@@ -83,8 +82,6 @@ class Front(Method):
 
 
 def _lengths(router: Router) -> Router:
-    """The same cables, of which each metre costs 1."""
-
     def routed(x: FloatArray, y: FloatArray) -> CableTree:
         tree = router(x, y)
         return replace(tree, eur_per_m=np.ones(len(tree.ends)))

@@ -1,32 +1,43 @@
 """gradient: all turbines moved together along the gradient of the yearly energy, to a local optimum.
 
-One climb (``climbing.climb``) ends at the first optimum it meets. So the same climb is made first with wider
-wakes, narrower from stage to stage (``widening``), which leads to far better optima than a start has nearby; and
-in few wind states, more from stage to stage (``wind``), which leads there at a fraction of the cost. The cheapest
-stages are climbed again and again from the best layout so far, shaken (``climbing.stages``). The last iterations are
-made with the true wakes in all wind states, and a start that keeps to the rules is never made worse there. A start
-that breaks them is mended first.
+One climb (``climbing.climb``) ends at the first optimum it meets. So from a start that is not good yet the same climb
+is made first with wider wakes, narrower from stage to stage (``widening``), which leads to far better optima than a
+start has nearby; and in few wind states, more from stage to stage (``wind``), which leads there at a fraction of the
+cost.
+
+Wakes that grow fast are wide, and what is wide needs few directions: with wakes that grow ``factor`` times as fast,
+``DIRECTIONS / factor`` directions give nearly the same slopes as all of them. A few wind speeds are enough for every
+width (``climbing.simplified_farm``). From stage to stage other directions stand for their neighbours. With the true
+wakes all directions count; the last iterations are made in all wind states, and so is every comparison with the start:
+one that keeps to the rules is never made worse there. A start that breaks them is mended first.
 
 With costs, cables are routed at the beginning of every stage, and an LCOE gives its price to the stages with wider
 wakes and, found anew, to each of those with the true wakes.
 """
 
-from dataclasses import dataclass, replace
+from __future__ import annotations
 
-import numpy as np
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from vindeby import parameters
 from vindeby.layout.climbing.climb import Climb
-from vindeby.layout.climbing.stages import (
-    Schedule,
-    StageIterations,
-    climb_stages,
-    climb_with_shakes,
-    schedule_of,
-)
+from vindeby.layout.climbing.simplified_farm import stages, thinned, widened
 from vindeby.layout.method import Method, Result, Search, start_for
+from vindeby.layout.methods.starts import RandomStart, SmartStart
 from vindeby.layout.problem import Layout, LayoutProblem
+from vindeby.parameters import WindChoice
 
+WIDENING = 16.0
+"""How many times as fast wakes grow at first, where that is not given, after a start that is not good yet."""
+DIRECTIONS = 480
+"""Directions of a stage times the factor by which its wakes grow faster ..."""
+LEAST_DIRECTIONS, MOST_DIRECTIONS = 24, 180
+"""... but no fewer and no more than these."""
+WIDE_SPEEDS, TRUE_SPEEDS = 6, 8
+"""Wind speeds of the stages with wider wakes, and of that with the true wakes before the last."""
+WIDE_SHARE = {"coarse-to-fine": 0.75, "all": 0.5}
+"""The share of the iterations that is for wider wakes; less in all wind states, where they are expensive."""
 LAST = 0.1
 """The share of the iterations with the true wakes that is for all wind states, where there are few speeds before."""
 AGAIN = 3
@@ -34,47 +45,76 @@ AGAIN = 3
 costs always, and as many again: where wakes are wide, turbines crowd where the ground is cheap, and may stay there."""
 
 
+class Schedule(NamedTuple):
+    """The problems of a climb before the last: those with wider wakes, and the true wakes in few wind speeds."""
+
+    wide: tuple[LayoutProblem, ...]
+    few_speeds: LayoutProblem | None
+
+
+def schedule_of(problem: LayoutProblem, widening: float, wind: WindChoice) -> Schedule:
+    """The stages for this problem; fewer where its wakes cannot be widened or its wind states not thinned."""
+    wide = []
+    for number, factor in enumerate(stages(widening)):
+        stage = widened(problem, factor)
+        if stage is None:
+            continue
+        if wind == "coarse-to-fine":
+            directions = min(MOST_DIRECTIONS, max(LEAST_DIRECTIONS, round(DIRECTIONS / factor)))
+            stage = thinned(stage, directions, WIDE_SPEEDS, offset=number) or stage
+        wide.append(stage)
+    few = None
+    if wind == "coarse-to-fine":
+        few = thinned(problem, len(problem.farm.states.direction), TRUE_SPEEDS)
+    return Schedule(tuple(wide), few)
+
+
 @dataclass(frozen=True)
-class Gradient(parameters.Gradient, Method):
+class Gradient(parameters.GradientParameters, Method):
     """Continuous refinement of a start.
 
     ``max_iterations`` is the budget of all stages together; the energy and its gradient are computed at least
     once in each iteration. ``widening`` is how many times as fast wakes grow in the first stage; the next has
-    half of it, and so on, down to the true wakes. 1: the true wakes alone. ``wind`` says in which wind states the
-    stages are climbed: few at first (``coarse-to-fine``) or always ``all``. From coarse to fine, more iterations mean
-    more shakes; in ``all`` wind states there are none. ``memory`` is from how many last steps the curvature is
-    estimated (a quasi-Newton method); 0: the length of the last step alone.
+    half of it, and so on, down to the true wakes. 1: the true wakes alone. Without it, 16 after random-start and
+    smart-start, and 1 from any other layout. ``wind`` says in which wind states the stages are climbed: few at first
+    (``coarse-to-fine``) or always ``all``. ``memory`` is from how many last steps the curvature is estimated (a
+    quasi-Newton method); 0: the length of the last step alone.
     """
 
     def brief(self) -> Method:
         """A few iterations of every stage."""
         return replace(self, max_iterations=min(self.max_iterations, 16))
 
-    def prepare(self, problem: LayoutProblem) -> Search:
-        """Make the stages. A seed is for the shakes; with few iterations there are none."""
-        schedule = schedule_of(problem, self.widening, self.wind)
+    def after(self, before: Method) -> Method:
+        """With wide wakes first, where the step before makes a start that is not good yet."""
+        if self.widening is not None or not isinstance(before, RandomStart | SmartStart):
+            return self
+        return replace(self, widening=WIDENING)
 
-        def run(seed: int, start: Layout | None = None) -> Result:
-            start = start_for(problem, start, "gradient")
-            return _refine(problem, schedule, start, self, np.random.default_rng(seed))
+    def prepare(self, problem: LayoutProblem) -> Search:
+        """Make the stages."""
+        schedule = schedule_of(problem, self.widening or 1.0, self.wind)
+
+        def run(seed: int, start: Layout | None = None) -> Result:  # noqa: ARG001  nothing is drawn
+            return _refine(problem, schedule, start_for(problem, start, "gradient"), self)
 
         return run
 
 
-def _refine(
-    problem: LayoutProblem, schedule: Schedule, start: Layout, method: Gradient, rng: np.random.Generator
-) -> Result:
+def _refine(problem: LayoutProblem, schedule: Schedule, start: Layout, method: Gradient) -> Result:
     """Climb through all stages; if that leads below the start, climb from the start itself."""
     layout, evaluations, left, memory = start, 0, method.max_iterations, method.memory
-    budget = schedule.budget(left)
-    stages = list(zip(schedule.wide, budget.wide, strict=True))
-    problem.report.begin(left, _work(problem, schedule, budget, left))
-    value = problem.valued_at(start) if stages else None
-    if first := stages[: schedule.repeated]:
-        climbed = climb_with_shakes(first, layout, memory, budget.shakes, rng, value)
-        layout, evaluations, left = climbed.layout, climbed.evaluations, left - climbed.iterations
-    climbed = climb_stages(stages[schedule.repeated :], layout, memory, value)
-    layout, evaluations, left = climbed.layout, evaluations + climbed.evaluations, left - climbed.iterations
+    each = int(WIDE_SHARE[method.wind] * left) // max(len(schedule.wide), 1)
+    problem.report.begin(left, _work(problem, schedule, each, left))
+    value = problem.valued_at(start) if schedule.wide else None
+    for stage in schedule.wide if each else ():  # at one price, if any
+        if value is not None:
+            whole = problem.whole(layout)
+            value = value.routed(whole.x, whole.y)
+        climb = Climb(stage, layout, memory, valuation=value)
+        left -= climb.run(each)
+        evaluations += climb.evaluations
+        layout = climb.best_layout()
     climb, spent = _with_true_wakes(problem, schedule.few_speeds, layout, left, memory)
     evaluations += spent
     coarse, costly = schedule.wide or schedule.few_speeds is not None, problem.by_place is not None
@@ -87,11 +127,7 @@ def _refine(
         if not costly or _reached(from_start) > _reached(climb):
             climb = from_start
     layout = climb.best_layout()
-    if (
-        problem.by_place is not None
-        and problem.is_feasible(start)
-        and problem.worth(layout) < problem.worth(start)
-    ):
+    if costly and problem.is_feasible(start) and problem.worth(layout) < problem.worth(start):
         layout = start  # other cables are not always better ones
     return Result(layout, problem.aep(layout), climb.status, evaluations)
 
@@ -102,14 +138,12 @@ def _reached(climb: Climb) -> float:
     return climb.best_energy if is_worth else climb.problem.worth(climb.best_layout())
 
 
-def _work(problem: LayoutProblem, schedule: Schedule, budget: StageIterations, iterations: int) -> float:
+def _work(problem: LayoutProblem, schedule: Schedule, each: int, iterations: int) -> float:
     """How many wind states the iterations of all stages evaluate, if none ends early."""
-    spent = np.array(budget.wide, float)
-    spent[: schedule.repeated] *= 1 + budget.shakes
     few = schedule.few_speeds or problem
     *wide, few_states, all_states = (len(one.farm.states.speed) for one in (*schedule.wide, few, problem))
     true = (1.0 - LAST) * few_states + LAST * all_states
-    return float(spent @ np.array(wide, float) + (iterations - spent.sum()) * true)
+    return each * sum(wide) + (iterations - each * len(wide)) * true
 
 
 def _with_true_wakes(

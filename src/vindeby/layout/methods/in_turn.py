@@ -60,11 +60,14 @@ class InTurn(Method):
         stages = sorted({zone.stage for zone in problem.zones})
 
         def run(seed: int, start: Layout | None = None) -> Result:
-            layouts = [NOTHING] * len(problem.zones) if start is None else _by_zone(problem, start)
+            layouts = [NOTHING] * len(problem.zones)
+            given = layouts if start is None else _by_zone(problem, start)
             evaluations, rounds, settled = 0, 0, True
             notes: dict[str, str | int | float | bool] = {}
             for stage in stages:
                 zones = [z for z, zone in enumerate(problem.zones) if zone.stage == stage]
+                for z in zones:
+                    layouts[z] = given[z]
                 for count in range(self.rounds):
                     constructing = start is None and count == 0
                     moved = False
@@ -98,7 +101,6 @@ class InTurn(Method):
         return InTurn([step.brief() for step in self.steps], maximise=self.maximise)
 
     def _zone_problem(self, problem: LayoutProblem, layouts: Sequence[Layout], z: int) -> LayoutProblem:
-        """One zone to be laid out, with all others standing that are built by then."""
         zone, farm = problem.zones[z], problem.farm
         standing = NOTHING if problem.standing is None else problem.standing
         for other, layout in enumerate(layouts):
@@ -119,13 +121,11 @@ class InTurn(Method):
 
 
 def _by_zone(problem: LayoutProblem, layout: Layout) -> list[Layout]:
-    """The layout of each zone."""
     parts = [problem.zone_of == z for z in range(len(problem.zones))]
     return [Layout(layout.x[mine], layout.y[mine], layout.types[mine]) for mine in parts]
 
 
 def _is_better(part: LayoutProblem, found: Layout, before: Layout) -> bool:
-    """Whether a zone should move; always, where the layout that it had breaks the rules."""
     if not part.is_feasible(before):
         return True
     had = part.worth(before)  # which may be negative

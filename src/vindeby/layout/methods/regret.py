@@ -76,7 +76,6 @@ class LeastRegret(Method):
 
 
 def _compared(problem: LayoutProblem, farm: ScenarioFarm, best: Alone) -> LayoutProblem:
-    """The problem with the least regret as its objective."""
     value = problem.valuation
     if value is None or value.objective != "lcoe":
         return replace(problem, farm=farm.with_best([one.worth(layout) for one, layout in best]))

@@ -41,7 +41,7 @@ from vindeby.errors import TaskError
 from vindeby.layout.area.limits import Limits
 from vindeby.layout.lattices.border import BorderRings, together
 from vindeby.layout.lattices.judges import ExactJudge, Judge, drop_surplus, judge_for, on_points
-from vindeby.layout.lattices.points import Ground, Points
+from vindeby.layout.lattices.points import Ground, LatticePoints
 from vindeby.layout.lattices.searching import Search as LatticeSearch
 from vindeby.layout.lattices.searching import a_lattice_fits, pushed_apart
 from vindeby.layout.method import Method, Result, Search
@@ -75,7 +75,6 @@ class RandomStart(Method):
 
 
 def _thrown(problem: LayoutProblem, types: IntArray, rng: np.random.Generator) -> Layout | None:
-    """One point after the other, each kept if it is far enough from those before."""
     many, beside = problem.n_turbines, problem.neighbours
     x, y = np.append(np.zeros(many), beside.x), np.append(np.zeros(many), beside.y)
     need = problem.spacing_by_type[np.append(types, beside.types)]
@@ -99,7 +98,6 @@ def _thrown(problem: LayoutProblem, types: IntArray, rng: np.random.Generator) -
 
 
 def _pushed(problem: LayoutProblem, types: IntArray, rng: np.random.Generator) -> Layout:
-    """All points at once, pushed apart."""
     limits = Limits(problem, types)
     for _ in range(ATTEMPTS):
         drawn = [zone.boundary.sample(rng, zone.n_turbines) for zone in problem.zones]
@@ -120,7 +118,7 @@ LOOKED_AT = 8
 
 
 @dataclass(frozen=True)
-class Lattice(parameters.Lattice, Method):
+class Lattice(parameters.LatticeParameters, Method):
     """The best regular layout of many.
 
     ``trials`` lattices are compared. With ``rows`` the layout stays regular: turbines are left out only at the ends
@@ -149,9 +147,7 @@ class Lattice(parameters.Lattice, Method):
 def _best_of(
     problem: LayoutProblem, ground: Ground, judge: Judge, method: Lattice, rng: np.random.Generator
 ) -> Result:
-    """The best layout found."""
-
-    def judged(points: Points, least: float) -> tuple[Points, float]:
+    def judged(points: LatticePoints, least: float) -> tuple[LatticePoints, float]:
         """The points that turbines stand on, and their energy (GWh); a guess, if that is below ``least``."""
         points = drop_surplus(judge, ground.needed, points, rows=method.rows)
         return points, judge.energy(points, least)
@@ -183,7 +179,7 @@ LEAST_SHARE = 0.2
 
 
 @dataclass(frozen=True)
-class BoundaryGrid(parameters.BoundaryGrid, Method):
+class BoundaryGrid(parameters.BoundaryGridParameters, Method):
     """Turbines along the border and a lattice inside, the best of many.
 
     ``trials`` layouts are compared. ``rings`` is how many rings there are, ``along_m`` how far apart turbines of a ring
@@ -201,13 +197,12 @@ class BoundaryGrid(parameters.BoundaryGrid, Method):
         return run
 
     def _arranged(self, rings: BorderRings, judge: Judge, rng: np.random.Generator) -> LatticeSearch:
-        """The search for a lattice inside an arrangement of the rings."""
         share, corners = LEAST_SHARE + (1.0 - LEAST_SHARE) * rng.random(), self.corners
         if corners is None:
             corners = bool(rng.random() < 0.5)
         border = rings.place(rng, share, self.along_m, corners)
 
-        def judged(points: Points, least: float) -> tuple[Points, float]:
+        def judged(points: LatticePoints, least: float) -> tuple[LatticePoints, float]:
             whole = drop_surplus(judge, rings.ground.needed, together(border, points), rows=False)
             return whole, judge.energy(whole, least)
 
@@ -237,7 +232,7 @@ DEFAULT_SPEEDS = (6.0, 8.0, 10.0, 12.0, 14.0)
 
 
 @dataclass(frozen=True)
-class SmartStart(parameters.SmartStart, Method):
+class SmartStart(parameters.SmartStartParameters, Method):
     """Greedy construction on a grid.
 
     ``wind_speeds`` (m/s) and ``wind_directions`` (degrees) are those in which points are judged; by default 6,

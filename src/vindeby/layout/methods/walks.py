@@ -35,7 +35,7 @@ DECADES = 2.5
 
 
 @dataclass(frozen=True)
-class Annealing(parameters.Annealing, Method):
+class Annealing(parameters.AnnealingParameters, Method):
     """Simulated annealing of a start.
 
     ``max_evaluations`` is its budget: the longer, the better what it ends with. ``temperature`` is how much
@@ -54,7 +54,7 @@ class Annealing(parameters.Annealing, Method):
 
 
 @dataclass(frozen=True)
-class RandomSearch(parameters.RandomSearch, Method):
+class RandomSearch(parameters.RandomSearchParameters, Method):
     """Relocation of single turbines.
 
     ``max_evaluations`` is its budget; ``max_step_m`` the longest move, by default the size of the area. Half

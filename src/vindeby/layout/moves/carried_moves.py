@@ -4,9 +4,8 @@ For every direction the sums of wakes of all turbines are kept, and the deficit 
 the wakes of the moved turbine out of the sums of those it reached, puts them in where it would stand, and follows the
 turbines whose wind changes downwind. It writes down what it finds, and a kept move takes that over.
 
-Most moves of a search are refused, and by far more than it takes to see from an ``estimate``, or else from a rough
-trial: one that leaves out deficits, and changes of them, below ``ROUGH``. Only a gain that may be above what is needed
-is worked out in full.
+Most moves of a search are refused, and by far more than it takes to see from a rough trial: one that leaves out
+deficits, and changes of them, below ``ROUGH``. Only a gain that may be above what is needed is worked out in full.
 
 Three things keep sums equal to those of a whole evaluation (to 1e-9 of the energy). A turbine whose thrust, or wind
 where deficits are fractions of it, is off what its wakes were made with by no more than ``SAME`` keeps its wakes; it is
@@ -34,7 +33,6 @@ from vindeby.layout.moves.carried_state import (
     take_over_deficits,
     touch,
 )
-from vindeby.layout.moves.estimate import estimated_gain, learn, move_pair_sums, sum_pairs
 from vindeby.layout.moves.reach import ROUGH, is_downwind, make_find_pairs, make_reaches
 from vindeby.wake import WakeModel
 from vindeby.wake.compiling.compiled import inlined, kernel
@@ -60,7 +58,6 @@ def _make_settle_one(model: WakeModel, locality: Locality) -> Callable[..., floa
 
     @inlined
     def settle_one(turbines, type_index, own, row):
-        """Wind speeds and thrusts of a turbine whose wakes are summed in ``row``; returns its mean power."""
         power = 0.0
         for k in range(own.speed.size):
             row[SPEED, k] = wind_speed(own.speed[k], max(row[SUMMED, k], 0.0))
@@ -74,7 +71,6 @@ def _make_settle_one(model: WakeModel, locality: Locality) -> Callable[..., floa
 
 
 def _make_cast(model: WakeModel, locality: Locality) -> Callable[..., None]:
-    """Make the step that puts the wakes of a turbine into sums."""
     deficit, together = model.deficit, superposition_for(model, locality)
     rotate, term, scale = access_of(locality).rotate_to_local_wind, together.term, together.scale
 
@@ -135,7 +131,6 @@ def _make_settle(  # noqa: C901  a loop and its parts
 
     @inlined
     def list_reached(moves, d, a, own):
-        """Whom the turbine at ``a`` of the order reaches, and how far they are; returns how many."""
         order, i, count = moves.order[d], moves.order[d, a], 0
         for b in range(a + 1, order.size):
             j = order[b]
@@ -147,7 +142,6 @@ def _make_settle(  # noqa: C901  a loop and its parts
 
     @inlined
     def prepare(wind, moves, d, i, speeds):
-        """Where a turbine stands in a direction, and its free wind; without any wakes."""
         moves.along[d, i], moves.across[d, i] = turn(wind.cosine[d], wind.sine[d], moves.x[i], moves.y[i])
         fill(wind, moves, d, moves.types[i], moves.x[i], moves.y[i], i)
         moves.strongest[d, i], moves.target_count[d, i] = 0.0, 0
@@ -178,20 +172,17 @@ def _make_settle(  # noqa: C901  a loop and its parts
                 for q in range(count):
                     take_over_deficits(moves, d, i, moves.listed[q])
         moves.total[0] = total
-        sum_pairs(moves)
         return total
 
     return settle
 
 
 def _make_take_out(model: WakeModel, locality: Locality) -> Callable[..., None]:
-    """Make the step that takes the wakes of a turbine out of sums."""
     together = superposition_for(model, locality)
     term, scale = together.term, together.scale
 
     @inlined
     def take_out(moves, d, i, own, count):
-        """The wakes of turbine ``i``, as they were, out of the sums of those listed."""
         for q in range(count):
             touch(moves, d, moves.listed[q], moves.along[d, moves.listed[q]])
         for k in range(own.speed.size):
@@ -209,7 +200,6 @@ def _make_is_little_left(model: WakeModel, locality: Locality) -> Callable[..., 
 
     @inlined
     def is_little_left(row, own):
-        """Whether a sum must be gathered again."""
         little = False
         for k in range(own.speed.size if squares else 0):
             little = little or row[SUMMED, k] < LEFT * term(scale(own.speed[k], own.speed[k]))
@@ -236,7 +226,6 @@ def _make_cast_changed(
 
     @inlined
     def cast_changed(data, turbines, moves, d, i, moved, own, rough):
-        """The wakes of a turbine, new for old, if they change."""
         changes, most = change(moves.rows[d, i], moves.new_rows[d, i], own.speed, ROUGH if rough else SAME)
         if not changes:
             return
@@ -258,7 +247,6 @@ def _make_follow(model: WakeModel, locality: Locality) -> Callable[..., float]:
 
     @inlined
     def sum_up(data, turbines, moves, d, i, moved, states, noted):
-        """The sum of a turbine from all that reach it."""
         rows, count = moves.new_rows[d], list_sources(moves, d, i, moved)
         for k in range(states.speed.size):
             rows[i, SUMMED, k] = 0.0
@@ -274,7 +262,6 @@ def _make_follow(model: WakeModel, locality: Locality) -> Callable[..., float]:
 
     @inlined
     def cast_anew(data, turbines, moves, d, moved, own, rough):
-        """The wakes of the moved turbine where it would stand."""
         rows, count = moves.new_rows[d], list_new_targets(moves, d)
         moves.state[d, moved] = 2
         for q in range(count):
@@ -309,50 +296,20 @@ def _make_follow(model: WakeModel, locality: Locality) -> Callable[..., float]:
     return follow
 
 
-def _make_estimated(locality: Locality) -> Callable[..., tuple[float, bool]]:
-    (own_wind, fill), is_local = free_winds(locality), locality != "uniform"
-
-    @inlined
-    def free_gain_in(turbines, moves, d, moved, states):
-        """What the moved turbine would gain without wakes (W)."""
-        old, new = own_wind(moves, d, states, moved), own_wind(moves, d, states, moves.x.size)
-        gain, t = 0.0, moves.types[moved]
-        for k in range(states.speed.size):
-            gain += new.weight[k] * curves_at(turbines, t, new.speed[k])[0]
-            gain -= old.weight[k] * curves_at(turbines, t, old.speed[k])[0]
-        return gain
-
-    @inlined
-    def estimated(turbines, wind, moves, moved, x, y, needed):
-        """An estimate of the gain (W), and whether the move is refused by it; fills in the free wind at the place."""
-        wanted, free_gain = needed > -inf and moves.estimates.loss.size > 0, 0.0
-        for d in range(wind.cosine.size if is_local else 0):
-            if not moves.idle[d]:
-                fill(wind, moves, d, moves.types[moved], x, y, moves.x.size)
-                if wanted:
-                    free_gain += free_gain_in(turbines, moves, d, moved, wind_from(wind, d))
-        return estimated_gain(moves, moved, x, y, free_gain, needed) if wanted else (needed - 1.0, False)
-
-    return estimated
-
-
 @once_per_model
 def carried_kernels(model: WakeModel, locality: Locality = "uniform") -> MoveKernels:
     """Compile, or load from disk, the loops for a model."""
     own_wind, fill = free_winds(locality)
-    follow, estimated = _make_follow(model, locality), _make_estimated(locality)
-    find_pairs = make_find_pairs(locality, own_wind)
+    follow, find_pairs = _make_follow(model, locality), make_find_pairs(locality, own_wind)
 
     @kernel(counts_references=False)
     def gained(data, turbines, wind, moves, moved, x, y, needed):
-        """A gain that is clearly not above what is ``needed`` is a rough one, or an estimate."""
-        estimate, refused = estimated(turbines, wind, moves, moved, x, y, needed)
-        if refused:
-            return estimate
-        # With an estimate above what is needed, a rough trial would most likely be followed by a full one.
-        rough = estimate < needed
+        """A gain that is clearly not above what is ``needed`` is a rough one."""
+        rough = needed > -inf
         for d in range(wind.cosine.size):
             moves.new_along[d], moves.new_across[d] = turn(wind.cosine[d], wind.sine[d], x, y)
+            if not moves.idle[d]:
+                fill(wind, moves, d, moves.types[moved], x, y, moves.x.size)
         clear = CLEAR * sqrt(max(moves.counted / PER_TURBINES, 1.0)) * moves.total[0] / moves.counted
         while True:
             find_pairs(wind, moves, moved, x, y, rough)
@@ -361,18 +318,13 @@ def carried_kernels(model: WakeModel, locality: Locality = "uniform") -> MoveKer
                 if not moves.idle[d]:
                     total += follow(data, turbines, moves, d, moved, wind_from(wind, d), rough)
             if not rough or total < needed - clear:
-                break
+                return total
             rough = False
-        if not rough:
-            learn(moves, estimate, total, needed)
-        return total
 
     @kernel(counts_references=False)
     def keep(data, turbines, wind, moves, moved, x, y):
         """Follows ``gained`` of the same move."""
-        old_x, old_y = moves.x[moved], moves.y[moved]
         moves.x[moved], moves.y[moved] = x, y
-        move_pair_sums(moves, moved, old_x, old_y)
         for d in range(wind.cosine.size):
             if not moves.idle[d]:
                 take_over(moves, d, moved)

@@ -1,6 +1,6 @@
 """What ``carried_moves`` keeps of a layout in every direction, and what a trial would change in it."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -8,11 +8,10 @@ import numpy as np
 import numpy.typing as npt
 
 from vindeby.arrays import BoolArray, FloatArray, IntArray
-from vindeby.layout.moves.estimate import Estimates, estimates_of
 from vindeby.layout.moves.reach import ROUGH, Reaches, is_downwind, reaches_of
 from vindeby.wake import ScenarioFarm, WindFarm
 from vindeby.wake.compiling.compiled import inlined
-from vindeby.wake.loops.local_wind import LocalRows, LocalWind, fill_row, rows_for
+from vindeby.wake.loops.local_wind import LocalRows, LocalWindArrays, fill_row, rows_for
 from vindeby.wake.loops.wind_access import Locality, OwnWind
 
 MOST_BYTES = 256 * 2**20
@@ -61,7 +60,6 @@ class CarriedMoves(NamedTuple):
     x: FloatArray
     y: FloatArray
     reaches: Reaches
-    estimates: Estimates
     idle: BoolArray
     along: FloatArray
     across: FloatArray
@@ -108,20 +106,17 @@ def new_carried_moves(
     y: FloatArray,
     types: IntArray,
     counted: int,
-    trials: int = 0,
-    origin: Sequence[float] | FloatArray = (0.0, 0.0),
 ) -> CarriedMoves:
-    """Room for a layout, neighbours included, relative to ``origin``, and for so many trials; ``settle`` it first."""
+    """Room for a layout, neighbours included; ``settle`` it first."""
     n, wind, most = len(x), farm.wind, farm.wind.most
     directions = len(wind.cosine)
     each = (directions, n)
     # Probabilities that differ from place to place are worked out later: all directions count.
-    local = isinstance(wind, LocalWind) and wind.grid.frequency.size > 0
+    local = isinstance(wind, LocalWindArrays) and wind.grid.frequency.size > 0
     idle = np.array([not local and not wind.weight[a:b].any() for a, b in pairwise(wind.first)])
     reaches = reaches_of(farm, x, y, idle)
-    estimates = estimates_of(farm, x, y, types, reaches, trials, origin)
     return CarriedMoves(
-        np.array(types, np.int64), counted, np.array(x), np.array(y), reaches, estimates, idle,
+        np.array(types, np.int64), counted, np.array(x), np.array(y), reaches, idle,
         np.zeros(each), np.zeros(each), np.zeros(each), np.zeros(each),
         np.zeros((*each, KEPT, most)), np.zeros((*each, most, n)), np.zeros((*each, n), np.bool_),
         np.zeros((*each, n), np.int16), np.zeros(each, np.int64),
@@ -179,7 +174,6 @@ def free_winds(locality: Locality) -> FreeWinds:
 
 @inlined
 def _add_target(moves, d, i, j):
-    """Turbine ``i`` reaches ``j`` from now on."""
     if not moves.reached[d, i, j]:
         moves.reached[d, i, j] = True
         moves.targets[d, i, moves.target_count[d, i]] = j
@@ -188,7 +182,6 @@ def _add_target(moves, d, i, j):
 
 @inlined
 def _forget_pairs(moves, d, moved):
-    """The moved turbine reaches none, and none reaches it."""
     for i in range(moves.x.size):
         moves.reached[d, moved, i] = False
         if moves.reached[d, i, moved]:

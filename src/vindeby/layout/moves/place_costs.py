@@ -89,7 +89,6 @@ def _foundation(costs, px, py):
 
 @scalar
 def _other_end(costs, x, y, e):
-    """Where a cable ends that begins at a turbine."""
     j = costs.other[e]
     if j >= 0:
         return x[j], y[j]

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from vindeby.arrays import BoolArray, FloatArray
 from vindeby.wake import WakeModel, WindFarm
 from vindeby.wake.compiling.compiled import inlined, kernel, scalar
-from vindeby.wake.loops.local_wind import LocalWind
+from vindeby.wake.loops.local_wind import LocalWindArrays
 from vindeby.wake.loops.wind import wind_from
 from vindeby.wake.loops.wind_access import Locality, access_of
 from vindeby.wake.models.contract import Pair, once_per_model
@@ -59,7 +59,7 @@ def reaches_of(farm: WindFarm, x: FloatArray, y: FloatArray, idle: BoolArray) ->
     """The tables, up to twice the size of the layout, for the highest turbulence anywhere."""
     wind = farm.wind
     turbulence = float(wind.turbulence.max())
-    if isinstance(wind, LocalWind) and wind.grid.turbulence.size:
+    if isinstance(wind, LocalWindArrays) and wind.grid.turbulence.size:
         turbulence = float(wind.grid.turbulence.max())
     size = 2.0 * float(np.hypot(np.ptp(x), np.ptp(y))) + 1000.0
     thrust = np.array([turbine.thrust_range()[1] for turbine in farm.turbines])
@@ -80,7 +80,7 @@ def reaches_of(farm: WindFarm, x: FloatArray, y: FloatArray, idle: BoolArray) ->
 
 def _most_turned(farm: WindFarm) -> float:
     """By how many sectors a wake may leave the direction of the wind, where it follows the turned wind."""
-    turning = farm.wind.grid.turning if isinstance(farm.wind, LocalWind) else np.empty(0)
+    turning = farm.wind.grid.turning if isinstance(farm.wind, LocalWindArrays) else np.empty(0)
     follows = farm.locality == "turned" and turning.size > 0
     return float(np.abs(turning).max()) * SECTORS / 360.0 if follows else 0.0
 
@@ -134,7 +134,6 @@ def _edge_kernel(model: WakeModel) -> Callable[..., None]:
 
 @inlined
 def _pair_of(moves, i, j, rough):
-    """The row of a source and a target in tables."""
     types = moves.reaches.types
     if types == 1:
         return 1 if rough else 0
@@ -184,7 +183,6 @@ def make_find_pairs(locality: Locality, own_wind: Callable[..., Any]) -> Callabl
 
     @inlined
     def find_pairs(wind, moves, moved, x, y, rough):
-        """List by direction whom the moved turbine would reach at a place, and who would reach it."""
         n, facing = moves.x.size, moves.reaches.facing
         for d in range(moves.idle.size):
             moves.new_target_count[d] = moves.new_source_count[d] = 0

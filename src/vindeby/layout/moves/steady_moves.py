@@ -87,7 +87,6 @@ def make_pair(model: WakeModel) -> Callable[..., float]:
 
     @scalar
     def pair(data, turbines, thrust, source, target, far, aside):
-        """What the wake of type ``source`` adds to the sum of type ``target``, ``far`` downwind of it."""
         diameter, rotor = turbines.diameter[source], turbines.diameter[target]
         if abs(aside) >= reach(data, far, diameter, rotor, thrust[source], 0.0):
             return 0.0
@@ -140,7 +139,6 @@ def make_all_watts(model: WakeModel, one_type: bool) -> Callable[..., float]:
 
 
 def _make_list_pairs(model: WakeModel, one_type: bool) -> Callable[..., int]:
-    """Make the first loop: the pairs of the moved turbine that are, or were, in each other's reach."""
     reach = model.reach
 
     @scalar
@@ -191,7 +189,6 @@ def _make_list_pairs(model: WakeModel, one_type: bool) -> Callable[..., int]:
 
 
 def _make_work_out(model: WakeModel, one_type: bool, pair: Callable[..., float]) -> Callable[..., None]:
-    """Make the second loop: the wakes of the pairs listed."""
     if one_type and model.pair_squares is not None and model.superposition == "squares":
         numbers, square = model.pair_squares
 
@@ -206,13 +203,7 @@ def _make_work_out(model: WakeModel, one_type: bool, pair: Callable[..., float])
 
     @scalar
     def work_out(data, turbines, moves, turbine, count):
-        far, aside, now, types, moved = (
-            moves.far,
-            moves.aside,
-            moves.now,
-            moves.types,
-            np.uint64(turbine),
-        )
+        far, aside, now, types, moved = (moves.far, moves.aside, moves.now, moves.types, np.uint64(turbine))
         for c in range(count):
             i = moves.other[c]
             source, target = (moved, i) if is_downwind(far[c], i, moved) else (i, moved)
@@ -225,7 +216,6 @@ def _make_work_out(model: WakeModel, one_type: bool, pair: Callable[..., float])
 
 @inlined
 def _note(moves, many, d, begin, i, change):
-    """List the sum of turbine ``i`` in direction ``d``, whose sums begin at ``begin``, if it changes."""
     place = begin + i
     was = moves.summed[place]
     now = was + change
@@ -235,14 +225,12 @@ def _note(moves, many, d, begin, i, change):
 
 @inlined
 def _note_own(moves, many, d, place, now):
-    """List the sum of the moved turbine."""
     moves.direction[many], moves.place[many], moves.new_summed[many] = d, place, now
     return many + np.uint64(1)
 
 
 @scalar
 def _list_changes(moves, turbine):
-    """List all sums that the wakes listed change; returns how many there are."""
     many, n, moved = np.uint64(0), np.uint64(moves.x.size), np.uint64(turbine)
     for a in range(moves.ahead.size):
         along, wake = moves.along[a], moves.wake[moved, a]

@@ -27,7 +27,6 @@ from vindeby.arrays import FloatArray, IntArray
 from vindeby.layout.area.boundary import BORDER_M, areas_of
 from vindeby.layout.area.limits import Limits
 from vindeby.layout.climbing.simplified_farm import thinned
-from vindeby.layout.climbing.stages import WindChoice
 from vindeby.layout.method import Result, Search, start_for
 from vindeby.layout.moves.carried_moves import carried_kernels
 from vindeby.layout.moves.carried_state import CarriedMoves, MoveKernels, can_carry, new_carried_moves
@@ -36,6 +35,7 @@ from vindeby.layout.moves.steady_moves import SteadyMoves, is_steady, new_steady
 from vindeby.layout.moves.walk_loop import Rules, Swaps, make_walk, walk_kernel
 from vindeby.layout.problem import Layout, LayoutProblem
 from vindeby.layout.valuation import Valuation
+from vindeby.parameters import WindChoice
 from vindeby.units import mean_power_to_aep_gwh
 from vindeby.wake import Neighbours, ScenarioFarm, WindFarm
 from vindeby.wake.layout_checks import Places
@@ -69,15 +69,11 @@ def mover_of(
     y: FloatArray,
     types: IntArray,
     counted: int,
-    trials: int = 0,
     origin: Sequence[float] | FloatArray = (0.0, 0.0),
 ) -> Mover:
-    """Make a layout (neighbours after its turbines) ready for moves; ``settle`` it first.
-
-    Places are relative to ``origin``. ``trials``: about how many moves will be tried that need some gain.
-    """
+    """Make a layout (neighbours after its turbines), relative to ``origin``, ready for moves; ``settle`` it first."""
     if isinstance(farm, ScenarioFarm):
-        return _mover_over_scenarios(farm, (x, y, types), counted, trials, origin)
+        return _mover_over_scenarios(farm, (x, y, types), counted, origin)
     model = farm.model
     if is_steady(farm):
         steady = new_steady_moves(farm, x, y, types, counted)
@@ -86,13 +82,11 @@ def mover_of(
     if not can_carry(farm, len(x)):
         whole = WholeMoves(np.array(types, np.int64), np.array(x), np.array(y), np.zeros(2))
         return Mover(whole, _whole_kernels(farm, counted, origin), False)
-    carried = new_carried_moves(farm, x, y, types, counted, trials, origin)
+    carried = new_carried_moves(farm, x, y, types, counted)
     return Mover(carried, carried_kernels(model, farm.locality), True)
 
 
 def _whole_kernels(farm: WindFarm, counted: int, origin: Sequence[float] | FloatArray) -> MoveKernels:
-    """The kernels that evaluate whole layouts by the engine, whatever its wakes are."""
-
     def settle(_data: Any, _turbines: Any, _wind: Any, moves: WholeMoves) -> float:
         x, y = moves.x[:counted] + origin[0], moves.y[:counted] + origin[1]
         moves.energies[:] = farm.turbine_aep(x, y, moves.types[:counted]).sum()
@@ -115,11 +109,7 @@ def _whole_kernels(farm: WindFarm, counted: int, origin: Sequence[float] | Float
 
 
 def _mover_over_scenarios(
-    farm: ScenarioFarm,
-    layout: Places,
-    counted: int,
-    trials: int,
-    origin: Sequence[float] | FloatArray,
+    farm: ScenarioFarm, layout: Places, counted: int, origin: Sequence[float] | FloatArray
 ) -> Mover:
     """Moves that are followed in each scenario, among its own neighbours; ``energies`` (GWh) are by scenario."""
     each = []
@@ -128,7 +118,7 @@ def _mover_over_scenarios(
         others = np.broadcast_arrays(*np.atleast_1d(beside.x, beside.y, beside.types))
         others = others[0] - origin[0], others[1] - origin[1], others[2].astype(np.int64)
         x, y, types = (np.append(own[:counted], other) for own, other in zip(layout, others, strict=True))
-        mover = mover_of(part, x, y, types, counted, trials, origin)
+        mover = mover_of(part, x, y, types, counted, origin)
         common = part.data, part.turbine_arrays, part.wind_near(origin), mover.moves
         each.append((mover, common, 1.0 / mover.per_gwh))
     x, y, types = layout
@@ -279,12 +269,36 @@ def _in_few_states(problem: LayoutProblem) -> LayoutProblem | None:
 
 
 def _follows_moves(farm: WindFarm) -> bool:
-    """Whether wakes are sums of pairs that change with the wind, in every scenario."""
     return all(part.model.is_a_sum_of_pairs and not is_steady(part) for part in farm.parts)
 
 
 def _speeds(problem: LayoutProblem) -> int:
     return SPEEDS if problem.farm.locality == "uniform" else LOCAL_SPEEDS
+
+
+def trial_work(problem: LayoutProblem) -> float:
+    """One trial of random-search or annealing, on average over its stages: in few wind states it costs as much less."""
+    states = len(problem.farm.states.speed)
+    return sum(
+        stage.share * _trial_in(stage.problem) * len(stage.problem.farm.states.speed) / states
+        for stage in stages_of(problem, "coarse-to-fine")
+    )
+
+
+def _trial_in(problem: LayoutProblem) -> float:
+    """One trial in all wind states of a problem.
+
+    Where wakes do not change with the wind, a move changes those from and to one turbine, 2 of n rows of pairs. Where
+    they do, about as many again change in turn, and there are kept moves. A whole layout takes a tenth where its wakes
+    are read from tables, which moves do not use. Where moves are not followed (models that add turbulence, blockage,
+    engines of other tools, too many pairs) it is a whole evaluation.
+    """
+    farm = problem.farm
+    if is_steady(farm):
+        return min(1.0, 2.0 / problem.counted)
+    if not can_carry(farm, problem.n_turbines + len(problem.neighbours.types)):
+        return 1.0
+    return min(0.5, (40.0 if farm.tabulated or farm.by_width else 4.0) / problem.counted)
 
 
 def walking(problem: LayoutProblem, how: Walk, wind: WindChoice, name: str) -> Search:
@@ -358,7 +372,7 @@ def _walk_on(
     farm, many = problem.farm, problem.n_turbines
     place = np.hstack([np.stack([start.x, start.y]) - limits.origin[:, None], limits.beside])
     types = np.append(start.types, problem.neighbours.types)
-    mover = mover_of(farm, place[0], place[1], types, problem.counted, how.budget, limits.origin)
+    mover = mover_of(farm, place[0], place[1], types, problem.counted, limits.origin)
     moves, kernels, is_compiled = mover
     swaps = Swaps(problem, seed)
     border = areas_of([zone.boundary.inset(BORDER_M) for zone in problem.zones], limits.origin)

@@ -120,7 +120,6 @@ def can_swap(types, group, x, y, need, i, j):
 
 @scalar
 def _note(moves, best, best_types):
-    """Keep the layout as it is now."""
     for j in range(best.shape[1]):
         best[0, j], best[1, j] = moves.x[j], moves.y[j]
         best_types[j] = moves.types[j]

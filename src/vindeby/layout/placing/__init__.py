@@ -1,5 +1,4 @@
 """Smart starts: one turbine after the other on the points of a grid.
 
-``grid_wakes`` are the wakes on the grid, ``steps`` what one more turbine changes, ``choosing`` which point it takes,
-``construction`` a whole smart start.
+``grid_wakes`` are the wakes on the grid, ``steps`` what one more turbine changes, ``construction`` a whole smart start.
 """

@@ -1,7 +1,6 @@
 """A smart start on a grid: which points are still open, which of them is chosen, and what stands then.
 
-What points are worth is worked out by ``grid_wakes`` and ``steps``, or by another tool. Here is the choosing, which
-``choosing`` has compiled for one turbine type in one area.
+``grid_wakes`` and ``steps``, or another tool, compute what the points are worth. The choice between them is made here.
 """
 
 from __future__ import annotations
@@ -16,9 +15,8 @@ import numpy.typing as npt
 from vindeby.arrays import BoolArray, FloatArray, IntArray
 from vindeby.errors import TaskError
 from vindeby.layout.lattices.searching import a_lattice_fits
-from vindeby.layout.placing.choosing import Choosing
 from vindeby.layout.placing.grid_wakes import can_be_tabulated, grid_wakes
-from vindeby.layout.placing.steps import new_free, new_state, placing_kernels, set_free_wind
+from vindeby.layout.placing.steps import new_free, new_state, placing_kernel, set_free_wind
 from vindeby.layout.problem import Layout, LayoutProblem, Remaining
 from vindeby.wake import WindFarm
 from vindeby.wake.layout_checks import Places
@@ -68,10 +66,6 @@ def _fit(problem: LayoutProblem, size: int) -> bool:
     return True
 
 
-WORDS = 64
-"""Random words for each turbine; a choice needs less than two in the mean."""
-
-
 @runtime_checkable
 class JudgesPoints(Protocol):
     """A farm that says itself what one more turbine would make."""
@@ -90,8 +84,7 @@ class JudgesPoints(Protocol):
 class Construction:
     """What all seeds of a problem share; never changed by a run.
 
-    ``begin`` has the energies of the points (at ``x``, ``y``), before so many turbines come; ``at_once`` says whether
-    all turbines are placed in the compiled loop.
+    ``begin`` has the energies of the points (at ``x``, ``y``), before so many turbines come.
     """
 
     def __init__(
@@ -100,10 +93,9 @@ class Construction:
         size: int,
         random_pct: float,
         begin: Callable[[int], GridEnergies | ForeignEnergies],
-        at_once: bool = False,
     ) -> None:
         self.problem, self.size, self.random_pct = problem, size, random_pct
-        self.begin, self.at_once = begin, at_once
+        self.begin = begin
         self.x, self.y = grid_inside(problem, size)
         self.member = np.stack([zone.boundary.inside(self.x, self.y) for zone in problem.zones], axis=1)
 
@@ -119,8 +111,6 @@ class Construction:
             energies.close(np.flatnonzero(~allowed.any(axis=1)))
             energies.stand(a, beside.x[a], beside.y[a], int(beside.types[a]), None)
         draw = np.random.RandomState(seed % 2**32)
-        if self.at_once and isinstance(energies, GridEnergies):
-            return self._chosen_at_once(draw, energies, allowed[:, 0].copy())
         chosen = np.empty(problem.n_turbines, np.int64)
         types = problem.types_in_order()
         choose_type = problem.types is None and len(spacing) > 1
@@ -141,21 +131,7 @@ class Construction:
         order = np.argsort(zone_of, kind="stable")
         return Layout(self.x[chosen[order]], self.y[chosen[order]], types[order])
 
-    def _chosen_at_once(
-        self, draw: np.random.RandomState, energies: GridEnergies, allowed: BoolArray
-    ) -> Layout:
-        """Place all turbines where they are of one type in one area: the same choices, in one compiled loop."""
-        problem, least = self.problem, float(self.problem.spacing_by_type[0])
-        words = draw.randint(0, 2**32, WORDS * problem.n_turbines, np.uint32)
-        choosing = Choosing(self.x, self.y, least**2, allowed, self.random_pct / 100, words)
-        chosen = np.zeros(problem.n_turbines, np.int64)
-        placed = energies.place_all(choosing, chosen)
-        if placed < problem.n_turbines:
-            raise TaskError(no_room_on_grid(problem, self.size, placed))
-        return Layout(self.x[chosen], self.y[chosen], problem.types_in_order())
-
     def _open(self, left: Remaining, allowed: BoolArray) -> BoolArray:
-        """Which types may still come to each point: those that its zone and the mix have room for."""
         if len(self.problem.zones) == 1 and self.problem.mix is None:
             return allowed
         return np.asarray(allowed & (self.member @ left.open()))
@@ -172,7 +148,6 @@ class Construction:
         types: IntArray,
         i: int,
     ) -> tuple[int, int]:
-        """One of the best points, and the type to stand there."""
         points, columns = np.nonzero(allowed)
         if not len(points):
             raise TaskError(no_room_on_grid(self.problem, self.size, i))
@@ -188,7 +163,6 @@ class Construction:
         return int(points[chosen]), int(types[columns[chosen]])
 
     def _clear(self, allowed: BoolArray, x0: float, y0: float, spacing: FloatArray) -> None:
-        """Take away the points that are too near to a turbine, for each type."""
         square = (self.x - x0) ** 2 + (self.y - y0) ** 2
         allowed &= square[:, None] >= spacing**2
 
@@ -215,7 +189,7 @@ class GridWind:
         self.on_grid = farm.locality != "turned"
         self.wakes = grid_wakes(farm, size, (pitch_x, pitch_y), row, column)
         self.cell: IntArray = (row + size - 1) * self.wakes.stride + column + size - 1
-        self.place, self.place_all = placing_kernels(farm.model, can_be_tabulated(farm), farm.locality)
+        self.place = placing_kernel(farm.model, can_be_tabulated(farm), farm.locality)
         # Near zero, as the wakes need them; which points are too near is decided on the map's own numbers.
         self.middle = np.array([0.5 * (west + east), 0.5 * (south + north)])
 
@@ -246,12 +220,6 @@ class GridEnergies:
         off_grid = grid.neighbours if grid.on_grid else len(state.cell)
         grid.place(farm.data, farm.turbine_arrays, farm.wind, grid.wakes, state, a, off_grid)
 
-    def place_all(self, choosing: Choosing, chosen: IntArray) -> int:
-        """Place turbines on points that are chosen in the compiled loop; how many found one."""
-        grid, farm = self.grid, self.grid.farm
-        arguments = farm.data, farm.turbine_arrays, farm.wind, grid.wakes, self.state
-        return grid.place_all(*arguments, grid.neighbours, choosing, chosen)
-
 
 class ForeignEnergies:
     """Points that another tool judges, in these wind directions (degrees) and speeds (m/s): all anew, when asked."""
@@ -280,9 +248,7 @@ class ForeignEnergies:
 def own_construction(problem: LayoutProblem, farm: WindFarm, size: int, random_pct: float) -> Construction:
     """With vindeby's wakes; ``farm`` has the wind in which points are judged."""
     grid = GridWind(problem, farm, size)
-    one_kind = len(problem.spacing_by_type) == len(problem.zones) == 1 and problem.mix is None
-    at_once = one_kind and farm.locality == "uniform" and random_pct < 100.0
-    return Construction(problem, size, random_pct, partial(GridEnergies, grid), at_once)
+    return Construction(problem, size, random_pct, partial(GridEnergies, grid))
 
 
 def foreign_construction(

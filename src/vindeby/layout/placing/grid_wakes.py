@@ -20,7 +20,7 @@ import numpy.typing as npt
 from vindeby.arrays import FloatArray, IntArray
 from vindeby.wake import GriddedSite, WakeModel, WindFarm
 from vindeby.wake.compiling.compiled import inlined, kernel
-from vindeby.wake.loops.local_wind import LocalWind
+from vindeby.wake.loops.local_wind import LocalWindArrays
 from vindeby.wake.loops.superposition import superposition_of
 from vindeby.wake.loops.wind import turn_arrays
 from vindeby.wake.models.contract import Pair, once_per_model
@@ -112,7 +112,7 @@ def grid_wakes(
     seen = np.zeros(far.shape, np.bool_)
     kernels = _kernels(farm.model)
     turbulence = np.maximum.reduceat(wind.turbulence, wind.first[:-1])
-    if isinstance(wind, LocalWind) and wind.grid.turbulence.size:
+    if isinstance(wind, LocalWindArrays) and wind.grid.turbulence.size:
         turbulence[:] = wind.grid.turbulence.max()
     if farm.model.added_turbulence is not None:
         turbulence = np.hypot(turbulence, _MOST_ADDED)
@@ -166,7 +166,6 @@ def _kernels(model: WakeModel) -> dict[str, Any]:  # noqa: C901  two loop nests 
 
     @kernel()
     def see(data, turbines, far, aside, thrust, turbulence, widest, unseen, seen):
-        """Mark the offsets at which some turbine's wake can be seen by some rotor."""
         types = turbines.diameter.size
         for d in range(far.shape[0]):
             for o in range(far.shape[1]):

@@ -16,7 +16,6 @@ import numpy as np
 import numpy.typing as npt
 
 from vindeby.arrays import FloatArray, IntArray
-from vindeby.layout.placing.choosing import choose, clear_near
 from vindeby.layout.placing.grid_wakes import (
     NEW_CT,
     NEW_SCALE,
@@ -32,7 +31,7 @@ from vindeby.layout.placing.grid_wakes import (
 )
 from vindeby.wake import WakeModel, WindFarm
 from vindeby.wake.compiling.compiled import inlined, kernel, scalar
-from vindeby.wake.loops.local_wind import LocalWind
+from vindeby.wake.loops.local_wind import LocalWindArrays
 from vindeby.wake.loops.superposition import superposition_of, turbulence_in_wakes
 from vindeby.wake.loops.wind import downwind_of, turn
 from vindeby.wake.loops.wind_access import Locality, free_wind_at, superposition_for
@@ -61,7 +60,7 @@ class Free(NamedTuple):
 def new_free(farm: WindFarm, x: FloatArray, y: FloatArray, most: int) -> Free:
     """Room for ``most`` turbines, and the wind at points at the hub height of type 0."""
     wind = farm.wind
-    if not isinstance(wind, LocalWind):
+    if not isinstance(wind, LocalWindArrays):
         speed, turbulence, weight = wind.speed[None], wind.turbulence[None], wind.weight[None]
         return Free(speed, turbulence, np.ones_like(speed), np.zeros_like(speed), speed, weight)
     at = free_wind_at(wind, farm.states.direction, x, y, np.zeros(len(x), np.int64))
@@ -71,7 +70,7 @@ def new_free(farm: WindFarm, x: FloatArray, y: FloatArray, most: int) -> Free:
 
 def set_free_wind(farm: WindFarm, free: Free, a: int, x: float, y: float, type_index: int) -> None:
     """Work out the free wind of turbine ``a``, where it differs from place to place."""
-    if not isinstance(farm.wind, LocalWind):
+    if not isinstance(farm.wind, LocalWindArrays):
         return
     directions = farm.states.direction
     at = free_wind_at(farm.wind, directions, np.array([x]), np.array([y]), np.array([type_index], np.int64))
@@ -153,7 +152,6 @@ def new_state(
 
 @kernel()
 def _undisturbed(turbines, wind, free, energy):
-    """What each type makes in the free wind."""
     for c in range(energy.shape[0]):
         for d in range(wind.cosine.size):
             for t in range(turbines.diameter.size):
@@ -164,10 +162,8 @@ def _undisturbed(turbines, wind, free, energy):
 
 
 @once_per_model
-def placing_kernels(  # noqa: C901  a step and the loop around it
-    model: WakeModel, tabulated: bool, locality: Locality = "uniform"
-) -> tuple[Callable[..., None], Callable[..., int]]:
-    """Compile the steps for a model: one turbine whose place is known, or all on points that are chosen."""
+def placing_kernel(model: WakeModel, tabulated: bool, locality: Locality = "uniform") -> Callable[..., None]:
+    """Compile the step of a smart start for a model: one more turbine is put into the wind."""
     pull, renew = _make_pull(model, tabulated, locality), _make_renew(model, tabulated, locality)
     spread_on_grid = _make_spread_on_grid(model, tabulated)
     spread_off_grid = _make_spread_off_grid(model, locality)
@@ -175,7 +171,6 @@ def placing_kernels(  # noqa: C901  a step and the loop around it
 
     @inlined
     def place_in_direction(data, turbines, wind, wakes, state, d, a, off_grid):
-        """Put a turbine into the wind of one direction."""
         state.dirty[0] = 0
         pull(data, turbines, wind, wakes, state, d, a, off_grid)
         b = a
@@ -198,28 +193,7 @@ def placing_kernels(  # noqa: C901  a step and the loop around it
         for d in range(wind.cosine.size):
             place_in_direction(data, turbines, wind, wakes, state, d, a, off_grid)
 
-    @kernel()
-    def place_all(data, turbines, wind, wakes, state, off_grid, choosing, chosen):
-        """Choose a point for each turbine in turn, and put all but the last into the wind; how many found one."""
-        used = np.int64(0)  # a literal would have ``choose`` compiled for it as well
-        for i in range(chosen.size):
-            point, used = choose(state.energy, choosing, used)
-            if point < 0:
-                return i
-            chosen[i] = point
-            if i + 1 == chosen.size:
-                break
-            clear_near(choosing, point)
-            for c in range(choosing.allowed.size):
-                if not choosing.allowed[c] and state.occupant[state.point_cell[c]] > 0:
-                    state.occupant[state.point_cell[c]] = 0
-            a, cell = off_grid + i, state.point_cell[point]
-            state.place[a, 0], state.place[a, 1] = state.point[point, 0], state.point[point, 1]
-            state.occupant[cell], state.cell[a] = -(a + 1), cell
-            place(data, turbines, wind, wakes, state, a, off_grid)
-        return chosen.size
-
-    return place, place_all
+    return place
 
 
 def _make_computed(model: WakeModel) -> Callable[..., float]:
@@ -367,7 +341,6 @@ def _make_compute_change(model: WakeModel) -> Callable[..., float]:
 
     @scalar
     def compute_change(data, turbines, far, aside, source, target, change, k):
-        """What a pair's wake has changed by."""
         value = change[k, NEW_SCALE] * computed(
             data, turbines, far, aside, source, target, change[k, NEW_CT], change[k, NEW_TI]
         )
@@ -457,7 +430,6 @@ def _make_value_points(model: WakeModel, locality: Locality) -> Callable[..., No
 
     @inlined
     def value_points(turbines, wind, state, d):
-        """What each type would make at the points whose wakes have changed."""
         first, number = wind.first[d], wind.first[d + 1] - wind.first[d]
         # Apart, so that what cannot be vectorised does not hold up what can.
         for n in range(1, state.dirty[0] + 1):

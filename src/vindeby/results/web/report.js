@@ -13,9 +13,10 @@
     ["seconds", "seconds", (r) => r.seconds],
     ["farm", "farm", (r) => data.farms[r.farm].name],
     ["type", "type", (r) => data.types[r.type].name],
+    ...(rows.some((r) => r.case) ? [["case", data.of_case, (r) => r.case]] : []),
   ];
   const digits = { objective: 3, aep: 3, loss: 2, lcoe: 2, seconds: 2 };
-  const kind = (name) => [["key", "farm", "type"].includes(name) && "name", !["key", "objective", "aep", "loss", "lcoe"].includes(name) && "minor"].filter(Boolean).join(" ");
+  const kind = (name) => [["key", "farm", "type", "case"].includes(name) && "name", !["key", "objective", "aep", "loss", "lcoe"].includes(name) && "minor"].filter(Boolean).join(" ");
   const body = document.getElementById("rows");
   const filter = document.getElementById("filter");
   const place = document.getElementById("place");
@@ -50,7 +51,7 @@
     const words = filter.value.toLowerCase().split(/\s+/).filter(Boolean);
     shown = order.filter((index) => {
       const r = rows[index];
-      const text = `${r.key} ${data.farms[r.farm].name} ${data.types[r.type].name}`.toLowerCase();
+      const text = `${r.key} ${data.farms[r.farm].name} ${data.types[r.type].name} ${r.case}`.toLowerCase();
       return words.every((word) => text.includes(word));
     });
     page = 0;
@@ -87,7 +88,7 @@
     title.textContent = row.key;
     const picture = layout(farm, positions(row.layout, farm.frame), type.diameter, type.spacing, `layout ${row.key}`);
     document.getElementById("drawing").replaceChildren(title, picture, facts([
-      ["farm", farm.name], ["type", type.name], ["seed", String(row.seed)], ["turbines", number(row.n)],
+      ["farm", farm.name], ["type", type.name], ["seed", String(row.seed)], ...(row.case ? [[data.of_case, row.case]] : []), ["turbines", number(row.n)],
       ["AEP", row.aep === null ? "" : `${number(row.aep, 3)} GWh`],
       ["wake loss", row.loss === null ? "" : `${number(row.loss, 2)} %`],
       ...(row.lcoe === null ? [] : [["LCOE", `${number(row.lcoe, 2)} EUR/MWh`]]),

@@ -27,7 +27,7 @@ from vindeby.runner.local.local_pool import LocalPool
 from vindeby.runner.processes import SHARE_OF_MEMORY, node_and_job, total_memory
 from vindeby.runner.protocol import Inbox, PoolEvent, Seen, TasksDurable, WorkerGone
 from vindeby.runner.task_executor import Setup
-from vindeby.store.disk.run_directory import RunDirectory
+from vindeby.store.disk.run_directory import SHARD_SUFFIX, RunDirectory
 
 _LOOK_S = 0.5
 _NEWS_S = 0.02
@@ -64,7 +64,7 @@ LaneEvent: TypeAlias = PoolEvent | Shard
 
 
 @dataclass(frozen=True)
-class Report:
+class AgentReport:
     """An agent at this moment: the last order that it has, the events that the coordinator does not have, its lanes."""
 
     last_order: int = 0
@@ -97,7 +97,7 @@ class Agent:
         self.over = threading.Event()
         threading.Thread(target=self._run, name="vindeby-agent", daemon=True).start()
 
-    def exchange(self, orders: Sequence[tuple[int, Order]], heard: int) -> Report:
+    def exchange(self, orders: Sequence[tuple[int, Order]], heard: int) -> AgentReport:
         """Take orders that are new, forget the events that the coordinator has heard, and return the others."""
         with self._lock:
             self._heard = time.monotonic()
@@ -106,7 +106,7 @@ class Agent:
                 if number > self._last_order:
                     self._last_order = number
                     self._inbox.post(partial(self._obey, order))
-            return Report(self._last_order, tuple(self._events), self._seen, self.over.is_set())
+            return AgentReport(self._last_order, tuple(self._events), self._seen, self.over.is_set())
 
     def end(self) -> None:
         """End everything at once."""
@@ -153,7 +153,7 @@ class Agent:
             self.has_news |= bool(urgent)  # results alone can wait for the next exchange
 
     def _with_shards(self, event: PoolEvent) -> list[LaneEvent]:
-        """Where the run directory cannot be reached, what was published here goes to the coordinator."""
+        """Return the event, with the shards published here if the coordinator's run directory is out of reach."""
         if self._scratch is None or not isinstance(event, TasksDurable | WorkerGone):
             return [event]
         shards = self._scratch / "results.h5.run" / "shards"
@@ -162,7 +162,7 @@ class Agent:
             data = path.read_bytes()
             path.unlink()
             return [Shard(event.worker, event.tasks, data, event.seconds)]
-        paths = sorted(shards.glob("*/*.h5")) if event.published else []
+        paths = sorted(shards.glob(f"*/*{SHARD_SUFFIX}")) if event.published else []
         left = [Shard(event.worker, (), path.read_bytes(), 0.0) for path in paths]
         if left:  # its tasks count when the last of the files is published
             left[-1] = replace(left[-1], tasks=event.published)
@@ -170,7 +170,7 @@ class Agent:
 
 
 def _merged_path(setup: Setup) -> tuple[str, ...]:
-    """This machine's packages first; what the coordinator has besides, such as the folder of a user's module."""
+    """Return this machine's packages, then those only the coordinator has, such as the folder of a user's module."""
     here = [entry for entry in sys.path if entry]
     return tuple(here + [entry for entry in setup.search_path if entry not in here])
 
@@ -198,8 +198,12 @@ def open_session(setup: Setup, sees_run: bool, dask_worker: Any = None) -> Opene
                 agent.end()
                 del _agents[key]
         limit = setup.memory_limit or _fair_share(dask_worker, lanes)
-        _agents[new] = Agent(replace(setup, memory_limit=limit), address, lanes, sees_run=sees_run)
+        _agents[new] = Agent(_limited(setup, limit, lanes), address, lanes, sees_run=sees_run)
     return Opened(new, lanes, node, job, str(dask_worker.nanny or dask_worker.name))
+
+
+def _limited(setup: Setup, limit: int | None, lanes: int) -> Setup:
+    return replace(setup, memory_limit=limit, memory_limit_alone=None if limit is None else limit * lanes)
 
 
 def _fair_share(dask_worker: Any, lanes: int) -> int | None:
@@ -207,11 +211,13 @@ def _fair_share(dask_worker: Any, lanes: int) -> int | None:
     return None if limit is None else int(SHARE_OF_MEMORY * limit) // lanes
 
 
-async def exchange(key: str, orders: Sequence[tuple[int, Order]], heard: int, patience_s: float) -> Report:
+async def exchange(
+    key: str, orders: Sequence[tuple[int, Order]], heard: int, patience_s: float
+) -> AgentReport:
     """Orders to an agent, and its report: as soon as it has news, after so many seconds, or when called again."""
     agent = _agents.get(key)
     if agent is None:
-        return Report(agent_gone=True)
+        return AgentReport(agent_gone=True)
     agent.exchange(orders, heard)
     agent.calls += 1
     this, deadline = agent.calls, time.monotonic() + patience_s

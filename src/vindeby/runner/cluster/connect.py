@@ -14,6 +14,7 @@ from vindeby.campaign.sections.run_options import RunOptions, SlurmOptions
 from vindeby.errors import ArgumentError
 from vindeby.runner.cluster.slurm_jobs import running
 from vindeby.runner.processes import usable_cores
+from vindeby.text import plural
 
 _CONNECT_S = 30.0
 _LARGEST_FILE = 1 << 22
@@ -63,20 +64,16 @@ def _local_client(distributed: Any, count: int, stack: ExitStack, say: Callable[
     with _interrupts_ignored():
         cluster = stack.enter_context(
             distributed.LocalCluster(
-                n_workers=count,
-                threads_per_worker=1,
-                dashboard_address=":0",
-                silence_logs=logging.CRITICAL,
+                n_workers=count, threads_per_worker=1, dashboard_address=":0", silence_logs=logging.CRITICAL
             )
         )
     client = stack.enter_context(distributed.Client(cluster, set_as_default=False))
-    say(f"a Dask cluster of {count} workers was started here: {client.scheduler.address}")
+    say(f"a Dask cluster of {plural(count, 'worker')} was started here: {client.scheduler.address}")
     return client
 
 
 @contextmanager
 def _dask_logging_to(path: Path) -> Iterator[None]:
-    """Lines of Dask's own log, about workers that ended for example, go to a file instead of the screen."""
     names = ("distributed", "distributed.client", "distributed.gc", "tornado", "tornado.application")
     handlers = [handler for name in names for handler in logging.getLogger(name).handlers]
     streams = [handler for handler in handlers if isinstance(handler, logging.StreamHandler)]
@@ -103,7 +100,6 @@ def _interrupts_ignored() -> Iterator[None]:
 
 
 def _to_scheduler(distributed: Any, place: str, patience_s: float, stack: ExitStack) -> Any:
-    """A client of a scheduler that runs already; it tries again for so long when it loses it."""
     if "://" in place:
         address = place
     elif Path(place).is_file():
@@ -131,7 +127,6 @@ def _to_scheduler(distributed: Any, place: str, patience_s: float, stack: ExitSt
 
 
 def _address_in(file: Path) -> str:
-    """The address that a scheduler file holds; ArgumentError where it is not such a file."""
     address = None
     with contextlib.suppress(OSError, ValueError):
         data = json.loads(file.read_bytes()[:_LARGEST_FILE])

@@ -71,7 +71,7 @@ _PROBE_PAUSE_S = 0.25
 
 @dataclass
 class _Conversation:
-    """With one agent: the orders that it does not have yet, and the last event that was heard of it."""
+    """The orders that one agent does not have yet, and the last event that it reported."""
 
     key: str
     orders: list[tuple[int, Order]] = field(default_factory=list)
@@ -136,7 +136,6 @@ class DaskLink:
         self._loop.call_soon_threadsafe(begin)
 
     async def _watch(self) -> None:
-        """Ask the scheduler who there is."""
         while not self._closed:
             await self._ask_who()
             await asyncio.sleep(_WATCH_S)
@@ -178,7 +177,7 @@ class DaskLink:
         self._tell(self._pool.opened, address, opened, sees_run=sees_run)
 
     def _sees(self, name: str) -> bool:
-        """Is the file that a worker wrote beside the probe the same here?"""
+        """Does the file that a worker wrote beside the probe read the same here?"""
         answer = self._probe.with_name(name)
         for _ in range(_PROBE_TRIES):
             with contextlib.suppress(OSError):

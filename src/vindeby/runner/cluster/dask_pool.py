@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from vindeby.errors import DataError, StorageError
-from vindeby.runner.cluster.agent import LaneEvent, Opened, Report, Shard
+from vindeby.runner.cluster.agent import AgentReport, LaneEvent, Opened, Shard
 from vindeby.runner.cluster.connect import NoJobsReason
 from vindeby.runner.cluster.dask_link import DaskLink
 from vindeby.runner.protocol import (
@@ -39,12 +39,11 @@ from vindeby.runner.protocol import (
 from vindeby.runner.publisher import Unreported, shard_name
 from vindeby.runner.task_executor import Setup, shard_writer
 from vindeby.store.disk.run_directory import RunDirectory
-from vindeby.store.format.seal import SealedFile
-from vindeby.store.format.shard import read_segments
+from vindeby.store.format.shard import ShardFile
 
 
 @dataclass
-class Node:
+class DaskNode:
     """A Dask worker on which an agent is open."""
 
     address: str
@@ -69,11 +68,10 @@ class Place:
     """A slot that has a lane, and what it holds."""
 
     slot: int
-    node: Node
+    node: DaskNode
     lane: int
     unreported: Unreported = field(default_factory=Unreported)
     ending: bool = False
-    """It was asked to end."""
 
     @property
     def suspect(self) -> int | None:
@@ -112,7 +110,7 @@ class DaskPool:
         self._inbox = Inbox()
         self._link = DaskLink(client, setup, self, self._inbox)
         self._shards = shard_writer(setup)
-        self._nodes: dict[str, Node] = {}
+        self._nodes: dict[str, DaskNode] = {}
         self._known: set[str] = set()
         """Addresses of Dask workers that are being opened, are open, or were refused."""
         self._opening: set[str] = set()
@@ -150,12 +148,12 @@ class DaskPool:
             place.ending = True
             self._order(place, "end", now=now)
 
-    def kill(self, slot: int, failure: Failure | None = None) -> None:
+    def kill(self, slot: int) -> None:
         """Kill a process."""
         if slot in self._waiting:
             self.end(slot)
         elif (place := self._places.get(slot)) is not None:
-            self._order(place, "kill", failure)
+            self._order(place, "kill")
 
     def wait(self, timeout_s: float) -> list[PoolEvent]:
         """Hear what Dask said."""
@@ -225,7 +223,7 @@ class DaskPool:
             self._link.refuse(address)
             self._decide_mismatched()
             return
-        node = Node(address, opened, sees_run, deque(range(opened.lanes)))
+        node = DaskNode(address, opened, sees_run, deque(range(opened.lanes)))
         self._nodes[address] = node
         self._alone_since = time.monotonic()
         joined = {"node": opened.node, "job": opened.job, "workers": opened.lanes, "publishes": sees_run}
@@ -256,7 +254,7 @@ class DaskPool:
         self._decide_mismatched()
 
     def _decide_mismatched(self) -> None:
-        """Other versions end the run where no Dask worker can be used, when all that are there have answered."""
+        """End the run over other versions if no Dask worker can be used and all of them have answered."""
         if self._nodes:
             for reason in self._mismatched.values():
                 self._say(f"{reason}; it is not used")
@@ -267,7 +265,6 @@ class DaskPool:
         self._mismatched.clear()
 
     def _fill(self) -> None:
-        """Give the slots that wait the lanes that are free, spread over the Dask workers."""
         while self._waiting and not self._lost:
             node = max(self._nodes.values(), key=lambda one: len(one.free), default=None)
             if node is None or not node.free:
@@ -279,7 +276,7 @@ class DaskPool:
     def _order(self, place: Place, method: str, *arguments: Any, **more: Any) -> None:
         self._link.order(place.node.address, methodcaller(method, place.lane, *arguments, **more))
 
-    def reported(self, address: str, events: Sequence[LaneEvent], report: Report) -> None:
+    def reported(self, address: str, events: Sequence[LaneEvent], report: AgentReport) -> None:
         """Pass on what an agent says."""
         node = self._nodes.get(address)
         if node is None:
@@ -293,8 +290,7 @@ class DaskPool:
             node.seen = {seen.worker: seen for seen in report.seen}
             node.looked = time.monotonic()
 
-    def _event(self, node: Node, event: LaneEvent) -> None:
-        """Pass an event on, with the slot of its lane."""
+    def _event(self, node: DaskNode, event: LaneEvent) -> None:
         if isinstance(event, MethodUnusable | MoreSlots | PoolLost | PoolNote):
             self._inbox.events.append(event)
             return
@@ -309,13 +305,10 @@ class DaskPool:
         self._inbox.events.append(event if isinstance(event, PoolNote) else replace(event, worker=place.slot))
 
     def _publish(self, place: Place, shard: Shard) -> TasksDurable | DiskTrouble | PoolNote:
-        """Publish what a worker could not, after a look at whether it was damaged on its way."""
+        """Publish results that a worker could not publish, unless they were damaged on the way."""
         try:
-            file = SealedFile.of_bytes(shard.data, str(place.node))
-            if file is None:
-                return PoolNote("returned results are not a shard", {"address": place.node.address})
-            with file:
-                records = [record for segment in read_segments(file) for record in segment.records()]
+            segments = ShardFile(Path(str(place.node)), shard.data).segments()
+            records = [record for segment in segments for record in segment.records()]
             name = shard_name(self._shards.publish(records).path)
         except DataError as error:
             return PoolNote("returned results are damaged", {"reason": str(error)})
@@ -324,7 +317,6 @@ class DaskPool:
         return TasksDurable(place.lane, shard.tasks, name, shard.seconds)
 
     def _free(self, place: Place) -> None:
-        """The process of a place is gone; its lane may have another."""
         del self._places[place.slot], place.node.places[place.lane]
         place.node.seen.pop(place.lane, None)
         if place.node.address in self._nodes:
@@ -355,7 +347,6 @@ class DaskPool:
                 self._give_up(why, remedy="")
 
     def _node_lost(self, address: str) -> None:
-        """Everything on a Dask worker is gone."""
         node = self._nodes.pop(address, None)
         if node is None:
             return
@@ -371,7 +362,7 @@ class DaskPool:
             self._inbox.events.append(self._gone_with(node, place))
             self._free(place)
 
-    def _gone_with(self, node: Node, place: Place) -> WorkerGone:
+    def _gone_with(self, node: DaskNode, place: Place) -> WorkerGone:
         published = place.unreported.published(self._run) if node.sees_run else ()
         node.fruitful |= bool(published)
         suspect = place.suspect if place.suspect not in published else None
@@ -383,7 +374,7 @@ class DaskPool:
 
 
 def _after(place: Place, task: int | None) -> str:
-    """How long the task had run that a Dask worker vanished under; a job may be too short for it."""
+    """Return how long the task had run when its Dask worker vanished, as the job may be too short for it."""
     seen = place.node.seen.get(place.lane)
     if task is None or seen is None or seen.task != task:
         return ""

@@ -108,7 +108,6 @@ class JobKeeper:
         self._submit_again()
 
     def _submit_again(self) -> None:
-        """Submit what is missing; a refusal of SLURM is said once, and tried again at the next look."""
         refusal, self._refusal = self._refusal, ""
         try:
             self._submit()
@@ -137,7 +136,6 @@ class JobKeeper:
             self._stuck = ""
 
     def _give_up(self, job: str) -> None:
-        """Jobs end before a worker comes of them: say how the last one did."""
         if self._ended:
             return
         ending = end_of(job, self._logs) if job else self._refusal or "sbatch does not take them"

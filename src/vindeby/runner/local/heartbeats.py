@@ -3,10 +3,14 @@
 Every worker has a slot, a row of numbers in a shared file without a name, in memory that outlives it. A worker notes
 there each task that it begins and ends; when it dies, the coordinator reads which task it was on. A number is written
 and read in one piece, as NumPy does it (``struct`` would fill it with zeros first).
+
+The file is also what workers lock while they compute: all together, or one of them alone.
 """
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import mmap
 import os
 import tempfile
@@ -62,6 +66,21 @@ class Heartbeats:
         task, started, beat, log, note = self._rows[number].item()
         return WorkerStatus(None if task == _NO_TASK else task, started / 1e9, beat / 1e9, log, note)
 
+    def lock(self, *, alone: bool) -> bool:
+        """Try to begin computing beside other workers, or while no other does; whether that is possible at present."""
+        try:
+            fcntl.lockf(self.descriptor, (fcntl.LOCK_EX if alone else fcntl.LOCK_SH) | fcntl.LOCK_NB)
+        except (BlockingIOError, PermissionError):
+            return False
+        except OSError:  # a task closed the file: there is nothing to wait for
+            pass
+        return True
+
+    def unlock(self) -> None:
+        """Compute no more; the kernel does that for a worker that dies."""
+        with contextlib.suppress(OSError):
+            fcntl.lockf(self.descriptor, fcntl.LOCK_UN)
+
     def close(self) -> None:
         """Close the file; the memory goes with the last slot that is in use."""
         os.close(self.descriptor)
@@ -97,10 +116,6 @@ class Slot:
     def note(self, text: bytes) -> None:
         """What the task says of itself; a text that is too long is left out."""
         self._row["note"] = text if len(text) <= _ROW["note"].itemsize else b""
-
-    def stop_clock(self) -> None:
-        """The task is over, although the slot still names it."""
-        self._row["started"] = 0
 
     def end(self) -> None:
         """The worker is on no task."""

@@ -14,7 +14,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -33,6 +33,7 @@ from vindeby.runner.protocol import (
     PoolNote,
     Seen,
     TaskProgress,
+    WantsWork,
     Work,
     WorkerGone,
     WorkerRetiring,
@@ -61,6 +62,13 @@ class WorkerHandle:
     leaving: bool = False
     """It was asked to end, or reported that it retires."""
     retires_for: str = ""
+    killed_for: Failure | None = None
+    """Over which limit it was."""
+    most_together: int = 1
+    together: int = 1
+    """How many tasks it computes at the same time."""
+    retries: bool = False
+    """It has a task that may use ``Setup.memory_limit_alone``."""
     unreported: Unreported = field(default_factory=Unreported)
 
     def send(self, message: Setup | Work | EndWorker) -> None:
@@ -87,9 +95,9 @@ class LocalPool:
         self._workers: dict[int, WorkerHandle] = {}
         self._oom_kills = oom_kills()
         self._heartbeats = Heartbeats.create(slots)
-        method, log = setup.campaign.run.start_method, run.logs / f"{setup.name}-spawner.log"
-        listen = partial(self._listen, self._hear_spawner, self._spawner_died)
-        self._spawner = Spawner(self._heartbeats.descriptor, method, setup.search_path, log, listen)
+        log = run.logs / f"{setup.name}-spawner.log"
+        listen = partial(_thread, self._read, self._hear_spawner, self._spawner_died)
+        self._spawner = Spawner(self._heartbeats.descriptor, setup.search_path, log, listen)
 
     def start(self, slot: int) -> None:
         """Ask the spawner for a worker, and send it what it needs to know first."""
@@ -99,7 +107,7 @@ class LocalPool:
             worker = WorkerHandle(slot, Connection(ours.detach()), log)
             self._heartbeats.slot(slot).clear()
             hear, over = partial(self._hear, worker), partial(self._kill_soon, worker)
-            worker.threads = [self._listen(hear, over, worker.pipe), _thread(_write, worker)]
+            worker.threads = [_thread(self._read, hear, over, worker.pipe), _thread(_write, worker)]
             worker.send(self._setup)
             self._spawner.start(slot, theirs, log)
         self._workers[slot] = worker
@@ -108,6 +116,8 @@ class LocalPool:
         """Send tasks to a worker."""
         if (worker := self._workers.get(slot)) is not None:
             worker.unreported.assign(work)
+            worker.together = min(worker.most_together, len(work.tasks))
+            worker.retries = work.retry
             worker.send(work)
 
     def end(self, slot: int, *, now: bool = False) -> None:
@@ -116,13 +126,9 @@ class LocalPool:
             worker.leaving = True
             worker.send(EndWorker(slot, now))
 
-    def kill(self, slot: int, failure: Failure | None = None) -> None:
-        """Kill a worker and its process group; one that takes too long first writes down where it is."""
-        worker = self._workers.get(slot)
-        if worker is not None and failure is not None and failure.kind in {Kind.TIME, Kind.STUCK}:
-            self._spawner.order("dump", slot)
-            self._kill_soon(worker)
-        elif worker is not None:
+    def kill(self, slot: int) -> None:
+        """Kill a worker and its process group."""
+        if slot in self._workers:
             self._spawner.order("kill", slot)
 
     def wait(self, timeout_s: float) -> list[PoolEvent]:
@@ -130,9 +136,20 @@ class LocalPool:
         return self._inbox.wait(timeout_s)
 
     def observe(self) -> list[Seen]:
-        """What heartbeats and the kernel say."""
-        now = time.monotonic()
-        return [self._seen(worker, now) for worker in self._workers.values() if worker.pid]
+        """What heartbeats and the kernel say; who is over a limit is killed, and first writes down where it is."""
+        now, seen = time.monotonic(), []
+        for worker in self._workers.values():
+            if worker.pid:
+                seen.append(self._seen(worker, now))
+                if worker.killed_for is None:
+                    found = excess(seen[-1], self._setup, worker.together, alone=worker.retries)
+                    worker.killed_for = found
+                    if found is not None and found.kind is Kind.MEMORY:
+                        self.kill(worker.slot)
+                    elif found is not None:
+                        self._spawner.order("dump", worker.slot)
+                        self._kill_soon(worker)
+        return seen
 
     def close(self) -> None:
         """End everything that is left."""
@@ -142,11 +159,6 @@ class LocalPool:
         self._workers.clear()
         self._heartbeats.close()
 
-    def _listen(
-        self, hear: Callable[[Any], None], over: Callable[[], None], pipe: Connection
-    ) -> threading.Thread:
-        return _thread(self._read, hear, over, pipe)
-
     def _read(self, hear: Callable[[Any], None], over: Callable[[], None], pipe: Connection) -> None:
         """A thread: hand on each message until the other side is gone, or says what nobody understands."""
         with contextlib.suppress(Exception):
@@ -155,7 +167,6 @@ class LocalPool:
         self._inbox.post(over)
 
     def _kill_soon(self, worker: WorkerHandle) -> None:
-        """Kill a worker in a moment, unless it is gone by then."""
         _thread(self._post_late, partial(self._kill_now, worker))
 
     def _post_late(self, call: Callable[[], None]) -> None:
@@ -179,6 +190,8 @@ class LocalPool:
         worker.unreported.hear(message)
         if isinstance(message, WorkerRetiring):
             worker.retires_for = message.reason
+        elif isinstance(message, WantsWork):
+            worker.most_together = message.together
         worker.leaving |= isinstance(message, WorkerRetiring | MethodUnusable)
         self._inbox.events.append(message)
 
@@ -193,12 +206,12 @@ class LocalPool:
             self._inbox.post(partial(self._ended, worker, event["status"], event["oom"]))
 
     def _ended(self, worker: WorkerHandle, status: int, kills: int) -> None:
-        """A process has ended, and what it said before that is heard."""
+        """Remove a process that has ended; its last messages have already been read."""
         failure = self._failure_of(worker, status, kills)
         self._remove(worker, failure, by_itself=worker.leaving and status in {0, 1})
 
     def _spawner_died(self) -> None:
-        """Everything below it died with it; each task that was running may have done it."""
+        """Restart the spawner, whose workers died with it; each task that was running may be the cause."""
         self._inbox.events.append(PoolNote("spawner died"))
         self._spawner.restart()
         failure = Failure(Kind.KILLED, "the process that starts workers was killed")
@@ -207,7 +220,6 @@ class LocalPool:
             self._inbox.post(partial(self._remove, worker, failure, by_itself=False))
 
     def _remove(self, worker: WorkerHandle, failure: Failure, *, by_itself: bool) -> None:
-        """Find what a dead worker was on and what it published."""
         if self._workers.get(worker.slot) is not worker:
             return  # it ended, and then the spawner died
         published = worker.unreported.published(self._run)
@@ -216,14 +228,29 @@ class LocalPool:
         self._inbox.events.append(WorkerGone(worker.slot, suspect, failure, by_itself, published, worker.pid))
 
     def _failure_of(self, worker: WorkerHandle, status: int, kills: int) -> Failure:
-        """Why a process ended that was not asked to."""
         shown = self._heartbeats.look(worker.slot)
         tail = end_of_log(worker.log, _TAIL, shown.log_offset) if shown.task is not None else ""
         starved, self._oom_kills = kills > self._oom_kills, kills
+        if worker.killed_for is not None:
+            return replace(worker.killed_for, traceback=tail, log=worker.log.name)
         reason, kind = worker.retires_for or how_it_ended(status), Kind.KILLED
         if status == -_SIGKILL and starved:
             reason, kind = "the kernel killed the process because the machine ran out of memory", Kind.MEMORY
         return Failure(kind, reason, tail, worker.log.name)
+
+
+def excess(seen: Seen, setup: Setup, together: int = 1, *, alone: bool = False) -> Failure | None:
+    """Return over which limit a worker is, of memory, of time for each of its tasks, or of silence; None for none."""
+    options, limit = setup.campaign.run, setup.memory_limit_alone if alone else setup.memory_limit
+    if limit is not None and seen.memory > limit:
+        used, most = seen.memory / 1e6, limit / 1e6
+        return Failure(Kind.MEMORY, f"used {used:,.0f} MB, more than the limit of {most:,.0f} MB")
+    most_s = options.time_limit_s
+    if seen.task is not None and most_s is not None and seen.seconds / together > most_s:
+        return Failure(Kind.TIME, f"ran longer than the limit of {most_s:g} s")
+    if seen.silent_s > options.silent_limit_s:
+        return Failure(Kind.STUCK, f"the worker gave no sign of life for {seen.silent_s:.0f} s")
+    return None
 
 
 def _thread(target: Callable[..., None], *arguments: Any) -> threading.Thread:

@@ -1,7 +1,7 @@
 """The process that starts every worker, and sees to it that none outlives the coordinator.
 
-It stands between the coordinator and its workers: it starts them (``spawn``: a fresh interpreter each;
-``forkserver``: a copy of this process, in which the heavy imports are done already), reports how each ended,
+It stands between the coordinator and its workers: each is a copy of this process, in which the heavy imports are done
+already. It reports how each ended,
 kills on request, and when the coordinator is gone, killed or not, kills everything below itself. On Linux it
 also inherits what a dead worker leaves behind, processes that a task started and that hid in a session of
 their own, and ends them.
@@ -27,17 +27,16 @@ from vindeby.runner.processes import adopt_orphans, die_with_parent, oom_kills, 
 
 _LOOK_S = 0.02
 """How often it looks for workers that have ended."""
-PRELOADED = ("numpy", "h5py", "vindeby.campaign", "vindeby.store.format.shard", "vindeby.runner.local.worker")
+PRELOADED = ("numpy", "vindeby.campaign", "vindeby.store.format.shard", "vindeby.runner.local.worker")
 
 
 class SpawnerProcess:
     """The loop: requests of the coordinator, and children that end."""
 
-    def __init__(self, control: Connection, heartbeats: int, method: str) -> None:
+    def __init__(self, control: Connection, heartbeats: int) -> None:
         self.control = control
         self.heartbeats = heartbeats
         """The descriptor of the heartbeats."""
-        self.method = method
         self.slots: dict[int, int] = {}
         """By the number of each process, the slot of its worker."""
         self.orders = signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGQUIT
@@ -74,9 +73,8 @@ class SpawnerProcess:
             self._signal(slot, signal.SIGUSR1, group=False)
 
     def _start(self, slot: int, log: str, channel: int) -> None:
-        begin = self._fork if self.method == "forkserver" else self._spawn
         try:
-            pid = begin(slot, log, channel)
+            pid = self._fork(slot, log, channel)
         except OSError as error:
             sys.stderr.write(f"cannot start a process: {error.strerror}\n")
             self._report_exit(slot, -signal.SIGKILL)
@@ -85,12 +83,6 @@ class SpawnerProcess:
             self.control.send({"event": "started", "slot": slot, "pid": pid})
         finally:
             os.close(channel)
-
-    def _spawn(self, slot: int, log: str, channel: int) -> int:
-        handed = channel, self.heartbeats
-        process = start_python("vindeby.runner.local.worker", sys.path, *handed, slot, log, pass_fds=handed)
-        process.returncode = 0  # this object is done with it; ``_reap`` waits for the process itself
-        return process.pid
 
     def _fork(self, slot: int, log: str, channel: int) -> int:
         for name in PRELOADED:
@@ -139,7 +131,7 @@ class SpawnerProcess:
         self.control.send({"event": "exited", "slot": slot, "status": status, "oom": oom_kills()})
 
     def _end_strays(self) -> None:
-        """Processes that tasks left behind: children of ours, since their own parents died, that we did not start."""
+        """Kill the processes that tasks left behind: children of this process that it did not start."""
         for pid in _children() - self.slots.keys():
             _send_signal(pid, signal.SIGKILL, group=False)
 
@@ -156,7 +148,6 @@ class SpawnerProcess:
 
 
 def _send_signal(pid: int, number: int, *, group: bool = True) -> None:
-    """To a process, and to its group; one that is gone does not matter."""
     for send in (os.killpg, os.kill) if group else (os.kill,):
         with contextlib.suppress(ProcessLookupError, PermissionError):
             send(pid, number)
@@ -167,7 +158,6 @@ def _leave(number: int, frame: FrameType | None) -> None:  # noqa: ARG001 - what
 
 
 def _children() -> set[int]:
-    """The processes that are children of this one; empty where the system does not tell."""
     try:
         return {int(pid) for pid in Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()}
     except (OSError, ValueError):
@@ -175,9 +165,9 @@ def _children() -> set[int]:
 
 
 def main() -> None:
-    """Arguments: the search path; the descriptors of control and heartbeats; the start method."""
+    """Arguments: the search path; the descriptors of control and heartbeats."""
     control, heartbeats = map(int, sys.argv[2:4])
-    SpawnerProcess(Connection(control), heartbeats, sys.argv[4]).run()
+    SpawnerProcess(Connection(control), heartbeats).run()
 
 
 ONE_THREAD = {
@@ -208,12 +198,11 @@ class Spawner:
     def __init__(
         self,
         heartbeats: int,
-        method: str,
         search_path: tuple[str, ...],
         log: Path,
         listen: Callable[[Connection], threading.Thread],
     ) -> None:
-        self._heartbeats, self._method, self._search_path, self._log = heartbeats, method, search_path, log
+        self._heartbeats, self._search_path, self._log = heartbeats, search_path, log
         self._listen = listen
         self._start()
 
@@ -226,7 +215,6 @@ class Spawner:
                 "vindeby.runner.local.spawner",
                 self._search_path,
                 *handed,
-                self._method,
                 stdout=log,
                 stderr=log,
                 pass_fds=handed,

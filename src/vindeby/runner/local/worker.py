@@ -4,10 +4,9 @@ Three threads: the main one computes; one publishes; one receives messages and w
 coordinator is gone, the process ends itself and everything it started; should it hang in C just then, the kernel
 does that (Linux), and the spawner in any case.
 
-One rule guards tasks against what others do to their process: an exception counts against a task only if it is the
-first of its process, or if the plan trusts exceptions. Otherwise the task is handed back, to be tried in a fresh
-process, and the worker makes room for one. So it does when much of its memory or many of its file descriptors are in
-use, or when it cannot publish; what it has finished is published first.
+A worker makes room for a fresh one when a task of it raised, when much of its memory or many of its file descriptors
+are in use, or when it cannot publish; what it has finished is published first. So what a task does to its process costs
+another task at most one attempt.
 """
 
 import contextlib
@@ -28,7 +27,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 
 from vindeby.campaign import Task
-from vindeby.runner.local.heartbeats import Heartbeats, Slot
+from vindeby.runner.local.heartbeats import Heartbeats
 from vindeby.runner.processes import (
     adopt_orphans,
     die_with_parent,
@@ -48,13 +47,7 @@ from vindeby.runner.protocol import (
     WorkerReady,
     WorkerRetiring,
 )
-from vindeby.runner.task_executor import (
-    COMPUTING,
-    MethodUnusableError,
-    Setup,
-    TaskExecutor,
-    one_line,
-)
+from vindeby.runner.task_executor import COMPUTING, MethodUnusableError, Setup, TaskExecutor, one_line
 from vindeby.store.format.record import Record
 
 KEPT_OF_A_TASK = 1 << 20
@@ -160,6 +153,7 @@ _SPARE_DESCRIPTORS = 8
 _LOOK_S = 0.2
 _STARVED_S = 1.0
 """How long results wait for a descriptor between two tasks before the worker retires."""
+_LOCK_S = 0.02
 _SHORT_S = 0.25
 """Tasks shorter than this are asked for before the last ones are finished; a long one might better go elsewhere."""
 
@@ -172,18 +166,11 @@ def work(channel: int, heartbeats: int, slot: int, log: str) -> int:
     for descriptor in (channel, heartbeats):
         os.set_inheritable(descriptor, False)
     output = Output(log)
-    row = Heartbeats(heartbeats).slot(slot)
-    worker = Worker(slot, Connection(channel), row, output)
+    worker = Worker(slot, Connection(channel), Heartbeats(heartbeats), output)
     try:
         return worker.run()
     except EOFError:
         return 0
-
-
-def main() -> None:
-    """The entry of a spawned worker; it leaves without waiting for threads that tasks left behind."""
-    channel, heartbeats, slot = map(int, sys.argv[2:5])
-    os._exit(work(channel, heartbeats, slot, sys.argv[5]))
 
 
 def _prefer_to_be_killed() -> None:
@@ -195,12 +182,12 @@ def _prefer_to_be_killed() -> None:
 class Worker:
     """The main thread's part, and what the threads share; it guards its process against what tasks do to it."""
 
-    def __init__(self, number: int, channel: Connection, slot: Slot, output: Output) -> None:
+    def __init__(self, number: int, channel: Connection, heartbeats: Heartbeats, output: Output) -> None:
         self.number = number
         """Of its slot, by which the coordinator knows it."""
         self.channel = channel
         self._sending = threading.Lock()
-        self.slot = slot
+        self.heartbeats, self.slot = heartbeats, heartbeats.slot(number)
         self.output = output
         self.queue: deque[tuple[int, Task, Work]] = deque()
         self.change = threading.Condition()
@@ -210,8 +197,6 @@ class Worker:
         self._seconds: float | None = None
         self._looked = 0.0
         self._pid = os.getpid()
-        self._begun = False
-        """Whether a task has succeeded in this process, so that a failure may be due to what that one left behind."""
         self._retire_at = float("inf")
         """Bytes of memory in use at which it retires."""
         self._worn = ""
@@ -280,22 +265,28 @@ class Worker:
 
     def _work(self) -> None:
         while batch := self._next():
-            _, task, message = batch[0]
-            if message.careful and self._begun:
-                self._worn = f"{task.key} is tried in a fresh process"
+            message = batch[0][2]
+            if not self._lock(alone=message.retry):
                 break
-            if message.alone:
-                limit_data(message.memory_limit)
-            self._do([(number, task) for number, task, _ in batch], trusted=message.trusted)
-            if message.careful:
-                self.publisher.flush(timeout_s=0.0)
-            if message.alone:
+            if message.retry:
+                limit_data(self.setup.memory_limit_alone)
+            self._do([(number, task) for number, task, _ in batch])
+            if message.retry:
                 limit_data(self.setup.memory_limit)
+            self.heartbeats.unlock()
             self._worn = self._worn or self._wear()
             if self._worn:
                 break
         if self._worn:
             self._report(WorkerRetiring(self.number, self._worn, self._pid))
+
+    def _lock(self, *, alone: bool) -> bool:
+        """Wait until other workers of the machine let this one compute; False when it is asked to end meanwhile."""
+        while not self.heartbeats.lock(alone=alone):
+            with self.change:
+                if self.change.wait_for(lambda: self.ending, _LOCK_S):
+                    return False
+        return True
 
     def _next(self) -> list[tuple[int, Task, Work]]:
         """The next task, or those of its farm and type that are computed with it; empty when there will be none."""
@@ -320,16 +311,13 @@ class Worker:
         return batch
 
     def _ask(self) -> None:
-        """Want more tasks, once for each time that some came."""
         if not self._asked:
             self._asked = True
             self._report(WantsWork(self.number, self._seconds, self.executor.together))
 
-    def _do(self, batch: Sequence[tuple[int, Task]], *, trusted: bool) -> None:
-        """One task, or several at the same time, whatever comes of them; the slot names one that is not over."""
-        trusted |= not self._begun and len(batch) == 1
-        self._begun = True
-        left, doubted = dict(batch), None
+    def _do(self, batch: Sequence[tuple[int, Task]]) -> None:
+        """Run one task, or several at the same time; the slot always names one that is not over."""
+        left = dict(batch)
         size = self.output.begin(batch[0][1].key)
         self.slot.begin(batch[0][0], size)
         self._stage = ""
@@ -348,19 +336,12 @@ class Worker:
                 if not left:
                     self.slot.end()
                 self.publisher.add(number, outcome, spent)
-            elif attempt.in_doubt and not trusted:
-                doubted = number, task.key, outcome
-                self.output.line(f"handed back, to be tried in a fresh process: {outcome}", task.key)
             else:
                 self.output.line(f"failed: {outcome}", task.key)
-                self._report(Failed(self.number, number, outcome))
+                self._report(Failed(self.number, number, outcome, attempt.final))
+                if not attempt.final:
+                    self._worn = f"{task.key} failed in this process: {outcome}"
         self.slot.end()
-        if doubted is not None:
-            # Its slot still names the task, by which the coordinator knows what to try in a fresh process.
-            number, key, outcome = doubted
-            self.slot.stop_clock()
-            self.slot.turn_to(number)
-            self._worn = f"{key} failed after others had run in this process: {outcome}"
 
     def progress(self, stage: str, *how_far: float | None) -> None:
         """Note it, not more often than anybody looks; the rest takes as long for its share as what is over."""
@@ -405,7 +386,7 @@ class Worker:
 
 
 def _descriptors_in_use(limit: int) -> int:
-    """How many, as descriptors are given out from the lowest free number."""
+    """Return how many descriptors are open, since the system gives out the lowest free number."""
     try:
         probe = os.dup(2)
     except OSError:

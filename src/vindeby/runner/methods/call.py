@@ -10,23 +10,24 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from vindeby.assembly.energy import code_warning, engine_warning
+from vindeby.assembly.starts import Starts
 from vindeby.campaign import Campaign, Task
 from vindeby.campaign.neighbours import Standing, neighbours_of
 from vindeby.campaign.reading.code_files import imported
-from vindeby.campaign.sections.boundary import Boundary
+from vindeby.campaign.sections.boundary import BoundarySection
 from vindeby.campaign.sections.method import Call
-from vindeby.campaign.sections.site import Site
-from vindeby.campaign.sections.turbines import Turbine
+from vindeby.campaign.sections.site import SiteSection
+from vindeby.campaign.sections.turbines import TurbineSection
 from vindeby.campaign.tasks import Cell
-from vindeby.errors import ArgumentError, InputError
-from vindeby.runner.methods.method_protocol import InvalidResultError, Method, Result, Solve
+from vindeby.errors import ArgumentError
+from vindeby.runner.methods.method_protocol import InvalidResultError, Solve, TaskMethod, TaskResult
 
 if TYPE_CHECKING:
-    from vindeby.layout import LayoutProblem
+    from vindeby.layout import Layout, LayoutProblem
     from vindeby.wake import WindFarm
 
 
@@ -42,10 +43,6 @@ class FunctionTask:
     seed: int
     parameters: Mapping[str, Any]
     """What the campaign file gives the function, under ``parameters``; a copy for this task."""
-    case: str = ""
-    """Of the campaign's ``cases``, if it lists any, the one of this seed."""
-    context: Mapping[str, str] = field(default_factory=dict)
-    """What the campaign file says under ``context``."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,15 +50,15 @@ class CallTask(FunctionTask):
     """What a function is called with: one layout to be found."""
 
     farm: str
-    boundary: Boundary
+    boundary: BoundarySection
     """Where turbines may stand; ``boundary.shape()`` is the area as a shapely geometry, in metres."""
-    turbine: Turbine
+    turbine: TurbineSection
     n_turbines: int
     min_spacing_m: float
-    site: Site
+    site: SiteSection
     neighbours: tuple[Standing, ...] = ()
     """Turbines that stand already, each with ``x``, ``y`` and ``turbine``."""
-    zones: tuple[tuple[Boundary, int], ...] = ()
+    zones: tuple[tuple[BoundarySection, int], ...] = ()
     """The areas of a farm with zones, and how many turbines stand in each; the layout has them zone by zone."""
     mix: Mapping[int, int] = field(default_factory=dict)
     """How many turbines of each type, by its number in the campaign; such a farm's result has an array ``types``."""
@@ -82,9 +79,16 @@ class CallTask(FunctionTask):
         return self.prepared.problem
 
     @property
+    def start(self) -> Layout | None:
+        """The layout that the campaign gives to start from (``vindeby.Layout``: x, y, types); None if it gives none."""
+        if self.prepared is None:
+            raise ArgumentError(f"task {self.key}: only a task that vindeby made has a start")
+        return self.prepared.start(self.seed)
+
+    @property
     def wind_farm(self) -> WindFarm:
-        """The campaign's wind, turbines, wake model and neighbours: what a layout is worth (``vindeby.WindFarm``)."""
-        return self.problem.farm
+        """What a layout is worth (``vindeby.WindFarm``), in the wind in which energies are stated."""
+        return self.problem.farm if self.problem.stated is None else self.problem.stated
 
 
 class CallMethod:
@@ -108,7 +112,6 @@ class _Prepared:
     def __init__(self, campaign: Campaign, call: Call, function: Function, cell: Cell) -> None:
         self._campaign, self._cell = campaign, cell
         self._call, self._function = call, function
-        self._cases = dict(zip(campaign.seeds, call.cases or (), strict=False))
 
     @cached_property
     def problem(self) -> LayoutProblem:
@@ -117,9 +120,17 @@ class _Prepared:
 
         return problem_of(self._campaign, self._cell)
 
+    def start(self, seed: int) -> Layout | None:
+        """The start of a seed; like the problem, it loads Numba."""
+        found = self._starts.of(self._cell, seed)
+        return None if found is None else found.layout
+
+    @cached_property
+    def _starts(self) -> Starts:
+        return Starts(self._campaign)
+
     @cached_property
     def _of_farm(self) -> dict[str, Any]:
-        """What all tasks of the farm and type have in common."""
         campaign, cell = self._campaign, self._cell
         farm = campaign.farms[cell.farm_idx]
         areas = [zone.boundary for zone in farm.zones or ()]
@@ -141,8 +152,6 @@ class _Prepared:
             "key": task.key,
             "seed": task.seed,
             "parameters": copy.deepcopy(self._call.parameters),
-            "case": self._cases.get(task.seed, ""),
-            "context": dict(self._call.context or {}),
         }
         if not self._campaign.is_about_wind:
             return FunctionTask(**given)
@@ -150,8 +159,7 @@ class _Prepared:
         ranges = dict(zip(mix, self._cell.mix_ranges, strict=False))
         return CallTask(**given, **self._of_farm, mix=mix, mix_ranges=ranges)
 
-    def solve(self, task: Task) -> Result:
-        """Call the function."""
+    def solve(self, task: Task) -> TaskResult:
         given = self._function(self._task(task))
         if not isinstance(given, Mapping):
             raise InvalidResultError(
@@ -159,30 +167,42 @@ class _Prepared:
             )
         texts = {str(name): value for name, value in given.items() if isinstance(value, str)}
         arrays = {str(name): value for name, value in given.items() if not isinstance(value, str)}
-        return Result(arrays, {"engine": self._call.function, **texts})
+        return TaskResult(arrays, {"engine": self._call.function, **texts})
 
 
-def method_for(campaign: Campaign, progress: Callable[..., None]) -> Method:
+def method_for(campaign: Campaign, progress: Callable[..., None]) -> TaskMethod:
     """The campaign's method, ready to prepare farms and types; InputError when it cannot be used."""
-    calls = [step.call for step in campaign.method if step.call is not None]
-    if calls and len(campaign.method) > 1:
-        raise InputError(
-            "method: a call cannot be one of several steps; let the function do them all, or leave it out"
-        )
+    calls = [step.call for one in campaign.distinct("method") for step in one.method if step.call is not None]
+    if calls and campaign.vary is not None:
+        return _OfCombinations(campaign, progress)
     if calls:
-        found = imported("method.call", calls[0].function, "function")
-        if isinstance(found, type) and hasattr(found, "prepare"):  # a Method, such as that of evaluate
-            method: Method = found(campaign)
-            return method
         return CallMethod(campaign, calls[0])
+    if campaign.stored is not None:
+        from vindeby.runner.methods.stored import StoredMethod
+
+        return StoredMethod(campaign)
     from vindeby.runner.methods.search import SearchMethod  # a campaign of calls does not wait for Numba
 
     return SearchMethod(campaign, progress)
 
 
+class _OfCombinations:
+    """The methods of the combinations of a campaign, of which some call a function; each made for its combination."""
+
+    def __init__(self, campaign: Campaign, progress: Callable[..., None]) -> None:
+        self._campaign, self._progress = campaign, progress
+        for one in campaign.distinct("method"):
+            method_for(one, progress)  # what cannot be used is found before any task runs
+        self._last = lru_cache(maxsize=1)(lambda number: method_for(campaign.variants[number], progress))
+
+    def prepare(self, cell: Cell) -> Solve:
+        """Set up what all tasks of a farm, a type and a combination share."""
+        return self._last(cell.combination).prepare(cell)
+
+
 def warning(campaign: Campaign, search_path: Sequence[str]) -> str:
     """What to say before code of a campaign's is imported; empty where there is nothing to say."""
-    for step in campaign.method:
+    for step in (step for one in campaign.distinct("method") for step in one.method):
         named = step.call.function if step.call else step.python.model if step.python else ""
         if named and (text := code_warning(f"method.{step.chosen[0]}", named, search_path)):
             return text

@@ -24,7 +24,6 @@ from vindeby.errors import ArgumentError, TaskError
 from vindeby.store.format.record import Attribute, Record
 
 MOST_DIMENSIONS = 16
-"""Of an array in a result."""
 
 
 class InvalidResultError(TaskError):
@@ -32,7 +31,7 @@ class InvalidResultError(TaskError):
 
 
 @dataclass(frozen=True)
-class Result:
+class TaskResult:
     """What a method found: named arrays and numbers, at least ``layout`` and ``aep``; and who found it."""
 
     arrays: Mapping[str, Any]
@@ -40,11 +39,11 @@ class Result:
     attributes: Mapping[str, Attribute] = field(default_factory=dict)
 
 
-Solve: TypeAlias = Callable[[Task], Result]
+Solve: TypeAlias = Callable[[Task], TaskResult]
 """Finds the layout of one task of a farm and a type."""
 
 
-class Method(Protocol):
+class TaskMethod(Protocol):
     """A way to find layouts, for a whole campaign."""
 
     def prepare(self, cell: Cell) -> Solve:
@@ -55,12 +54,13 @@ def checked_record(
     campaign: Campaign,
     cell: Cell,
     task: Task,
-    result: Result,
+    result: TaskResult,
     seconds: float,
     check: Callable[[Record], Iterable[str]] = lambda _: (),
 ) -> Record:
     """The record to publish; InvalidResultError when the result cannot be right.
 
+    ``campaign`` is that of the cell's combination, whose values are attributes of the result.
     ``check`` says whether it is possible, as ``run``, ``missing`` and ``validate`` will: what they would not take
     for a result is not published as one.
     """
@@ -72,6 +72,7 @@ def checked_record(
         "ss_seed": task.seed,
         "seconds": round(seconds, 6),
         "version": __version__,
+        **campaign.combination.values,
     }
     names = campaign.returned_arrays
     if names is not None:
@@ -124,7 +125,7 @@ def _checked_array(name: str, value: Any) -> NDArray[Any]:
 
 
 def _has_mask(value: Any, depth: int = 0) -> bool:
-    """Is it a masked array, or a list with one in it, of which NumPy would silently drop the mask?"""
+    """Is the value a masked array, or a list that holds one, whose mask NumPy would silently drop?"""
     if isinstance(value, list | tuple) and depth < MOST_DIMENSIONS:
         return any(_has_mask(part, depth + 1) for part in value if not isinstance(part, int | float))
     return isinstance(value, MaskedArray)

@@ -1,7 +1,7 @@
 """The built-in search as a method: what ``vindeby.assembly`` makes of a campaign, task after task."""
 
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -11,15 +11,16 @@ from numpy.typing import NDArray
 from vindeby.arrays import IntArray
 from vindeby.assembly.energy import engine_name
 from vindeby.assembly.search import method_of, pipeline_of, problem_of
+from vindeby.assembly.starts import Starts
 from vindeby.assembly.value import SCENARIO_AEP
 from vindeby.assembly.wind import load_engine
-from vindeby.campaign import Campaign
+from vindeby.campaign import Campaign, Task
+from vindeby.campaign.starts import has_starts
 from vindeby.campaign.tasks import Cell
 from vindeby.errors import TaskError
-from vindeby.layout import Layout, LayoutProblem, Method, Pipeline, Search
-from vindeby.layout import Result as Found
+from vindeby.layout import Layout, LayoutProblem, Method, Pipeline, Result, Search
 from vindeby.layout.problem import Report
-from vindeby.runner.methods.method_protocol import Result, Solve
+from vindeby.runner.methods.method_protocol import Solve, TaskResult
 from vindeby.wake import ScenarioFarm
 from vindeby.wake.compiling import compiled
 from vindeby.wake.gathering import gathering_of_thread
@@ -27,6 +28,8 @@ from vindeby.wake.gathering import gathering_of_thread
 COMPILING = "compiling the wake model, once for this machine"
 """The stage of a task while machine code is made that is kept on disk."""
 WAITING = "waiting for another worker to compile the wake model"
+_OF_METHOD = ("method", "vary", "run")
+"""Fields that a problem does not depend on."""
 
 
 class SearchMethod:
@@ -35,13 +38,15 @@ class SearchMethod:
     def __init__(self, campaign: Campaign, progress: Callable[..., None] = lambda *_: None) -> None:
         self._campaign, self._progress = campaign, progress
         # Now, as PyWake replaces functions of NumPy when it is imported, and no task may.
-        load_engine(campaign)
-        self._pipeline = pipeline_of(campaign)
-        self._words = " -> ".join(step.title for step in campaign.method)
-        self._engine = engine_name(campaign)
-        self._by_price = campaign.objective is not None and campaign.objective.is_priced_by_state
-        foreign = campaign.wake.pywake or campaign.wake.floris
-        self._warm = foreign is not None  # there is nothing to compile that takes long
+        for variant in campaign.distinct("wake"):
+            load_engine(variant)
+        self._engine_names = {id(one.wake): engine_name(one) for one in campaign.distinct("wake")}
+        for variant in campaign.distinct("method"):
+            pipeline_of(variant)  # what cannot be used is found before any task runs
+        self._starts = Starts(campaign) if has_starts(campaign) else None
+        self._problem: tuple[object, LayoutProblem] | None = None
+        self._warm = set[object]()
+        """Wake models and methods whose kernels are compiled."""
 
     def prepare(self, cell: Cell) -> Solve:
         """Set up the farm, its wakes and whatever its seeds share.
@@ -49,48 +54,95 @@ class SearchMethod:
         The first time, one search is made and forgotten: compiling the kernels, or loading them, can take a
         minute, and no task's time limit shall pay for that.
         """
+        campaign = self._campaign.of(cell)
+        steps, engine = [step.title for step in campaign.method], self._engine_names[id(campaign.wake)]
         with compiled.watched(self._on_compiling):
-            method = method_of(self._campaign, cell, self._pipeline)
-            problem = problem_of(self._campaign, cell)
-            report = Report(names=[step.title for step in self._campaign.method], farm=problem.farm)
+            method = method_of(campaign, cell, pipeline_of(campaign))
+            problem = self._problem_of(campaign, cell)
+            report = Report(names=steps, farm=problem.farm)
             problem = replace(problem, report=report)
-            search = _stated(problem, method.prepare(problem), self._by_price)
-            if not self._warm:
-                self._warm_up(problem, method, search)
-                self._warm = True
+            search = self._search_of(campaign, method, problem)
+            kind = id(campaign.wake), id(campaign.method)
+            foreign = campaign.wake.pywake or campaign.wake.floris  # where nothing to compile takes long
+            if foreign is None and kind not in self._warm:
+                brief, seed = method.brief(), self._campaign.seeds[0]
+                with self._warmed_up(problem):
+                    short = search if brief == method else self._search_of(campaign, brief, problem)
+                    short(seed, self._start(cell, seed))
+                self._warm.add(kind)
         report.tell = self._progress
         if not isinstance(method, Pipeline):  # it repeats its steps, nobody knows how often
             report.tell = lambda *how_far: self._progress(*how_far[:-1], None)
         type_indices = np.array(cell.type_indices) if cell.mix else None
-        return lambda task: result_of(search(task.seed, None), self._words, self._engine, type_indices)
 
-    def _warm_up(self, problem: LayoutProblem, method: Method, search: Search) -> None:
+        def solve(task: Task) -> TaskResult:
+            found = search(task.seed, self._start(cell, task.seed))
+            return result_of(found, " -> ".join(steps), engine, type_indices)
+
+        return solve
+
+    def _search_of(self, campaign: Campaign, method: Method, problem: LayoutProblem) -> Search:
+        """The search of a method; where one objective decides, it returns its start rather than anything worse."""
+        search, objective = method.prepare(problem), campaign.objective
+        has_rivals = objective is not None and (objective.against or objective.over == "regret")
+        by_price = objective is not None and objective.is_priced_by_state
+        if self._starts is not None and not has_rivals:
+            search = _never_worse(problem, search, by_price)
+        return _stated(problem, search, by_price)
+
+    def _start(self, cell: Cell, seed: int) -> Layout | None:
+        start = None if self._starts is None else self._starts.of(cell, seed)
+        return None if start is None else start.layout
+
+    def _problem_of(self, campaign: Campaign, cell: Cell) -> LayoutProblem:
+        """Return the problem of a cell; that of the cell before, where only the method differs."""
+        sections = (getattr(campaign, name) for name in type(campaign).model_fields if name not in _OF_METHOD)
+        key = (cell.farm_idx, cell.type_idx, *map(id, sections))
+        if self._problem is None or self._problem[0] != key:
+            self._problem = None
+            self._problem = key, problem_of(campaign, cell)
+        return self._problem[1]
+
+    @contextlib.contextmanager
+    def _warmed_up(self, problem: LayoutProblem) -> Iterator[None]:
         """Compile what a search needs, or load it: first an energy, unless another worker is compiling that already."""
         with (
             contextlib.suppress(compiled.CompiledElsewhereError),
             compiled.watched(self._on_compiling, waits=False),
         ):
             problem.aep(_along_a_line(problem))
-        brief = method.brief()
         with contextlib.suppress(TaskError):  # this seed may be the one that finds no layout
-            short = search if brief == method else _stated(problem, brief.prepare(problem), self._by_price)
-            short(self._campaign.seeds[0], None)
+            yield
 
     def _on_compiling(self, what: str) -> None:
         self._progress(COMPILING if what == "compiling" else WAITING)
 
 
 def _along_a_line(problem: LayoutProblem) -> Layout:
-    """As many turbines as are searched for, from one corner of the area to the other."""
     west, south, east, north = problem.boundary.bounds
     types = problem.types_in_order()
     return Layout(np.linspace(west, east, len(types)), np.linspace(south, north, len(types)), types)
 
 
-def _stated(problem: LayoutProblem, search: Search, by_price: bool) -> Search:
-    """The search with its energy as it is stated; the one that it searched by, if not ``by_price``, beside it."""
+def _never_worse(problem: LayoutProblem, search: Search, by_price: bool) -> Search:
+    searched = by_price or problem.stated is None or isinstance(problem.stated, ScenarioFarm)
+    aep_of = problem.aep if searched else problem.stated_aep
+    sign = 1.0 if problem.valuation is None else problem.valuation.sign
 
-    def run(seed: int, start: Layout | None = None) -> Found:
+    def run(seed: int, start: Layout | None = None) -> Result:
+        found = search(seed, start)
+        if start is None:
+            return found
+        before, after = (sign * problem.objective(one, aep_of(one)) for one in (start, found.layout))
+        return found if after >= before else replace(found, layout=start, aep_gwh=problem.aep(start))
+
+    return run
+
+
+def _stated(problem: LayoutProblem, search: Search, by_price: bool) -> Search:
+    """Return the search with its stated energy, and the energy that it searched by beside it unless ``by_price``."""
+
+    def run(seed: int, start: Layout | None = None) -> Result:
         found = search(seed, start)
         if problem.stated is None and gathering_of_thread() is None:
             return found
@@ -106,7 +158,7 @@ def _stated(problem: LayoutProblem, search: Search, by_price: bool) -> Search:
     return run
 
 
-def result_of(found: Found, search: str, engine: str, type_indices: IntArray | None) -> Result:
+def result_of(found: Result, search: str, engine: str, type_indices: IntArray | None) -> TaskResult:
     """What a search found, with the numbers of its types in the campaign (``type_indices``) where there are several."""
     arrays: dict[str, NDArray[Any]] = {
         **found.arrays,
@@ -127,4 +179,4 @@ def result_of(found: Found, search: str, engine: str, type_indices: IntArray | N
         "search_status": found.status,
         "evaluations": found.evaluations,
     }
-    return Result(arrays, attributes)
+    return TaskResult(arrays, attributes)

@@ -119,7 +119,6 @@ def whole_lines(
 
 
 def _bounded(value: Any) -> Any:
-    """Plain data with every text cut to a bounded size."""
     if isinstance(value, str):
         return bounded(value)
     if isinstance(value, dict):
@@ -139,7 +138,6 @@ class WorkerState:
     silent_s: float
     memory: int
     node: str = ""
-    """The machine that it runs on."""
     job: str = ""
     """The batch job that it belongs to; empty where there is none."""
     progress: dict[str, Any] = field(default_factory=dict)

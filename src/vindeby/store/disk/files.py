@@ -15,7 +15,7 @@ import math
 import os
 import stat
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
@@ -116,6 +116,16 @@ def refuse_special(path: Path) -> None:
         raise InputError(f"{path}: this is {kind}, not a regular file; name an HDF5 file")
 
 
+_OTHER_FORMATS = {".csv", ".geojson", ".json", ".npy", ".npz", ".tsv", ".txt", ".xlsx", ".yaml", ".yml"}
+
+
+def refuse_other_formats(path: Path) -> None:
+    """InputError where something other than an HDF5 file was named; one that is damaged or does not exist passes."""
+    refuse_special(path)
+    if path.suffix.lower() in _OTHER_FORMATS and path.is_file():
+        raise InputError(f"{path}: is named as a {path.suffix} file; name an HDF5 file, such as layouts.h5")
+
+
 def open_regular(path: Path, most: float = math.inf) -> int:
     """A descriptor to read a regular file of at most so many bytes; NotRegularError for all else, without waiting."""
     _check(path, path.stat(), most)
@@ -126,6 +136,28 @@ def open_regular(path: Path, most: float = math.inf) -> int:
         os.close(descriptor)
         raise
     return descriptor
+
+
+def stored_ranges(descriptor: int) -> Iterator[tuple[int, int]]:
+    """Yield from where to where a file has bytes on the disk; what is between them are holes, which read as zeros."""
+    end, size = 0, os.fstat(descriptor).st_size
+    while end < size:
+        try:
+            start = os.lseek(descriptor, end, os.SEEK_DATA)
+        except OSError as error:
+            if error.errno == errno.ENXIO:
+                return
+            raise
+        end = os.lseek(descriptor, start, os.SEEK_HOLE)
+        yield start, end
+
+
+def read_fully(descriptor: int, length: int, offset: int) -> bytes:
+    """All the bytes there are, up to ``length``; a system call may give fewer."""
+    parts = [os.pread(descriptor, length, offset)]
+    while parts[-1] and (got := sum(map(len, parts))) < length:
+        parts.append(os.pread(descriptor, length - got, offset + got))
+    return b"".join(parts)
 
 
 def open_bounded(path: Path, most: int = _LARGEST) -> BinaryIO:
@@ -336,12 +368,12 @@ def publish_bytes(
     raise AssertionError
 
 
-def storage_error(error: OSError, target: Path, needed: int, attempts: int) -> StorageError:
+def storage_error(error: OSError, target: Path, needed: int = 0, attempts: int = 1) -> StorageError:
     """What a user needs to know when the disk keeps refusing: for want of space the folder, else the file."""
     reason = error.strerror or str(error)
-    tries = f" after {attempts} attempts" if error.errno in _TRANSIENT else ""
+    tries = f" after {attempts} attempts" if error.errno in _TRANSIENT and attempts > 1 else ""
     where = Path(error.filename or target)
-    free, remedy = _room(target.parent, needed)
+    free, remedy = _room(target.parent, needed, is_full=error.errno == errno.ENOSPC)
     if error.errno in {errno.ENOSPC, errno.EDQUOT}:
         where = target.parent
     elif error.errno == errno.EFBIG:
@@ -358,8 +390,7 @@ def storage_error(error: OSError, target: Path, needed: int, attempts: int) -> S
     )
 
 
-def _room(folder: Path, needed: int) -> tuple[str, str]:
-    """What is left on the file system of a folder, and what to do about it."""
+def _room(folder: Path, needed: int, *, is_full: bool) -> tuple[str, str]:
     remedy = "make room there"
     place = folder
     while not place.exists() and place != place.parent:
@@ -367,12 +398,18 @@ def _room(folder: Path, needed: int) -> tuple[str, str]:
     try:
         status = os.statvfs(place)
     except OSError:
-        return f"{needed} bytes are needed", remedy
-    free = f"{status.f_bavail * status.f_frsize} bytes are free, {needed} are needed"
+        return f"{needed:,} bytes are needed", remedy
+    available = status.f_bavail * status.f_frsize
+    free = f"{available:,} bytes are free"
     if status.f_files and status.f_favail < _FEW_INODES:
         used = f"{status.f_favail} of the {status.f_files} files (inodes) that it can hold are left"
-        return f"out of inodes: {used}; {free}", "delete files there that nobody needs, of whatever size"
-    return free, remedy
+        return (
+            f"out of inodes: {used}; {free}, {needed:,} are needed",
+            "delete files there that nobody needs, of whatever size",
+        )
+    if needed > available:
+        return f"{free}, {needed:,} are needed", remedy
+    return f"{free}, more are needed" if is_full else free, remedy
 
 
 _LONGEST_NAME = 255
@@ -447,7 +484,6 @@ def _limit(folder: Path, name: str, usual: int) -> int:
 
 
 def _kind(path: Path) -> str:
-    """What stands there if it is not a plain file; empty where nothing does."""
     try:
         mode = path.stat().st_mode
     except FileNotFoundError:

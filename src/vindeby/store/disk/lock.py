@@ -7,12 +7,13 @@ run.lock/held-TOKEN-COUNT      the process that chose TOKEN holds it and has ren
 The state is the name of the only file in a directory, which is changed by renaming that file: a compare-and-swap, on a
 network too, of which exactly one of several processes succeeds, however long each pauses between looking and renaming.
 No state ever comes back, because every name holds a fresh random number or a higher count. The directory appears with
-its file in it, by renaming a prepared one. Who holds a lock is in a small file beside it for each token, written before
-the token becomes the lock's state.
+its file in it, by renaming a prepared one. Who holds a lock is in a small file beside it for each token, its claim,
+written before the token becomes the lock's state and removed when its owner gives the lock back.
 
 The owner renews the lock every few seconds from a thread. It is taken over from
 
 - an owner that is known to be gone, a process of this machine: at once;
+- nobody: the claim is gone because its owner gave the lock back, but a full disk refused to rename the state: at once;
 - an owner that may live elsewhere (another machine, another container): when it was not renewed for ``Lease.stale_s``;
 - whoever holds it, when the user says so (``take_over``).
 
@@ -117,7 +118,8 @@ def create_state(path: Path) -> None:
         (prepared / LockState.free().name).touch()
         prepared.rename(path)
     except OSError as error:
-        if error.errno not in {errno.EEXIST, errno.ENOTEMPTY}:
+        # The lock is there; whoever holds it may have removed what was prepared (``remove_abandoned``).
+        if error.errno not in {errno.EEXIST, errno.ENOTEMPTY, errno.ENOENT}:
             raise
     finally:
         shutil.rmtree(prepared, ignore_errors=True)
@@ -203,7 +205,6 @@ _ABANDONED_AFTER_S = 24 * 3600.0
 
 
 def _describe(owner: Identity, path: Path, purpose: str) -> str:
-    """For messages: who, what for, since when, and when it last gave a sign of life."""
     text = f"{owner} holds it ({purpose})"
     if owner.since:
         text += f" since {time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime(owner.since))}"
@@ -232,29 +233,39 @@ def write_claim(path: Path, token: str) -> Path:
     return claim
 
 
-def read_claim(claim: Path) -> Identity:
-    """Who is behind a token, with the time since when; an unknown process when the file cannot be understood."""
+def read_claim(claim: Path) -> Identity | None:
+    """Return who is behind a token; None without a claim, an unknown process when it cannot be understood."""
     try:
         data = parse_json(read_bounded(claim))
         return Identity.from_json({**data, "since": data.get("acquired", data["since"])})
+    except FileNotFoundError:
+        return None
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return UNKNOWN
 
 
 def remove_abandoned(path: Path, keep: str) -> None:
-    """Delete what processes left that died while they took the lock; only for who holds it."""
+    """Delete what processes left that died while they took the lock; only the owner of the lock may.
+
+    A process that is taking it may lose what it has written: it finds the lock held, and tries again.
+    """
     start = f".{path.name}."
     for left in path.parent.iterdir():
         if not left.name.startswith(start) or left == claim_path(path, keep):
             continue
-        try:
-            old = time.time() - left.stat().st_mtime > _ABANDONED_AFTER_S
-        except OSError:
-            continue
-        if left.suffix == ".new" and old:
+        if left.suffix == ".new":
             shutil.rmtree(left, ignore_errors=True)
-        elif left.suffix == ".json" and (old or read_claim(left).is_dead):
-            left.unlink(missing_ok=True)
+        elif left.suffix == ".json":
+            owner = read_claim(left)
+            if owner is UNKNOWN or (owner is not None and (owner.is_dead or _is_old(left))):
+                left.unlink(missing_ok=True)
+
+
+def _is_old(path: Path) -> bool:
+    try:
+        return time.time() - path.stat().st_mtime > _ABANDONED_AFTER_S
+    except OSError:
+        return False
 
 
 class LeasedFiles(Files):
@@ -356,11 +367,10 @@ class Lock:
             claim, mine, self._state = claim_path(self.path, self.token), self._state, None
             try:
                 swap_state(self.path, mine, LockState.free())
-            finally:  # without it, a lock that the disk does not let go of is taken over as one of an unknown owner
+            finally:  # without it, a lock that the disk does not let go of is nobody's
                 claim.unlink(missing_ok=True)
 
     def _wait(self, swap: Callable[[LockState], bool]) -> None:
-        """Until ``swap`` from a state that may be left has succeeded."""
         deadline = time.monotonic() + self._wait_s
         watch = Watch(self.path, self._lease)
         first: str | None = None
@@ -378,12 +388,10 @@ class Lock:
                 time.sleep(_POLL_S)
 
     def _may_take(self, state: LockState, watch: Watch, deadline: float, *, asked: bool) -> bool:
-        """May it be taken from its owner? BusyError when it may not and there is no more time."""
+        """May the lock be taken from its owner? Raises BusyError if it may not when the deadline has passed."""
         owner = read_claim(claim_path(self.path, state.token))
-        if owner.is_dead:
+        if owner is None or owner.is_dead:
             return True
-        if owner is UNKNOWN and read_state(self.path) != state:
-            return False  # it was given back just now
         sign = Sign.ALIVE if owner.is_alive else watch.look(state)
         if asked or sign is Sign.STALE:
             self._say(f"{self.path}: {_describe(owner, self.path, self.purpose)}; it is taken over")
@@ -404,7 +412,6 @@ class Lock:
         return False
 
     def _enter(self, old: LockState) -> bool:
-        """Become the owner, if the state is still ``old``."""
         mine = LockState.held(uuid.uuid4().hex)
         claim = write_claim(self.path, mine.token)
         done = False
@@ -418,7 +425,8 @@ class Lock:
             self._ended.clear()
             self._lost.clear()
             if old.token:
-                claim_path(self.path, old.token).unlink(missing_ok=True)
+                with contextlib.suppress(OSError):
+                    claim_path(self.path, old.token).unlink(missing_ok=True)
         return done
 
     def _beat(self) -> None:
@@ -429,7 +437,7 @@ class Lock:
                     return
 
     def _renew(self) -> bool:
-        """One heartbeat: whether the lock is still ours."""
+        """Write one heartbeat; return whether the lock is still ours."""
         with self._renewing:
             if self._state is None or self.is_lost:
                 return False

@@ -9,6 +9,7 @@ import contextlib
 import os
 import secrets
 import shutil
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,6 +20,9 @@ from vindeby.store.disk.run_directory import RunDirectory
 
 _REMOVE = "name another file, or remove this one"
 _FORCE = "name another one with -o, or replace it with --force"
+
+_REMOVALS, _PAUSE_S = 20, 0.1
+"""Threads of a library may go on writing into a folder for a moment after an error."""
 
 
 def write_file(path: Path, data: bytes, *, replace: bool = True) -> None:
@@ -81,7 +85,11 @@ def new_folder(
             _swap(temporary, path)
             Files().fsync_directory(path.parent)
     finally:
-        shutil.rmtree(temporary, ignore_errors=True)
+        for _ in range(_REMOVALS if temporary.exists() else 0):
+            shutil.rmtree(temporary, ignore_errors=True)
+            time.sleep(_PAUSE_S)
+            if not temporary.exists():
+                break
 
 
 def _refuse_folder(path: Path, replace: bool, replaceable: Callable[[Path], bool]) -> None:
@@ -114,7 +122,6 @@ def _beside(path: Path) -> Path:
 
 
 def _rename_to_new(temporary: Path, path: Path) -> None:
-    """Give the file its name, unless another process has made one of this name meanwhile."""
     try:
         os.link(temporary, path)
     except FileExistsError:
@@ -127,7 +134,7 @@ def _rename_to_new(temporary: Path, path: Path) -> None:
 
 
 def _swap(temporary: Path, path: Path) -> None:
-    """Put a folder in place; an earlier one steps aside first, and is back when that fails."""
+    """Put a folder in place; an earlier one is renamed first, and renamed back if that fails."""
     if not path.exists():
         temporary.rename(path)
         return
@@ -143,7 +150,6 @@ def _swap(temporary: Path, path: Path) -> None:
 
 @contextmanager
 def _disk_errors(path: Path) -> Iterator[None]:
-    """What the file system refuses, as an error with a remedy."""
     try:
         yield
     except (ArgumentError, StorageError):
@@ -153,4 +159,4 @@ def _disk_errors(path: Path) -> Iterator[None]:
             f"{path}: cannot be written: {error.strerror}; name a place in a folder of yours"
         ) from None
     except OSError as error:
-        raise storage_error(error, path, 0, 1) from error
+        raise storage_error(error, path) from error

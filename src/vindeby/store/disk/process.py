@@ -75,7 +75,7 @@ class Identity:
 
 @lru_cache(maxsize=4)
 def _identity(pid: int) -> Identity:
-    """Remembered per process number, so that a forked child gets its own token."""
+    """Return this process, cached per process number so that a forked child gets its own token."""
     return Identity(_host(), _boot(), pid, _started(pid) or "", uuid.uuid4().hex[:8], time.time())
 
 
@@ -85,7 +85,6 @@ def _host() -> str:
 
 @lru_cache(maxsize=1)
 def _boot() -> str:
-    """Which boot of the machine, and which process namespace."""
     try:
         boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
         return f"{boot}/{Path('/proc/self/ns/pid').readlink()}"
@@ -94,7 +93,7 @@ def _boot() -> str:
 
 
 def _booted_at() -> float:
-    """When this machine started, in seconds since 1970; 0 when that cannot be known."""
+    """Return when this machine started, in seconds since 1970; 0 if that is unknown."""
     try:
         lines = Path("/proc/stat").read_text().splitlines()
         return next(float(line.split()[1]) for line in lines if line.startswith("btime"))
@@ -103,7 +102,7 @@ def _booted_at() -> float:
 
 
 def _started(pid: int) -> str | None:
-    """When a process started, in the kernel's ticks; empty when that is hidden, None when there is no such process."""
+    """Return when a process started, in the kernel's ticks; empty if hidden, None if there is no such process."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_text()
     except OSError:  # none, or one of another user that /proc hides, or no /proc
@@ -113,7 +112,7 @@ def _started(pid: int) -> str | None:
 
 
 def _exists(pid: int) -> str | None:
-    """Only whether there is such a process: empty if so."""
+    """Return an empty text if the process exists, else None."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:

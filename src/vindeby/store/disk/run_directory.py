@@ -44,13 +44,12 @@ from vindeby.store.disk.lock import Lock
 from vindeby.store.disk.process import Identity
 from vindeby.text import parse_json
 
+SHARD_SUFFIX = ".shard"
 _ABANDONED_AFTER_S = 24 * 3600.0
 _numbers = itertools.count()
 
 
 class _Below:
-    """A path in the run directory, by its name there."""
-
     def __init__(self, name: str) -> None:
         self._name = name
 
@@ -80,7 +79,6 @@ class RunDirectory:
     campaign_file = _Below("campaign.yaml")
     """The campaign as it was when the run began."""
     shards = _Below("shards")
-    """Published results."""
     logs = _Below("logs")
     """One log per worker."""
     events = _Below("events")
@@ -104,22 +102,28 @@ class RunDirectory:
             for part in (self.shards, self.logs, self.events, self.quarantine, self.audit):
                 make_directories(files or Files(), part, self.path.parent)
         except OSError as error:
-            raise storage_error(error, self.path, 0, 1) from error
+            raise storage_error(error, self.path) from error
         return self
 
     def freeze_campaign(self, text: str) -> None:
         """Keep the text of the campaign, replacing an older one; a former text is kept too."""
         former = self.campaign_text()
         if former is not None and former != text:
-            self._keep_former(former)
+            self.keep_former(former)
         replace_text(self.campaign_file, text, self.path.parent)
 
-    def _keep_former(self, text: str) -> None:
+    def keep_former(self, text: str) -> None:
         """Each text once, named by when it was replaced and by its digest."""
         digest = hashlib.sha256(text.encode()).hexdigest()[:12]
         if not any(self.campaigns.glob(f"*-{digest}.yaml")):
             stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
             replace_text(self.campaigns / f"{stamp}-{digest}.yaml", text, self.path.parent)
+
+    def former_texts(self) -> Iterator[str]:
+        """Give the texts that the campaign had before, the latest first; what cannot be read is left out."""
+        for path in sorted(self.campaigns.glob("*.yaml"), reverse=True):
+            with contextlib.suppress(OSError, UnicodeDecodeError):
+                yield read_bounded(path).decode()
 
     def campaign_text(self) -> str | None:
         """The frozen campaign, if there is one."""
@@ -130,8 +134,18 @@ class RunDirectory:
         return [Path(name) for name in self.shard_names()]
 
     def shard_names(self) -> list[str]:
-        """The same as text, for those who look again and again: making paths of thousands takes its time."""
-        return sorted(name for name in _files_below(self.shards) if name.endswith(".h5"))
+        """The same as text, for those who look again and again: making paths of thousands takes its time.
+
+        InputError where there are shards of a vindeby that was never released, which wrote them as HDF5 files.
+        """
+        names = sorted(_files_below(self.shards))
+        old = next((name for name in names if name.endswith(".h5")), None)
+        if old is not None:
+            raise InputError(
+                f"{old}: is a shard of an older vindeby, which this version does not read; finish the run with the "
+                f"vindeby that began it, or save its results: `vindeby salvage {self.shards} -o NEW.h5`"
+            )
+        return [name for name in names if name.endswith(SHARD_SUFFIX)]
 
     def temporary_paths(self) -> list[Path]:
         """Shards that somebody is writing, or was when they died."""
@@ -202,7 +216,7 @@ def _text_if_any(path: Path) -> str | None:
 
 
 def _abandoned(path: Path) -> bool:
-    """Is the writer of this temporary shard known to be dead, or was it silent for a day elsewhere?"""
+    """Is the writer of this temporary shard dead or, on another machine, has it been silent for a day?"""
     try:
         host, pid, _, _ = path.parent.name.rsplit("-", 3)
         _, _, started, _ = path.name.split(".", 3)
@@ -214,11 +228,11 @@ def _abandoned(path: Path) -> bool:
         return False
 
 
-SUFFIXES = frozenset({".h5", ".hdf5", ".he5"})
+SUFFIXES = frozenset({".h5", ".hdf5", ".he5", SHARD_SUFFIX})
 
 
 def hdf5_files(folder: Path) -> list[Path]:
-    """Everything below a folder that is named like an HDF5 file, in a fixed order."""
+    """Everything below a folder that is named like an HDF5 file or a shard, in a fixed order."""
     return sorted(path for path in folder.rglob("*") if path.suffix in SUFFIXES and path.is_file())
 
 

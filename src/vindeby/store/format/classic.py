@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 from vindeby.errors import StorageError
 from vindeby.store.format.file_format import SAMPLE, Content, FileFormat
 from vindeby.store.format.record import Record
-from vindeby.store.format.root import MARKS, Addition, ArrayAttributes, array_attributes
-from vindeby.store.format.rows import Schema, Segment, array_field, attribute_field, checksum_of
+from vindeby.store.format.root import MARKS, ArrayAttributes, array_attributes
+from vindeby.store.format.rows import Schema, Segment, array_field, attribute_field, checksum_of, gathered
 from vindeby.store.format.seal import SealedFile, open_sealed
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class ClassicFormat(FileFormat):
     def _write_records(self, file: h5py.File, content: Content, tail: BinaryIO) -> dict[str, Any]:
         writer = _GroupWriter(file, array_attributes(content.root))
         chunks = []
-        for segment in content.segments:
+        for segment in gathered(content.segments):
             schema = segment.schema
             widths = {name: segment.rows.dtype[name].itemsize for name in schema.text_fields}
             for start in range(0, len(segment), CHUNK_ROWS):
@@ -55,19 +55,12 @@ class ClassicFormat(FileFormat):
         import h5py  # only here: what is sealed is read without HDF5, and need not wait for it
 
         with open_sealed(path) as sealed:
-            directory = sealed.seal.directory
-        added = [Addition.from_json(entry) for entry in directory.get("additions", ())]
-        objects = {one.name for one in added if not one.owner and not one.attribute}
-        changed = {one.record for one in added}
+            count = sealed.seal.directory["count"]
         with h5py.File(path, "r", locking=False) as file:
-            names = [name for name in file if name not in objects]
-            if len(names) != directory["count"]:
-                raise StorageError(
-                    f"{path}: HDF5 sees {len(names)} groups, not {directory['count']}; nothing was changed"
-                )
+            names = list(file)
+            if len(names) != count:
+                raise StorageError(f"{path}: HDF5 sees {len(names)} groups, not {count}; nothing was changed")
             for name in names[:: max(1, len(names) // SAMPLE)]:
-                if name in changed:
-                    continue  # it has more than its own fields
                 record, stated = read_group(name, file[name])
                 if checksum_of(record) != stated:
                     raise StorageError(f"{path}: HDF5 reads other values for {name} than were merged")
@@ -148,7 +141,7 @@ class _GroupWriter:
         self._created.set_obj_track_times(False)
 
     def write(self, segment: Segment) -> dict[str, NDArray[np.uint64]]:
-        """Write every row; for each array that has elements, the addresses of its data.
+        """Write every row; return the addresses of the data of each array that has elements.
 
         The first group is copied for each other row while it holds only what all have in common, and the rest is then
         written into each: this takes half of the time that making each group takes.
@@ -186,7 +179,6 @@ class _GroupWriter:
         return {array_field(name.decode()): addresses[number] for number, (name, *_) in enumerate(arrays)}
 
     def _first_group(self, key: bytes, schema: Schema, attributes: list[tuple[Any, ...]]) -> Any:
-        """A group with all datasets and attributes, whose values are still to be written."""
         group = self._h5.h5g.create(self._file.id, key)
         for name, dtype, shape in schema.arrays:
             kind = self._h5.h5t.py_create(np.dtype(dtype), logical=True)
@@ -201,7 +193,7 @@ class _GroupWriter:
         return group
 
     def _attribute(self, values: NDArray[Any]) -> tuple[Any, Any, NDArray[Any]]:
-        """Type in the file, type in memory and values of an attribute."""
+        """Return an attribute's type in the file, its type in memory and its values."""
         if values.dtype.kind == "S":
             return self._text, self._text_object, values.astype(object)
         kind = self._h5.h5t.py_create(values.dtype, logical=True)
@@ -209,5 +201,4 @@ class _GroupWriter:
 
 
 def _is_constant(column: NDArray[Any]) -> bool:
-    """Has every row the same bytes?"""
     return column.tobytes() == column[:1].tobytes() * len(column)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import tempfile
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar
@@ -21,7 +21,6 @@ from numpy.typing import NDArray
 from vindeby.errors import StorageError
 from vindeby.store.disk.files import CarefulFile
 from vindeby.store.format.record import Attribute
-from vindeby.store.format.root import Addition
 from vindeby.store.format.rows import Schema, Segment
 from vindeby.store.format.seal import SealedFile, seal_file
 
@@ -44,8 +43,6 @@ class Content:
     widths: Mapping[str, int]
     root: Mapping[str, Attribute]
     segments: Iterable[Segment]
-    carry: Callable[[], Sequence[Addition]] = tuple
-    """Called when the HDF5 part of the file is closed and not sealed yet: copies what others added, and returns it."""
 
 
 class FileFormat(ABC):
@@ -61,7 +58,6 @@ class FileFormat(ABC):
             with tempfile.TemporaryFile(dir=path.parent) as tail:
                 with _new_file(path, content.root) as file:
                     places = self._write_records(file, content, tail)
-                additions = [one.to_json() for one in content.carry()]
                 end = path.stat().st_size
                 for chunk in places.get("chunks", ()):
                     chunk["offset"] += end
@@ -72,7 +68,6 @@ class FileFormat(ABC):
                     "count": content.count,
                     "root": dict(content.root),
                     "schemas": [schema.to_json() for schema in content.schemas],
-                    **({"additions": additions} if additions else {}),
                     **places,
                 }
                 seal_file(path, directory, tail)
@@ -83,7 +78,7 @@ class FileFormat(ABC):
 
     @abstractmethod
     def _write_records(self, file: h5py.File, content: Content, tail: BinaryIO) -> dict[str, Any]:
-        """Write every record; what the directory says of their places.
+        """Write every record; return their places for the directory.
 
         ``tail`` takes what stands behind the HDF5 part; the offsets of ``chunks`` count from its beginning.
         """

@@ -1,10 +1,15 @@
-"""The two file formats of OUT.h5: ``classic``, a group per record, and ``table``, a column per name."""
+"""Files that vouch for their own bytes: shards, and OUT.h5 in its formats ``classic`` and ``table``."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
+from pathlib import Path
+from typing import TypeAlias
 
 from vindeby.errors import ArgumentError
 from vindeby.store.format.classic import ClassicFormat
 from vindeby.store.format.file_format import FileFormat
+from vindeby.store.format.rows import Segment
+from vindeby.store.format.seal import SealedFile, directory_errors
+from vindeby.store.format.shard import ShardFile, is_shard
 from vindeby.store.format.table import TableFormat
 
 FILE_FORMATS: Mapping[str, FileFormat] = {"classic": ClassicFormat(), "table": TableFormat()}
@@ -17,3 +22,34 @@ def file_format_named(name: str) -> FileFormat:
             f"--format: there is no file format {name!r}; there are: {', '.join(FILE_FORMATS)}"
         )
     return FILE_FORMATS[name]
+
+
+VerifiedFile: TypeAlias = SealedFile | ShardFile
+"""A file that hands out only bytes that it vouches for."""
+
+
+def open_verified(path: Path) -> VerifiedFile | None:
+    """Open a shard or a sealed database; None where nothing vouches for the file."""
+    return ShardFile.open(path) if is_shard(path) else SealedFile.open(path)
+
+
+def chunk_count(file: VerifiedFile) -> int:
+    """How many chunks of records a file has."""
+    if isinstance(file, ShardFile):
+        return 1
+    directory = file.seal.directory
+    return FILE_FORMATS[directory["layout"]].chunk_count(directory)
+
+
+def read_chunk(file: VerifiedFile, number: int, fields: Collection[str] | None = None) -> list[Segment]:
+    """One chunk of a file; its rows may lack other ``fields`` than those that are named, if any are."""
+    if isinstance(file, ShardFile):
+        return file.segments()
+    with directory_errors(file.path):
+        return FILE_FORMATS[file.seal.directory["layout"]].read_chunk(file, number, fields)
+
+
+def iterate(file: VerifiedFile) -> Iterator[Segment]:
+    """Every segment of a file."""
+    for number in range(chunk_count(file)):
+        yield from read_chunk(file, number)

@@ -13,8 +13,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from numpy.typing import NDArray
@@ -77,62 +76,18 @@ Names = tuple[frozenset[str], frozenset[str]]
 """The names of the arrays and of the attributes of one kind of record."""
 
 
-@dataclass(frozen=True, order=True)
-class Addition:
-    """An object or attribute that others added to ``owner``, which is one of vindeby's own objects.
-
-    ``owner`` is a path without a leading slash; the empty one is the root.
-    """
-
-    owner: str
-    name: str
-    attribute: bool = False
-
-    def __str__(self) -> str:
-        if self.attribute:
-            return f"{self.owner}@{self.name}"
-        return f"{self.owner}/{self.name}" if self.owner else self.name
-
-    @property
-    def record(self) -> str:
-        """The first part of its owner: in the classic format the record that it was added to."""
-        return self.owner.partition("/")[0]
-
-    def to_json(self) -> list[Any]:
-        """For the directory of a seal and for the guarded child."""
-        return [self.owner, self.name, self.attribute]
-
-    @classmethod
-    def from_json(cls, data: list[Any]) -> Addition:
-        """Back from JSON."""
-        owner, name, attribute = data
-        return cls(str(owner), str(name), bool(attribute))
-
-
-def description(root: Iterable[str], schemas: Iterable[Schema], counts: Sequence[int] = ()) -> str:
-    """The value of ``own_fields`` for a file with these root attributes and records.
-
-    ``counts`` are the numbers of rows that a table had when others added to it, by which their columns are known.
-    """
+def description(root: Iterable[str], schemas: Iterable[Schema]) -> str:
+    """Return the value of ``own_fields`` for a file with these root attributes and records."""
     kinds = {
         (tuple(name for name, _, _ in schema.arrays), tuple(name for name, _ in schema.attributes))
         for schema in schemas
     }
     records = [{"arrays": arrays, "attributes": attributes} for arrays, attributes in sorted(kinds)]
-    rows = {"row_counts": sorted(set(counts))} if counts else {}
-    return json.dumps({"root": sorted({*root, OWN_FIELDS}), "records": records, **rows})
-
-
-def row_counts(root: Mapping[str, Attribute]) -> list[int]:
-    """How many rows the table had each time when others added to it."""
-    try:
-        return [int(count) for count in parse_json(str(root[OWN_FIELDS])).get("row_counts", [])]
-    except (KeyError, TypeError, ValueError, AttributeError):
-        return []
+    return json.dumps({"root": sorted({*root, OWN_FIELDS}), "records": records})
 
 
 def described(root: Mapping[str, Attribute]) -> tuple[frozenset[str], list[Names]] | None:
-    """What a file's ``own_fields`` says: the root's names and the kinds of records; None where it says nothing."""
+    """Return the root's names and the kinds of records that ``own_fields`` states; None if it states none."""
     try:
         data = parse_json(str(root[OWN_FIELDS]))
         kinds = [(frozenset(kind["arrays"]), frozenset(kind["attributes"])) for kind in data["records"]]
@@ -162,22 +117,6 @@ def own_record(
                 if checksum_of(record) == checksum:
                     return record
     return None
-
-
-KNOWN = frozenset(
-    {
-        "campaign",
-        "format_version",
-        "grid_size",
-        "layout",
-        "random_pct",
-        "root_checksum",
-        "successful_configs",
-        "total_configs",
-        "version",
-    }
-)
-"""The root attributes that a database of vindeby always or often has."""
 
 
 def root_checksum(root: Mapping[str, Attribute]) -> str:

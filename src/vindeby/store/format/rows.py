@@ -86,6 +86,8 @@ def check_array(name: str, dtype: str, shape: Sequence[int]) -> None:
 
 @lru_cache(maxsize=256)  # making a type takes longer than reading a small shard
 def _row_type(schema: Schema, *widths: int) -> np.dtype[Any]:
+    if min(widths) < 1:
+        raise ValueError(f"the widths of texts are {widths!r:.200}")
     texts = {name: f"S{width}" for name, width in zip(schema.text_fields, widths, strict=True)}
     fields: list[tuple[Any, ...]] = [(name, texts[name]) for name in ("key", "fingerprint", "status")]
     for name, kind in schema.attributes:
@@ -191,7 +193,6 @@ def _attribute(row: Any, name: str) -> Attribute:
 
 
 def _groups(widths: NDArray[Any]) -> Iterator[tuple[NDArray[Any], NDArray[np.intp]]]:
-    """The distinct rows of an integer table, each with where it occurs."""
     if (widths == widths[:1]).all():
         if len(widths):
             yield widths[0], np.arange(len(widths))
@@ -263,13 +264,38 @@ def batches(
 
 
 def _wider(widths: dict[str, int], record: Record) -> dict[str, int]:
-    """The most bytes that each text takes, and all numbers together, with those of another record."""
+    """Return the widths in bytes, of each text and of all numbers together, widened for another record."""
     numbers = CHECKSUM_WIDTH + 8 * len(record.attributes) + sum(one.nbytes for one in record.arrays.values())
     found = {"": numbers, "key": len(record.key.encode()), "fingerprint": len(record.fingerprint.encode())}
     for name, value in record.attributes.items():
         if isinstance(value, str):
             found[attribute_field(name)] = len(value.encode())
     return widths | {field: max(width, widths.get(field, 1)) for field, width in found.items()}
+
+
+def gathered(segments: Iterable[Segment], limit: int = 4 << 20) -> Iterator[Segment]:
+    """The same records in fewer segments: rows of one schema are put together as long as all take ``limit`` bytes."""
+    waiting: dict[Schema, list[Segment]] = {}
+    size = 0
+    for segment in segments:
+        waiting.setdefault(segment.schema, []).append(segment)
+        size += segment.rows.nbytes
+        if size > limit:
+            yield from map(_joined, waiting.values())
+            waiting, size = {}, 0
+    yield from map(_joined, waiting.values())
+
+
+def _joined(segments: Sequence[Segment]) -> Segment:
+    """Segments of one schema as one, with texts as wide as the widest."""
+    if len(segments) == 1:
+        return segments[0]
+    schema, types = segments[0].schema, [one.rows.dtype for one in segments]
+    widths = {name: max(one[name].itemsize for one in types) for name in schema.text_fields}
+    rows = np.empty(sum(map(len, segments)), schema.row_type(widths))
+    for name in rows.dtype.names or ():
+        np.concatenate([one.rows[name] for one in segments], out=rows[name])
+    return Segment(schema, rows)
 
 
 def pieces(segment: Segment, limit: int = BATCH_BYTES) -> Iterator[Segment]:

@@ -30,13 +30,14 @@ from typing import Any, BinaryIO, Self, TypeAlias
 import numpy as np
 
 from vindeby.errors import DataError, InputError
-from vindeby.store.disk.files import drop_cache, open_regular
+from vindeby.store.disk.files import drop_cache, open_regular, read_fully
+from vindeby.store.format.finding import Finding, Verdict
 from vindeby.store.format.rows import Schema, check_array
 
 Buffer: TypeAlias = bytes | bytearray | memoryview
 
 FORMAT_VERSION = 3
-"""The newest format of shards and databases that this version reads, and the one that it writes."""
+"""The newest format of databases that this version reads, and the one that it writes."""
 
 BLOCK_SIZE = 1 << 16
 MAGIC = b"vindeby\x01"
@@ -55,17 +56,10 @@ _TEXT = re.compile(r"S[1-9][0-9]{0,11}")
 
 # What the directory of each kind of file must hold: an object with these members, a list of such elements, a list with
 # one element each; ``{str: ...}`` is an object with any names, and ``int`` a whole number from 0.
-_SCHEMA = {"arrays": [(str, str, [int])], "attributes": [(str, str)]}
+SCHEMA = {"arrays": [(str, str, [int])], "attributes": [(str, str)]}
 _CHUNK = {"widths": {str: int}, "count": int, "offset": int}
-_DATABASE = {
-    "root": {str: str | int | float | bool},
-    "count": int,
-    "schemas": [_SCHEMA],
-    "layout": str,
-    "additions": [(str, str, bool)],
-}
-_KINDS: dict[str, dict[str, Any]] = {
-    "shard": {"segments": [{**_CHUNK, "schema": _SCHEMA}]},
+_DATABASE = {"root": {str: str | int | float | bool}, "count": int, "schemas": [SCHEMA], "layout": str}
+_FORMS: dict[str, dict[str, Any]] = {
     "classic": {**_DATABASE, "chunks": [{**_CHUNK, "schema": int}]},
     "table": {**_DATABASE, "chunk_rows": int, "columns": [(str, str, str, [int])], "places": [[int]]},
 }
@@ -76,31 +70,36 @@ class NewerFormatError(InputError):
 
 
 class SealError(DataError):
-    """The file is sealed and its bytes are not those that were sealed."""
+    """The bytes of a database or a shard are not those that its digests state."""
+
+    def __init__(self, message: str, verdict: Verdict = Verdict.CHECKSUM) -> None:
+        super().__init__(message)
+        self.verdict = verdict
+
+    def finding(self, path: Path) -> Finding:
+        """Return the same as a finding about a file."""
+        text = str(self).removeprefix(f"{path}: ").removeprefix(self.verdict.value)
+        return Finding(self.verdict, text.lstrip(": "))
 
 
 def check_directory(directory: dict[str, Any], length: int) -> None:
     """ValueError, or another of ``_DIRECTORY_ERRORS``, where the directory of a file of ``length`` bytes is wrong."""
-    kind = directory["layout"] if directory["kind"] == "database" else directory["kind"]
-    if kind not in (("classic", "table") if directory["kind"] == "database" else ("shard",)):
-        raise ValueError(f"kind is {directory['kind']!r:.60}, layout is {directory.get('layout')!r:.60}")
-    _expect({"published_ns": 0, "additions": [], **directory}, {"published_ns": int, **_KINDS[kind]}, "it")
-    if kind == "table":
+    form = directory["layout"]
+    if directory["kind"] != "database" or form not in ("classic", "table"):
+        raise ValueError(f"kind is {directory['kind']!r:.60}, layout is {form!r:.60}")
+    expect(directory, _FORMS[form], "it")
+    if form == "table":
         needed = _table_bytes(directory)
     else:
-        chunks = directory["segments" if kind == "shard" else "chunks"]
-        needed = sum(_chunk_bytes(chunk, directory.get("schemas", ())) for chunk in chunks)
+        needed = sum(_chunk_bytes(chunk, directory["schemas"]) for chunk in directory["chunks"])
     if needed > length:
         raise ValueError(f"its records need {needed} bytes, and the file has {length}")
-    if kind == "classic" and sum(chunk["count"] for chunk in directory["chunks"]) != directory["count"]:
+    if form == "classic" and sum(chunk["count"] for chunk in directory["chunks"]) != directory["count"]:
         raise ValueError(f"count is {directory['count']}, but the chunks have another number of records")
 
 
 def _chunk_bytes(chunk: dict[str, Any], schemas: list[dict[str, Any]]) -> int:
-    stated = chunk["schema"]
-    schema = Schema.from_json(stated if isinstance(stated, dict) else schemas[stated])
-    if any(chunk["widths"][name] < 1 for name in schema.text_fields):
-        raise ValueError(f"the widths of texts are {chunk['widths']!r:.200}")
+    schema = Schema.from_json(schemas[chunk["schema"]])
     return int(max(chunk["count"], 1) * schema.row_type(chunk["widths"]).itemsize)
 
 
@@ -125,7 +124,7 @@ def _table_bytes(directory: dict[str, Any]) -> int:
 
 
 def _find_columns(schema: Schema, known: dict[tuple[str, str, int], list[int]]) -> None:
-    """ValueError or KeyError where a field of the schema has no column, or one that is too small."""
+    """Raise ValueError or KeyError if a field of the schema has no column, or one that is too small."""
     row = schema.row_type(dict.fromkeys(schema.text_fields, 1))
     for field in row.names or ():
         base, shape = row[field].base, row[field].shape
@@ -134,18 +133,18 @@ def _find_columns(schema: Schema, known: dict[tuple[str, str, int], list[int]]) 
             raise ValueError(f"the column of {field!r:.60} has shape {column}, and {shape} is needed")
 
 
-def _expect(value: Any, pattern: Any, where: str) -> None:
-    """An error where a value of the directory is not what the pattern says."""
+def expect(value: Any, pattern: Any, where: str) -> None:
+    """Raise ValueError, TypeError or KeyError where a value does not have the types of a pattern like ``SCHEMA``."""
     kind = type(pattern)
     if kind is dict and type(value) is dict:
         for name, inner in (dict.fromkeys(value, pattern[str]) if str in pattern else pattern).items():
-            _expect(value[name], inner, name)
+            expect(value[name], inner, name)
     elif kind is list and type(value) is list:
         for element in value:
-            _expect(element, pattern[0], where)
+            expect(element, pattern[0], where)
     elif kind is tuple and type(value) is list:
         for element, inner in zip(value, pattern, strict=True):
-            _expect(element, inner, where)
+            expect(element, inner, where)
     elif pattern is int:
         if type(value) is not int or not 0 <= value < 1 << 63:
             raise ValueError(f"{where} is {value!r:.60}, not a whole number from 0")
@@ -186,7 +185,7 @@ def directory_errors(path: Path) -> Iterator[None]:
         yield
     except _DIRECTORY_ERRORS as error:
         raise SealError(
-            f"{path}: the directory of the seal does not fit the file: {type(error).__name__}: {error}"
+            f"{path}: what it says of itself does not fit its bytes: {type(error).__name__}: {error}"
         ) from error
 
 
@@ -208,6 +207,8 @@ def read_seal(read: Callable[[int, int], bytes], size: int, name: str) -> Seal |
         raise SealError(f"{name}: checksum mismatch in the seal")
     try:
         directory = json.loads(body[digests_length:])
+        if directory.get("kind") == "shard":
+            return None  # of a vindeby that was never released; `salvage` reads it as any HDF5 file
         newest = max(version, directory.get("format_version", 1))
         if newest <= FORMAT_VERSION:
             check_directory(directory, length)
@@ -240,7 +241,7 @@ class SealedFile:
         descriptor = open_regular(path)
 
         def read(length: int, offset: int) -> bytes:
-            return _read_fully(descriptor, length, offset)
+            return read_fully(descriptor, length, offset)
 
         seal = None
         try:
@@ -254,15 +255,18 @@ class SealedFile:
         file._descriptor = descriptor
         return file
 
-    @classmethod
-    def of_bytes(cls, data: bytes, name: str) -> SealedFile | None:
-        """The same for a file that is already in memory."""
+    @property
+    def digest(self) -> str:
+        """The digest of its seal, in hex."""
+        return self.seal.digest
 
-        def read(length: int, offset: int) -> bytes:
-            return data[offset : offset + length]
+    published_ns = 0
+    """Only shards say when they were published."""
 
-        seal = read_seal(read, len(data), name)
-        return None if seal is None else cls(Path(name), read, seal)
+    @property
+    def root(self) -> dict[str, Any]:
+        """Its root attributes."""
+        return dict(self.seal.directory["root"])
 
     def unverified(self) -> SealedFile:
         """The same file, whose bytes come as they are: whoever asks compares the checksum of each record instead."""
@@ -335,14 +339,6 @@ class SealedFile:
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-
-def _read_fully(descriptor: int, length: int, offset: int) -> bytes:
-    """All the bytes there are, up to ``length``; a system call may give fewer."""
-    parts = [os.pread(descriptor, length, offset)]
-    while parts[-1] and (got := sum(map(len, parts))) < length:
-        parts.append(os.pread(descriptor, length - got, offset + got))
-    return b"".join(parts)
 
 
 def open_sealed(path: Path) -> SealedFile:

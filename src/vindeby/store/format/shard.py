@@ -1,51 +1,60 @@
-"""Shards: records to bytes, bytes to a durable file, and a sealed file back to records.
+"""Shards: plain files of finished records, which one process publishes and no library but numpy is needed to read.
 
-The HDF5 image of a shard is built in memory (HDF5's core driver, nothing on disk), because the library can crash the
-process when a disk is full; the bytes are then written with plain system calls. One dataset per schema, ``records/0``,
-``records/1``, ...: a table with one row per record, in a single chunk with Fletcher-32. The seal's directory says where
-each table's bytes are, so that an intact shard is read without HDF5.
+```
+magic                  the 13 letters "vindeby shard" and a line end
+header                 one line of JSON: version, published_ns, and of each table its schema, widths and count
+rows                   of each table, as they are in memory; a row ends with the SHA-256 of its record
+SHA-256                of all before, 32 bytes
+```
+A shard has one table per schema. A shard that was cut or changed on the disk still gives every record that meets its
+own checksum; a checksum covers the names, types and shapes that the header states, too.
 
-When ``publish`` returns, its records survive the death of the process and the machine. The image is written to a
-temporary file beside its place, forced to the disk, read back and compared, renamed, looked at once more, and the
+When ``publish`` returns, its records survive the death of the process and the machine. The bytes are written to a
+temporary file beside their place, forced to the disk, read back and compared, renamed, looked at once more, and the
 directory is forced to the disk; only then is there a receipt. An fsync that failed is never tried again on the same
 file, because the kernel may have dropped the pages: the shard is written anew under another name. A copy that was
 renamed but not acknowledged may stay behind; equal records count once in a merge. A published shard is never opened for
 writing again. Writers need no lock: the name of a shard holds the machine, the process and a random token.
 """
 
-import itertools
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
 import time
 import uuid
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from vindeby._version import __version__
 from vindeby.errors import ArgumentError
-from vindeby.store.disk.files import Files, Retry, publish_bytes
+from vindeby.store.disk.files import Files, Retry, open_regular, publish_bytes
 from vindeby.store.disk.process import Identity
-from vindeby.store.disk.run_directory import RunDirectory
+from vindeby.store.disk.run_directory import SHARD_SUFFIX, RunDirectory
+from vindeby.store.format.finding import Finding, Verdict
 from vindeby.store.format.record import Record
 from vindeby.store.format.rows import Schema, Segment, segments_of
-from vindeby.store.format.seal import (
-    FORMAT_VERSION,
-    SealedFile,
-    SealError,
-    block_digests,
-    directory_errors,
-    seal_bytes,
-)
+from vindeby.store.format.seal import SCHEMA, NewerFormatError, SealError, directory_errors, expect
 
+SHARD_VERSION = 1
+"""The newest version of shards that this version reads, and the one that it writes."""
 MAXIMUM_SEGMENT = 1 << 30
-"""Bytes of one table in a shard; HDF5 allows a chunk just under 4 GiB."""
-_numbers = itertools.count()
+"""Bytes of one table in a shard; a shard is read as a whole."""
+_MAGIC = b"vindeby shard\n"
+_DIGEST_SIZE = 32
+_HEADER = {"format_version": int, "version": str, "published_ns": int, "tables": [{"count": int}]}
+_ROWS = {"schema": SCHEMA, "widths": {str: int}}
 
 
-def build_image(segments: Sequence[Segment]) -> bytes:
-    """The sealed bytes of a shard with these segments."""
+def shard_bytes(segments: Sequence[Segment]) -> bytes:
+    """Return the bytes of a shard with these segments."""
     for segment in segments:
         if segment.rows.nbytes > MAXIMUM_SEGMENT:
             key = segment.rows["key"][0].decode()
@@ -53,54 +62,143 @@ def build_image(segments: Sequence[Segment]) -> bytes:
                 f"{segment.rows.nbytes} bytes are too many for one shard (record {key} and its like); "
                 f"publish at most {MAXIMUM_SEGMENT} at a time"
             )
-    hdf5, places = _hdf5_image(segments)
-    directory = {
-        "kind": "shard",
-        "format_version": FORMAT_VERSION,
+    header = {
+        "format_version": SHARD_VERSION,
         "version": __version__,
         "published_ns": time.time_ns(),
-        "segments": [_entry(segment, place) for segment, place in zip(segments, places, strict=True)],
+        "tables": [_entry(segment) for segment in segments],
     }
-    return hdf5 + seal_bytes(len(hdf5), block_digests(hdf5), directory)
+    text = json.dumps(header, separators=(",", ":"), sort_keys=True).encode()
+    body = b"".join([_MAGIC, text, b"\n", *(segment.rows.tobytes() for segment in segments)])
+    return body + hashlib.sha256(body).digest()
 
 
-def _hdf5_image(segments: Sequence[Segment]) -> tuple[bytes, list[int]]:
-    import h5py  # not needed to read a shard, and loading it takes as long as reading thousands of records
-
-    places = []
-    name = f"shard-{next(_numbers)}"  # HDF5 takes files of one name, in memory too, for the same
-    with h5py.File(name, "w", driver="core", backing_store=False, libver=("v110", "v110")) as file:
-        file.attrs["format_version"] = FORMAT_VERSION
-        file.attrs["kind"] = "vindeby shard"
-        group = file.create_group("records")
-        for number, segment in enumerate(segments):
-            rows = segment.rows
-            dataset = group.create_dataset(str(number), data=rows, chunks=rows.shape, fletcher32=True)
-            places.append(int(dataset.id.get_chunk_info(0).byte_offset))
-        file.flush()
-        return bytes(file.id.get_file_image()), places
-
-
-def _entry(segment: Segment, offset: int) -> dict[str, Any]:
+def _entry(segment: Segment) -> dict[str, Any]:
     row = segment.rows.dtype
     widths = {name: row[name].itemsize for name in segment.schema.text_fields}
-    return {"schema": segment.schema.to_json(), "widths": widths, "count": len(segment), "offset": offset}
+    return {"schema": segment.schema.to_json(), "widths": widths, "count": len(segment)}
 
 
-def read_segments(file: SealedFile) -> list[Segment]:
-    """Every record of an intact shard."""
-    directory = file.seal.directory
-    if directory.get("kind") != "shard":
-        raise SealError(f"{file.path}: foreign format: this is a {directory.get('kind')}, not a shard")
-    with directory_errors(file.path):
-        return [_read(file, entry) for entry in directory["segments"]]
+def is_shard(path: Path) -> bool:
+    """Is this file a shard, by its name or by its first bytes?"""
+    if path.suffix == SHARD_SUFFIX:
+        return True
+    with os.fdopen(open_regular(path), "rb") as file:
+        return file.read(len(_MAGIC)) == _MAGIC
 
 
-def _read(file: SealedFile, entry: dict[str, Any]) -> Segment:
-    schema = Schema.from_json(entry["schema"])
-    dtype = schema.row_type(entry["widths"])
-    data = file.read(entry["offset"], entry["count"] * dtype.itemsize)
-    return Segment(schema, np.frombuffer(data, dtype))
+@lru_cache(maxsize=256)  # the shards of a run have few kinds of rows
+def _row_type(text: str) -> tuple[Schema, np.dtype[Any]]:
+    """Return the schema and the type of the rows of a table, from its part of the header."""
+    table = json.loads(text)
+    expect(table, _ROWS, "a table")
+    schema = Schema.from_json(table["schema"])
+    return schema, schema.row_type(table["widths"])
+
+
+class ShardFile(contextlib.AbstractContextManager["ShardFile"]):
+    """A shard in memory, which hands out records only if every byte is as it was written."""
+
+    def __init__(self, path: Path, data: bytes) -> None:
+        self.path, self._data = path, data
+        self.published_ns = 0
+        """When it was published, by its writer's clock; 0 as long as nothing is verified."""
+        self._segments: list[Segment] | None = None
+
+    @classmethod
+    def open(cls, path: Path) -> Self:
+        """Read a shard; OSError when there is no regular file."""
+        with os.fdopen(open_regular(path), "rb") as file:
+            return cls(path, file.read())
+
+    @property
+    def root(self) -> dict[str, Any]:
+        """Root attributes, of which a shard has none."""
+        return {}
+
+    @property
+    def digest(self) -> str:
+        """The digest at its end, in hex."""
+        return self._data[-_DIGEST_SIZE:].hex()
+
+    def verify(self, *, once: bool = False) -> None:  # noqa: ARG002 - as a sealed file
+        """Raise SealError if the file is not as it was written."""
+        if self._segments is not None:
+            return
+        body = memoryview(self._data)[:-_DIGEST_SIZE]
+        if not self._data.startswith(_MAGIC) or hashlib.sha256(body).hexdigest() != self.digest:
+            finding = self._damage()
+            raise SealError(f"{self.path}: {finding}", finding.verdict)
+        header, start = self._header()
+        if header["format_version"] > SHARD_VERSION:
+            raise NewerFormatError(
+                f"{self.path}: is a shard of version {header['format_version']}; this vindeby reads up to "
+                f"{SHARD_VERSION}, use a newer one"
+            )
+        segments, end = self._tables(header, start)
+        if end != len(body):
+            raise SealError(f"{self.path}: its header states {end} bytes, and there are {len(body)}")
+        self._segments, self.published_ns = segments, header["published_ns"]
+
+    def segments(self) -> list[Segment]:
+        """Return every record of an intact shard; SealError where it is not intact."""
+        self.verify()
+        return self._segments or []
+
+    def unverified(self) -> ShardFile:
+        """Return the same shard with whatever rows are there: the caller compares each with its own checksum."""
+        file = ShardFile(self.path, self._data)
+        file._segments = []
+        with contextlib.suppress(SealError):
+            file._segments, _ = self._tables(*self._header())
+        return file
+
+    def _header(self) -> tuple[dict[str, Any], int]:
+        """Return the header, with a version, and where it ends."""
+        with directory_errors(self.path):
+            end = self._data.index(b"\n", len(_MAGIC)) + 1
+            header: dict[str, Any] = json.loads(self._data[len(_MAGIC) : end])
+            expect(header, {"format_version": int}, "the header")
+            return header, end
+
+    def _tables(self, header: dict[str, Any], start: int) -> tuple[list[Segment], int]:
+        """Return the rows that are there, and where those that the header states end."""
+        data, at, segments = self._data, start, []
+        with directory_errors(self.path):
+            expect(header, _HEADER, "the header")
+            for table in header["tables"]:
+                schema, dtype = _row_type(json.dumps({name: table[name] for name in _ROWS}))
+                count = table["count"]
+                there = max(0, min(count, (len(data) - at) // dtype.itemsize))
+                rows = np.frombuffer(data, dtype, there, at) if there else np.empty(0, dtype)
+                segments.append(Segment(schema, rows))
+                at += count * dtype.itemsize
+        return segments, at
+
+    def _damage(self) -> Finding:
+        """Describe what is wrong with a damaged shard, and which of its records are lost for sure."""
+        if not self._data:
+            return Finding(Verdict.EMPTY)
+        try:
+            header, start = self._header()
+            segments, end = self._tables(header, start)
+        except SealError:
+            return Finding(Verdict.CHECKSUM, "its header cannot be read, and so none of its records")
+        size, needed, there = len(self._data), end + _DIGEST_SIZE, sum(map(len, segments))
+        if size >= needed:
+            return Finding(Verdict.CHECKSUM, "its bytes are not those that were written")
+        total = sum(table["count"] for table in header["tables"])
+        lost = ""
+        if there < total:
+            lost = f"; record {total}" if there == total - 1 else f"; records {there + 1} to {total}"
+            lost += f" of {total} cut off"
+        return Finding(Verdict.TRUNCATED, f"{size} bytes of {needed}{lost}")
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Do nothing: the file was closed when it was read."""
 
 
 SHARDS_PER_DIRECTORY = 1000
@@ -138,7 +236,7 @@ class ShardWriter:
             raise ArgumentError("publish: there is no record to publish")
         if len(set(keys)) != len(keys):
             raise ArgumentError("publish: a key occurs twice in one batch")
-        data = build_image(segments)
+        data = shard_bytes(segments)
         path = publish_bytes(self._files, self._retry, data, self._names, self._run.path)
         return Receipt(path, keys, checksums, len(data))
 
@@ -156,4 +254,4 @@ class ShardWriter:
         directory = self._run.shards / f"{writer}-{self._counter // SHARDS_PER_DIRECTORY:04d}"
         name = f"{self._counter:06d}"
         self._counter += 1
-        return directory / f".{name}.{owner.started}.tmp", directory / f"{name}.h5"
+        return directory / f".{name}.{owner.started}.tmp", directory / f"{name}{SHARD_SUFFIX}"

@@ -34,7 +34,7 @@ CHUNK_ROWS = 1024
 _LARGEST_CHUNK = 1 << 30
 
 
-class Column(NamedTuple):
+class TableColumn(NamedTuple):
     """A dataset, and the field of which schemas it holds."""
 
     path: str
@@ -52,13 +52,12 @@ class Column(NamedTuple):
         return np.full((CHUNK_ROWS, *self.shape), self.fill, self.dtype)
 
 
-_SCHEMA_COLUMN = Column("schema", "schema", "<i4", ())
+_SCHEMA_COLUMN = TableColumn("schema", "schema", "<i4", ())
 Paths = Mapping[tuple[str, str, int], str]
 """The dataset of each field, kind and number of dimensions."""
 
 
 def _fields(schema: Schema) -> Iterator[tuple[str, str, tuple[int, ...]]]:
-    """The fields of a row that are not marks, with their kinds and shapes."""
     for name, kind in schema.attributes:
         yield attribute_field(name), kind, ()
     for name, dtype, shape in schema.arrays:
@@ -66,7 +65,7 @@ def _fields(schema: Schema) -> Iterator[tuple[str, str, tuple[int, ...]]]:
             yield array_field(name), dtype, shape
 
 
-def plan_columns(content: Content) -> list[Column]:
+def plan_columns(content: Content) -> list[TableColumn]:
     """Every column that the records need."""
     largest: dict[tuple[str, str, int], tuple[int, ...]] = {}
     for schema in content.schemas:
@@ -74,10 +73,10 @@ def plan_columns(content: Content) -> list[Column]:
             before = largest.get((field, kind, len(shape)), shape)
             largest[field, kind, len(shape)] = tuple(map(max, shape, before))
     paths = column_paths(content.schemas)
-    columns = [Column(mark, mark, f"S{_width(content, mark)}", ()) for mark in MARK_COLUMNS]
+    columns = [TableColumn(mark, mark, f"S{_width(content, mark)}", ()) for mark in MARK_COLUMNS]
     for (field, kind, dimensions), padded in largest.items():
         dtype = f"S{_width(content, field)}" if kind == "str" else KINDS.get(kind, kind)
-        columns.append(Column(paths[field, kind, dimensions], field, dtype, padded))
+        columns.append(TableColumn(paths[field, kind, dimensions], field, dtype, padded))
     for column in columns:
         row = int(np.prod(column.shape, dtype=np.int64)) * np.dtype(column.dtype).itemsize
         if row * CHUNK_ROWS > _LARGEST_CHUNK and content.count > 1:
@@ -109,14 +108,8 @@ def own_columns(schemas: Sequence[Schema]) -> set[str]:
     return {*MARK_COLUMNS, _SCHEMA_COLUMN.path, *column_paths(schemas).values()}
 
 
-def runs(codes: NDArray[Any], *, in_order: bool) -> Iterator[tuple[int, Any]]:
-    """The rows of each schema, as index arrays; in the order of the rows where others may rely on that."""
-    if in_order:
-        starts = np.flatnonzero(np.diff(codes, prepend=codes[:1] - 1))
-        for members in np.split(np.arange(len(codes)), starts[1:]):
-            if len(members):
-                yield int(codes[members[0]]), members
-        return
+def runs(codes: NDArray[Any]) -> Iterator[tuple[int, Any]]:
+    """Yield each schema's number with the indices of its rows."""
     for code in np.unique(codes):
         yield int(code), np.flatnonzero(codes == code)
 
@@ -154,7 +147,7 @@ class TableFormat(FileFormat):
             paths = column_paths(known)
             for rows in (slice(0, SAMPLE), slice(max(0, count - SAMPLE), count)):
                 columns = {name: file[name][rows] for name in own_columns(known)}
-                for code, members in runs(columns["schema"], in_order=False):
+                for code, members in runs(columns["schema"]):
                     if not table_segment(known[code], paths, columns, members).intact().all():
                         raise StorageError(
                             f"{path}: HDF5 reads other values than were merged; nothing was changed"
@@ -179,9 +172,8 @@ class TableFormat(FileFormat):
         known = [Schema.from_json(entry) for entry in directory["schemas"]]
         columns = _read_columns(file, number, len(directory["columns"]))
         codes = np.clip(columns["schema"], 0, len(known) - 1)
-        found = runs(codes, in_order=bool(directory.get("additions")))
         paths = column_paths(known)
-        return [table_segment(known[code], paths, columns, members) for code, members in found]
+        return [table_segment(known[code], paths, columns, members) for code, members in runs(codes)]
 
 
 def table_segment(
@@ -203,9 +195,8 @@ def table_segment(
 
 
 def _read_columns(file: SealedFile, number: int, first: int) -> dict[str, NDArray[Any]]:
-    """One chunk of the first columns."""
     directory = file.seal.directory
-    columns = [Column(*entry) for entry in directory["columns"][:first]]
+    columns = [TableColumn(*entry) for entry in directory["columns"][:first]]
     count = min(directory["chunk_rows"], directory["count"] - number * directory["chunk_rows"])
     places = [places[number] for places in directory["places"][:first]]
     lengths = [count * np.dtype((column.dtype, tuple(column.shape))).itemsize for column in columns]
@@ -215,7 +206,7 @@ def _read_columns(file: SealedFile, number: int, first: int) -> dict[str, NDArra
     }
 
 
-def _new_dataset(file: h5py.File, column: Column, content: Content) -> h5py.Dataset:
+def _new_dataset(file: h5py.File, column: TableColumn, content: Content) -> h5py.Dataset:
     dataset = file.create_dataset(
         column.path,
         (content.count, *column.shape),
@@ -238,7 +229,7 @@ def _chunk_places(dataset: h5py.Dataset, count: int) -> list[int]:
     return [int(dataset.id.get_chunk_info_by_coord((start, *rest)).byte_offset) for start in starts]
 
 
-def _chunks(content: Content, columns: list[Column]) -> Iterator[dict[str, NDArray[Any]]]:
+def _chunks(content: Content, columns: list[TableColumn]) -> Iterator[dict[str, NDArray[Any]]]:
     """The columns' values by path, a chunk of rows at a time; the last one may have rows to spare."""
     paths = column_paths(content.schemas)
     buffers = {column.path: column.empty() for column in columns}

@@ -4,28 +4,20 @@ Written twice as a whole: before the new database takes the old one's place, and
 merge that was killed in between left the first, which says so.
 """
 
-import hashlib
 import json
 import platform
-import time
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import h5py
 import numpy as np
 
 from vindeby._version import __version__
-from vindeby.store.disk.files import Files, Retry, publish_bytes
 from vindeby.store.disk.process import Identity
 from vindeby.store.disk.run_directory import RunDirectory, replace_text
-from vindeby.store.format.record import Record
-from vindeby.store.format.rows import batches, checksum_of, segments_of
-from vindeby.store.format.shard import build_image
-from vindeby.store.read.inspect import Finding
-from vindeby.text import one_line
+from vindeby.store.format.finding import Finding
+from vindeby.text import one_line, plural
 
 
 @dataclass
@@ -50,11 +42,11 @@ class FileEntry:
         return bool(self.findings)
 
     def __str__(self) -> str:
-        text = f"{self.path}: {self.kind}, {self.size} bytes, {self.found} records found, {self.taken} taken"
+        text = f"{self.path}: {self.kind}, {self.size} bytes, {plural(self.found, 'record')} found, {self.taken} taken"
         if self.duplicates:
             text += f", {self.duplicates} already there"
         if self.superseded:
-            text += f", {self.superseded} of an older campaign replaced"
+            text += f", {self.superseded} replaced by others"
         if self.conflicts:
             text += f", {self.conflicts} in conflict"
         text += f"; {self.fate}"
@@ -99,10 +91,10 @@ class MergeReport:
     time: str = field(default_factory=_now)
     seconds: float = 0.0
     digest: str = ""
-    additions: list[str] = field(default_factory=list)
-    """What others added to the standing database and the new one holds as well."""
-    additions_left: list[str] = field(default_factory=list)
-    """What others added and the new database does not hold; the old file is kept."""
+    stale: dict[str, str] = field(default_factory=dict)
+    """Fingerprints, by key, of the results that answer an older version of the campaign."""
+    notes: list[str] = field(default_factory=list)
+    """What became of results that were not under the key of their task, and which are stale, one line per reason."""
 
     @property
     def bad_files(self) -> list[FileEntry]:
@@ -111,6 +103,8 @@ class MergeReport:
 
     def to_json(self) -> dict[str, Any]:
         """For the audit record and --json."""
+        import h5py  # only here: workers load this module, and need no HDF5
+
         named = {"layout" if name == "file_format" else name: value for name, value in vars(self).items()}
         return {
             **named,
@@ -132,9 +126,8 @@ class MergeReport:
             f"records: {self.records}; files: {len(self.files)}, bad: {len(self.bad_files)}",
             f"conflicts: {len(self.conflicts)}; {self.seconds:.1f} s; seal {self.digest or 'none'}",
         ]
+        lines += [f"  {note}" for note in self.notes]
         lines += [f"  {entry}" for entry in self.files]
-        lines += [f"  addition by others, carried over: {name}" for name in self.additions]
-        lines += [f"  addition by others, left out: {name}" for name in self.additions_left]
         lines += [f"  conflict: {conflict}" for conflict in self.conflicts]
         return "\n".join(lines) + "\n"
 
@@ -147,25 +140,3 @@ def write_audit(run: RunDirectory, report: MergeReport) -> Path:
     replace_text(path, json.dumps(report.to_json(), indent=1) + "\n", run.path.parent)
     replace_text(run.audit / f"{stem}.txt", str(report), run.path.parent)
     return path
-
-
-def keep_replaced(run: RunDirectory, records: Iterable[Record]) -> None:
-    """Put records into ``replaced/``, durably; no key occurs twice in a file."""
-    for batch in batches(records):
-        while batch:
-            first = {record.key: record for record in reversed(batch)}
-            _keep(run, list(first.values()))
-            batch = [record for record in batch if first[record.key] is not record]
-
-
-def _keep(run: RunDirectory, records: list[Record]) -> None:
-    digest = hashlib.sha256("".join(sorted(map(checksum_of, records))).encode()).hexdigest()[:12]
-    if any(run.replaced.glob(f"*-{digest}.h5")):
-        return
-    stamp, owner = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime()), Identity.current()
-    target = run.replaced / f"{stamp}-{digest}.h5"
-
-    def names() -> tuple[Path, Path]:
-        return run.replaced / f".{target.name}.{owner.pid}-{owner.token}.tmp", target
-
-    publish_bytes(Files(), Retry(), build_image(segments_of(records)), names, run.path.parent)

@@ -4,22 +4,19 @@ The new file is written beside the old one, forced to the disk, read back, verif
 the checksums of what was merged, looked at through the HDF5 library, and only then renamed over the old one.
 Shards are deleted after that, and only those whose every record is in the new file. Killed at any moment, a
 merge leaves the old OUT.h5 or the new one, whole, and every shard that is not in it; the next one just works.
-What other programs added to OUT.h5 is carried over (``carry_additions``), and a file that they wrote last is kept.
+An OUT.h5 that another program has changed is kept whole under ``replaced/``; the new file has its verified records.
 """
 
 import contextlib
 import glob
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 
-import numpy as np
-from numpy.typing import NDArray
-
-from vindeby._version import __version__
-from vindeby.errors import ArgumentError, DataError, InputError, StorageError, VindebyError
+from vindeby.campaign import Campaign
+from vindeby.campaign.task_index import TaskIndex
+from vindeby.errors import ArgumentError, DataError, InputError, VindebyError
 from vindeby.store.disk.files import (
     Files,
     check_output,
@@ -31,27 +28,19 @@ from vindeby.store.disk.files import (
 from vindeby.store.disk.lock import Lock
 from vindeby.store.disk.process import Identity
 from vindeby.store.disk.run_directory import RunDirectory, keep_old_file
+from vindeby.store.foreign.guard import Guard, ReadLimits
 from vindeby.store.format.file_format import Content, FileFormat
 from vindeby.store.format.formats import file_format_named
 from vindeby.store.format.record import Attribute
-from vindeby.store.format.root import (
-    OWN_FIELDS,
-    Addition,
-    ArrayAttributes,
-    description,
-    root_checksum,
-    stated,
-)
+from vindeby.store.format.root import ArrayAttributes, stated
 from vindeby.store.format.rows import Segment
-from vindeby.store.format.seal import FORMAT_VERSION, open_sealed
-from vindeby.store.merge.audit import MergeReport, keep_replaced, write_audit
-from vindeby.store.merge.carry_additions import carry_over, plan, rows_when_added, standing
-from vindeby.store.merge.sources import MergeSelection, Source, by_precedence, folded, scan, select
-from vindeby.store.read.guard import Guard, Limits
-from vindeby.store.read.reading import iterate_sealed
-from vindeby.text import listed, plural
-
-DEFAULT_FORMAT = "classic"
+from vindeby.store.format.seal import SealError, open_sealed
+from vindeby.store.merge.audit import MergeReport, write_audit
+from vindeby.store.merge.new_database import DEFAULT_FORMAT, keep_results, sealed_root, verify_new
+from vindeby.store.merge.rekey import Rekeyed, Strays, rekey, taken_back
+from vindeby.store.merge.sources import MergeSelection, Source, by_precedence, scan, select
+from vindeby.store.read.columns import former_campaigns
+from vindeby.text import part_of, plural
 
 
 class BadFilesError(DataError):
@@ -61,8 +50,8 @@ class BadFilesError(DataError):
         self.report = report
         bad = [f"  {line}" for entry in report.bad_files for line in str(entry).split("\n")]
         super().__init__(
-            f"{report.output}: not merged, nothing was changed; {len(report.bad_files)} of {len(report.files)} "
-            "files are bad:",
+            f"{report.output}: not merged, nothing was changed; "
+            f"{part_of(len(report.bad_files), len(report.files), 'file')} bad:",
             *bad,
             "merge again with --on-bad skip to leave them out (they are kept in quarantine/), or run `salvage`",
         )
@@ -88,10 +77,8 @@ class MergeOptions:
     """Take the lock away from whoever holds it."""
     confirm: Callable[[], None] = lambda: None
     """Called before the new database takes its place; raises when the caller may not go on."""
-    limits: Limits | None = None
+    limits: ReadLimits | None = None
     progress: Callable[[str], None] = lambda _: None
-    drop_additions: bool = False
-    """Leave out what others added to the database, and keep the old file; it is carried over otherwise."""
 
     def __post_init__(self) -> None:
         if self.on_bad not in {"abort", "skip"}:
@@ -124,7 +111,7 @@ def merge(output: Path | str | RunDirectory, options: MergeOptions | None = None
                     lock.confirm()  # whoever took it over removed or replaced files
                 raise
     except OSError as error:
-        raise storage_error(error, run.output, _space_needed(run), 1) from error
+        raise storage_error(error, run.output) from error
 
 
 def take_over_merge(run: RunDirectory, say: Callable[[str], None]) -> None:
@@ -133,48 +120,49 @@ def take_over_merge(run: RunDirectory, say: Callable[[str], None]) -> None:
         _Merge(run, MergeOptions(), lock).remove_leftovers()
 
 
-def _space_needed(run: RunDirectory) -> int:
-    """About as much as the new database will take."""
-    needed = 0
-    for path in [run.output, *run.shard_paths()]:
-        with contextlib.suppress(OSError):
-            needed += 2 * path.stat().st_size
-    return needed
-
-
 class _Merge:
     def __init__(self, run: RunDirectory, options: MergeOptions, lock: Lock) -> None:
         self.run, self.options, self.lock = run, options, lock
         self.started = time.monotonic()
         self.standing = file_state(run.output)
         self.temporary = run.output.with_name(f".{run.output.name}.merge-{Identity.current().token}.tmp")
+        asked = options.asked
+        self._tasks = asked.with_formers(self._formers) if isinstance(asked, TaskIndex) else None
+        self._strays: dict[Path, Strays] = {}
+
+    def _formers(self) -> Iterator[Campaign]:
+        """Earlier versions of the campaign, beginning with that of the standing database."""
+        text = None
+        with contextlib.suppress(OSError, SealError), open_sealed(self.run.output) as file:
+            text = file.seal.directory["root"].get("campaign")
+        return former_campaigns(self.run, text, self.run.campaign_text())
 
     def do(self) -> MergeReport:
         self.remove_leftovers()
         sources = self._scan()
+        rekeyed = self._rekey(sources)
+        sources += rekeyed.sources
         selection = select(sources, self.options.asked, self.options.invalid)
         file_format = self._file_format(sources)
-        root = self._root(sources, selection.count, file_format)
-        report = MergeReport(str(self.run.output), file_format.name, records=selection.count)
+        stale = rekeyed.taken_stale(sources, selection)
+        root = self._root(sources, selection.count, len(stale), file_format)
+        report = MergeReport(str(self.run.output), file_format.name, records=selection.count, stale=stale)
+        report.notes = rekeyed.notes(self._tasks, stale)
         report.files = [source.entry for source in sources]
         report.conflicts = selection.conflicts
         if report.bad_files and self.options.on_bad == "abort":
             self._audit(report, "nothing changed: bad files")
             raise BadFilesError(report)
-        if self._nothing_new(sources, selection, root):
+        if not rekeyed.gone and self._nothing_new(sources, selection, root):
             self._audit(report, "nothing to do")
             return report
         if not sources:
             raise DataError(f"{self.run.output}: there is nothing to merge in {self.run.shards}")
-        drop = self.options.drop_additions
-        carried, left = plan(sources, selection.masks, file_format, self.run.output, drop=drop)
-        report.additions = [str(one) for one in carried]
-        report.additions_left = [str(one) for one in left]
         try:
-            self._build(file_format, sources, selection, root, report, carried)
+            self._build(file_format, sources, selection, root, report)
             self.lock.confirm()
-            self._keep_old(sources, left)
-            keep_replaced(self.run, selection.replaced)
+            self._keep_old(sources)
+            self._keep_results(sources, selection, rekeyed)
             self._audit(report, "verified; about to take its place")
             self._replace()
         except BaseException:
@@ -186,29 +174,67 @@ class _Merge:
         return report
 
     def remove_leftovers(self) -> None:
-        """Half-built databases of merges that died, or that lost the lock.
+        """Delete half-built databases and half-written notes of merges that died, or that lost the lock.
 
         One that lost it just after it had confirmed it finds nothing left to rename, so it cannot replace ours. The
         lock is confirmed after they are listed: then none of them is of a merge that took it over from this one.
         """
         left = list(self.run.output.parent.glob(f".{glob.escape(self.run.output.name)}.merge-*.tmp"))
+        for folder in (self.run.audit, self.run.replaced, self.run.quarantine):
+            left += folder.glob(".*.tmp")
         self.lock.confirm()
         for path in left:
             path.unlink(missing_ok=True)
 
     def _scan(self) -> list[Source]:
+        def look(path: Path) -> Strays | None:
+            if self._tasks is None:
+                return None
+            self._strays[path] = Strays(self._tasks)
+            return self._strays[path]
+
         with Guard(self.options.limits) as guard:
             sources = []
             if self.run.output.exists():
-                sources.append(scan(self.run.output, "database", guard))
+                sources.append(scan(self.run.output, "database", guard, look(self.run.output)))
             for number, path in enumerate(self.run.shard_paths(), 1):
-                source = scan(path, "shard", guard)
+                source = scan(path, "shard", guard, look(path))
                 if path.exists() or not source.entry.bad:  # else deleted by the merge that made the database
                     sources.append(source)
                 if number % 1000 == 0:
-                    self.options.progress(f"{number} shards verified")
-            sources += [scan(path, "given file", guard) for path in self.options.extra]
+                    self.options.progress(f"{plural(number, 'shard')} verified")
+            sources += [scan(path, "given file", guard, look(path)) for path in self.options.extra]
         return by_precedence(sources)
+
+    def _rekey(self, sources: list[Source]) -> Rekeyed:
+        """Give results the keys of their tasks in the campaign, and take back those that were replaced before."""
+        if self._tasks is None:
+            return Rekeyed()
+        rekeyed = rekey(sources, self._strays, self._tasks)
+        answered = {
+            key.decode(errors="replace")
+            for one in [*sources, *rekeyed.sources]
+            for key, checksum in zip(
+                one.keys[one.intact].tolist(), one.checksums[one.intact].tolist(), strict=True
+            )
+            if checksum not in rekeyed.stale
+        }
+        back = taken_back(self.run, self._tasks, answered, self.options.invalid)
+        rekeyed.back = back
+        rekeyed.sources += [] if back is None else [back]
+        return rekeyed
+
+    def _keep_results(self, sources: Sequence[Source], selection: MergeSelection, rekeyed: Rekeyed) -> None:
+        """Put what is not in the new database into ``replaced/``."""
+        standing = _standing(sources)
+        root = {} if standing is None else standing.reading.root
+        text = self.run.campaign_text()
+        before = {"campaign": text, **root} if text else root
+        keep_results(self.run, rekeyed.gone, before, "the campaign has no such tasks any more")
+        keep_results(self.run, selection.replaced, before, "other results of their tasks took their place")
+        former = root.get("campaign")
+        if isinstance(former, str) and former != self.options.root.get("campaign", former):
+            self.run.keep_former(former)
 
     def _file_format(self, sources: Sequence[Source]) -> FileFormat:
         standing = next(
@@ -216,41 +242,28 @@ class _Merge:
         )
         return file_format_named(self.options.file_format or str(standing or DEFAULT_FORMAT))
 
-    def _root(self, sources: Sequence[Source], count: int, file_format: FileFormat) -> dict[str, Attribute]:
+    def _root(
+        self, sources: Sequence[Source], count: int, stale: int, file_format: FileFormat
+    ) -> dict[str, Attribute]:
         root: dict[str, Attribute] = {}
         for source in reversed(sources):
             if source.entry.kind != "shard":
                 root |= source.reading.root
-        root |= self.options.root
-        root = stated(root, self.options.array_attributes)
-        root |= {
-            "format_version": FORMAT_VERSION,
-            "layout": file_format.name,
-            "successful_configs": count,
-            "version": __version__,
-        }
-        root.setdefault("total_configs", count)
-        root.pop("root_checksum", None)
+        root = stated({**root, **self.options.root}, self.options.array_attributes)
         schemas = {schema for source in sources for schema in source.schemas}
-        root[OWN_FIELDS] = description(root, schemas, rows_when_added(standing(sources)))
-        return {**root, "root_checksum": root_checksum(root)}
+        return sealed_root(root, file_format, schemas, count, stale)
 
     def _nothing_new(
-        self,
-        sources: Sequence[Source],
-        selection: MergeSelection,
-        root: dict[str, Attribute],
+        self, sources: Sequence[Source], selection: MergeSelection, root: dict[str, Attribute]
     ) -> bool:
-        database = standing(sources)
+        database = _standing(sources)
         if database is None or any(source.entry.bad for source in sources):
             return False
         reading, fresh = database.reading, any(mask.any() for mask in selection.masks[1:])
         if fresh or reading.root != root or not reading.digest:
             return False
-        if reading.additions and self.options.drop_additions:
-            return False
         self.lock.confirm()
-        keep_replaced(self.run, selection.replaced)
+        self._keep_results(sources, selection, Rekeyed())
         force_file(self.run.output)  # the merge that made it may have been killed before it did
         self._clean(sources, selection)
         return True
@@ -262,7 +275,6 @@ class _Merge:
         selection: MergeSelection,
         root: dict[str, Attribute],
         report: MergeReport,
-        carried: Sequence[Addition],
     ) -> None:
         widths: dict[str, int] = {}
         for source in sources:
@@ -271,18 +283,14 @@ class _Merge:
         ordered = tuple(sorted({schema for source in sources for schema in source.schemas}))
         rows = _chosen(sources, selection)
         self.options.progress(f"writing {plural(selection.count, 'record')}")
-        if carried:
-            self.options.progress(f"carrying over {plural(len(carried), 'addition')} by others")
-        database, limits = standing(sources), self.options.limits
-        carry = partial(carry_over, database, carried, self.temporary, self.run.output, limits)
-        file_format.write(self.temporary, Content(selection.count, ordered, widths, root, rows, carry))
+        file_format.write(self.temporary, Content(selection.count, ordered, widths, root, rows))
         self.options.progress("verifying")
         report.digest = verify_new(self.temporary, selection.checksums(sources))
         file_format.look(self.temporary)
 
-    def _keep_old(self, sources: Sequence[Source], left: Sequence[Addition]) -> None:
-        """Before it is replaced, a database that is damaged, not sealed, or holds what the new one lacks is kept."""
-        source = standing(sources)
+    def _keep_old(self, sources: Sequence[Source]) -> None:
+        """Keep a database that is damaged, or that another program made or changed, before it is replaced."""
+        source = _standing(sources)
         if source is None:
             return
         entry = source.entry
@@ -290,11 +298,12 @@ class _Merge:
             why = "; ".join(str(finding) for finding in entry.findings)
             entry.fate = f"copied to {self.run.put_in_quarantine(source.path, why, move=False)}"
         elif not entry.digest:
-            why = "it has no seal: another program made it or wrote to it"
-            entry.fate = f"kept as {keep_old_file(self.run, why)}"
-        elif left:
-            why = f"it holds additions by others that were left out: {listed(left, None, most=10)}"
-            entry.fate = f"kept as {keep_old_file(self.run, why)}"
+            is_ours = source.reading.lost_its_seal
+            why = "another program " + ("changed it since it was merged" if is_ours else "made it")
+            entry.fate = (
+                f"{why}; kept whole as {keep_old_file(self.run, why)}, the new file has its verified records"
+            )
+            self.options.progress(f"{source.path}: {entry.fate}")
 
     def _replace(self) -> None:
         """The step that cannot be undone: only with the lock in hand and the old file as it was read."""
@@ -336,6 +345,11 @@ class _Merge:
         write_audit(self.run, report)
 
 
+def _standing(sources: Iterable[Source]) -> Source | None:
+    """Return the database that is about to be replaced, if there is one."""
+    return next((one for one in sources if one.entry.kind == "database"), None)
+
+
 def _chosen(sources: Sequence[Source], selection: MergeSelection) -> Iterator[Segment]:
     """The rows that were selected, source by source."""
     for source, mask in zip(sources, selection.masks, strict=True):
@@ -349,24 +363,3 @@ def _chosen(sources: Sequence[Source], selection: MergeSelection) -> Iterator[Se
                 yield segment
             elif part.any():
                 yield segment.take(part)
-
-
-def verify_new(path: Path, expected: NDArray[np.uint64]) -> str:
-    """Every record of a new database against the checksums it was made from; the digest of its seal.
-
-    It is read from the disk: every block is compared with the seal, and each record with its own checksum.
-    """
-    found = [np.empty(0, np.uint64)]
-    with open_sealed(path) as file:
-        file.read_from_disk()
-        file.verify(once=True)
-        for segment in iterate_sealed(file):
-            if not segment.intact().all():
-                raise StorageError(f"{path}: a record is not what was written; the disk or memory is failing")
-            found.append(folded(segment.rows["checksum"]))
-        digest = file.seal.digest
-    if not np.array_equal(np.sort(np.concatenate(found)), np.sort(expected)):
-        raise StorageError(
-            f"{path}: the new database does not hold the records that were merged; nothing changed"
-        )
-    return digest

@@ -15,18 +15,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vindeby.arrays import BoolArray
+from vindeby.store.foreign.guard import Guard
+from vindeby.store.format.finding import Finding, Verdict
 from vindeby.store.format.record import Record
-from vindeby.store.format.rows import Schema, Segment
+from vindeby.store.format.rows import Schema, Segment, segments_of
 from vindeby.store.merge.audit import Conflict, FileEntry
 from vindeby.store.read.database import precedence
-from vindeby.store.read.guard import Guard
-from vindeby.store.read.inspect import Finding, Verdict
 from vindeby.store.read.reading import Reading, read_any
 
 
 @dataclass
 class Source:
-    """A file, scanned; ``intact`` says which of its records meet their checksums."""
+    """A file, scanned; ``intact`` says which of its records meet their checksums under the right key."""
 
     path: Path
     entry: FileEntry
@@ -39,10 +39,7 @@ class Source:
 
 
 def scan(
-    path: Path,
-    kind: str,
-    guard: Guard,
-    look: Callable[[Segment, BoolArray], None] | None = None,
+    path: Path, kind: str, guard: Guard, look: Callable[[Segment, BoolArray], None] | None = None
 ) -> Source:
     """Read and verify a file; whatever is wrong with it is in the entry's findings.
 
@@ -64,8 +61,7 @@ def scan(
         if not intact[-1].any():
             return
         schemas.add(segment.schema)
-        for name in segment.schema.text_fields:
-            widths[name] = max(segment.rows.dtype[name].itemsize, widths.get(name, 1))
+        widen(widths, segment)
 
     reading = read_any(path, guard, collect)
     source = Source(
@@ -80,11 +76,30 @@ def scan(
     )
     for key in source.keys[~source.intact].tolist():
         reading.findings.append(Finding(Verdict.CHECKSUM, "", key.decode(errors="replace")))
-    if kind == "shard" and not reading.sealed and not reading.findings:
-        reading.findings.append(Finding(Verdict.CHECKSUM, "the seal that every shard ends with is missing"))
     entry.digest, entry.found = reading.digest, int(source.intact.sum())
     entry.findings = list(reading.findings)
     return source
+
+
+def in_memory(path: Path, kind: str, records: Sequence[Record]) -> Source:
+    """A source of records that are in memory; ``path`` is where they come from."""
+    segments, entry = segments_of(records), FileEntry(str(path), kind, found=len(records))
+    keys, checksums = (
+        np.concatenate([np.empty(0, "S1"), *(one.rows[name] for one in segments)])
+        for name in ("key", "checksum")
+    )
+    widths: dict[str, int] = {}
+    for segment in segments:
+        widen(widths, segment)
+    schemas = {segment.schema for segment in segments}
+    intact = np.ones(len(keys), bool)
+    return Source(path, entry, Reading(segments, sealed=True), keys, checksums, intact, schemas, widths)
+
+
+def widen(widths: dict[str, int], segment: Segment) -> None:
+    """Make the widths of text fields large enough for a segment."""
+    for name in segment.schema.text_fields:
+        widths[name] = max(segment.rows.dtype[name].itemsize, widths.get(name, 1))
 
 
 def by_precedence(sources: Iterable[Source]) -> list[Source]:
@@ -121,9 +136,7 @@ def folded(checksums: NDArray[np.bytes_]) -> NDArray[np.uint64]:
 
 
 def select(
-    sources: Sequence[Source],
-    asked: Mapping[str, str] | None = None,
-    invalid: Collection[str] = frozenset(),
+    sources: Sequence[Source], asked: Mapping[str, str] | None = None, invalid: Collection[str] = frozenset()
 ) -> MergeSelection:
     """Choose, and note in each source's entry what was taken and what not.
 
@@ -162,7 +175,7 @@ def _settle(
         wanted.setdefault(one, set()).add(one_row)
         wanted.setdefault(two, set()).add(two_row)
     records = {
-        (number, row): record for number in wanted for row, record in _pick(sources[number], wanted[number])
+        (number, row): record for number in wanted for row, record in pick(sources[number], wanted[number])
     }
     kept: dict[str, tuple[int, int]] = {}
     for one, one_row, two, two_row in doubtful:
@@ -194,7 +207,7 @@ def _settle(
             )
 
 
-def _pick(source: Source, rows: set[int]) -> list[tuple[int, Record]]:
+def pick(source: Source, rows: set[int]) -> list[tuple[int, Record]]:
     """These records of a source; FileNotFoundError where another file stands in its place since it was scanned."""
     picked, start = [], 0
     for segment in source.reading.iterate():
@@ -212,13 +225,15 @@ def _later_counts(
 ) -> bool | None:
     """Whether the later of two different records under one key counts; None where nothing decides that.
 
-    ``asked`` maps keys to fingerprints, ``invalid`` says it of each record.
+    ``asked`` maps keys to fingerprints, ``invalid`` says it of each record. Of two stale records, the later counts.
     """
     if invalid[0] != invalid[1]:
         return invalid[0]
     wanted = asked.get(first.key)
     if first.fingerprint != later.fingerprint and wanted in {first.fingerprint, later.fingerprint}:
         return wanted == later.fingerprint
+    if wanted is not None and "" != first.fingerprint != later.fingerprint != "":
+        return True
     return None
 
 

@@ -14,25 +14,24 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
+from typing import Any, Literal, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from vindeby.errors import ArgumentError, DataError, InputError
-from vindeby.store.disk.files import file_state, refuse_special
+from vindeby.campaign.reading.readers import readers
+from vindeby.errors import DataError, InputError
+from vindeby.store.disk.files import file_state, refuse_other_formats
 from vindeby.store.disk.run_directory import RunDirectory, hdf5_files
-from vindeby.store.format.formats import FILE_FORMATS
+from vindeby.store.foreign.guard import Guard
+from vindeby.store.format.finding import Finding, Verdict
+from vindeby.store.format.formats import FILE_FORMATS, VerifiedFile, chunk_count, open_verified, read_chunk
 from vindeby.store.format.record import Attribute, Record
 from vindeby.store.format.rows import Segment
-from vindeby.store.format.seal import SealedFile, SealError, directory_errors
-from vindeby.store.format.shard import read_segments
-from vindeby.store.read.guard import Guard
-from vindeby.store.read.inspect import Finding, Verdict
-from vindeby.store.read.reading import chunk_count, read_any, read_chunk
-
-if TYPE_CHECKING:
-    from vindeby.campaign import Campaign
+from vindeby.store.format.seal import SealError, directory_errors
+from vindeby.store.format.shard import ShardFile
+from vindeby.store.read.reading import read_any
+from vindeby.text import plural
 
 Precedence: TypeAlias = tuple[int, bool, int, str]
 _KINDS = ("database", "shard", "given file")
@@ -80,7 +79,7 @@ class Chunks:
         self.memory: dict[Path, list[Segment]] = {}
         self.digests: dict[Path, str] = {}
         self._findings = findings
-        self._open: SealedFile | None = None
+        self._open: VerifiedFile | None = None
         self._just_read: dict[ChunkPlace, list[Segment]] = {}
         self._room = _ROOM
         self._kept: dict[ChunkPlace, dict[str, tuple[Segment, int]]] = {}
@@ -120,11 +119,11 @@ class Chunks:
         try:
             return read_chunk(file, place.chunk, fields)
         except SealError as error:
-            self.note(place.path, Finding(Verdict.CHECKSUM, str(error).split(": ", 1)[-1]))
+            self.note(place.path, error.finding(place.path))
         try:
             return read_chunk(file.unverified(), place.chunk)
         except SealError as error:
-            self.note(place.path, Finding(Verdict.INCOMPLETE, str(error).split(": ", 1)[-1]))
+            self.note(place.path, Finding(Verdict.INCOMPLETE, error.finding(place.path).detail))
             return []
 
     def keep(self, place: ChunkPlace, segments: list[Segment]) -> None:
@@ -139,12 +138,11 @@ class Chunks:
         self._room += _bytes_of(segments)
         return segments
 
-    def _file(self, path: Path) -> SealedFile:
-        """The file, which stays open until another one is asked for."""
+    def _file(self, path: Path) -> VerifiedFile:
         if self._open is None or self._open.path != path:
             self.close()
-            self._open = SealedFile.open(path)
-            if self._open is None or self._open.seal.digest != self.digests.get(path):
+            self._open = open_verified(path)
+            if self._open is None or self._open.digest != self.digests.get(path):
                 self.close()
                 raise ReplacedError(path)
         return self._open
@@ -203,7 +201,7 @@ class Database(Mapping[str, Record]):
             raise InputError(
                 f"{self.path}: this is a folder; name the database, or run `salvage` on the folder"
             )
-        refuse_special(self.path)
+        refuse_other_formats(self.path)
         if not self.path.exists() and not self.run.shards.exists() and self.run.campaign_text() is None:
             raise InputError(f"{self.path}: there is no such database, nor a run directory {self.run.path}")
         self.refresh()
@@ -261,36 +259,32 @@ class Database(Mapping[str, Record]):
             self._add_unsealed(path, guard)
 
     def _add_sealed(self, path: Path, guard: Guard) -> None:
-        file = SealedFile.open(path)
+        file = open_verified(path)
         if file is None:
             self._add_unsealed(path, guard)
             return
-        directory = file.seal.directory
-        published_ns = int(directory.get("published_ns", 0))
-        self._chunks.digests[path] = file.seal.digest
+        self._chunks.digests[path] = file.digest
         with file:
-            if directory["kind"] == "shard":
-                file.verify()
-                segments = read_segments(file)
+            if isinstance(file, ShardFile):
+                segments = file.segments()
                 keys = [np.concatenate([np.empty(0, "S1"), *(one.rows["key"] for one in segments)])]
-                self._chunks.keep(self._place(path, 0, published_ns), segments)
+                self._chunks.keep(self._place(path, 0, file.published_ns), segments)
             else:
-                read_keys = FILE_FORMATS[directory["layout"]].read_keys
+                read_keys = FILE_FORMATS[file.seal.directory["layout"]].read_keys
                 with directory_errors(path):
                     keys = [read_keys(file, number) for number in range(chunk_count(file))]
         for number, names in enumerate(keys):
-            self._enter(self._place(path, number, published_ns), names)
+            self._enter(self._place(path, number, file.published_ns), names)
         if path == self.path:
-            self.attributes, self.sealed = dict(directory.get("root", {})), True
+            self.attributes, self.sealed = file.root, True
         elif self._folder:
-            self.attributes = {**directory.get("root", {}), **self.attributes}
+            self.attributes = {**file.root, **self.attributes}
 
     def _place(self, path: Path, chunk: int, published_ns: int) -> ChunkPlace:
         kind = "database" if path == self.path else "shard"
         return ChunkPlace(precedence(kind, published_ns, path), chunk, path)
 
     def _enter(self, place: ChunkPlace, names: NDArray[np.bytes_]) -> None:
-        """A chunk with these keys was found."""
         self._places.append(place)
         for name in names.tolist():
             known = self._by_key.setdefault(name.decode(errors="replace"), [])
@@ -329,14 +323,12 @@ class Database(Mapping[str, Record]):
         raise DataError(f"{wrong}; run `vindeby validate` to see what else is bad")
 
     def _record(self, place: ChunkPlace, key: str) -> Record | Verdict:
-        """The record there, or what is wrong with it."""
         only = self._chunks.find(place, key)
         if only is None or not only.intact().all():
             return Verdict.CHECKSUM
         return only.record(0) if only.marked().all() else Verdict.NOT_MARKED
 
     def _demote(self, key: str, place: ChunkPlace, why: Verdict | None = None) -> ChunkPlace | None:
-        """The record there is not right, or not to be counted; the next copy counts, if there is one."""
         if why is not None:
             self._chunks.note(place.path, Finding(why, "", key))
         rest = [other for other in self._by_key[key] if other is not place]
@@ -459,37 +451,30 @@ class Database(Mapping[str, Record]):
 
         Args:
             by: ``"task"``: every farm, type and seed of the campaign is there, with NaN where a result is missing or a
-                layout has fewer turbines than the largest. ``"key"``: all records as they are, over ``key``.
+                layout has fewer turbines than the largest. ``"key"``: all records of the campaign, over ``key``.
         """
-        if by not in ("task", "key"):
-            raise ArgumentError(f"to_xarray: by must be 'task' or 'key', not {by!r}")
-        from vindeby.store.read import export  # only for those who ask for it
+        return readers().dataset(self, by)
 
-        if by == "key":
-            return export.dataset_by_key(list(self.segments()), self.attributes)
-        return export.dataset_by_task(list(self.segments()), self._campaign(), self.attributes)
+    def to_dataframe(self, *, stale: bool = False) -> Any:
+        """The results as a ``pandas.DataFrame`` (needs pandas), one row per result; layouts are left out.
 
-    def to_dataframe(self) -> Any:
-        """The results as a ``pandas.DataFrame`` (needs pandas), one row per result; layouts are left out."""
-        from vindeby.store.read.export import data_frame  # needs pandas, which is optional
+        ``longitude`` and ``latitude`` are those of the middle of the layout.
 
-        return data_frame(list(self.segments()), self._campaign())
-
-    def _campaign(self) -> Campaign | None:
-        from vindeby.store.read.export import campaign_in  # only here and in a notebook
-
-        return campaign_in(self.campaign_text)
+        Args:
+            stale: Add results that answer an older version of the campaign, and a column that marks them.
+        """
+        return readers().data_frame(self, stale=stale)
 
     def __repr__(self) -> str:
         total = self.attributes.get("total_configs")
         of = f" of {total:,}" if isinstance(total, int) and not isinstance(total, bool) else ""
-        bad = f", {len(self.findings):,} files with something wrong" if self.findings else ""
-        return f"<Database {str(self.path)!r}: {len(self):,}{of} results{bad}>"
+        stale = self.attributes.get("stale_configs", 0)
+        of += f" results, {stale:,} of them stale" if stale else " results"
+        bad = f", {plural(len(self.findings), 'file')} with something wrong" if self.findings else ""
+        return f"<Database {str(self.path)!r}: {len(self):,}{of}{bad}>"
 
     def _repr_html_(self) -> str:
-        from vindeby.store.read.export import progress  # only a notebook asks for it
-
-        return progress(self.path.name, list(self), self._campaign(), len(self.findings))
+        return str(readers().ResultSet(self.path, lenient=True)._repr_html_())
 
     def close(self) -> None:
         """Close the files."""

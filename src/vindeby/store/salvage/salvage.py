@@ -13,22 +13,24 @@ from pathlib import Path
 from typing import Any
 
 from vindeby.errors import ArgumentError, InputError
-from vindeby.store.disk.files import check_output, refuse_special, storage_error
-from vindeby.store.disk.run_directory import RunDirectory
+from vindeby.store.disk.files import check_output, refuse_other_formats, storage_error
+from vindeby.store.disk.run_directory import SUFFIXES, RunDirectory
+from vindeby.store.foreign.guard import Guard, ReadLimits
+from vindeby.store.format.finding import Finding, Verdict
+from vindeby.store.format.origin import ORIGIN
 from vindeby.store.format.record import Attribute
 from vindeby.store.format.root import OWN_FIELDS
 from vindeby.store.format.rows import batches, checksum_of
 from vindeby.store.format.shard import ShardWriter
 from vindeby.store.merge.audit import Conflict
 from vindeby.store.merge.merge import MergeOptions, merge
+from vindeby.store.merge.new_database import STALE
 from vindeby.store.merge.sources import same_result
-from vindeby.store.read.guard import Guard, Limits
-from vindeby.store.read.inspect import ORIGIN, Finding, Verdict
 from vindeby.store.read.reading import usual_names
-from vindeby.store.salvage.attempts import Saved, Spool, rescue, write_doubtful
+from vindeby.store.salvage.saved import Saved, Spool, rescue
 from vindeby.text import one_line, plural
 
-_SUFFIXES = {".h5", ".hdf5", ".he5", ".nc", ".tmp"}
+_SUFFIXES = {*SUFFIXES, ".nc", ".tmp"}
 
 
 @dataclass
@@ -39,8 +41,6 @@ class SalvageReport:
     records: int = 0
     files: list[Saved] = field(default_factory=list)
     conflicts: list[Conflict] = field(default_factory=list)
-    doubtful: int = 0
-    """How many records were written to the file for doubtful ones."""
 
     @property
     def complete(self) -> bool:
@@ -52,7 +52,6 @@ class SalvageReport:
         return {
             "output": self.output,
             "records": self.records,
-            "doubtful": self.doubtful,
             "files": [
                 {
                     "path": str(saved.path),
@@ -71,9 +70,8 @@ class SalvageReport:
         lines = [f"{one_line(str(self.output))}: {done}"]
         for saved in self.files:
             means = ", ".join(f"{count} {how}" for how, count in saved.means.items()) or "nothing"
-            lines.append(
-                f"  {one_line(str(saved.path))}: {saved.size} bytes, {len(saved.records)} records saved ({means})"
-            )
+            count = plural(len(saved.records), "record")
+            lines.append(f"  {one_line(str(saved.path))}: {saved.size} bytes, {count} saved ({means})")
             lines += [f"    {finding}" for finding in saved.findings]
         lines += [f"  conflict: {conflict}" for conflict in self.conflicts]
         return "\n".join(lines) + "\n"
@@ -86,14 +84,13 @@ def salvage(
     naming: str = "",
     root: Mapping[str, Attribute] | None = None,
     file_format: str | None = None,
-    keep_doubtful: Path | None = None,
-    limits: Limits | None = None,
+    limits: ReadLimits | None = None,
     progress: Callable[[str], None] = lambda _: None,
 ) -> SalvageReport:
     """Save what can be saved from ``paths`` (files or folders) into a new database.
 
     ``naming`` makes a key from a record's attributes, as ``str.format`` does, where a group's name is lost. A record
-    that does not meet the checksum it states is not saved; ``keep_doubtful`` names a separate file for those.
+    that does not meet the checksum it states is not saved.
     """
     run = output if isinstance(output, RunDirectory) else RunDirectory(check_output(output))
     output = run.output
@@ -102,10 +99,6 @@ def salvage(
         raise ArgumentError(f"{output}: exists and is left as it is; choose another name with -o")
     if run.shard_paths():
         raise ArgumentError(f"{run.path}: holds results already; choose another name with -o")
-    if keep_doubtful is not None and (keep_doubtful.exists() or keep_doubtful.resolve() == output.resolve()):
-        raise ArgumentError(
-            f"--keep-doubtful: {keep_doubtful} exists or is the database; choose another name"
-        )
     report = SalvageReport(str(output))
     try:
         output.parent.mkdir(parents=True, exist_ok=True)
@@ -114,15 +107,12 @@ def salvage(
         )
         with temporary as folder, contextlib.closing(Spool(Path(folder))) as spool, Guard(limits) as guard:
             for number, path in enumerate(files, 1):
-                report.files.append(rescue(path, Path(folder), guard, naming, spool))
+                report.files.append(rescue(path, spool, guard, naming))
                 if number % 100 == 0:
                     progress(f"{number} of {len(files)} files read")
             _save(report, run, root or {}, file_format, guard.limits)
-            if keep_doubtful is not None:
-                report.doubtful = write_doubtful(keep_doubtful, report.files)
     except OSError as error:
-        needed = sum(2 * saved.size for saved in report.files)
-        raise storage_error(error, output, needed, 1) from error
+        raise storage_error(error, output) from error
     return report
 
 
@@ -131,9 +121,8 @@ def _save(
     run: RunDirectory,
     root: Mapping[str, Attribute],
     file_format: str | None,
-    limits: Limits,
+    limits: ReadLimits,
 ) -> None:
-    """Choose among what was found, and write it."""
     _drop_incomplete(report)
     chosen = _choose(report)
     report.records = len(chosen)
@@ -149,25 +138,25 @@ def _save(
     merge(run, MergeOptions(root={**found, **root}, file_format=file_format, limits=limits))
 
 
-_OURS = {"root_checksum", "layout", "version", "format_version", "successful_configs", OWN_FIELDS}
+_OURS = {"root_checksum", "layout", "version", "format_version", "successful_configs", STALE, OWN_FIELDS}
 
 
 def files_in(paths: Sequence[Path]) -> Iterator[Path]:
-    """Each file that is named, or stands in a folder that is named and looks like HDF5 by its name."""
+    """Each file that is named, or stands in a folder that is named and looks like HDF5 or a shard by its name."""
     for path in paths:
         if path.is_dir():
             yield from sorted(
                 file for file in path.rglob("*") if file.suffix in _SUFFIXES and not file.is_dir()
             )
         elif path.exists():
-            refuse_special(path)
+            refuse_other_formats(path)
             yield path
         else:
             raise InputError(f"{path}: there is no such file or folder")
 
 
 def _drop_incomplete(report: SalvageReport) -> None:
-    """A record that lacks an array which most have is not a result; nor, in a damaged file, an attribute."""
+    """Drop each record that lacks an array (in a damaged file also an attribute) which most records have."""
     schemas = Counter(saved.records.schema(key) for saved in report.files for key in saved.records)
     attributes = {schema: {name for name, _ in schema.attributes} - {ORIGIN} for schema in schemas}
     usual = usual_names((schema.array_names, count) for schema, count in schemas.items())
@@ -185,7 +174,6 @@ def _drop_incomplete(report: SalvageReport) -> None:
 
 
 def _choose(report: SalvageReport) -> dict[str, Saved]:
-    """For each key, the file whose record is taken: the first that has it."""
     chosen: dict[str, Saved] = {}
     for saved in report.files:
         for key in saved.records:

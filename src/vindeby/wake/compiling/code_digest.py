@@ -76,9 +76,9 @@ def _library_name(value: Any) -> str | None:
     return f"{library} {path}" if library is not None and found is value else None
 
 
-def digest_of(value: object) -> Walk:
+def digest_of(value: object) -> SourceWalk:
     """The walk through a compiled function or any other value that compiled code refers to: its digest is ``text``."""
-    walk = Walk()
+    walk = SourceWalk()
     walk.value(value)
     return walk
 
@@ -90,7 +90,7 @@ def _digest_of_code(code: CodeType) -> str:
     return digest_of((counts, code.co_code, code.co_exceptiontable, names, code.co_consts)).text
 
 
-class Walk:
+class SourceWalk:
     """One walk through all that a value refers to, in words that tell what each part is and where it ends.
 
     ``compile_copy(dispatcher, function)`` compiles the copy of a compiled function; without it none is copied.

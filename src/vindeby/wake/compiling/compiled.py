@@ -45,7 +45,7 @@ from numba.core.compiler import Compiler
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.targetconfig import ConfigStack, TargetConfig
 
-from vindeby.wake.compiling.code_digest import Walk, digest_of
+from vindeby.wake.compiling.code_digest import SourceWalk, digest_of
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -93,11 +93,6 @@ def scalar(function: Function) -> Function:
     return _in_forms(function, _OPTIONS)
 
 
-def unfused(function: Function) -> Function:
-    """Compile a small function that rounds after every operation, as NumPy does."""
-    return _in_forms(function, _OPTIONS | {"fastmath": False})
-
-
 def inlined(function: Function) -> Function:
     """Compile a function that is part of a loop's body: it is put there whole, wherever it is called."""
     return _in_forms(function, _OPTIONS | {"forceinline": True})
@@ -138,7 +133,7 @@ def fixed_copy(value: Any) -> tuple[Any, list[object]]:
         options = {**dispatcher.targetoptions, "locals": dict(dispatcher.locals)}
         return _in_forms(function, options, follows_caller=False)
 
-    walk = Walk(compile_copy)
+    walk = SourceWalk(compile_copy)
     copy = walk.value(value)
     return copy, walk.unknown
 
@@ -191,10 +186,7 @@ class _Part(JITCodeLibrary):  # type: ignore[misc]
 
 
 class _PartCompiler(Compiler):  # type: ignore[misc]
-    """Numba's compiler for functions that only loops call."""
-
     def compile_extra(self, func: Callable[..., Any]) -> Any:
-        """Compile into a ``_Part``."""
         self.state.library = _Part(self.state.targetctx.codegen(), func.__qualname__)
         return super().compile_extra(func)
 
@@ -210,7 +202,6 @@ def _same_options(one: Any, other: Any) -> Any:
 
 @contextmanager
 def _quick_comparison() -> Iterator[None]:
-    """Compare options of the compiler by those that were set."""
     with global_compiler_lock:
         before = TargetConfig.__eq__
         TargetConfig.__eq__ = _same_options
@@ -317,8 +308,6 @@ def keep_on_disk(dispatcher: Any, keeping: Keeping) -> None:
 
 
 def _keep_loop(dispatcher: Any) -> None:
-    """Keep a loop for processors."""
-
     def dumped(compiled: Any) -> bytes | None:
         has_addresses = compiled.library.has_dynamic_globals
         return None if has_addresses else pickle.dumps(CompileResultCacheImpl.reduce(None, compiled))
@@ -382,7 +371,6 @@ def _load(dispatcher: Any, signature: Any, path: Path, keeping: Keeping) -> bool
 
 
 def _save(keeping: Keeping, dispatcher: Any, signature: Any, path: Path) -> None:
-    """Keep compiled code behind its digest, if there is a place that lets us."""
     with suppress(Exception):
         data = keeping.dumped(dispatcher.overloads[signature])
         if data is None:

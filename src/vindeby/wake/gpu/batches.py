@@ -21,19 +21,11 @@ import numpy.typing as npt
 from vindeby.arrays import FloatArray, IntArray
 from vindeby.units import mean_power_to_aep_gwh
 from vindeby.wake.gpu.by_state import GRADIENT_ROWS, POWER_ROWS, StateRoom, by_state_kernel
-from vindeby.wake.gpu.by_table import MOST_TURBINES, NUMBERS, PER_PAIR, TableRoom, by_table_kernel
-from vindeby.wake.gpu.by_width import (
-    MOST_ACROSS,
-    Sources,
-    WidthRoom,
-    by_width_kernel,
-    can_use_width_kernel,
-    needs_near,
-)
+from vindeby.wake.gpu.by_table import MOST_TURBINES, NUMBERS, PER_PAIR, Sources, TableRoom, by_table_kernel
 from vindeby.wake.gpu.devices import Batch, cuda_module, found_device, is_simulated
-from vindeby.wake.gpu.turning import LANES, Layouts, Sums, TurnedRoom, add_directions
+from vindeby.wake.gpu.turning import LANES, LayoutBatch, Sums, TurnedRoom, add_directions
 from vindeby.wake.layout_checks import Places
-from vindeby.wake.loops.choice import Call
+from vindeby.wake.loops.choice import LoopCall
 from vindeby.wake.loops.pair_tables import NODES, PairTables
 from vindeby.wake.loops.wind import DirectionPairs, Wind
 from vindeby.wake.models.contract import ModelData, WakeModel
@@ -115,15 +107,11 @@ class FarmOnCard:
         arrays: TurbineArrays,
         wind: Wind,
         states: WindStates,
-        *,
-        tabulate: bool,
-        tables: Call | None,
+        tables: LoopCall | None,
     ) -> None:
         self._model, self._wind, self._tables = model, wind, tables
         self.by_table = tables is not None and len(states.speed) >= LEAST_STATES * len(states.direction)
         self._pairs = 0
-        self.by_width = tabulate and can_use_width_kernel(model, states)
-        self.near = self.by_width and needs_near(model, turbines, states)
         most_thrust = np.array([turbine.thrust_range()[1] for turbine in turbines])
         self._sources = Sources(most_thrust, float(states.turbulence.max(initial=0.0)))
         self._arrays = arrays
@@ -154,12 +142,10 @@ class FarmOnCard:
         for start in range(0, layouts, portion):
             here = slice(start, min(start + portion, layouts))
             sizes = np.full(here.stop - start, n)
-            given = _tuple_to_card(Layouts(x[here], y[here], types[here], sizes, counted))
+            given = _tuple_to_card(LayoutBatch(x[here], y[here], types[here], sizes, counted))
             launch, jobs = self._by_state, len(self._wind.cosine)
             if self.by_table and n < MOST_TURBINES:
                 launch, jobs = self._by_table, len(self._tabulated[1].ahead)
-            elif self.by_width and n < 2**16 and not gradient:
-                launch = self._by_width
             sums = _sums_for(here.stop - start, jobs, slopes)
             with _one_at_a_time:
                 launch(given, sums, gradient=gradient)
@@ -178,11 +164,10 @@ class FarmOnCard:
         portion = max(1, int(_bytes(MOST_SUMS) // (8 * own * states)))
         for start in range(0, len(layouts), portion):
             here = slice(start, min(start + portion, len(layouts)))
-            given = _tuple_to_card(Layouts(x[here], y[here], types[here], sizes[here], own))
+            given = _tuple_to_card(LayoutBatch(x[here], y[here], types[here], sizes[here], own))
             sums = _sums_for(here.stop - start, len(self._wind.cosine), 0, (own, states))
-            launch = self._by_width if self.by_width and n < 2**16 else self._by_state
             with _one_at_a_time:
-                launch(given, sums, gradient=False)
+                self._by_state(given, sums, gradient=False)
             found[here] = _to_host(sums.each)
         return found
 
@@ -191,11 +176,11 @@ class FarmOnCard:
         each = 8 * len(self._wind.cosine) * (1 + 2 * slopes)
         return max(1, int(_bytes(MOST_SUMS) // each))
 
-    def _by_table(self, given: Layouts, sums: Sums, *, gradient: bool) -> None:
+    def _by_table(self, given: LayoutBatch, sums: Sums, *, gradient: bool) -> None:
         (_, arrays, sources, wind), (tables, directions), n = self._moved, self._tabulated, given.x.shape[1]
         kernel = by_table_kernel(self._model, gradient=gradient, registers=REGISTERS_BY_TABLE)
         jobs, needed, pairs = len(given.x) * len(directions.ahead), PAIRS_PER_TURBINE * n, -1
-        lanes = max(PER_PAIR, _lanes_for(self._wind.most, LANES))
+        lanes = max(PER_PAIR, _lanes_for(self._wind.most))
         while pairs < needed:
             self._pairs = max(self._pairs, needed)
             pairs, most = min(self._pairs, n * (n - 1) // 2), _to_card(np.zeros(1, np.int64))
@@ -222,25 +207,10 @@ class FarmOnCard:
         )
         return TableRoom(_turned_room(many, n), first, source, other, rows, states, thrust)
 
-    def _by_width(self, given: Layouts, sums: Sums, *, gradient: bool = False) -> None:
-        assert not gradient, "chosen only for energies and powers"
-        (layouts, n), most = given.x.shape, self._wind.most
-        across, wide = _lanes_for(most, MOST_ACROSS), -(-min(most, LANES) // 8) * 8
-        blocks = _blocks(layouts * len(self._wind.cosine), 56 * n + n * (n - 1) + 8 * n * wide)
-        height, radius = (_kept_room(name, (blocks, n)) for name in ("height", "radius"))
-        other = _kept_room("other", (blocks, n * (n - 1) // 2 + 1), np.uint16)
-        reached, summed = (
-            _kept_room("reached", (blocks, n), np.int64),
-            _kept_room("states", (blocks, n, wide)),
-        )
-        room = WidthRoom(_turned_room(blocks, n), height, radius, reached, other, summed)
-        kernel = by_width_kernel(self._model, near=self.near, registers=REGISTERS)
-        _run(kernel, blocks, *self._moved, given, room, across, sums)
-
-    def _by_state(self, given: Layouts, sums: Sums, *, gradient: bool) -> None:
+    def _by_state(self, given: LayoutBatch, sums: Sums, *, gradient: bool) -> None:
         data, arrays, _, wind = self._moved
-        (layouts, n), most = given.x.shape, self._wind.most
-        lanes, rows = _lanes_for(most, LANES), GRADIENT_ROWS if gradient else POWER_ROWS
+        layouts, n = given.x.shape
+        lanes, rows = _lanes_for(self._wind.most), GRADIENT_ROWS if gradient else POWER_ROWS
         slots, jobs = LANES // lanes, layouts * len(self._wind.cosine)
         blocks = _blocks(-(-jobs // slots), 8 * n * rows * LANES + 32 * n * slots)
         room = StateRoom(
@@ -281,10 +251,10 @@ def _run(kernel: Any, blocks: int, *arguments: Any, threads: int = LANES) -> Non
         kernel[blocks, threads](*arguments)
 
 
-def _lanes_for(states: int, most: int) -> int:
-    """The power of two that holds so many wind states, up to ``most``."""
+def _lanes_for(states: int) -> int:
+    """The power of two that holds so many wind states, up to ``LANES``."""
     lanes = 1
-    while lanes < min(states, most):
+    while lanes < min(states, LANES):
         lanes *= 2
     return lanes
 

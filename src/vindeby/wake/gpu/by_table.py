@@ -53,6 +53,13 @@ _TURBINE, _PLACE, _OF_PLACE, _ALONG, _ACROSS = (_whole(k * LANES) for k in (NUMB
 _LANES, _STEP, _ONE, _TWO, _THREE, _ENDS = map(_whole, (LANES, PER_PAIR, 1, 2, 3, 3 * NODES))
 
 
+class Sources(NamedTuple):
+    """The largest thrust coefficient of each turbine type, and the largest turbulence of all wind states."""
+
+    most_thrust: FloatArray
+    most_turbulence: float
+
+
 class TableRoom(NamedTuple):
     """What jobs at work need, by job; or that of one job, with its layout ``turned``.
 

@@ -50,7 +50,7 @@ def with_barriers(function: Function) -> Function:
     return compiled
 
 
-class Layouts(NamedTuple):
+class LayoutBatch(NamedTuple):
     """Layouts of a farm, (layouts, turbines), around the origin: ``sizes`` turbines each, first ``counted`` own."""
 
     x: FloatArray

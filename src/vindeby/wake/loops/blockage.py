@@ -19,12 +19,7 @@ import numpy as np
 from vindeby.arrays import FloatArray
 from vindeby.wake.compiling.compiled import inlined, scalar
 from vindeby.wake.models.contract import WakeModel
-from vindeby.wake.models.self_similar_2020 import (
-    far_thrust,
-    induced,
-    near_thrust,
-    place_factors,
-)
+from vindeby.wake.models.self_similar_2020 import far_thrust, induced, near_thrust, place_factors
 from vindeby.wake.turbines.curves import curves_with_slopes
 
 TOLERANCE = 1e-7

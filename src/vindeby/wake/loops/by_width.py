@@ -113,9 +113,7 @@ def by_width_kernels(model: WakeModel) -> ByWidthKernels:
     walks = {"steps": (1, _make_step_walk(model)), "states": (ROW, states), "gradient": (ROW, states)}
     return ByWidthKernels(
         *(
-            make_loop(
-                *_make_direction(model, *walk, gradient=name == "gradient"),
-            )
+            make_loop(*_make_direction(model, *walk, gradient=name == "gradient"))
             for name, walk in walks.items()
         )
     )
@@ -124,7 +122,6 @@ def by_width_kernels(model: WakeModel) -> ByWidthKernels:
 def _make_direction(
     model: WakeModel, most: int, walk: Callable[..., None], *, gradient: bool
 ) -> tuple[Callable[..., WidthRoom], Callable[..., None]]:
-    """The room for one direction, and the function that evaluates it, up to ``most`` wind states at a time."""
     walk_back, adjoints_for = _make_walk_back(model), new_adjoints if gradient else no_adjoints
 
     @scalar
@@ -230,7 +227,6 @@ def _make_add_wake(model: WakeModel) -> Callable[..., None]:
 
     @scalar
     def add_wake(data, turbines, turned, facing, states, room, a, b, summed):
-        """Add the wake of ``a``, whose numbers are in ``room``, to the sums of ``b``."""
         far, aside = turned.along[b] - turned.along[a], turned.across[b] - turned.across[a]
         rise = facing.hub_height[b] - facing.hub_height[a]
         heights, radius = facing.hub_height[b] + facing.hub_height[a], facing.radius[b]
@@ -329,7 +325,6 @@ def _make_prepare(model: WakeModel) -> Callable[..., None]:
 
     @scalar
     def prepare(data, turbines, source, states, u, room):
-        """Thrust and numbers of the source's width again, and the slopes of these."""
         diameter, constants = turbines.diameter[source], first_constants(data)
         for k in range(states.speed.size):
             thrust = room[THRUST + k] = curves_at(turbines, source, u[k])[1]

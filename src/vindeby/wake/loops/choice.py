@@ -26,7 +26,7 @@ _MOST_BLOCKS = 512
 """In long time series blocks are larger, so that the sums of all blocks stay small."""
 
 
-class Call(NamedTuple):
+class LoopCall(NamedTuple):
     """A compiled loop, with the data of the model and the directions that it takes."""
 
     loop: Callable[..., None]
@@ -63,13 +63,13 @@ class Loops:
                 self._tables = pair_tables(model, turbines, float(states.turbulence[0]))
                 self._pairs = direction_pairs_of(states, opposites=len(turbines) == 1)
 
-    def energy(self, states: WindStates) -> Call:
+    def energy(self, states: WindStates) -> LoopCall:
         """The mean power of every turbine; in ``states`` if tables are not used, which are for the farm's own."""
         if self.kind == "tabulated":
-            return Call(tabulated_kernels(self._model).power, self._tables, self._pairs, BLOCK)
+            return LoopCall(tabulated_kernels(self._model).power, self._tables, self._pairs, BLOCK)
         return self.by_state(states)
 
-    def by_state(self, states: WindStates) -> Call:
+    def by_state(self, states: WindStates) -> LoopCall:
         """The same by loops that can keep what every turbine makes of every wind state."""
         if self.kind != "by width":
             return self.one_state(states)
@@ -77,20 +77,20 @@ class Loops:
         loops = by_width_kernels(self._model)
         return self._by_width(loops.steps if few else loops.states, states)
 
-    def one_state(self, states: WindStates) -> Call:
+    def one_state(self, states: WindStates) -> LoopCall:
         """The model itself, in a wind state that need not be one of the farm's."""
         return self._call(self.direct.power, states, BLOCK)
 
-    def gradient(self, states: WindStates) -> Call:
+    def gradient(self, states: WindStates) -> LoopCall:
         """The mean power of every turbine, and its slopes with the places of all turbines."""
         if self.kind == "tabulated":
-            return Call(tabulated_kernels(self._model).gradient, self._tables, self._pairs, BLOCK)
+            return LoopCall(tabulated_kernels(self._model).gradient, self._tables, self._pairs, BLOCK)
         if self.kind == "by width":
             return self._by_width(by_width_kernels(self._model).gradient, states)
         return self._call(self.direct.gradient, states, BLOCK)
 
-    def _by_width(self, loop: Callable[..., None], states: WindStates) -> Call:
+    def _by_width(self, loop: Callable[..., None], states: WindStates) -> LoopCall:
         return self._call(loop, states, max(BLOCK, -(-len(states.direction) // _MOST_BLOCKS)))
 
-    def _call(self, loop: Callable[..., None], states: WindStates, per_block: int) -> Call:
-        return Call(loop, self._data, direction_pairs_of(states, opposites=False), per_block)
+    def _call(self, loop: Callable[..., None], states: WindStates, per_block: int) -> LoopCall:
+        return LoopCall(loop, self._data, direction_pairs_of(states, opposites=False), per_block)

@@ -92,7 +92,6 @@ def _slots(data, turbines, turned):
 
 @scalar
 def _aligned_before(turbines, turned, growth, start, a, before):
-    """List in ``before`` the turbines that may be in the way of the wake of ``a``; returns how many they are."""
     n, count = growth.shape
     end, found = turned.along[n - 1], 0
     for m in range(a - 1):
@@ -120,7 +119,6 @@ def _height(turbines, turned, a):
 
 @scalar
 def _add_in_the_way(turbines, turned, states, growth, start, depth, m, a, b, in_the_way):
-    """Add the share of the wake of ``m`` in the way of that of ``a``, at ``b``."""
     aside = turned.across[a] - turned.across[m]
     rise = _height(turbines, turned, a) - _height(turbines, turned, m)
     square = aside * aside + rise * rise

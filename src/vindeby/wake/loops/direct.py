@@ -56,7 +56,6 @@ def direct_kernels(model: WakeModel, locality: Locality = "uniform") -> DirectKe
 def _make_direction(
     model: WakeModel, locality: Locality, walk: Callable[..., None], *, gradient: bool
 ) -> tuple[Callable[..., DirectRoom], Callable[..., None]]:
-    """The room for one direction, and the function that evaluates it."""
     walk_back, access, is_local = make_walk_back(model, locality), access_of(locality), locality != "uniform"
     rows_for, states_of, add_up = access.room, access.states, make_add_up(access.at)
     adjoints_for = new_adjoints if gradient else no_adjoints

@@ -45,7 +45,7 @@ class LocalGrid(NamedTuple):
     frequency_share: float
 
 
-class LocalWind(NamedTuple):
+class LocalWindArrays(NamedTuple):
     """``Wind``, and the grid of what is local."""
 
     cosine: FloatArray
@@ -58,7 +58,7 @@ class LocalWind(NamedTuple):
     grid: LocalGrid
 
 
-def local_wind_of(site: GriddedSite, states: WindStates, heights: Sequence[float]) -> LocalWind:
+def local_wind_of(site: GriddedSite, states: WindStates, heights: Sequence[float]) -> LocalWindArrays:
     """Pack the wind for the loops; ``heights`` (m) are the hub heights of the turbine types."""
     grid, wind = site.grid, wind_of(states)
     sectors = 1 if grid.direction is None else len(grid.direction)
@@ -88,10 +88,10 @@ def local_wind_of(site: GriddedSite, states: WindStates, heights: Sequence[float
         edges=speed_edges(states.speed[: states.shape[1]]) if grid.has_weibull else np.empty(0),
         frequency_share=sectors / 360.0 * direction_bin(states.direction),
     )
-    return LocalWind(*wind, packed_grid)
+    return LocalWindArrays(*wind, packed_grid)
 
 
-def wind_near(wind: Wind | LocalWind, origin: Sequence[float] | FloatArray) -> Wind | LocalWind:
+def wind_near(wind: Wind | LocalWindArrays, origin: Sequence[float] | FloatArray) -> Wind | LocalWindArrays:
     """The same wind for places that are given relative to this origin."""
     if isinstance(wind, Wind):
         return wind
@@ -121,7 +121,6 @@ def _at_heights(
 
 
 def _layer(grid: WindGrid, height: float, how: Interpolation) -> tuple[int, float]:
-    """The layer of the grid below a height, and the share of the next one."""
     assert grid.height is not None
     levels = grid.height
     if not levels[0] <= height <= levels[-1]:

@@ -54,15 +54,13 @@ class TabulatedKernels(NamedTuple):
 def tabulated_kernels(model: WakeModel) -> TabulatedKernels:
     """Compile, or load from disk, the loops for a model."""
     return TabulatedKernels(
-        make_loop(*_make_direction(model, gradient=False)),
-        make_loop(*_make_direction(model, gradient=True)),
+        make_loop(*_make_direction(model, gradient=False)), make_loop(*_make_direction(model, gradient=True))
     )
 
 
 def _make_direction(
     model: WakeModel, *, gradient: bool
 ) -> tuple[Callable[..., PairRoom], Callable[..., None]]:
-    """The room for a direction and its opposite, and the function that evaluates them."""
     adjoints_for = new_adjoints if gradient else no_adjoints
     wide = 3 * NODES if gradient else NODES  # the values, and the slopes with both distances
     ahead, behind = (_make_walk(model, wide, is_ahead=is_ahead) for is_ahead in (True, False))
@@ -111,7 +109,6 @@ def _make_walk(model: WakeModel, wide: int, *, is_ahead: bool) -> Callable[..., 
 
     @scalar
     def add_outside(data, turbines, turned, room, states, far, aside, source, target):
-        """Add a wake that the table does not hold."""
         u, summed = room.u[source], room.summed[target]
         type_index = turned.types[turned.order[source]]
         for k in range(states.speed.size):
@@ -153,12 +150,10 @@ def _make_walk(model: WakeModel, wide: int, *, is_ahead: bool) -> Callable[..., 
 
 
 def _make_walk_back(model: WakeModel, *, is_ahead: bool) -> Callable[..., None]:
-    """The way back of a walk."""
     slopes_of, term_back = model.deficit_with_slopes, superposition_of(model).term_back
 
     @scalar
     def outside_back(tables, turbines, turned, room, states, far, aside, source, target):
-        """A pair that the table does not hold: ``wake_back`` with the model itself."""
         type_index = turned.types[turned.order[source]]
         of_far = of_aside = 0.0
         for k in range(states.speed.size):

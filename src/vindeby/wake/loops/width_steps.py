@@ -257,7 +257,7 @@ def last_needed(turned, counted):
     return a
 
 
-class Lines(NamedTuple):
+class StepLines(NamedTuple):
     """Two lines above the edge of a wake, without the rotor's radius: constants and slopes."""
 
     near: float
@@ -270,7 +270,7 @@ NO_SLOPES = (0.0, 0.0, 0.0, 0.0)
 """Of the numbers of a width with thrust, where those are not needed."""
 
 
-def make_lines(model: WakeModel) -> Callable[..., Lines]:
+def make_lines(model: WakeModel) -> Callable[..., StepLines]:
     """Tangents to the width, which is concave: the lower one is above it everywhere."""
     width = widths_of(model).width_with_slopes
 
@@ -279,7 +279,7 @@ def make_lines(model: WakeModel) -> Callable[..., Lines]:
         here, there = _NEAR * diameter, _FAR * diameter
         near, near_slope, _ = width(numbers, NO_SLOPES, here)
         far, far_slope, _ = width(numbers, NO_SLOPES, there)
-        return Lines(
+        return StepLines(
             SIGMAS_BESIDE * (near - near_slope * here),
             SIGMAS_BESIDE * near_slope,
             SIGMAS_BESIDE * (far - far_slope * there),

@@ -11,7 +11,7 @@ import numpy as np
 
 from vindeby.arrays import FloatArray, IntArray
 from vindeby.wake.compiling.compiled import inlined, kernel, scalar
-from vindeby.wake.loops.local_wind import LocalRows, LocalWind, fill_row, local_wind_of, new_rows
+from vindeby.wake.loops.local_wind import LocalRows, LocalWindArrays, fill_row, local_wind_of, new_rows
 from vindeby.wake.loops.superposition import Superposition, superposition_of_words
 from vindeby.wake.loops.wind import DirectionWind, Wind, wind_from, wind_of
 from vindeby.wake.models.contract import WakeModel
@@ -137,7 +137,7 @@ class FreeWind(NamedTuple):
 
 def wind_and_locality(
     site: Site, states: WindStates, turbines: Sequence[Turbine]
-) -> tuple[Wind | LocalWind, Locality]:
+) -> tuple[Wind | LocalWindArrays, Locality]:
     """The wind of a site for the compiled loops, and which loops it needs."""
     if not isinstance(site, GriddedSite):
         return wind_of(states), "uniform"
@@ -146,12 +146,12 @@ def wind_and_locality(
 
 
 def free_wind_at(
-    wind: Wind | LocalWind, directions: FloatArray, x: FloatArray, y: FloatArray, types: IntArray
+    wind: Wind | LocalWindArrays, directions: FloatArray, x: FloatArray, y: FloatArray, types: IntArray
 ) -> FreeWind:
     """The free wind at turbines in all wind states, (turbines, states); ``directions`` (degrees) are the wind's."""
     shape = (len(x), len(wind.speed))
     everywhere = np.repeat(directions, np.diff(wind.first))
-    if not isinstance(wind, LocalWind):
+    if not isinstance(wind, LocalWindArrays):
         same = (wind.speed, everywhere, wind.turbulence, wind.weight)
         return FreeWind(*(np.array(np.broadcast_to(values, shape)) for values in same))
     speed, turned, turbulence, weight = (np.empty(shape) for _ in range(4))

@@ -86,7 +86,7 @@ class Widths(NamedTuple):
     arguments: their slopes with thrust. ``width(n0, n1, n2, n3, downwind)``: sigma in metres, which must grow with
     thrust and turbulence and be concave downwind. ``width_with_slopes(numbers, number_slopes, downwind)``: sigma and
     its slopes with downwind distance and thrust. ``least_turbulence``: below this turbulence intensity the functions
-    are not exact enough. ``without_tables``: the same in closed form, if these read tables, of which GPUs hold few.
+    are not exact enough.
     """
 
     numbers: Callable[..., tuple[float, float, float, float]]
@@ -94,7 +94,6 @@ class Widths(NamedTuple):
     width: Callable[..., float]
     width_with_slopes: Callable[..., tuple[float, float, float]]
     least_turbulence: float = 0.0
-    without_tables: Widths | None = None
 
 
 class PairSquares(NamedTuple):
@@ -131,9 +130,7 @@ def _adds_nothing_with_slopes(data: ModelData, pair: Pair, free_turbulence: floa
     return 0.0, 0.0, 0.0, 0.0, 0.0
 
 
-def without_slopes(
-    deficit_with_slopes: Callable[..., Slopes],
-) -> Callable[..., float]:
+def without_slopes(deficit_with_slopes: Callable[..., Slopes]) -> Callable[..., float]:
     """The deficit alone, for a model that computes it no faster than with its slopes."""
 
     @scalar

@@ -18,7 +18,6 @@ function is kept as cubics in y/(y + 1/4), with its own slopes at the points: ri
 5e-8 down to ``SMALLEST_Y``.
 """
 
-from collections.abc import Callable
 from math import log, sqrt
 
 import numpy as np
@@ -157,58 +156,44 @@ def _reach(
 
 
 @inlined
-def _exact_growth_with_slope(y: float) -> tuple[float, float]:
-    root = sqrt(1.0 + y * y)
-    return root - log((1.0 + root) / y), root / y
+def _numbers(
+    constants: tuple[float, ...], diameter: float, thrust: float, turbulence: float
+) -> tuple[float, float, float, float]:
+    """Return y at the rotor and per metre, and the constant and factor of the width: constant + factor g(y)."""
+    thrust = thrust if thrust > 1e-12 else 1e-12  # noqa: FURB136  a comparison vectorises, max does not
+    root_thrust, limit = sqrt(thrust), constants[4]
+    y0 = constants[1] * turbulence
+    factor = diameter * constants[0] * root_thrust / constants[2]
+    root = sqrt(1.0 - (thrust if thrust < limit else limit))  # noqa: FURB136
+    eps = constants[3] * sqrt(0.5 * (1.0 + root) / root)  # ``initial_width`` without branches
+    per_metre = constants[2] * turbulence / (diameter * root_thrust)
+    return y0, per_metre, diameter * eps - factor * growth(y0), factor
 
 
-def _widths(
-    growth: Callable[[float], float], growth_with_slope: Callable[[float], tuple[float, float]]
-) -> Widths:
-    """The width of the wakes with these functions for g(y)."""
-
-    @inlined
-    def numbers(
-        constants: tuple[float, ...], diameter: float, thrust: float, turbulence: float
-    ) -> tuple[float, float, float, float]:
-        """The y at the rotor and per metre, and the width as constant + factor g(y)."""
-        thrust = thrust if thrust > 1e-12 else 1e-12  # noqa: FURB136  a comparison vectorises, max does not
-        root_thrust, limit = sqrt(thrust), constants[4]
-        y0 = constants[1] * turbulence
-        factor = diameter * constants[0] * root_thrust / constants[2]
-        root = sqrt(1.0 - (thrust if thrust < limit else limit))  # noqa: FURB136
-        eps = constants[3] * sqrt(0.5 * (1.0 + root) / root)  # ``initial_width`` without branches
-        per_metre = constants[2] * turbulence / (diameter * root_thrust)
-        return y0, per_metre, diameter * eps - factor * growth(y0), factor
-
-    @inlined
-    def number_slopes(
-        constants: tuple[float, ...], diameter: float, thrust: float, turbulence: float
-    ) -> tuple[float, float, float, float]:
-        thrust = max(thrust, 1e-12)
-        y0, per_metre, _, factor = numbers(constants, diameter, thrust, turbulence)
-        half = 0.5 / thrust
-        eps_slope = initial_width(constants[3], constants[4], thrust)[1]
-        return 0.0, -per_metre * half, diameter * eps_slope - factor * half * growth(y0), factor * half
-
-    @inlined
-    def width_at(y0: float, per_metre: float, constant: float, factor: float, downwind: float) -> float:
-        return constant + factor * growth(y0 + per_metre * downwind)
-
-    @inlined
-    def width_at_with_slopes(
-        numbers: tuple[float, float, float, float], slopes: tuple[float, float, float, float], downwind: float
-    ) -> tuple[float, float, float]:
-        y0, per_metre, constant, factor = numbers
-        grown, slope = growth_with_slope(y0 + per_metre * downwind)
-        with_thrust = slopes[2] + slopes[3] * grown + factor * slope * slopes[1] * downwind
-        return constant + factor * grown, factor * slope * per_metre, with_thrust
-
-    return Widths(numbers, number_slopes, width_at, width_at_with_slopes, SMALLEST_Y / 1.5)
+@inlined
+def _number_slopes(
+    constants: tuple[float, ...], diameter: float, thrust: float, turbulence: float
+) -> tuple[float, float, float, float]:
+    thrust = max(thrust, 1e-12)
+    y0, per_metre, _, factor = _numbers(constants, diameter, thrust, turbulence)
+    half = 0.5 / thrust
+    eps_slope = initial_width(constants[3], constants[4], thrust)[1]
+    return 0.0, -per_metre * half, diameter * eps_slope - factor * half * growth(y0), factor * half
 
 
-_EXACT_WIDTHS = _widths(inlined(_growth.py_func), _exact_growth_with_slope)  # type: ignore[attr-defined]
-_WIDTHS = _widths(growth, growth_with_slope)._replace(without_tables=_EXACT_WIDTHS)
+@inlined
+def _width_at(y0: float, per_metre: float, constant: float, factor: float, downwind: float) -> float:
+    return constant + factor * growth(y0 + per_metre * downwind)
+
+
+@inlined
+def _width_at_with_slopes(
+    numbers: tuple[float, float, float, float], slopes: tuple[float, float, float, float], downwind: float
+) -> tuple[float, float, float]:
+    y0, per_metre, constant, factor = numbers
+    grown, slope = growth_with_slope(y0 + per_metre * downwind)
+    with_thrust = slopes[2] + slopes[3] * grown + factor * slope * slopes[1] * downwind
+    return constant + factor * grown, factor * slope * per_metre, with_thrust
 
 
 def nygaard_2022(a: float = Nygaard2022.a) -> WakeModel:
@@ -227,5 +212,5 @@ def nygaard_2022(a: float = Nygaard2022.a) -> WakeModel:
         thrust_limit=0.96,
         growth_constants=(0,),
         free_wind_of="target",
-        widths=_WIDTHS,
+        widths=Widths(_numbers, _number_slopes, _width_at, _width_at_with_slopes, SMALLEST_Y / 1.5),
     )

@@ -67,7 +67,6 @@ class ChangedSite:
 
 
 def _spread(states: WindStates, std_deg: float) -> WindStates:
-    """The states of a rose with each direction spread over those around it."""
     every = np.mod(np.add.outer(std_deg * _SAMPLES, states.direction), 360.0)
     direction, place = np.unique(np.round(every, 9) % 360.0, return_inverse=True)
     probability, turbulence = (one.reshape(states.shape) for one in (states.probability, states.turbulence))

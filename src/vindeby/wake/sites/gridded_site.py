@@ -138,7 +138,6 @@ def _sectors(values: npt.ArrayLike) -> tuple[FloatArray, bool]:
 def _quantity(
     name: str, values: npt.ArrayLike, axes: dict[str, FloatArray | None], repeats: bool
 ) -> FloatArray:
-    """Check a quantity and give it all four axes."""
     low, high = QUANTITIES[name]
     array = checked(name, values, low=low, high=high)
     lengths = {
@@ -154,7 +153,6 @@ def _quantity(
 
 
 def _axes_of(name: str, array: FloatArray, lengths: dict[str, int]) -> tuple[str, ...]:
-    """Which axes an array is over, by its shape."""
     choices = [(), ("direction",), ("x", "y"), ("x", "y", "height"), ("x", "y", "direction")]
     choices.append(("x", "y", "height", "direction"))
     known = [axes for axes in choices if all(axis in lengths for axis in axes)]
@@ -241,7 +239,6 @@ class GriddedSite:
         return replace(states, probability=own.probability)
 
     def _at_the_middle(self) -> WeibullSite:
-        """The wind at a point in the middle of the grid."""
         grid = self.grid
         sectors = 1 if grid.direction is None else len(grid.direction)
 

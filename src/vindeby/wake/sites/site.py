@@ -222,7 +222,7 @@ def _grid(
     )
 
 
-def _over_directions(sectors: FloatArray, directions: FloatArray, how: Interpolation) -> FloatArray:
+def over_directions(sectors: FloatArray, directions: FloatArray, how: str) -> FloatArray:
     """Interpolate values of equal sectors, the first centred on north, along their first axis."""
     if how not in get_args(Interpolation):
         raise ArgumentError(f"interpolation must be 'linear' or 'nearest', not {how!r}")
@@ -233,10 +233,10 @@ def _over_directions(sectors: FloatArray, directions: FloatArray, how: Interpola
 
 def _shares_of_bins(sectors: FloatArray, directions: FloatArray, how: Interpolation) -> FloatArray:
     """The frequencies of the bins of these directions, from those of equal sectors along the first axis."""
-    return _over_directions(sectors, directions, how) * (len(sectors) / 360.0 * direction_bin(directions))
+    return over_directions(sectors, directions, how) * (len(sectors) / 360.0 * direction_bin(directions))
 
 
-def around(directions: FloatArray, sectors: int, how: Interpolation) -> tuple[IntArray, FloatArray]:
+def around(directions: FloatArray, sectors: int, how: str) -> tuple[IntArray, FloatArray]:
     """By direction, the sectors before and after it and the share of the latter."""
     place = np.mod(directions, 360.0) / (360.0 / sectors)
     if how == "nearest":
@@ -286,7 +286,7 @@ class WeibullSite:
                 "frequency, weibull_a and weibull_k must have one value per sector, "
                 f"not shapes {frequency.shape}, {scale.shape}, {shape.shape}"
             )
-        a, k = (_over_directions(v, direction, self.interpolation)[:, None] for v in (scale, shape))
+        a, k = (over_directions(v, direction, self.interpolation)[:, None] for v in (scale, shape))
         below = 1.0 - np.exp(-((speed_edges(speed)[None, :] / a) ** k))
         turbulence = _turbulence(self.turbulence_intensity, direction, speed)
         in_direction = _shares_of_bins(frequency, direction, self.interpolation)
@@ -425,7 +425,6 @@ class TimeSeriesSite:
 
 
 def _shares(weight: npt.ArrayLike | None, count: int, relative: bool) -> FloatArray:
-    """The probability of each step."""
     if weight is None:
         return np.full(count, 1.0 / count)
     weights = checked("weight", weight, low=0)
@@ -450,7 +449,7 @@ def _turbulence(
         return turbulence
     if turbulence.ndim != 1:
         raise ArgumentError("turbulence_intensity must be one number or one a direction sector")
-    return _over_directions(turbulence, directions, "linear")[:, None]
+    return over_directions(turbulence, directions, "linear")[:, None]
 
 
 def chunks_of(states: WindStates, steps: int) -> Iterator[tuple[slice, WindStates]]:

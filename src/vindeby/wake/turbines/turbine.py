@@ -55,7 +55,6 @@ def common_pieces(power: Curve, thrust: Curve) -> tuple[FloatArray, FloatArray, 
 
 
 def _restarted(curve: Curve, start: FloatArray) -> FloatArray:
-    """The same curve with its polynomials written in the distance from ``start``."""
     piece = np.searchsorted(curve.start, start, side="right") - 1
     shift = (start - curve.start[piece])[:, None]
     coefficients = curve.coefficients[piece]
@@ -239,7 +238,6 @@ def _refuse_unknown(name: str, outside: str) -> None:
 
 
 def _check_curve(name: str, label: str, speed: FloatArray, values: FloatArray) -> None:
-    """Refuse anything but a table of ``label`` over wind speed."""
     of = "wind_speed" if label == "power_w" else "the wind speeds of thrust"
     if speed.ndim != 1 or speed.shape != values.shape or len(speed) < 1:
         raise ArgumentError(

@@ -1,0 +1,173 @@
+"""The layouts that searches start from: whether they are allowed, where a repair puts them, and what they are worth."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from vindeby.arrays import IntArray
+from vindeby.assembly.cables import with_cables
+from vindeby.assembly.physics import TOLERANCE_AEP, CampaignCheck
+from vindeby.assembly.stored_turbines import PlacedLayout, energy_of
+from vindeby.assembly.value import LCOE, NPV, OBJECTIVE, values_of, with_revenue
+from vindeby.campaign import Campaign
+from vindeby.campaign.reading.yaml_text import field_name
+from vindeby.campaign.sections.layouts import GivenLayout
+from vindeby.campaign.starts import has_starts, start_of, start_section, types_of
+from vindeby.campaign.tasks import Cell, Place, parse_key, task_key
+from vindeby.errors import ArgumentError, CampaignError, Problem, TaskError
+from vindeby.store.format.record import Record
+
+if TYPE_CHECKING:
+    from vindeby.layout import Layout
+
+AEP_START, MOVED, GAIN = "aep_start", "start_moved_m", "gain_percent"
+"""Attributes of a result: the AEP (GWh) of the layout that its search started from; how far (m) the farthest turbine of
+that layout was moved by a repair; and by how much the result is better, by the objective or the AEP."""
+_OF_COSTS = {"lcoe": ("lcoe_start", LCOE), "npv": ("npv_start", NPV)}
+_MOST_PROBLEMS = 20
+
+
+class _WrongAmountError(TaskError):
+    """A start has too few or too many turbines, in all or of a type."""
+
+
+@dataclass(frozen=True)
+class AllowedStart:
+    """A layout that is allowed, or was made so, and how far (m) its farthest turbine was moved for that."""
+
+    placed: PlacedLayout
+    moved_m: float = 0.0
+
+    @property
+    def types(self) -> IntArray:
+        """The type of each turbine among those of its cell."""
+        assert self.placed.types is not None, "the campaign's check lets no start without types through"
+        return self.placed.types
+
+    @cached_property
+    def layout(self) -> Layout:
+        """As search methods take it."""
+        from vindeby.layout import Layout  # loads Numba
+
+        return Layout(self.placed.x, self.placed.y, self.types)
+
+
+class Starts:
+    """The starts of a campaign's tasks, each judged by the rules that results are judged by, once."""
+
+    def __init__(self, campaign: Campaign, check: CampaignCheck | None = None) -> None:
+        self._campaign, self._check = campaign, check or CampaignCheck(campaign)
+        self._found: dict[tuple[Place, int], AllowedStart] = {}
+        self._known: dict[int, dict[str, float]] = {}
+
+    def of(self, cell: Cell, seed: int | None) -> AllowedStart | None:
+        """The start of a task; TaskError where it is not allowed, None where there is none."""
+        campaign = self._campaign.of(cell)
+        given = start_of(campaign, cell, seed)
+        if given is None:
+            return None
+        if (place := (cell.place, id(given))) not in self._found:
+            self._found[place] = self._judged(campaign, cell, given)
+        return self._found[place]
+
+    def _judged(self, campaign: Campaign, cell: Cell, given: GivenLayout) -> AllowedStart:
+        x, y = np.array(given.x), np.array(given.y)
+        placed = PlacedLayout(cell, x, y, np.array(types_of(campaign, cell, given), np.int64))
+        _, section = start_section(campaign, cell.farm_idx)
+        check = self._check.of(task_key(cell.farm_idx, cell.type_idx, 0, cell.tag))
+        if wrong := [*check.wrong_amount(placed)]:
+            raise _WrongAmountError("; ".join(wrong))
+        if section is not None and section.repair:
+            return self._repaired(campaign, check, placed)
+        if wrong := [*check.wrong_places(placed)]:
+            raise TaskError("; ".join(wrong))
+        return AllowedStart(placed)
+
+    def _repaired(self, campaign: Campaign, check: CampaignCheck, placed: PlacedLayout) -> AllowedStart:
+        from vindeby.assembly.search import problem_of  # loads Numba
+        from vindeby.layout.area.limits import nearest_allowed
+
+        if not any(check.wrong_places(placed)):
+            return AllowedStart(placed)
+        found = nearest_allowed(problem_of(campaign, placed.cell), AllowedStart(placed).layout)
+        moved_m = float(np.hypot(found.x - placed.x, found.y - placed.y).max())
+        return AllowedStart(replace(placed, x=found.x, y=found.y), moved_m)
+
+    def attributes(self, record: Record) -> dict[str, float]:
+        """What a result says about its start: energy, cost, how far it was moved, and the gain over it."""
+        cell, numbers = self._check.cell_of(record.key), parse_key(record.key)
+        start = None if cell is None or numbers is None else self.of(cell, numbers.seed)
+        if cell is None or start is None:
+            return {}
+        campaign, check = self._campaign.of(cell), self._check.of(record.key)
+        _, section = start_section(campaign, cell.farm_idx)
+        found = {MOVED: start.moved_m} if section is not None and section.repair else {}
+        values = self._values(campaign, check, record.key, start)
+        if "aep" not in values:  # turbines in one place, where the spacing allows it
+            return found
+        found[AEP_START] = values["aep"]
+        objective, last = campaign.objective, record.attributes.get(OBJECTIVE)
+        if objective is not None and objective.of in _OF_COSTS:
+            name, value = _OF_COSTS[objective.of]
+            found[name] = values[value]
+        before, after, sign = values["aep"], energy_of(record), 1.0
+        if objective is not None and OBJECTIVE in values and isinstance(last, float):
+            before, after, sign = values[OBJECTIVE], last, objective.sign
+        if check.compares_energies and after is not None and before:
+            found[GAIN] = 100.0 * sign * (after - before) / abs(before)
+        return found
+
+    def check(self, record: Record) -> Iterator[str]:
+        """Say which of these attributes of a result are not what its start gives."""
+        for name, value in self.attributes(record).items() if record.fingerprint else ():
+            said = record.attributes.get(name)
+            if not isinstance(said, float) or not np.isclose(said, value, rtol=TOLERANCE_AEP, atol=1e-5):
+                yield f"{name} is {said}, but its start gives {value:.9g}"
+
+    def _values(
+        self, campaign: Campaign, check: CampaignCheck, key: str, start: AllowedStart
+    ) -> dict[str, float]:
+        """The AEP (GWh) of a start, and what it costs and is worth, by the names of attributes; empty without AEP."""
+        if id(start) not in self._known:
+            cell, placed = start.placed.cell, start.placed
+            arrays: dict[str, Any] = {"layout": np.stack([placed.x, placed.y])}
+            if cell.mix:
+                arrays["types"] = np.array(cell.type_indices)[start.types]
+            record = Record(key, "", arrays, {})
+            aep_gwh = check.energy_gwh(record)
+            if aep_gwh is not None:
+                arrays |= {"aep": np.array(aep_gwh), **check.scenario_arrays(record)}
+                arrays = with_revenue(campaign, cell, with_cables(campaign, cell, arrays))
+            self._known[id(start)] = (
+                {} if aep_gwh is None else {"aep": aep_gwh, **values_of(campaign, cell, arrays)}
+            )
+        return self._known[id(start)]
+
+
+def refuse_starts(campaign: Campaign) -> None:
+    """Raise CampaignError unless every start is allowed, or can be made so where it is to be repaired."""
+    if not has_starts(campaign):
+        return
+    starts, problems = Starts(campaign), dict[Problem, None]()
+    for cell in campaign.cells():
+        at, section = start_section(campaign.of(cell), cell.farm_idx)
+        whose = f"farm {campaign.farms[cell.farm_idx].name!r} with type {cell.label(campaign.type_names)!r}"
+        source = (section.source if section else None) or campaign.name
+        for seed in campaign.seeds if section else ():
+            try:
+                starts.of(cell, seed)
+            except _WrongAmountError as error:
+                remedy = "give as many turbines of each type as the farm has"
+                problems[Problem(source, field_name(at), f"{whose}: {error}", None, remedy)] = None
+            except (TaskError, ArgumentError) as error:
+                remedy = (
+                    "correct the layout, or write repair: true to move turbines to the nearest allowed places"
+                )
+                problems[Problem(source, field_name(at), f"{whose}: {error}", None, remedy)] = None
+    if problems:
+        raise CampaignError([*problems][:_MOST_PROBLEMS])

@@ -1,0 +1,291 @@
+"""A campaign of stored layouts, made whole: what its file leaves out is that of the database, and layouts are chosen.
+
+What the file says wrongly is refused with its place there.
+"""
+
+from collections.abc import Sequence
+from functools import cache
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from vindeby.assembly.stored_layouts import StoredLayouts
+from vindeby.campaign import Campaign
+from vindeby.campaign.reading.problems import checked
+from vindeby.campaign.reading.stored_rows import NOBODY, AskedOfStored, Row, Value, asked_of, values_of
+from vindeby.campaign.reading.varied import parts_of, set_whole
+from vindeby.campaign.reading.yaml_text import Document
+from vindeby.campaign.reading.yaml_text import Path as DataPath
+from vindeby.campaign.refusals import SAME_PLACE_M
+from vindeby.campaign.stored import Pinned
+from vindeby.campaign.tasks import Cell, cell_key
+from vindeby.errors import DataError, InputError
+from vindeby.text import listed
+
+_AT: DataPath = ("method", "stored")
+_OF_LAYOUTS = ("seeds", "start", "scenarios", "n_turbines", "capacity_mw", "mix")
+"""Fields that stored layouts decide."""
+_OF_SEARCH = {"method", "start", "scenarios", "objective"}
+"""Fields of the database's campaign that may differ between its layouts, as evaluations do not have them."""
+_FIELDS = Campaign.model_fields
+
+
+def stored_campaign(document: Document) -> Document:
+    """Return the data of a campaign of stored layouts with everything that a run needs; nothing refers to its file.
+
+    CampaignError or DataError says what is wrong, or missing in the database.
+    """
+    asked = asked_of(document)
+    if asked.stored.database is None:
+        document.refuse((*_AT, "database"), "is missing", "write the path of the database with the layouts")
+    path = Path(asked.stored.database).absolute()
+    try:
+        stored = StoredLayouts(path)
+    except InputError as error:
+        document.refuse((*_AT, "database"), str(error), "name a database with layouts", str(path))
+    try:
+        return _WholeCampaign(document, asked, stored).document()
+    finally:
+        stored.close()
+
+
+class _WholeCampaign:
+    """A file beside its database: the layouts that it means, and the campaign that evaluates them."""
+
+    def __init__(self, document: Document, asked: AskedOfStored, stored: StoredLayouts) -> None:
+        self.given, self.asked, self.stored, self.refuse = document.data, asked, stored, document.refuse
+        self.origins, self.notes = dict(document.origins), document.notes
+        self.source = stored.campaign.variants[0]
+        self.farm_names = [farm.name for farm in self.source.farms]
+        self.type_names = [turbine.name for turbine in self.source.turbines]
+        self.label = cache(lambda cell: cell.label(self.type_names))
+        for key in _OF_LAYOUTS:
+            if key in self.given:
+                remedy = "leave it out; method: {stored: {seeds: ...}} says which layouts are evaluated"
+                self.refuse((key,), "is that of the stored layouts", remedy)
+        self._refuse_what_differs()
+
+    def document(self) -> Document:
+        """The data of the whole campaign, and where they were written."""
+        section = self.asked.stored
+        farms = self._numbers("farms", section.farms, self.farm_names)
+        types = self._types(farms)
+        seeds = self._seeds()
+        layouts = {
+            (cell.farm_idx, cell.type_idx): [self.stored.pinned(cell, seed) for seed in seeds]
+            for farm in farms
+            for cell in self.stored.cells[farm]
+            if cell.mix or cell.type_idx in types
+        }
+        data = self._filled_in()
+        data["turbines"] = self._by_name("turbines", data["turbines"])
+        data["farms"] = self._by_name("farms", data["farms"])
+        self._put_neighbours(data, [pin for pins in layouts.values() for pin in pins])
+        method = section.model_dump(mode="json", exclude_none=True)
+        method |= {
+            "database": str(self.stored.path),
+            "digest": self.stored.digest,
+            "campaign": self.stored.campaign.name,
+            "turbines": data["turbines"],
+        }
+        data |= {"seeds": 1, "method": {"stored": {**method, "layouts": {}}}}
+        plain = {key: value for key, value in data.items() if key != "vary"}
+        if not set_whole(data, _FIELDS).keys() - {"neighbours"}:
+            checked(Campaign, Document(plain, self.origins))  # with all farms: neighbours stand there, too
+        data["farms"] = [data["farms"][index] for index in farms]
+        data["turbines"] = [data["turbines"][index] for index in types]
+        method["layouts"] = {
+            cell_key(farms.index(farm), types.index(kind)): [*map(str, pins)]
+            for (farm, kind), pins in layouts.items()
+        }
+        data |= {"seeds": [0] if seeds == ["best"] else seeds, "method": {"stored": method}}
+        self._move_farms(farms)
+        return Document(data, self.origins, self.notes)
+
+    def _refuse_what_differs(self) -> None:
+        """Refuse a database whose layouts were found in several winds, wakes or numbers, unless the file says which."""
+        for axis, values in (self.stored.campaign.vary or {}).items():
+            for path in parts_of(axis, next(iter(values.values())), _FIELDS):
+                field = path.partition(".")[0]
+                said = self.given.keys() | set_whole(self.given, _FIELDS).keys()
+                if field not in said | _OF_SEARCH:
+                    wrong = f"has layouts of {len(values)} values of the axis {axis!r}, which sets {path}"
+                    remedy = f"write {field}: ... beside method, as it is for the evaluation"
+                    self.refuse((*_AT, "database"), wrong, remedy)
+
+    def _numbers(self, key: str, given: Sequence[str] | None, known: Sequence[str]) -> list[int]:
+        for index, name in enumerate(given or ()):
+            if name not in known:
+                remedy = f"{self.stored.path.name} has: {', '.join(known)}"
+                self.refuse((*_AT, key, index), "is not in the database", remedy, name)
+            if name in (given or ())[:index]:
+                self.refuse((*_AT, key, index), "is listed twice", "list it once", name)
+        return list(range(len(known))) if given is None else sorted(known.index(name) for name in given)
+
+    def _types(self, farms: Sequence[int]) -> list[int]:
+        types = self._numbers("types", self.asked.stored.types, self.type_names)
+        mixed = [farm for farm in farms if self.stored.cells[farm][0].mix]
+        if not mixed:
+            return types
+        needed = {kind for farm in mixed for kind, _ in self.stored.cells[farm][0].mix}
+        if len(mixed) < len(farms) and not needed <= set(types):
+            message = f"farm {self.farm_names[mixed[0]]!r} has a mix of types that are not all listed"
+            self.refuse((*_AT, "types"), message, "evaluate farms with a mix in a campaign of their own")
+        return sorted(needed | set(types)) if len(mixed) < len(farms) else sorted(needed)
+
+    def _seeds(self) -> list[int | str]:
+        given = self.asked.stored.seeds
+        if isinstance(given, str):
+            return ["best"] if given == "best" else list(self.stored.campaign.seeds)
+        for index, seed in enumerate(given):
+            if seed not in self.stored.campaign.seeds:
+                remedy = f"its seeds are {listed(self.stored.campaign.seeds)}"
+                self.refuse((*_AT, "seeds", index), "is not a seed of the database", remedy, seed)
+        return list(given)
+
+    def _filled_in(self) -> dict[str, Any]:
+        """The data of the database's campaign, without its search, and in their place what the file says."""
+        given, data = self.given, self.source.to_data()
+        for holder, name in product((data, *data["farms"]), ("scenarios", "start")):
+            holder.pop(name, None)
+        for name in ("name", "description", "run", "method"):
+            data.pop(name, None)
+        compared = self.source.objective
+        if compared is None or not compared.is_of_costs or compared.is_priced_by_state:
+            data.pop("objective", None)  # stored layouts have their counts and types, other wind other states
+        else:
+            data["objective"].pop("over", None)
+        data |= {key: value for key, value in given.items() if key not in ("farms", "turbines")}
+        for wakes in data["wake"].values() if "wake" not in given else ():
+            if isinstance(wakes, dict):
+                wakes.pop("code", None)  # what evaluates is the code as it is now
+        # The layouts lie as they did: other wind from true north is turned to their grid north, too.
+        turn = self.source.site.grid_convergence_deg
+        for site in self._given_sites() if turn is not None else ():
+            if isinstance(site, dict) and site.get("local") is None:
+                site.setdefault("grid_convergence_deg", turn)
+        return data
+
+    def _given_sites(self) -> list[Any]:
+        axes = self.given.get("vary")
+        values = axes.get("site") if isinstance(axes, dict) else None
+        return [self.given.get("site"), *(values.values() if isinstance(values, dict) else ())]
+
+    def _by_name(self, key: str, known: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Farms or types of the database, those that the file gives in their place."""
+        names = [one["name"] for one in known]
+        for index, one in enumerate(self.given.get(key) or ()):
+            name = one.get("name") if isinstance(one, dict) else None
+            if name not in names:
+                remedy = f"{self.stored.path.name} has: {', '.join(names)}"
+                self.refuse((key, index), "is not in the database", remedy, name)
+            known[names.index(name)] = one
+        return known
+
+    def _put_neighbours(self, data: dict[str, Any], own: Sequence[Pinned]) -> None:
+        """Replace the rows of neighbours by the layouts that they mean."""
+        asked, turbines = self.asked, data["turbines"]
+        values = list[Value]()
+        if asked.neighbours is not None:
+            entries: list[tuple[Any, DataPath]] = [
+                (one, ("neighbours", index)) for index, one in enumerate(asked.neighbours)
+            ]
+            values.append(Value("", entries))
+        if "neighbours" in set_whole(self.given, _FIELDS):
+            # Those that stood around the layouts when they were searched stand in every combination.
+            around = data.pop("neighbours", []) if "neighbours" not in self.given else []
+            for farm in data["farms"] if around else ():
+                farm["neighbours"] = [*around, *farm.get("neighbours", [])]
+        axis = None if asked.vary is None else asked.vary.neighbours
+        values += [] if axis is None else values_of(axis)
+        made = {value.name: [self._entry(one, at) for one, at in value.entries] for value in values}
+        self._refuse_doubled(values, made, own)
+        if "" in made:
+            data["neighbours"] = made.pop("")
+        if axis is not None:
+            named = {name: entries or NOBODY for name, entries in made.items()}
+            data["vary"] = {**data["vary"], "neighbours": named}
+            for value in values:
+                for index, (_, at) in enumerate(value.entries):
+                    place = ("vary", "neighbours", value.name, index)
+                    self.origins.setdefault(place, self._origin(at))
+        every = [data.get("neighbours"), *(farm.get("neighbours") for farm in data["farms"]), *made.values()]
+        for group in (one for groups in every for one in groups or ()):
+            if isinstance(group, dict) and "positions" in group:
+                _describe_types(group, turbines)
+
+    def _origin(self, at: DataPath) -> Any:
+        return Document({}, self.origins).origin(at)
+
+    def _entry(self, row: Any, at: DataPath) -> Any:
+        """Return a row as the layout that it means; groups stay as they are."""
+        if not isinstance(row, Row):
+            return row
+        if row.farm not in self.farm_names:
+            remedy = f"{self.stored.path.name} has: {', '.join(self.farm_names)}"
+            self.refuse((*at, "farm"), "is not a farm of the database", remedy, row.farm)
+        cell = self._cell(self.stored.cells[self.farm_names.index(row.farm)], row.type, at)
+        try:
+            pinned = self.stored.pinned(cell, row.seed)
+        except DataError as error:
+            remedy = "name a result that is there, or run the campaign first"
+            self.refuse((*at, "seed"), str(error), remedy, row.seed)
+        found = {"stored": str(pinned), "farm": row.farm}
+        return found if row.since is None else {**found, "from": row.since}
+
+    def _cell(self, cells: Sequence[Cell], name: str | None, at: DataPath) -> Cell:
+        labels = [*map(self.label, cells)]
+        if name is None and len(cells) == 1:
+            return cells[0]
+        if name not in labels:
+            message = "is missing" if name is None else "is not a type of this farm"
+            self.refuse((*at, "type"), message, f"the farm has: {', '.join(labels)}", name)
+        return cells[labels.index(name)]
+
+    def _refuse_doubled(
+        self, values: Sequence[Value], made: dict[str, list[Any]], own: Sequence[Pinned]
+    ) -> None:
+        """Refuse layouts of two farms that overlap: a turbine cannot stand where another does."""
+        seen: set[tuple[Pinned, Pinned]] = set()
+        for value in values:
+            entries = zip(made[value.name], value.entries, strict=True)
+            around = [
+                (Pinned.parse(one["stored"]), at)
+                for one, (_, at) in entries
+                if isinstance(one, dict) and "stored" in one
+            ]
+            for index, (one, at) in enumerate(around):
+                for other in (*(pinned for pinned, _ in around[:index]), *own):
+                    if (one, other) not in seen and other.farm_idx != one.farm_idx:
+                        seen.add((one, other))
+                        self._refuse_pair(one, other, value.name, at)
+
+    def _refuse_pair(self, one: Pinned, other: Pinned, name: str, at: DataPath) -> None:
+        a, b = self.stored.layout(one), self.stored.layout(other)
+        if float(np.hypot(a.x[:, None] - b.x, a.y[:, None] - b.y).min()) < SAME_PLACE_M:
+            where = f"combination {name!r}: " if name else ""
+            message = f"{where}{one.key} and {other.key} have turbines at the same place"
+            self.refuse(at, message, "let only one of these farms stand")
+
+    def _move_farms(self, farms: Sequence[int]) -> None:
+        """Let what is known of the places of farms in the file be found at their places in the campaign."""
+        names, moved = [self.farm_names[index] for index in farms], {}
+        for path, origin in list(self.origins.items()):
+            if path[:1] == ("farms",) and len(path) > 1:
+                del self.origins[path]
+                name = self.given["farms"][path[1]]["name"]
+                if name in names:
+                    moved["farms", names.index(name), *path[2:]] = origin
+        self.origins |= moved
+
+
+def _describe_types(group: dict[str, Any], turbines: list[dict[str, Any]]) -> None:
+    """Let a group of neighbours describe its types itself: not all of the campaign's are kept."""
+    own = list(group.get("turbines", ()))
+    known = [turbine["name"] for turbine in own]
+    wanted = group.get("type", ())
+    wanted = (wanted,) if isinstance(wanted, str) else wanted
+    own += [one for one in turbines if one["name"] in wanted and one["name"] not in known]
+    group["turbines"] = own

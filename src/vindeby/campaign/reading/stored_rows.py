@@ -1,0 +1,299 @@
+"""What a campaign file of stored layouts asks of their database: which layouts, and which farms stand around them.
+
+Neighbours are rows: a farm of the database, with one of its layouts, from a date on or always. An axis ``neighbours``
+has such rows under the name of each combination, or writes many combinations in a short form, of which a table may be a
+CSV file of its own. Messages show the lines of such a file, and none of its text: a campaign file may come from
+elsewhere and name any file.
+"""
+
+from collections.abc import Iterator, Sequence
+from itertools import combinations as subsets_of
+from pathlib import Path
+from typing import Annotated, Any, Literal, NamedTuple, Self
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Discriminator,
+    Field,
+    Tag,
+    model_validator,
+)
+
+from vindeby.campaign.reading.files import NamedFile
+from vindeby.campaign.reading.problems import checked
+from vindeby.campaign.reading.tables import TableReader
+from vindeby.campaign.reading.yaml_text import Document, Origin
+from vindeby.campaign.reading.yaml_text import Path as DataPath
+from vindeby.campaign.sections.method import Step, StoredSection, is_seed, one_step_is_a_pipeline
+from vindeby.campaign.sections.values import Date, Name, OneOf, Section, one_is_a_list, require
+from vindeby.campaign.sections.vary import MOST_COMBINATIONS
+
+MOST_IN_SUBSETS = 12
+NOBODY = "none"
+"""The name of the combination in which no neighbour stands."""
+_AXIS: DataPath = ("vary", "neighbours")
+_TABLE: DataPath = (*_AXIS, "table")
+COLUMNS = ("combination", "farm", "type", "seed", "from")
+
+
+def stored_in(data: Any) -> dict[str, Any] | None:
+    """Return what data of a campaign hold under ``method: stored``, a mapping in its place; None for others."""
+    steps = data.get("method") if isinstance(data, dict) else None
+    step = steps[0] if isinstance(steps, list) and len(steps) == 1 else steps
+    if step == "stored":
+        data["method"] = step = {"stored": {}}
+    if not isinstance(step, dict) or [*step] != ["stored"]:
+        return None
+    if isinstance(step["stored"], str):
+        step["stored"] = {"database": step["stored"]}
+    if step["stored"] is None:
+        step["stored"] = {}
+    return step["stored"] if isinstance(step["stored"], dict) else None
+
+
+def with_database(document: Document, database: str) -> None:
+    """Name the database whose layouts are evaluated, whatever the campaign names."""
+    if "method" not in document.data:
+        document.data["method"] = {"stored": {}}
+    if (stored := stored_in(document.data)) is None:
+        remedy = "write method: {stored: {...}}, or leave method out; `vindeby run` runs other campaigns"
+        document.refuse(("method",), "does not evaluate stored layouts", remedy)
+    if "layouts" in stored:
+        remedy = "give the campaign file that was written by hand"
+        document.refuse(("method", "stored", "layouts"), "is chosen already", remedy)
+    stored["database"] = database
+
+
+def _seed(value: Any) -> int | str:
+    require(value == "best" or is_seed(value), "is not a seed", "write best, or a whole number from 0 on")
+    found: int | str = value
+    return found
+
+
+def _label(value: Any) -> str:
+    text = str(value).strip()
+    is_name = isinstance(value, str | int) and not isinstance(value, bool) and text.isprintable()
+    remedy = "write a word or a number of at most 120 printable characters"
+    require(is_name and 0 < len(text) <= 120, "is not a name of a combination", remedy)
+    return text
+
+
+def _by_name(value: Any) -> Any:
+    """Accept a name for a farm that stands with its best layout; anything else takes a mapping."""
+    return {"farm": value} if isinstance(value, str) else value
+
+
+class Row(Section):
+    """A farm of the database that stands, with one of its layouts; from a date on, or always."""
+
+    farm: Name
+    type: Name | None = None
+    seed: Annotated[int | Literal["best"], BeforeValidator(_seed)] = "best"
+    since: Date | None = Field(None, alias="from")
+
+
+class TableRow(Row):
+    """A row of a table: one farm that stands in a combination; without a farm, a combination may be empty."""
+
+    farm: Name | None = None  # type: ignore[assignment]
+    combination: Annotated[str, BeforeValidator(_label)]
+
+    @model_validator(mode="after")
+    def _nothing_without_a_farm(self) -> Self:
+        is_empty = self.type is None and self.since is None and self.seed == "best"
+        require(self.farm is not None or is_empty, "says a type, seed or date of no farm", "name the farm")
+        return self
+
+
+_Rows = Annotated[tuple[Annotated[Row, BeforeValidator(_by_name)], ...], Field(min_length=1)]
+
+
+class Combinations(OneOf):
+    """Many combinations of neighbours, in one of the short forms."""
+
+    one_by_one: _Rows | None = None
+    """Farms in the order in which they are built: none, the first, the first two, ..."""
+    subsets: _Rows | None = None
+    """Farms of which every subset stands once."""
+    table: Annotated[tuple[TableRow, ...], Field(min_length=1)] | None = None
+    """Rows with the name of a combination and a farm that stands in it."""
+
+    @model_validator(mode="after")
+    def _each_farm_once(self) -> Self:
+        for name in ("one_by_one", "subsets"):
+            rows: Sequence[Row] = getattr(self, name) or ()
+            _refuse_twice(rows, name)
+            for index, row in enumerate(rows):
+                unused = name != "one_by_one" or row.since is None
+                wrong = "has no meaning here: farms stand in the order of the list"
+                remedy = "leave it out, or list the farms under a name, where each stands from its date on"
+                require(unused, wrong, remedy, name, index, "from")
+        count = len(self.subsets or ())
+        remedy = f"list at most {MOST_IN_SUBSETS}, or write the combinations as a table"
+        require(count <= MOST_IN_SUBSETS, f"{count} farms have {2**count:,} subsets", remedy, "subsets")
+        self._refuse_twice_in_a_combination()
+        return self
+
+    def _refuse_twice_in_a_combination(self) -> None:
+        seen: set[tuple[str, str | None]] = set()
+        for index, row in enumerate(self.table or ()):
+            wrong = f"combination {row.combination!r} lists it twice"
+            first = (row.combination, row.farm) not in seen
+            require(first, wrong, "list each farm once in a combination", "table", index, "farm")
+            seen.add((row.combination, row.farm))
+        empty = {name for name, farm in seen if farm is None}
+        for index, row in enumerate(self.table or ()):
+            wrong = f"combination {row.combination!r} has a row without a farm, in which nothing stands"
+            alone = row.farm is None or row.combination not in empty
+            require(alone, wrong, "remove one of them", "table", index, "combination")
+        many = len({name for name, _ in seen})
+        wrong = f"has {many:,} combinations"
+        require(many <= MOST_COMBINATIONS, wrong, f"stay below {MOST_COMBINATIONS:,}", "table")
+
+
+def _refuse_twice(rows: Sequence[Any], *at: str) -> None:
+    farms = [row.farm if isinstance(row, Row) else None for row in rows]
+    for index, farm in enumerate(farms):
+        first = farm is None or farm not in farms[:index]
+        require(first, "is listed twice", "list each farm once", *at, index, "farm")
+
+
+def _kind_of_entry(value: Any) -> str:
+    known = {"farm", "type", "seed", "from", "since"}
+    is_row = isinstance(value, str) or (isinstance(value, dict) and "farm" in value and {*value} <= known)
+    return "row" if is_row else "group"
+
+
+def _entries(value: Any) -> Any:
+    remedy = f"write {NOBODY}, or a list of farms"
+    require(not isinstance(value, str) or value == NOBODY, "is not known", remedy)
+    return () if value == NOBODY else one_is_a_list(value)
+
+
+def _each_once(rows: tuple[Any, ...]) -> tuple[Any, ...]:
+    _refuse_twice(rows)
+    return rows
+
+
+_Entry = Annotated[
+    Annotated[Annotated[Row, BeforeValidator(_by_name)], Tag("row")] | Annotated[Any, Tag("group")],
+    Discriminator(_kind_of_entry),
+]
+Entries = Annotated[tuple[_Entry, ...], BeforeValidator(_entries), AfterValidator(_each_once)]
+"""Farms of the database, among groups of turbines, which stay as they are."""
+
+
+def _is_short(value: Any) -> str:
+    is_one = isinstance(value, dict) and len(value) == 1 and {*value} <= {*Combinations.model_fields}
+    return "axis" if is_one else "values"
+
+
+class _Axes(BaseModel):
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    neighbours: (
+        Annotated[
+            Annotated[Combinations, Tag("axis")] | Annotated[dict[Name, Entries], Tag("values")],
+            Discriminator(_is_short),
+        ]
+        | None
+    ) = None
+
+
+class AskedOfStored(BaseModel):
+    """The parts of a campaign file that name layouts of a database."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    method: Annotated[tuple[Step, ...], BeforeValidator(one_step_is_a_pipeline)]
+    neighbours: Entries | None = None
+    vary: _Axes | None = None
+
+    @property
+    def stored(self) -> StoredSection:
+        """Which layouts are evaluated."""
+        found = self.method[0].stored
+        assert found is not None, "only campaigns of stored layouts are read in this way"
+        return found
+
+
+class Value(NamedTuple):
+    """What stands around the evaluated farms, in one combination: rows, and groups as they were written."""
+
+    name: str
+    entries: list[tuple[Any, DataPath]]
+    """Each with the place where it is written."""
+
+
+def asked_of(document: Document) -> AskedOfStored:
+    """Return what a campaign file asks of the database; CampaignError has what is wrong."""
+    return checked(AskedOfStored, document)
+
+
+def values_of(axis: Combinations | dict[str, tuple[Any, ...]]) -> list[Value]:
+    """Return each combination of an axis of neighbours, in its order."""
+    if isinstance(axis, dict):
+        return [
+            Value(name, [(one, (*_AXIS, name, index)) for index, one in enumerate(entries)])
+            for name, entries in axis.items()
+        ]
+    form, given = axis.chosen
+    rows: list[tuple[Any, DataPath]] = [(row, (*_AXIS, form, index)) for index, row in enumerate(given)]
+    if form == "table":
+        found: dict[str, list[tuple[Any, DataPath]]] = {}
+        for line, row in zip(given, rows, strict=True):
+            found.setdefault(line.combination, []).extend([row] if line.farm is not None else [])
+        return [Value(name, some) for name, some in found.items()]
+    return [Value("+".join(row.farm for row, _ in some) or NOBODY, some) for some in _chosen(form, rows)]
+
+
+def _chosen(form: str, rows: list[tuple[Any, DataPath]]) -> Iterator[list[tuple[Any, DataPath]]]:
+    for size in range(len(rows) + 1):
+        if form == "one_by_one":
+            yield rows[:size]
+        else:
+            yield from map(list, subsets_of(rows, size))
+
+
+def with_combination_file(document: Document, folder: Path) -> Document:
+    """Put the rows of a table of combinations that stands in a file of its own into the document."""
+    stored = stored_in(document.data)
+    if stored is None:
+        return document
+    if isinstance(stored.get("database"), str):
+        stored["database"] = str((folder / stored["database"]).absolute())
+    vary = document.data.get("vary")
+    axis = vary.get("neighbours") if isinstance(vary, dict) else None
+    table = axis.get("table") if isinstance(axis, dict) and len(axis) == 1 else None
+    if not isinstance(axis, dict) or not isinstance(table, dict):
+        return document
+    if set(table) != {"file"} or not isinstance(table["file"], str):
+        message, remedy = "is neither a list of rows nor a file", "write file: COMBINATIONS.csv, or a list"
+        document.refuse(_TABLE, message, remedy)
+    named = NamedFile(document, table, _TABLE, folder)
+    reader = TableReader(str(named.path), f"{named.field}.file")
+    given = reader.read(named.text(latin=True), COLUMNS, COLUMNS[:2])
+    if reader.unused:
+        message, remedy = "names a column that is not known", f"name the columns {','.join(COLUMNS)}"
+        reader.refuse(given.header.line, message, f"{remedy}; type, seed and from may be left out")
+    cells = zip(*given.words.values(), strict=True)
+    rows = [{name: cell for name, cell in zip(given.words, row, strict=True) if cell} for row in cells]
+    for line, row in zip(given.lines, rows, strict=True):
+        _check_row(reader, line, row)
+    axis["table"] = rows
+    document.origins |= {
+        (*_TABLE, index): Origin(str(named.path), line) for index, line in enumerate(given.lines)
+    }
+    return document
+
+
+def _check_row(reader: TableReader, line: int, row: dict[str, Any]) -> None:
+    if "combination" not in row:
+        reader.refuse(line, "names no combination", "fill the gap, or remove the line")
+    if row.get("seed", "best") != "best":
+        if not row["seed"].isdecimal():
+            reader.refuse(line, "has a seed that is neither best nor a number", "write e.g. best or 12")
+        row["seed"] = int(row["seed"])

@@ -1,0 +1,111 @@
+"""The layouts that the searches of a campaign start from: which one each task has, and what is wrong with them."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from vindeby.campaign.fields import CampaignFields
+from vindeby.campaign.reading.yaml_text import Path, field_name
+from vindeby.campaign.sections.layouts import GivenLayout, LayoutsSection
+from vindeby.campaign.sections.method import EITHER, STARTS
+from vindeby.campaign.sections.values import require
+from vindeby.campaign.tasks import Cell
+from vindeby.text import plural
+
+
+def start_section(campaign: CampaignFields, farm_idx: int) -> tuple[Path, LayoutsSection | None]:
+    """The section that says where the searches of a farm start, with its path: the farm's own, or the campaign's."""
+    own = campaign.farms[farm_idx].start if campaign.farms else None
+    return (("start",), campaign.start) if own is None else (("farms", farm_idx, "start"), own)
+
+
+def has_starts(campaign: CampaignFields) -> bool:
+    """Whether any search starts from a layout that is given, in any combination of axes."""
+    values = (({axis: one}, one) for axis, named in (campaign.vary or {}).items() for one in named.values())
+    is_varied = any("start" in parts for either in values for parts in either if isinstance(parts, dict))
+    return campaign.start is not None or is_varied or any(farm.start for farm in campaign.farms)
+
+
+def start_of(campaign: CampaignFields, cell: Cell, seed: int | None) -> GivenLayout | None:
+    """The layout that the task of a cell with this seed starts from; None where there is none."""
+    _, section = start_section(campaign, cell.farm_idx)
+    if section is None:
+        return None
+    label = cell.label([turbine.name for turbine in campaign.turbines])
+    return section.of(campaign.farms[cell.farm_idx].name, label, seed)
+
+
+def types_of(campaign: CampaignFields, cell: Cell, given: GivenLayout) -> list[int] | None:
+    """The type of each turbine of a start among those of its cell; None where it lacks one, or has another."""
+    names = [campaign.turbines[index].name for index in cell.type_indices]
+    if given.type_names is None:
+        return [0] * len(given.x) if len(names) == 1 else None
+    return [names.index(name) for name in given.type_names] if {*given.type_names} <= {*names} else None
+
+
+def start_identities(campaign: CampaignFields, cell: Cell) -> tuple[Any, dict[int, Any]]:
+    """What of the start of a cell decides its results, None without any; and by seed, where each seed has its own."""
+    _, section = start_section(campaign, cell.farm_idx)
+
+    def identity(given: GivenLayout) -> dict[str, Any]:
+        types = types_of(campaign, cell, given)
+        return {"x": given.x, "y": given.y, "types": types, "repair": bool(section and section.repair)}
+
+    if section is None:
+        return None, {}
+    if (shared := start_of(campaign, cell, None)) is not None:
+        return identity(shared), {}
+    each = ((seed, start_of(campaign, cell, seed)) for seed in campaign.seeds)
+    return None, {seed: identity(given) for seed, given in each if given is not None}
+
+
+def refuse_missing_starts(campaign: CampaignFields) -> None:
+    """Refuse a first step that improves a layout where there is none yet, and one that makes another than is given."""
+    first = campaign.method[0].chosen[0]
+    sections = [start_section(campaign, farm_idx) for farm_idx in range(len(campaign.farms))] or [((), None)]
+    given = [field_name(at) for at, section in sections if section is not None]
+    wrong = f"begins with {first}, which needs a layout to start from"
+    remedy = "put smart-start, random-start or lattice before it, or give start: a layout"
+    require(len(given) == len(sections) or first in (*STARTS, *EITHER), wrong, remedy, "method", 0)
+    wrong = f"begins with {first}, which makes a layout, but {given[0] if given else 'start'} gives one to start from"
+    require(not given or first not in STARTS, wrong, "remove one of the two", "method", 0)
+
+
+def refuse_bad_starts(campaign: CampaignFields, cells: Sequence[Cell]) -> None:
+    """Refuse names that the campaign does not have, types that do not suit a farm, and tasks without a layout."""
+    known = {"farm": [farm.name for farm in campaign.farms], "type": [one.name for one in campaign.turbines]}
+    for farm_idx in range(len(campaign.farms)):
+        at, section = start_section(campaign, farm_idx)
+        for index, given in enumerate(section.layouts if section else ()):
+            for what, names in (("farm", (given.farm,)), ("type", given.type or ())):
+                for name in filter(None, names):
+                    wrong, remedy = f"there is no {what} {name!r}", f"name one of {', '.join(known[what])}"
+                    require(name in known[what], wrong, remedy, *at, "layouts", index, what)
+    for cell in cells:
+        at, section = start_section(campaign, cell.farm_idx)
+        for seed in (None, *campaign.seeds) if section else ():
+            found = start_of(campaign, cell, seed)
+            if found is None and seed is None:
+                continue  # each seed has its own
+            what = f"farm {campaign.farms[cell.farm_idx].name!r} with type {cell.label(known['type'])!r}"
+            wrong = f"holds no layout for {what} and seed {seed}"
+            require(found is not None, wrong, "add it, or map names with farms and types", *at)
+            has_types = found is not None and types_of(campaign, cell, found) is not None
+            wrong = f"does not say which turbine is of which type of {what}"
+            is_said = found is not None and found.type is not None
+            require(has_types or is_said, wrong, "add a column type, or type: [...]", *at)
+            wrong = f"has types that {what} does not have"
+            require(has_types, wrong, "correct the types, or give this farm a start of its own", *at)
+            if seed is None:
+                break
+
+
+def starts_in_words(campaign: CampaignFields) -> Iterator[tuple[str, str]]:
+    """For each start, beside what it stands, and what it is: ``all farms``, ``3 layouts from older.h5``."""
+    for where, section in [
+        ("all farms", campaign.start),
+        *((f"farm {one.name}", one.start) for one in campaign.farms),
+    ]:
+        if section is not None:
+            source = f" from {section.source}" if section.source else ""
+            repair = "; turbines that stand where they may not are moved" if section.repair else ""
+            yield where, f"{plural(len(section.layouts), 'layout')}{source}{repair}"

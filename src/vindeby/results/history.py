@@ -1,0 +1,148 @@
+"""What the events of a run say: failures, retries, the rate of results, and what each worker is on."""
+
+import contextlib
+import os
+import time
+from dataclasses import dataclass
+from typing import Any
+
+from vindeby.store.disk.events import (
+    CUT_SHORT,
+    SET_ASIDE,
+    EventTail,
+    FailedTask,
+    Odd,
+    WorkerState,
+    failed_task,
+    read_now,
+)
+from vindeby.store.disk.process import Identity
+from vindeby.store.disk.run_directory import RunDirectory
+
+_SILENT_S = 15.0
+"""A coordinator reports about once per second; one that has been silent for this long is dead or cut off."""
+_WINDOW_S = 120.0
+_LARGEST = 1e18
+
+
+@dataclass(frozen=True)
+class Coordinator:
+    """A ``vindeby run``, as it last reported; ``age_s`` is how long ago that was."""
+
+    name: str
+    age_s: float
+    alive: bool
+    ending: bool = False
+    trouble: str = ""
+    eta_s: float | None = None
+
+
+class RunHistory:
+    """Failures, retries and times of publication, from the event files; what was read once is not read again."""
+
+    def __init__(self, run: RunDirectory) -> None:
+        self._run = run
+        self._tail = EventTail(run)
+        self.odd = self._tail.odd
+        """Files of events that were left out, and why."""
+        self.failed_tasks: dict[str, FailedTask] = {}
+        self.retried = 0
+        self._began = 0.0
+        self.running: set[str] = set()
+        """What workers were on when they last reported, as ``history_of`` finds it."""
+        self.begun: dict[str, str] = {}
+        """Tasks that were started and why they did not finish; some of them may be done since."""
+        self.published: list[tuple[float, int]] = []
+        """Times, and how many results had been published by then."""
+
+    def refresh(self, *, complete: bool = False) -> None:
+        """Read new events; ``complete`` as for ``EventTail.read_new``."""
+        for event in self._tail.read_new(complete=complete):
+            with contextlib.suppress(KeyError, ValueError, TypeError, OverflowError):
+                self._take(event)
+
+    def _take(self, event: dict[str, Any]) -> None:
+        name = event["event"]
+        if name == SET_ASIDE:
+            self.failed_tasks[str(event["task"])] = failed_task(event)
+        elif name == "failed":
+            self.retried += 1
+            self.begun[str(event["task"])] = f"to be tried again after: {event['kind']}: {event['reason']}"
+        elif name == CUT_SHORT:
+            self.begun[str(event["task"])] = "was running when its worker ended"
+        elif name == "run started":
+            self._began = float(event["time"])
+        elif name == "published":
+            self._began = self._began or float(event["time"])
+            before = self.published[-1][1] if self.published else 0
+            self.published.append((float(event["time"]), before + int(event["tasks"])))
+
+    def rate(self, now: float) -> float | None:
+        """Results per second over the last minutes of work; None when nothing was published yet."""
+        begin = max(now - _WINDOW_S, self._began)
+        if not self.published or self.published[-1][0] <= begin:
+            return None
+        before = max((count for moment, count in self.published if moment <= begin), default=0)
+        return (self.published[-1][1] - before) / (max(now, self.published[-1][0]) - begin)
+
+
+def history_of(run: RunDirectory) -> RunHistory:
+    """All events until now; what workers were on when they last reported is among what was begun."""
+    history = RunHistory(run)
+    history.refresh(complete=True)
+    for one, workers in sorted(last_states(run, time.time(), history.odd), key=lambda entry: entry[0].alive):
+        on = {worker.task for worker in workers if worker.task}
+        if one.alive:
+            history.running |= on
+        else:
+            history.begun |= dict.fromkeys(on, "was running when its run ended")
+    return history
+
+
+def last_states(run: RunDirectory, now: float, odd: Odd) -> list[tuple[Coordinator, list[WorkerState]]]:
+    """Each coordinator that did not end properly, with its workers as it last showed them."""
+    found = []
+    for name, state in read_now(run, odd).items():
+        age_s = max(0.0, now - _number(state.get("time")))
+        alive = age_s < _SILENT_S and not _dead_here(name)
+        ending, trouble = bool(state.get("ending")), str(state.get("trouble") or "")
+        eta_s = _number(state.get("eta_s")) or None
+        one = Coordinator(name, age_s, alive, ending, trouble, eta_s)
+        listed = state.get("workers")
+        workers = listed if isinstance(listed, list) else []
+        found.append((one, [_worker(name, worker, age_s) for worker in workers if isinstance(worker, dict)]))
+    return found
+
+
+def _worker(coordinator: str, data: dict[str, Any], age_s: float) -> WorkerState:
+    task, progress = data.get("task"), data.get("progress")
+    return WorkerState(
+        coordinator,
+        int(_number(data.get("slot"))),
+        int(_number(data.get("pid"))),
+        task if isinstance(task, str) else None,
+        _number(data.get("seconds")) + age_s,
+        _number(data.get("silent_s")) + age_s,
+        int(_number(data.get("memory"))),
+        str(data.get("node") or ""),
+        str(data.get("job") or ""),
+        progress if isinstance(progress, dict) else {},
+        str(data.get("doing") or ""),
+    )
+
+
+def _number(value: object) -> float:
+    return float(value) if isinstance(value, int | float) and abs(value) < _LARGEST else 0.0
+
+
+def _dead_here(name: str) -> bool:
+    """Is this process, named HOST-PID-TOKEN, one of this machine that has ended?"""
+    try:
+        host, pid, _ = name.rsplit("-", 2)
+        if host == Identity.current().host:
+            os.kill(int(pid), 0)
+    except (ProcessLookupError, ValueError, OverflowError):
+        return True
+    except PermissionError:
+        return False
+    return False

@@ -1,0 +1,230 @@
+"""Read HDF5 that nobody vouches for: records, findings, and nothing raised for a bad file.
+
+A file is looked at from outside first (``superblock``); the HDF5 library reads it only in a guarded child (``guard``).
+
+To rescue what is in a damaged file, it is read in several ways, each of which adds what the ones before did not get:
+1. as it is; 2. with the write flags cleared; 3. with a cut file filled up to its recorded end; 4. group by group, each
+put in the place of the root group. Bytes are changed as they are read, never on the disk. What lies in the filled-up
+part never counts as data; where it begins, it is filled with ones, so that a number that was cut does not read as a
+smaller one.
+"""
+
+import json
+import os
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Protocol
+
+from vindeby.store.disk.files import open_regular
+from vindeby.store.foreign.guard import DONE, RESULT, TOO_LONG, Asked, Guard, GuardError
+from vindeby.store.foreign.search import group_addresses
+from vindeby.store.foreign.superblock import (
+    LOST,
+    LOST_HEAD,
+    SMALLEST,
+    Probe,
+    Superblock,
+    patched_superblock,
+    probe,
+)
+from vindeby.store.format.finding import Finding, Verdict, marked_rows
+from vindeby.store.format.origin import SALVAGED
+from vindeby.store.format.record import Attribute
+from vindeby.store.format.rows import Segment
+from vindeby.store.format.seal import SealError
+from vindeby.store.format.shard import ShardFile
+
+_MOST_CRASHES = 64
+_MOST_HANGS = 4
+_SLACK = 1 << 26
+
+_MOST_USELESS = 4096
+"""How many groups in a row may give nothing before the search group by group ends."""
+
+_MOST_FAILURES = 16
+"""How often the library may crash in the search group by group before that ends."""
+
+_MOST_FILLED = 1 << 40
+
+GROUP_BY_GROUP = "group by group"
+
+
+class Taker(Protocol):
+    """What takes the contents of a file."""
+
+    findings: list[Finding]
+    root: dict[str, Attribute]
+    """The root attributes of the file."""
+
+    def take(self, segment: Segment, way: str) -> int:
+        """Take records with the success mark, and the way in which they were read; return how many are new."""
+
+
+def read_foreign(
+    path: Path,
+    guard: Guard,
+    taker: Taker,
+    *,
+    origin: str = SALVAGED,
+    rescue: bool = False,
+    naming: str = "",
+    needed: Sequence[str] = (),
+) -> Probe:
+    """Give ``taker`` every usable record of a file, and what is wrong with the rest.
+
+    Without ``rescue``, a file that is bad as a whole is not read, and no more is given than may be kept in memory.
+
+    Args:
+        path: The file; it is not changed.
+        guard: The child process to read it in, with its limits.
+        taker: What takes the records and the findings.
+        origin: The mark of records without a checksum.
+        rescue: Read what is damaged in every way there is.
+        naming: Makes a key from a record's attributes, as ``str.format`` does, where a group's name is lost.
+        needed: A record without a checksum that has these arrays is saved, whatever else of it is lost.
+
+    Returns:
+        What the file looks like from outside.
+    """
+    seen = probe(path)
+    if seen.finding is not None:
+        taker.findings.append(seen.finding)
+    if seen.finding is None or (rescue and seen.size >= SMALLEST):
+        limits = guard.limits
+        allowed = limits.result_bytes(seen.stored)
+        asked = Asked(
+            path=str(path),
+            real_size=seen.size,
+            result_bytes=allowed if rescue else min(allowed, limits.kept_bytes),
+            batch_bytes=limits.batch_bytes,
+            most_findings=limits.most_findings,
+            origin=origin,
+            needed=needed,
+        )
+        reader = _Reader(guard, taker, seen, asked)
+        if rescue:
+            reader.rescue(naming)
+        else:
+            reader.read(asked, "as it is")
+    return seen
+
+
+class _Reader:
+    """Readings of one file."""
+
+    def __init__(self, guard: Guard, taker: Taker, seen: Probe, asked: Asked) -> None:
+        self._guard, self._taker, self._seen, self._asked = guard, taker, seen, asked
+        self._form = ""
+        self._visited: set[int] = set()
+        """Where the groups are that were read to the end."""
+        self._taken_bytes = 0
+
+    def rescue(self, naming: str) -> None:
+        """Read the groups that have names and, if there may be others, all that the search finds."""
+        seen, known = self._seen, len(self._taker.findings)
+        head, block = seen.head, seen.block
+        lost = block is None or block.end > max(seen.size, _MOST_FILLED)
+        if block is None or lost:
+            head, block = LOST_HEAD, LOST
+        end = max(seen.size, block.end)
+        asked = replace(self._asked, end=end)
+        if seen.finding is None:
+            self.read(asked, "as it is")
+        elif not lost:
+            way = "filled up to its recorded end" if end > seen.size else "with its write flags cleared"
+            self.read(replace(asked, head=patched_superblock(head, block, end=end).hex()), way)
+        if self._form in {"shard", "table"}:
+            return  # its records are rows: a group in it is never one
+        if seen.finding is not None or len(self._taker.findings) > known:
+            self._rescue_groups(replace(asked, naming=naming), head, block)
+
+    def _rescue_groups(self, asked: Asked, head: bytes, block: Superblock) -> None:
+        """Read each group that was not read by its name, as the root group of the file."""
+        limits, findings, stored = self._guard.limits, self._taker.findings, self._seen.stored
+        path, useless, failures = Path(asked.path), 0, 0
+        allowed, deadline = limits.result_bytes(stored), time.monotonic() + limits.seconds(stored)
+        with os.fdopen(open_regular(path), "rb") as file:
+            addresses = group_addresses(file.fileno(), self._visited)
+        for address in addresses:
+            start, known = patched_superblock(head, block, end=asked.end, root=address), len(findings)
+            rooted = replace(asked, head=start.hex(), rooted=f"unnamed_{path.stem}_{address}")
+            new_records = self.read(rooted, GROUP_BY_GROUP, deadline)
+            new = findings[known:]
+            findings[known:] = [one for one in new if one.verdict is Verdict.CHECKSUM]
+            failures += any(one.verdict in {Verdict.CRASHED, Verdict.HUNG} for one in new)
+            useless = 0 if new_records else useless + 1
+            reasons = {
+                TOO_LONG: time.monotonic() > deadline,
+                f"{useless} groups in a row hold no record": useless > _MOST_USELESS,
+                f"the HDF5 library failed {failures} times": failures > _MOST_FAILURES,
+                f"there are more than {allowed} bytes of results": self._taken_bytes > allowed,
+            }
+            for why in (why for why, holds in reasons.items() if holds):
+                findings.append(Finding(Verdict.INCOMPLETE, f"the search group by group ended: {why}"))
+                return
+
+    def read(self, asked: Asked, way: str, deadline: float | None = None) -> int:
+        """Read through the HDF5 library; return how many records are new.
+
+        A record that kills the child is left out and the rest is read again. The reading ends at ``deadline`` (of
+        ``time.monotonic``), or when the limits say.
+        """
+        if deadline is None:
+            deadline = time.monotonic() + self._guard.limits.seconds(self._seen.stored)
+        skip: list[str] = []
+        sent: list[str] = []
+        crashes: list[Finding] = []
+        received = new = 0
+        while True:
+            request = asdict(replace(asked, skip=skip, sent=sent))
+            try:
+                for kind, data in self._guard.call("read", deadline=deadline, **request):
+                    received += len(data)
+                    if received > 2 * asked.result_bytes + _SLACK:
+                        crashes.append(Finding(Verdict.IMPLAUSIBLE, "it gives too much for its size"))
+                        break
+                    keys, more = self._take(kind, data, way)
+                    sent += keys
+                    new += more
+                break
+            except GuardError as error:
+                crashes.append(Finding(error.finding.verdict, error.finding.detail, error.doing))
+                hangs = sum(finding.verdict is Verdict.HUNG for finding in crashes)
+                is_new = error.doing and error.doing not in skip
+                if not is_new or len(crashes) >= _MOST_CRASHES or hangs >= _MOST_HANGS:
+                    break
+                skip.append(error.doing)
+            except SealError as error:
+                self._guard.abort()
+                crashes.append(Finding(Verdict.CRASHED, f"what the child sent makes no sense: {error}"))
+                break
+        self._taker.findings += crashes
+        return new
+
+    def _take(self, kind: bytes, data: bytes, way: str) -> tuple[list[str], int]:
+        """Take one message of the child; return the keys of the results in it, and how many of them are new."""
+        keys: list[str] = []
+        new = 0
+        if kind == RESULT:
+            for segment in ShardFile(Path(f"{self._asked.path} (guarded)"), data).segments():
+                self._taken_bytes += segment.rows.nbytes
+                keys += [key.decode(errors="replace") for key in segment.rows["key"].tolist()]
+                right = marked_rows(segment, self._taker.findings)
+                new += self._taker.take(right, way) if len(right) else 0
+        elif kind == DONE:
+            answer = json.loads(data)
+            inner = {"schemas", "kind"}
+            self._taker.root = {
+                name: value for name, value in answer["root"].items() if name not in inner
+            } | self._taker.root
+            self._taker.findings += [
+                Finding(Verdict(entry["verdict"]), entry["detail"], entry["key"])
+                for entry in answer["findings"]
+            ]
+            self._form = answer["form"]
+            self._visited.update(answer["visited"])
+        else:
+            self._taker.findings.append(Finding(Verdict.CANNOT_OPEN, data.decode(errors="replace")))
+        return keys, new

@@ -1,0 +1,72 @@
+"""Marks of records whose values nothing verifies: the attribute ``origin`` says where such a record is from."""
+
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vindeby.store.disk.files import read_bounded
+from vindeby.store.disk.run_directory import RunDirectory
+from vindeby.store.format.record import Attribute
+from vindeby.store.format.rows import Segment, attribute_field
+from vindeby.text import parse_json
+
+ORIGIN = "origin"
+FOREIGN, REPACKED, SALVAGED = "foreign", "repacked", "salvaged"
+ORIGINS = (FOREIGN, REPACKED, SALVAGED)
+_FORMER = "stated_origin"
+
+
+def marked(attributes: Mapping[str, Attribute], origin: str) -> dict[str, Attribute]:
+    """The attributes of an unverified record with its mark; another program's ``origin`` gets another name."""
+    former = attributes.get(ORIGIN)
+    if former in ORIGINS:
+        return dict(attributes)
+    moved = {} if former is None else {_FORMER: former}
+    return {**attributes, **moved, ORIGIN: origin}
+
+
+def origins(rows: NDArray[Any]) -> NDArray[np.bytes_]:
+    """The origin of every row of a segment; empty for what vindeby computed."""
+    field = attribute_field(ORIGIN)
+    found = np.where(rows["fingerprint"] == b"", FOREIGN.encode(), b"")
+    if field in (rows.dtype.names or ()) and rows.dtype[field].kind == "S":
+        stated = np.isin(rows[field], [origin.encode() for origin in ORIGINS])
+        found = np.where(stated, rows[field], found)
+    return found
+
+
+def count_origins(segment: Segment) -> Counter[str]:
+    """How many records of each unverified origin there are."""
+    names, counts = np.unique(origins(segment.rows), return_counts=True)
+    pairs = zip(names.tolist(), counts.tolist(), strict=True)
+    return Counter({name.decode(): count for name, count in pairs if name})
+
+
+def in_words(counts: Mapping[str, int]) -> str:
+    """For example ``12 of unverified origin (salvaged)``; empty when there are none."""
+    present = {name: counts[name] for name in ORIGINS if counts.get(name)}
+    if not present:
+        return ""
+    kinds = ", ".join(
+        present if len(present) == 1 else [f"{count:,} {name}" for name, count in present.items()]
+    )
+    return f"{sum(present.values()):,} of unverified origin ({kinds})"
+
+
+def origin_of_file(path: Path) -> str:
+    """What a record without a checksum in this file is: repacked, if a merge is known to have made the file once."""
+    return REPACKED if _was_merged(RunDirectory(path)) else FOREIGN
+
+
+def _was_merged(run: RunDirectory) -> bool:
+    for audit in sorted(run.audit.glob("merge-*.json"), reverse=True):
+        try:
+            if parse_json(read_bounded(audit)).get("outcome") == "done":
+                return True
+        except (OSError, ValueError, AttributeError):
+            continue
+    return False
