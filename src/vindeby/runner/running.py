@@ -44,6 +44,7 @@ from vindeby.store.disk.events import EventLog
 from vindeby.store.disk.files import storage_error
 from vindeby.store.disk.lock import Lock
 from vindeby.store.disk.run_directory import RunDirectory, write_verdicts
+from vindeby.store.read.database import Database
 from vindeby.store.validate import Check
 from vindeby.text import part_of, plural
 
@@ -159,6 +160,7 @@ def evaluate(
         overrides: Changes of the campaign, such as ``"method.stored.output=power"``.
         how: As ``run`` takes it.
     """
+    Database(database).close()  # what is wrong with it is not a fault of the campaign file
     loaded = Campaign.of_stored(database, campaign, overrides)
     for note in notes_about_files(loaded):
         how.get("on_message", _silent)(f"warning: {note}")
