@@ -17,10 +17,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from vindeby.assembly.done import missing_results
 from vindeby.campaign import Campaign
 from vindeby.campaign.sections.run_options import SlurmOptions
 from vindeby.errors import BusyError
+from vindeby.results.missing import missing_results
 from vindeby.slurm_commands import in_queue
 from vindeby.store.disk.events import read_failures
 from vindeby.store.disk.files import read_bounded

@@ -23,7 +23,7 @@ from vindeby.store.disk.run_directory import Invalid, RunDirectory, Verdicts, re
 from vindeby.store.format.record import Record
 from vindeby.store.format.rows import Segment, checksum_of
 from vindeby.store.read.database import Database
-from vindeby.store.states import Known, TaskStatus, answers, missing_tasks
+from vindeby.store.states import answers
 from vindeby.store.validate import Check
 
 
@@ -122,16 +122,6 @@ def judged(database: Database, campaign: Campaign) -> Verdicts:
     verdicts = judge(database, Judge(campaign), read_verdicts(run, text))
     write_verdicts(run, text, verdicts)
     return verdicts
-
-
-def missing_results(run: RunDirectory, campaign: Campaign) -> list[TaskStatus]:
-    """What of a campaign has no valid result in OUT.h5 and the shards beside it."""
-    expected = campaign.fingerprints()
-    if not run.output.exists() and not run.shard_names():
-        return missing_tasks(expected, Known())
-    with Database(run) as database:
-        invalid = not_done(database, judged(database, campaign))
-        return missing_tasks(expected, Known.of(database, invalid=invalid))
 
 
 class BeforeMerge:

@@ -91,7 +91,7 @@ def _print(report: MergeReport, as_json: bool) -> None:
 
 def _falls_short(run: RunDirectory, report: MergeReport, campaign: Campaign | None) -> bool:
     """Are results missing after bad files were left out?"""
-    from vindeby.assembly.done import missing_results
+    from vindeby.results.missing import missing_results
 
     if campaign is None:
         return True

@@ -1,6 +1,5 @@
 """``vindeby missing OUT.h5``: the configurations that have no valid result, with their state and why."""
 
-from functools import partial
 from typing import Any
 
 import typer
@@ -22,15 +21,12 @@ def command(
     """List the configurations that have no valid result, with their state and why; exit 1 when there are any."""
     import numpy as np
 
-    from vindeby.assembly.done import judged, not_done
-    from vindeby.campaign.task_index import TaskIndex
     from vindeby.results.history import history_of
+    from vindeby.results.missing import missing_from
     from vindeby.results.query import Query
     from vindeby.results.snapshot import Expected
     from vindeby.results.sources import campaign_of, open_source
     from vindeby.results.written import FORMS
-    from vindeby.store.read.columns import former_campaigns
-    from vindeby.store.states import Known, missing_tasks
 
     if format not in ("text", "csv", "json"):
         raise ArgumentError(f"--format: {format!r} is not known; use text, csv or json")
@@ -40,7 +36,6 @@ def command(
         raise ArgumentError(
             f"{source.path}: no campaign is kept with these results; name it with --campaign FILE"
         )
-    invalid = not_done(source, judged(source, asked))
     if source.path.is_dir():  # the list of keys alone would not say why they are missing
         for path, records in source.counts().items():
             what = [plural(records, "record")] if records else []
@@ -48,34 +43,18 @@ def command(
     history = history_of(source.run)
     for path, [why] in history.odd.items():
         say(f"{path}: {why}")
-    tasks = TaskIndex(asked, partial(former_campaigns, source.run, source.run.campaign_text()))
-    known = Known.of(
-        source,
-        invalid=invalid,
-        failed=history.failed_tasks,
-        begun=history.begun,
-        running=history.running,
-        changes=tasks.changes_since,
-    )
-    missing = missing_tasks(tasks, known)
+    missing, tasks = missing_from(source, asked, history), asked.fingerprints()
     names = Expected.of(asked).names_of(tasks)
     chosen = np.ones(len(tasks), bool) if where is None else Query(where).matches(names, len(tasks))
-    every = dict(
-        zip(
-            tasks,
-            zip(chosen.tolist(), *(names[axis].tolist() for axis in asked.axes), strict=True),
-            strict=True,
-        )
-    )
+    number_of = {key: number for number, key in enumerate(tasks)}
     rows = [
         {
             "key": one.key,
-            **dict(zip(asked.axes, every[one.key][1:], strict=True)),
-            "state": one.state.word,
-            "why": one.why,
+            **{axis: str(names[axis][number_of[one.key]]) for axis in asked.axes},
+            **one.to_json(),
         }
         for one in missing
-        if every[one.key][0]
+        if chosen[number_of[one.key]]
     ]
     if json_ or format == "json":
         echo_json(rows)

@@ -23,9 +23,9 @@ def command(
     json_: JsonOption = False,
 ) -> None:
     """Save what can be saved; the originals are not changed. Exit 1 when something was lost or is missing."""
-    from vindeby.assembly.done import missing_results
     from vindeby.assembly.energy import fill_in_energies
     from vindeby.campaign.tasks import KEY_OF_ATTRIBUTES, RESULT_ARRAYS
+    from vindeby.results.missing import missing_results
     from vindeby.results.sources import campaign_of
     from vindeby.store.disk.files import check_output
     from vindeby.store.disk.run_directory import RunDirectory

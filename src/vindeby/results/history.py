@@ -77,6 +77,10 @@ class RunHistory:
             before = self.published[-1][1] if self.published else 0
             self.published.append((float(event["time"]), before + int(event["tasks"])))
 
+    def known(self) -> dict[str, Any]:
+        """Return what the events say of tasks without a result, as fields of ``store.states.Known``."""
+        return {"failed": self.failed_tasks, "begun": self.begun, "running": self.running}
+
     def rate(self, now: float) -> float | None:
         """Results per second over the last minutes of work; None when nothing was published yet."""
         begin = max(now - _WINDOW_S, self._began)

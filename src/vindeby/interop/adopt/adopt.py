@@ -13,13 +13,14 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 
-from vindeby.assembly.done import Judge, missing_results
+from vindeby.assembly.done import Judge
 from vindeby.assembly.merging import merge_options, refuse_another_campaign
 from vindeby.campaign import Campaign
 from vindeby.campaign.tasks import KEY_OF_ATTRIBUTES
 from vindeby.errors import DataError, InputError
 from vindeby.interop.adopt.examine import SIGN_TURNED, AdoptOptions, Examiner, RefusedError
 from vindeby.interop.adopt.report import AdoptReport, FileReport, LeftOut
+from vindeby.results.missing import missing_results
 from vindeby.runner.resume import Again, ResumeState, TaskSpace, compare_with_disk, hold
 from vindeby.store.disk.files import (
     Files,

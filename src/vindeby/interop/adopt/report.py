@@ -88,7 +88,7 @@ class AdoptReport:
 
     def to_json(self) -> dict[str, Any]:
         """For --json and for the file that is kept."""
-        data = asdict(self)
+        data = asdict(self) | {"missing": [one.to_json() for one in self.missing]}
         return {**data, "report": data.pop("path")}
 
     def __str__(self) -> str:
