@@ -3,7 +3,7 @@
     python benchmarks/scenarios.py --picture docs/pictures/scenarios.png
     python benchmarks/scenarios.py --smoothness 1e-7 1e-5 1e-4 1e-3 --seeds 3 --iterations 80
 
-The first prints the table of docs/scenarios.md and draws its picture, the second compares widths of the smooth least.
+The first prints the table of docs/objectives.md and draws its picture, the second compares widths of the smooth least.
 
 The area in the middle of the preset energy-island is laid out; the other nine have smart-start layouts. For each seed
 the same method searches for the most AEP alone, the most AEP among the neighbours, the largest mean and the least
