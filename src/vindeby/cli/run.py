@@ -47,6 +47,16 @@ def command(
     keep_invalid: bool = option(
         "--keep-invalid", "Leave results that are not valid; else compute them again.", False
     ),
+    recompute: list[str] | None = option(
+        "--recompute KEY",
+        "Compute this valid result again; it counts until the new one is there; repeatable.",
+    ),
+    recompute_where: str | None = option(
+        "--recompute-where EXPRESSION", "The same for all results that this is true for: 'aep < 4800'."
+    ),
+    keep_replaced: bool = option(
+        "--keep-replaced", "Keep the whole OUT.h5 of before in OUT.h5.run/replaced/.", False
+    ),
     max_failures: str | None = option("--max-failures N|P%", "Stop when more tasks than this have failed."),
     quiet: QuietOption = False,
     interval: IntervalOption = 10.0,
@@ -66,6 +76,9 @@ def command(
             output,
             replace_stale=replace_stale,
             keep_invalid=keep_invalid,
+            recompute=recompute or (),
+            recompute_where=recompute_where,
+            keep_replaced=keep_replaced,
             max_failures=_failures(max_failures),
             pool=pool,
             **how,

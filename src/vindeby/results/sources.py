@@ -32,14 +32,16 @@ class ChangedCampaign:
     windio: WindioOptions | None = None
 
 
-GivenCampaign: TypeAlias = "str | ChangedCampaign | None"
-"""A campaign file or the name of a preset, perhaps changed; None is the one kept with the results."""
+GivenCampaign: TypeAlias = "str | ChangedCampaign | Campaign | None"
+"""A campaign, its file or the name of a preset, perhaps changed; None is the one kept with the results."""
 
 
 def campaign_of(
     run: RunDirectory, given: GivenCampaign, kept: Attribute | Callable[[], Attribute | None] | None = None
 ) -> Campaign | None:
     """The campaign that was given, else the frozen one of the run directory, else the database's own."""
+    if isinstance(given, Campaign):
+        return given
     changed = given if isinstance(given, ChangedCampaign) else ChangedCampaign(given, ())
     source, overrides = changed.source, changed.overrides
     if source is not None:

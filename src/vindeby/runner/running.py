@@ -27,6 +27,7 @@ from vindeby.runner.out_of_time import STARTS, record_time_up
 from vindeby.runner.plan import Plan, Policy
 from vindeby.runner.processes import SHARE_OF_MEMORY, node_and_job, total_memory, usable_cores
 from vindeby.runner.protocol import Finish, Outcome, WorkerPool, most_failures
+from vindeby.runner.recompute import Recompute, add_to_todo
 from vindeby.runner.resume import (
     Again,
     Part,
@@ -43,7 +44,7 @@ from vindeby.runner.task_executor import Setup
 from vindeby.store.disk.events import EventLog
 from vindeby.store.disk.files import storage_error
 from vindeby.store.disk.lock import Lock
-from vindeby.store.disk.run_directory import RunDirectory, write_verdicts
+from vindeby.store.disk.run_directory import RunDirectory, read_recompute_request, write_verdicts
 from vindeby.store.read.database import Database
 from vindeby.store.validate import Check
 from vindeby.text import part_of, plural
@@ -67,6 +68,9 @@ def run(
     retry_failed: bool = False,
     replace_stale: bool = False,
     keep_invalid: bool = False,
+    recompute: Sequence[str] = (),
+    recompute_where: str | None = None,
+    keep_replaced: bool = False,
     on_bad: str = "abort",
     max_failures: int | str | None = None,
     take_over: bool = False,
@@ -86,6 +90,10 @@ def run(
         retry_failed: Try again what failed in an earlier run.
         replace_stale: Compute again what answers an older version of the campaign.
         keep_invalid: Keep results that are not possible; otherwise they are computed again.
+        recompute: Keys of tasks to compute again though they have valid results, which count until the new ones are
+            merged.
+        recompute_where: A condition, as in ``vindeby query``; the results that meet it are computed again, too.
+        keep_replaced: Keep the whole database as it was before that under ``replaced/``.
         on_bad: When a file with results is bad: ``"abort"``, ``"skip"`` or ``"rerun"``.
         max_failures: Stop after so many failed tasks, or such a share of them (``"5%"``), instead of what the campaign
             says.
@@ -112,16 +120,19 @@ def run(
         raise ArgumentError(f"--on-bad: {on_bad!r} is not known; use {', '.join(ON_BAD)}")
     if campaign.stored is not None and Path(output).absolute() == Path(campaign.stored.database or ""):
         raise ArgumentError(f"{output}: is the database that is evaluated; name another file with -o")
+    judge = Judge(campaign, checks=checks)
+    wanted = Recompute(recompute, recompute_where, keep_replaced)
+    wanted.refuse(judge, is_part=share is not None)
     refuse_starts(campaign)
     directory = prepared_directory(Path(output), campaign)
     began = time.monotonic()
     with _storage_errors(directory), hold(directory, share, take_over=take_over, say=on_message) as lock:
         refuse_another_campaign(directory, campaign)  # it may have come while this one waited
         space = TaskSpace(campaign)
-        judge = Judge(campaign, checks=checks)
         again = Again(stale=replace_stale, failed=retry_failed, invalid=not keep_invalid)
         resume_state = compare_with_disk(directory, space, judge, part=share, again=again)
         refuse_or_quarantine(directory, resume_state, on_bad)
+        keep_request = wanted.request(directory, space, lock.confirm) if wanted else None
         if rekey_results(directory, campaign, lock.confirm, on_message):
             resume_state = compare_with_disk(directory, space, judge, part=share, again=again)
         lock.confirm()
@@ -129,6 +140,14 @@ def run(
             directory.freeze_campaign(space.text)
         if judge.usual:
             write_verdicts(directory, space.text, resume_state.verdicts)
+        if keep_request is not None:
+            anew = add_to_todo(resume_state, directory, space, keep_request())
+            on_message(
+                f"{plural(anew, 'result is', 'results are')} computed again; the old ones count until then"
+            )
+        elif begun := read_recompute_request(directory).keys:
+            count = plural(len(begun), "result")
+            on_message(f"an earlier --recompute of {count} is not complete; its options go on with it")
         _report_resume_state(resume_state, on_message, again)
         for message in other_engines(campaign, resume_state.engines):
             on_message(message)
@@ -138,6 +157,8 @@ def run(
             work.supervise(resume_state, summary, on_progress, pool, workers)
         summary.seconds = time.monotonic() - began
         finish_up(space, judge, directory, summary, say=on_message, lock=lock)
+        if keep_request is not None and not summary.failed:
+            directory.recompute_file.unlink(missing_ok=True)
         summary.seconds = time.monotonic() - began
     return summary
 

@@ -20,7 +20,13 @@ from typing import Any, TypeAlias
 from vindeby.arrays import BoolArray
 from vindeby.errors import DataError, InputError
 from vindeby.store.disk.files import refuse_other_formats
-from vindeby.store.disk.run_directory import Invalid, RunDirectory, Verdicts, hdf5_files
+from vindeby.store.disk.run_directory import (
+    Invalid,
+    RunDirectory,
+    Verdicts,
+    hdf5_files,
+    read_recompute_request,
+)
 from vindeby.store.foreign.guard import Guard, ReadLimits
 from vindeby.store.format.finding import Finding, Verdict
 from vindeby.store.format.origin import count_origins, in_words
@@ -231,7 +237,7 @@ class _Validation:
     def _select(self) -> None:
         sources = by_precedence(self.sources)
         invalid = {one.checksum for one in self.report.invalid}
-        selection = select(sources, self.expected, invalid)
+        selection = select(sources, self.expected, invalid | read_recompute_request(self.run).replaced)
         for key, refused in {one.key: one.refused for one in selection.conflicts}.items():
             self._issue(Path(refused), key, "occurs twice with different content")
         kept = {

@@ -27,7 +27,7 @@ from vindeby.store.disk.files import (
 )
 from vindeby.store.disk.lock import Lock
 from vindeby.store.disk.process import Identity
-from vindeby.store.disk.run_directory import RunDirectory, keep_old_file
+from vindeby.store.disk.run_directory import RunDirectory, keep_old_file, read_recompute_request
 from vindeby.store.foreign.guard import Guard, ReadLimits
 from vindeby.store.format.file_format import Content, FileFormat
 from vindeby.store.format.formats import file_format_named
@@ -129,6 +129,7 @@ class _Merge:
         asked = options.asked
         self._tasks = asked.with_formers(self._formers) if isinstance(asked, TaskIndex) else None
         self._strays: dict[Path, Strays] = {}
+        self._may_be_replaced = {*options.invalid, *read_recompute_request(run).replaced}
 
     def _formers(self) -> Iterator[Campaign]:
         """Earlier versions of the campaign, beginning with that of the standing database."""
@@ -142,7 +143,7 @@ class _Merge:
         sources = self._scan()
         rekeyed = self._rekey(sources)
         sources += rekeyed.sources
-        selection = select(sources, self.options.asked, self.options.invalid)
+        selection = select(sources, self.options.asked, self._may_be_replaced)
         file_format = self._file_format(sources)
         stale = rekeyed.taken_stale(sources, selection)
         root = self._root(sources, selection.count, len(stale), file_format)
@@ -219,7 +220,7 @@ class _Merge:
             )
             if checksum not in rekeyed.stale
         }
-        back = taken_back(self.run, self._tasks, answered, self.options.invalid)
+        back = taken_back(self.run, self._tasks, answered, self._may_be_replaced)
         rekeyed.back = back
         rekeyed.sources += [] if back is None else [back]
         return rekeyed
