@@ -17,7 +17,6 @@ from vindeby.campaign import Campaign
 from vindeby.campaign.tasks import Cell
 from vindeby.layout import LayoutProblem
 from vindeby.runner import run
-from vindeby.runner.estimate import estimate
 from vindeby.runner.methods import search
 
 pytestmark = pytest.mark.slow
@@ -130,18 +129,3 @@ def test_the_problem_of_a_cell_is_set_up_once_for_all_methods(monkeypatch: pytes
     solved = [method.prepare(cell) for cell in campaign.cells()]
     assert len(solved) == 4
     assert made == ["nygaard-2022", "jensen"], "cells that differ in their method only follow each other"
-
-
-def test_an_estimate_times_a_task_with_each_value() -> None:
-    data = small() | {"seeds": 3, "farms": small()["farms"][:1], "turbines": small()["turbines"][:1]}
-    methods = {
-        "quick": "random-start",
-        "long": ["random-start", {"random-search": {"max_evaluations": 20000}}],
-    }
-    quick, both, long = (
-        estimate(Campaign.from_data(data | {"vary": {"method": chosen}}))
-        for chosen in ({"quick": methods["quick"]}, methods, {"long": methods["long"]})
-    )
-    assert (quick.tasks, both.tasks, long.tasks) == (3, 6, 3)
-    assert both.task_s[1] > 5.0 * both.task_s[0], "the second method takes longer"
-    assert quick.task_s[1] < both.task_s[1]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-import signal
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 def command(
     load: Any,
     estimate: bool = option(
-        "--estimate", "Time a few tasks; say how long all take, and how much disk.", False
+        "--estimate", "Time three tasks; say how long all take, and how much disk.", False
     ),
     json_: JsonOption = False,
 ) -> None:
@@ -52,25 +51,18 @@ def _estimated(campaign: Campaign, *, in_words: bool) -> dict[str, object]:
     from vindeby.results.humanize import duration, size
     from vindeby.runner.estimate import estimate
 
-    # The temporary folder is removed on a request to stop, too.
-    former = signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
-        found = estimate(campaign, say)
-    finally:
-        signal.signal(signal.SIGTERM, former)
+    found = estimate(campaign, say)
     if in_words:
         low, high = map(duration, found.task_s)
         each = low if low == high else f"{low} to {high}"
         echo("")
         echo(
-            f"estimate from {plural(len(found.timed), 'task')}, timed on the processor of this machine without limits "
-            "of time and memory; a run computes them again"
+            f"estimate from {plural(len(found.timed), 'task')}, timed on a processor of this machine; a run computes "
+            "them again"
         )
         echo(f"CPU: {duration(found.cpu_s)} for {plural(found.tasks, 'task')} of {each}")
-        compiling = (
-            f", {duration(found.compile_s)} of it compiling or loading" if found.compile_s > 1.0 else ""
-        )
-        echo(f"time: {duration(found.wall_s)} with {plural(found.workers, 'worker')}{compiling}")
+        starting = f", {duration(found.set_up_s)} of it to set up"
+        echo(f"time: {duration(found.wall_s)} with {plural(found.workers, 'worker')}{starting}")
         echo(f"disk: {size(found.database)}, and as much again while it is merged")
     return {"estimate": dataclasses.asdict(found)}
 
