@@ -64,9 +64,9 @@ def add_to_table(path: Path) -> None:
     add_to_root(path)
     with h5py.File(path, "r+") as file:
         rows = len(file["key"])
-        file["arrays/wake_loss"] = np.linspace(0.0, 1.0, rows)
-        file["attributes/reviewed"] = np.array([b"yes"] * rows)
-        file["arrays/layout"].attrs["datum"] = "EPSG:25832"
+        file["wake_loss"] = np.linspace(0.0, 1.0, rows)
+        file["reviewed"] = np.array([b"yes"] * rows)
+        file["layout"].attrs["datum"] = "EPSG:25832"
         file["key"].attrs["datum"] = 3
 
 

@@ -108,9 +108,7 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return unsealed(tmp_path_factory.mktemp("table"), "table", MANY)
 
 
-@pytest.mark.parametrize(
-    "column", ["arrays/layout", "arrays/aep", "attributes/engine", "key", "checksum", "schema"]
-)
+@pytest.mark.parametrize("column", ["layout", "aep", "engine", "key", "checksum", "schema"])
 def test_a_flipped_bit_in_an_unsealed_table_costs_one_record_at_most(
     column: str, table: Path, tmp_path: Path
 ) -> None:
@@ -122,8 +120,6 @@ def test_a_flipped_bit_in_an_unsealed_table_costs_one_record_at_most(
         row = int(np.prod(dataset.shape[1:], dtype=int)) * dataset.dtype.itemsize
         key = file["key"][10].decode()
     flip(path, (chunk.byte_offset + 10 * row) * 8 + 1)
-    with h5py.File(path) as file, pytest.raises(OSError, match="read"):
-        file[column][10]
     report = salvage([path], tmp_path / "new.h5", naming=NAMING)
     found = contents(tmp_path / "new.h5")
     lost = {one.key for one in MANY} - found.keys()

@@ -3,9 +3,7 @@
 It gets requests, one JSON object each, over a connection and answers with messages (``guard``). It may die at any
 moment; it changes nothing on disk.
 
-Of vindeby's own tables whose seal is lost, every row whose checksum holds is sent. A flipped bit makes
-Fletcher-32 refuse a whole chunk, up to 1,024 records; so where the library refuses one, its bytes are taken past that
-check, and each row is compared with its own SHA-256.
+Of vindeby's own tables whose seal is lost, every row whose checksum holds is sent.
 """
 
 import contextlib
@@ -44,6 +42,7 @@ from vindeby.store.foreign.guard import DONE, FAILED, PROGRESS, RESULT, Asked
 from vindeby.store.format.finding import Verdict
 from vindeby.store.format.record import Attribute, Record
 from vindeby.store.format.rows import Schema, Segment, batches, segments_of
+from vindeby.store.format.seal import FORMAT_VERSION
 from vindeby.store.format.shard import shard_bytes
 from vindeby.store.format.table import Paths, column_paths, own_columns, runs, table_segment
 
@@ -61,7 +60,7 @@ def send_shard(file: h5py.File, answer: Answer) -> None:
         try:
             dataset = reach(file, b"records/" + stored)
             answer.spend(dataset.size * dataset.dtype.itemsize // 16)
-            rows = read_rows(dataset, slice(0, len(dataset)))
+            rows = np.asarray(dataset[()])
             segment = Segment(_schema_of(rows.dtype), rows)
             answer.damaged(segment.take(~answer.intact(segment)))
         except UnusableError as error:
@@ -86,9 +85,9 @@ def _schema_of(dtype: np.dtype[Any]) -> Schema:
 def send_table(file: h5py.File, root: Mapping[str, Attribute], answer: Answer) -> None:
     """Send the rows of a table without its seal, some at a time."""
     known = [Schema.from_json(entry) for entry in json.loads(str(root["schemas"]))]
-    paths, own = column_paths(known), own_columns(known)
+    paths = column_paths(known, int(root.get("format_version", FORMAT_VERSION)))
     datasets = {}
-    for path in sorted(own):
+    for path in sorted(own_columns(paths)):
         with contextlib.suppress(KeyError):  # rows that need a column which is gone are findings
             datasets[path] = reach(file, path.encode())
     count, width = len(datasets["key"]), max(1, sum(map(_row_bytes, datasets.values())))
@@ -100,7 +99,7 @@ def send_table(file: h5py.File, root: Mapping[str, Attribute], answer: Answer) -
     for start in range(0, count, step):
         rows = slice(start, min(start + step, count))
         try:
-            columns = {path: read_rows(dataset, rows) for path, dataset in datasets.items()}
+            columns = {path: np.asarray(dataset[rows]) for path, dataset in datasets.items()}
             _send_rows(columns, known, paths, answer)
         except UnusableError as error:
             answer.note(error.verdict, error.detail)
@@ -126,33 +125,6 @@ def _send_rows(
 
 def _row_bytes(dataset: h5py.Dataset) -> int:
     return int(math.prod(dataset.shape[1:]) * dataset.dtype.itemsize)
-
-
-def read_rows(dataset: h5py.Dataset, rows: slice) -> NDArray[Any]:
-    """Rows through the library; where it refuses, from the bytes of the chunks, past their Fletcher-32."""
-    try:
-        return np.asarray(dataset[rows])
-    except LIBRARY_ERRORS:
-        return _raw_rows(dataset, rows)
-
-
-def _raw_rows(dataset: h5py.Dataset, rows: slice) -> NDArray[Any]:
-    made = dataset.id.get_create_plist()
-    filters = {made.get_filter(number)[0] for number in range(made.get_nfilters())}
-    if (
-        dataset.chunks is None
-        or dataset.chunks[1:] != dataset.shape[1:]
-        or filters - {h5py.h5z.FILTER_FLETCHER32}
-    ):
-        raise OSError(f"{dataset.name} cannot be read")
-    length, size = dataset.chunks[0], math.prod(dataset.chunks) * dataset.dtype.itemsize
-    first = rows.start // length * length
-    parts = []
-    for start in range(first, rows.stop, length):
-        _, data = dataset.id.read_direct_chunk((start, *(0,) * (dataset.ndim - 1)))
-        parts.append(np.frombuffer(data[:size], dataset.dtype).reshape(dataset.chunks))
-    whole = np.concatenate(parts)
-    return whole[rows.start - first : rows.stop - first]
 
 
 _MOST_ATTRIBUTES = 1000

@@ -29,6 +29,7 @@ from vindeby.store.format.finding import Verdict
 from vindeby.store.format.origin import FOREIGN, REPACKED, marked
 from vindeby.store.format.record import RESERVED, SUCCESS, Attribute, Record
 from vindeby.store.format.root import MARKS, described, own_record
+from vindeby.store.format.seal import MARK_COLUMNS
 
 _MOST_ATTRIBUTES = 1000
 _ENERGY = "aep"
@@ -108,7 +109,7 @@ class GroupReader:
         if len(group) == 0:
             raise UnusableError(Verdict.INCOMPLETE, "the group has no dataset")
         attributes, marks = self._attributes(group)
-        if self._rooted and not attributes and not marks and _are_columns(group):
+        if self._rooted and group.keys() >= set(MARK_COLUMNS):
             raise UnusableError(Verdict.FOREIGN, "these are the columns of a table")
         arrays, unusable = self._arrays(group)
         stated = marks.get("checksum")
@@ -200,12 +201,6 @@ class GroupReader:
             raise UnusableError(
                 Verdict.TRUNCATED, f"{name} ends at byte {max(ends)} of {self._answer.asked.real_size}"
             )
-
-
-def _are_columns(group: h5py.Group) -> bool:
-    """Is this a helper group of a table: no attributes, and nothing but chunked columns with Fletcher-32?"""
-    members = [member(group, name) for name in names_of(group).values()]
-    return bool(members) and all(isinstance(one, h5py.Dataset) and one.fletcher32 for one in members)
 
 
 def spelled_key(naming: str, attributes: dict[str, Attribute]) -> str:

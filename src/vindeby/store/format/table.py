@@ -1,13 +1,13 @@
-"""The table format: one column per name and one row per record, for more than about 50,000 results.
+"""The table format: a netCDF-4 file with one variable per name, for more than about 50,000 results.
 
 ```
 key, fingerprint, status, checksum    text of fixed width, one row per record
 schema                                which entry of the root attribute ``schemas`` says what the row holds
-attributes/NAME                       one value per row
-arrays/NAME                           (rows, ...): padded to the largest shape with NaN, or 0 for integers
+NAME of an attribute                  one value per row
+NAME of an array                      (key, NAME_axis0, ...): padded to the largest shape with NaN, or 0 for integers
 ```
 A name that has several types, in different records, gets a column for each (``NAME@type``). All columns are
-chunked alike, 1024 rows a chunk, with Fletcher-32; the seal's directory has the place of every chunk.
+chunked alike, 1024 rows a chunk; the seal's directory has the place of every chunk.
 """
 
 from __future__ import annotations
@@ -23,9 +23,10 @@ from numpy.typing import NDArray
 
 from vindeby.errors import ArgumentError, StorageError
 from vindeby.store.format.file_format import SAMPLE, Content, FileFormat
+from vindeby.store.format.netcdf import new_variable
 from vindeby.store.format.root import array_attributes
 from vindeby.store.format.rows import CHECKSUM_WIDTH, KINDS, Schema, Segment, array_field, attribute_field
-from vindeby.store.format.seal import MARK_COLUMNS, SealedFile, open_sealed
+from vindeby.store.format.seal import FORMAT_VERSION, MARK_COLUMNS, SealedFile, open_sealed
 
 if TYPE_CHECKING:
     import h5py
@@ -88,24 +89,26 @@ def plan_columns(content: Content) -> list[TableColumn]:
 
 
 def _width(content: Content, field: str) -> int:
-    return CHECKSUM_WIDTH if field == "checksum" else content.widths.get(field, 1)
+    if field == "checksum":
+        return CHECKSUM_WIDTH
+    return max(2, content.widths.get(field, 1))  # netCDF has no texts of width 1, only characters
 
 
-def column_paths(schemas: Sequence[Schema]) -> Paths:
-    """Where the column of each field, kind and number of dimensions stands in a table with these schemas."""
+def column_paths(schemas: Sequence[Schema], version: int = FORMAT_VERSION) -> Paths:
+    """Return where the column of each field, kind and number of dimensions stands in a table with these schemas."""
     wanted = {(field, kind, len(shape)) for schema in schemas for field, kind, shape in _fields(schema)}
-    variants = Counter(field for field, _, _ in wanted)
+    places = {one: one[0].replace(":", "s/", 1) if version < 4 else one[0].split(":", 1)[1] for one in wanted}
+    variants = Counter([_SCHEMA_COLUMN.path, *places.values()])
     paths = {}
-    for field, kind, dimensions in wanted:
-        part, name = field.split(":", 1)
-        suffix = f"@{kind.strip('<|')}" + (f"x{dimensions}" if part == "array" else "")
-        paths[field, kind, dimensions] = f"{part}s/{name}{suffix if variants[field] > 1 else ''}"
+    for (field, kind, dimensions), place in places.items():
+        suffix = f"@{kind.strip('<|')}" + (f"x{dimensions}" if field.startswith(array_field("")) else "")
+        paths[field, kind, dimensions] = f"{place}{suffix if variants[place] > 1 else ''}"
     return paths
 
 
-def own_columns(schemas: Sequence[Schema]) -> set[str]:
-    """The path of every dataset of a table with these schemas."""
-    return {*MARK_COLUMNS, _SCHEMA_COLUMN.path, *column_paths(schemas).values()}
+def own_columns(paths: Paths) -> set[str]:
+    """Return the path of every dataset of a table with these columns."""
+    return {*MARK_COLUMNS, _SCHEMA_COLUMN.path, *paths.values()}
 
 
 def runs(codes: NDArray[Any]) -> Iterator[tuple[int, Any]]:
@@ -146,7 +149,7 @@ class TableFormat(FileFormat):
                 )
             paths = column_paths(known)
             for rows in (slice(0, SAMPLE), slice(max(0, count - SAMPLE), count)):
-                columns = {name: file[name][rows] for name in own_columns(known)}
+                columns = {name: file[name][rows] for name in own_columns(paths)}
                 for code, members in runs(columns["schema"]):
                     if not table_segment(known[code], paths, columns, members).intact().all():
                         raise StorageError(
@@ -172,7 +175,7 @@ class TableFormat(FileFormat):
         known = [Schema.from_json(entry) for entry in directory["schemas"]]
         columns = _read_columns(file, number, len(directory["columns"]))
         codes = np.clip(columns["schema"], 0, len(known) - 1)
-        paths = column_paths(known)
+        paths = column_paths(known, directory["format_version"])
         return [table_segment(known[code], paths, columns, members) for code, members in runs(codes)]
 
 
@@ -207,20 +210,22 @@ def _read_columns(file: SealedFile, number: int, first: int) -> dict[str, NDArra
 
 
 def _new_dataset(file: h5py.File, column: TableColumn, content: Content) -> h5py.Dataset:
-    dataset = file.create_dataset(
+    axes = {f"{column.path}_axis{number}": length for number, length in enumerate(column.shape)}
+    part, _, name = column.field.partition(":")
+    is_boolean = column.dtype == KINDS["bool"]
+    return new_variable(
+        file,
         column.path,
-        (content.count, *column.shape),
-        column.dtype,
+        "|i1" if is_boolean else column.dtype,
+        {"key": content.count, **axes},
+        {
+            **(array_attributes(content.root).get(name, {}) if part == "array" else {}),
+            **({"dtype": "bool"} if is_boolean else {}),  # as xarray keeps booleans, which netCDF has not
+        },
         chunks=(min(CHUNK_ROWS, content.count), *column.shape) if content.count else None,
-        fletcher32=True if content.count else None,
         # netcdf-c aborts on a fill value of text of fixed length.
         fillvalue=None if column.dtype.startswith("S") else column.fill,
     )
-    part, _, name = column.field.partition(":")
-    about = array_attributes(content.root).get(name, {}) if part == "array" else {}
-    for attribute, text in about.items():
-        dataset.attrs[attribute] = text
-    return dataset
 
 
 def _chunk_places(dataset: h5py.Dataset, count: int) -> list[int]:
