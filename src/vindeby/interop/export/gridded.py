@@ -12,6 +12,7 @@ from vindeby.errors import StorageError, library
 from vindeby.interop.export.chosen import Chosen
 from vindeby.interop.export.exporting import ExportOptions, write_mark
 from vindeby.results.tables import dataset_by_task
+from vindeby.store.format.netcdf import Variable, write_netcdf
 
 NOT_ASKED, MISSING, DONE = 0, 1, 2
 _STANDARD_NAMES = {"x": "projection_x_coordinate", "y": "projection_y_coordinate"}
@@ -108,18 +109,21 @@ def _only_chosen(data: Any, chosen: Chosen) -> Any:
 def write(path: Path, file_format: str, chosen: Chosen, options: ExportOptions) -> None:
     """Write the results as one netCDF-4 file, or as a Zarr folder with consolidated metadata."""
     data = dataset(chosen, options.crs)
-    library("zarr" if file_format == "zarr" else "netCDF4", "interop", f"export --to {file_format}")
+    if file_format == "netcdf":
+        conventions = library("xarray.conventions", "interop", "export --to netcdf")
+        variables, attributes = conventions.cf_encoder(*conventions.encode_dataset_coordinates(data))
+        arrays = {name: Variable(one.dims, one.values, one.attrs) for name, one in variables.items()}
+        write_netcdf(path, arrays, attributes)
+        return
+    library("zarr", "interop", "export --to zarr")
+    # xarray has another name for the option where it knows only the library zarr 2.
+    known = inspect.signature(data.to_zarr).parameters
+    option = "zarr_format" if "zarr_format" in known else "zarr_version"
     try:
-        if file_format == "netcdf":
-            data.to_netcdf(path, engine="netcdf4", format="NETCDF4")
-            return
-        # xarray has another name for the option where it knows only the library zarr 2.
-        known = inspect.signature(data.to_zarr).parameters
-        option = "zarr_format" if "zarr_format" in known else "zarr_version"
         data.to_zarr(path, mode="w", consolidated=True, **{option: 2})
     except Exception as error:
-        # The libraries do not say what the system said, or call a full disk a permission: ask the system itself.
-        with (path / "probe" if path.is_dir() else path).open("wb") as file:
+        # The library does not say what the system said, or calls a full disk a permission: ask the system itself.
+        with (path / "probe").open("wb") as file:
             for _ in range(0, data.nbytes, _BLOCK):
                 file.write(bytes(_BLOCK))
         if isinstance(error, OSError | RuntimeError):

@@ -1,8 +1,7 @@
 """What a file format of OUT.h5 must be able to do; ``tests/contracts`` holds every file format to it.
 
 A file format writes segments into a new sealed file and reads them back, chunk by chunk, from the bytes that the
-seal vouches for. It decides nothing about which records belong there. The HDF5 library writes the file (``_new_file``),
-through an object that makes plain system calls, because the library can crash when a disk is full.
+seal vouches for. It decides nothing about which records belong there.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import tempfile
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar
@@ -18,8 +17,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from vindeby.errors import StorageError
-from vindeby.store.disk.files import CarefulFile
+from vindeby.store.format.netcdf import new_hdf5_file
 from vindeby.store.format.record import Attribute
 from vindeby.store.format.rows import Schema, Segment
 from vindeby.store.format.seal import SealedFile, seal_file
@@ -29,9 +27,6 @@ if TYPE_CHECKING:
 
 SAMPLE = 64
 """How many records are read through the HDF5 library to check a new file."""
-
-_LIBVER = ("earliest", "v110")
-"""The oldest structures that can hold what is written: every HDF5 library from 1.8 on reads them."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +51,7 @@ class FileFormat(ABC):
             raise FileExistsError(f"{path}: there is a file already")
         try:
             with tempfile.TemporaryFile(dir=path.parent) as tail:
-                with _new_file(path, content.root) as file:
+                with new_hdf5_file(path, content.root) as file:
                     places = self._write_records(file, content, tail)
                 end = path.stat().st_size
                 for chunk in places.get("chunks", ()):
@@ -103,21 +98,3 @@ class FileFormat(ABC):
 
         Where ``fields`` names those that the caller needs, the rows may lack others; all bytes are verified even so.
         """
-
-
-@contextlib.contextmanager
-def _new_file(path: Path, root: Mapping[str, Attribute]) -> Iterator[h5py.File]:
-    """A new HDF5 file with these root attributes; an error of the disk is raised at the end of the block."""
-    import h5py  # not needed to read what is sealed, and loading it takes as long as reading thousands of records
-
-    target = CarefulFile(path)
-    try:
-        with target, h5py.File(target, "w", libver=_LIBVER) as file:
-            for name, value in root.items():
-                file.attrs[name] = value
-            yield file
-            file.flush()
-            target.check()
-    except (RuntimeError, ValueError) as error:
-        target.check()  # what the library read back was never written
-        raise StorageError(f"{path}: HDF5 cannot write it: {error}; nothing was changed") from error
