@@ -16,11 +16,10 @@ import numpy as np
 import pytest
 
 from tests.crash.tools import FULL, tell
-from tests.store.examples import NAMING, foreign_file
+from tests.store.examples import NAMING, foreign_file, rescued
 from vindeby.store.foreign.guard import Guard
 from vindeby.store.foreign.search import group_addresses
 from vindeby.store.foreign.superblock import lookup3_bytes, patched_superblock, read_superblock
-from vindeby.store.salvage.saved import Spool, rescue
 
 pytestmark = pytest.mark.timeout(7200 if FULL else 1200)
 
@@ -90,13 +89,13 @@ def test_nearly_everything_that_is_there_is_saved_from_cut_files(libver: str | N
             path = tmp_path / "cut.h5"
             path.write_bytes(data[:offset])
             there = {key for key, end in needed.items() if end <= offset}
-            found = rescue(path, Spool(tmp_path), guard, NAMING)
-            for key, record in found.records.items():
+            _, found = rescued(path, guard)
+            for key, record in found.items():
                 seed = int(key.rsplit("_s", 1)[1])
                 np.testing.assert_array_equal(record.layout, np.arange(132.0).reshape(2, 66) + seed)
                 assert record.aep == 100.0
             present += len(there)
-            saved += len(there & found.records.keys())
+            saved += len(there & found.keys())
             plain += plainly_readable(path)
             assert path.read_bytes() == data[:offset]
     tell(
@@ -120,7 +119,7 @@ def test_files_left_marked_as_open_are_saved(cut: float, tmp_path: Path) -> None
         h5py.File(path, "r")
     there = {key for key, end in needed_bytes(whole.read_bytes()).items() if end <= path.stat().st_size}
     with Guard() as guard:
-        found = rescue(path, Spool(tmp_path), guard, NAMING)
+        found, _ = rescued(path, guard)
     assert len(there & found.records.keys()) >= 0.95 * len(there)
     assert len(there) == RECORDS or cut < 1
 
@@ -132,6 +131,6 @@ def test_a_file_whose_signature_is_gone_is_saved_too(tmp_path: Path) -> None:
     path.write_bytes(bytes(48) + path.read_bytes()[48:])
     assert plainly_readable(path) == 0
     with Guard() as guard:
-        found = rescue(path, Spool(tmp_path), guard, NAMING)
+        found, _ = rescued(path, guard)
     assert len(found.records) == RECORDS
     assert found.findings[0].verdict.value == "no HDF5 signature"

@@ -149,11 +149,7 @@ def test_arrays_of_evaluations_say_their_units_and_dimensions_in_the_database(
     shutil.copy(stored, tmp_path / "s.h5")
     merge(RunDirectory(tmp_path / "s.h5"), MergeOptions(file_format=form))
     with h5py.File(tmp_path / "s.h5") as file:
-        arrays = (
-            file["arrays"]
-            if form == "table"
-            else file[next(key for key in file if key.startswith("farm0_t0_s1"))]
-        )
+        arrays = file if form == "table" else file[next(key for key in file if key.startswith("farm0_t0_s1"))]
         said = {
             name: (arrays[name].attrs["units"], arrays[name].attrs["dimensions"])
             for name in ("layout", "turbine_aep", "power")

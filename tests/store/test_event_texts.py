@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 from pathlib import Path
 
@@ -74,29 +73,3 @@ def test_following_a_file_gives_every_event_once_whatever_is_there_at_each_look(
     assert [event["tasks"] for event in EventTail(run).read_new(complete=True)] == seen
     path.write_bytes(data + line(7)[:-1])
     assert [event["tasks"] for event in EventTail(run).read_new(complete=True)] == [*seen, 7]
-
-
-def test_an_overlong_line_that_is_not_finished_is_read_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    read: list[int] = []
-
-    class Counted(io.BufferedReader):
-        def readline(self, size: int | None = -1, /) -> bytes:
-            part = super().readline(size)
-            read.append(len(part))
-            return part
-
-    monkeypatch.setattr(events, "open_bounded", lambda path: Counted(io.FileIO(path)))
-    monkeypatch.setattr(events, "LONGEST_LINE", 1000)
-    run = RunDirectory(tmp_path / "out.h5").create()
-    path, tail = run.events / "host-1-token.jsonl", EventTail(run)
-    path.write_bytes(line(1) + b"x" * 50_500)
-    assert [event["tasks"] for event in tail.read_new()] == [1]
-    read.clear()
-    assert tail.read_new() == []
-    assert sum(read) == 0
-    with path.open("ab") as file:
-        file.write(b"x" * 700 + b"\n" + line(2))
-    assert [event["tasks"] for event in tail.read_new()] == [2]
-    assert sum(read) == 701 + len(line(2))

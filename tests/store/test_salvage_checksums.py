@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tests.command import vindeby
-from tests.store.examples import NAMING, contents, flip, publish, record
+from tests.store.examples import NAMING, contents, flip, publish, record, rescued
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.foreign.guard import Guard
 from vindeby.store.format.finding import Verdict
@@ -17,7 +17,6 @@ from vindeby.store.format.record import Record
 from vindeby.store.format.seal import SealedFile
 from vindeby.store.merge.merge import MergeOptions, merge
 from vindeby.store.salvage import salvage
-from vindeby.store.salvage.saved import Spool, rescue
 from vindeby.store.validate import validate
 
 pytestmark = pytest.mark.slow
@@ -69,8 +68,8 @@ def test_nor_is_it_saved_group_by_group(naming: str, tmp_path: Path) -> None:
     flip_in(path, BATCH[2].arrays["aep"].tobytes())
     path.write_bytes(bytes(96) + path.read_bytes()[96:])  # no name leads to any group
     with Guard() as guard:
-        saved = rescue(path, Spool(tmp_path), guard, naming)
-    assert dict(saved.records) == (all_but(BATCH, 2) if naming == NAMING else {})
+        saved, records = rescued(path, guard, naming)
+    assert records == (all_but(BATCH, 2) if naming == NAMING else {})
     refused = [one for one in saved.findings if one.verdict is Verdict.CHECKSUM]
     assert len(refused) == (1 if naming == NAMING else len(BATCH))
     assert all(one.key.startswith("unnamed_classic_") for one in refused)
@@ -87,8 +86,8 @@ def test_a_key_that_a_flipped_attribute_spells_is_not_believed(tmp_path: Path) -
     data[:96] = bytes(96)
     path.write_bytes(data)
     with Guard() as guard:
-        saved = rescue(path, Spool(tmp_path), guard, NAMING)
-    assert {key: saved.records[key] for key in saved.records} == all_but(BATCH, 0)
+        _, records = rescued(path, guard)
+    assert records == all_but(BATCH, 0)
 
 
 def test_the_command_says_with_its_exit_status_that_something_was_not_saved(tmp_path: Path) -> None:
@@ -142,8 +141,8 @@ def test_the_columns_of_a_table_are_never_saved_as_a_record(how: str, tmp_path: 
         data[bytes(data).index(BATCH[2].layout.tobytes())] ^= 4
     path.write_bytes(data)
     with Guard() as guard:
-        saved = rescue(path, Spool(tmp_path), guard, NAMING)
+        saved, records = rescued(path, guard)
     known = {one.key: one for one in BATCH}
     assert saved.findings
-    assert {key: known.get(key) for key in saved.records} == dict(saved.records)
+    assert {key: known.get(key) for key in records} == records
     assert len(saved.records) == (len(BATCH) - 1 if how == "flip" else len(saved.records))

@@ -9,9 +9,9 @@ import h5py
 import numpy as np
 import pytest
 
+from tests.store.examples import rescued
 from vindeby.campaign.tasks import KEY_OF_ATTRIBUTES, KeyParts, parse_key
 from vindeby.store.foreign.guard import Guard
-from vindeby.store.salvage.saved import Spool, rescue
 
 
 @pytest.mark.parametrize("kept", [0, 1, 7])
@@ -27,8 +27,8 @@ def test_a_record_whose_seed_is_cut_is_not_taken_for_that_of_another_seed(kept: 
         for seed in (303, 304):
             place = whole.index(struct.pack("<q", seed)) + kept
             (tmp_path / "cut.h5").write_bytes(whole[:place])
-            saved = rescue(tmp_path / "cut.h5", Spool(tmp_path), guard, KEY_OF_ATTRIBUTES)
-            for record in saved.records.values():
+            _, records = rescued(tmp_path / "cut.h5", guard, KEY_OF_ATTRIBUTES)
+            for record in records.values():
                 real = int(record.layout[0, 0])
                 assert parse_key(record.key) in {None, KeyParts(1, 2, real, "")}, record.attributes
                 found += 1

@@ -7,11 +7,10 @@ valid result are passed over, whoever it is from, so nothing is lost and nothing
 
 import contextlib
 import os
-import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing
 from pathlib import Path
+from typing import IO
 
 from vindeby.assembly.done import Judge
 from vindeby.assembly.merging import merge_options, refuse_another_campaign
@@ -41,7 +40,7 @@ from vindeby.store.format.seal import SealedFile, SealError
 from vindeby.store.format.shard import ShardWriter
 from vindeby.store.merge.merge import MergeOptions, merge
 from vindeby.store.salvage.salvage import files_in
-from vindeby.store.salvage.saved import Saved, Spool, rescue
+from vindeby.store.salvage.saved import Saved, rescue
 from vindeby.text import plural
 
 _NEEDED = ("layout",)
@@ -102,7 +101,7 @@ def set_aside(run: RunDirectory) -> Path:
     return target
 
 
-def read_all(files: Sequence[Path], spool: Spool, guard: Guard) -> Iterator[tuple[FileReport, Saved]]:
+def read_all(files: Sequence[Path], spool: IO[bytes], guard: Guard) -> Iterator[tuple[FileReport, Saved]]:
     """Each file with everything that can be saved from it."""
     for path in files:
         before = _state(path)
@@ -179,12 +178,7 @@ class _Adoption:
         """For each key that is adopted now, the file it comes from and its layout."""
 
     def do(self, paths: Sequence[Path]) -> AdoptReport:
-        for old in self._run.path.glob(".adopt-*"):  # of adoptions that were killed
-            shutil.rmtree(old, ignore_errors=True)
-        temporary = tempfile.TemporaryDirectory(
-            prefix=".adopt-", dir=self._run.path, ignore_cleanup_errors=True
-        )
-        with temporary as folder, closing(Spool(Path(folder))) as spool:
+        with tempfile.TemporaryFile(dir=self._run.path) as spool:
             with Guard() as guard:
                 files = list(read_all(paths, spool, guard))
             self._move_foreign_output(files)
@@ -214,7 +208,7 @@ class _Adoption:
         for _, saved in files:
             if _identity(saved.path) != _identity(output):
                 continue
-            keys = map(self._examiner.key_of, saved.records.values())
+            keys = (self._examiner.key_of(row.record()) for row in saved.records.values())
             if saved.records and not any(map(self._examiner.asked, keys)):
                 raise InputError(
                     f"{output}: stands there already, and none of its results is of "
@@ -239,7 +233,7 @@ class _Adoption:
         for report, saved in files:
             self._report.files.append(report)
             for group, found in saved.records.items():
-                record = self._one(report, group, found, open_keys)
+                record = self._one(report, group, found.record(), open_keys)
                 if record is not None:
                     report.adopted += 1
                     self._report.adopted += 1

@@ -15,7 +15,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, BinaryIO, TypeAlias
+from typing import Any, TypeAlias
 
 from vindeby.store.disk.files import NotRegularError, bounded, open_bounded, read_bounded
 from vindeby.store.disk.process import Identity
@@ -101,23 +101,6 @@ def parse_event(line: bytes, path: Path, odd: Odd) -> Event | None:
     return entry if isinstance(time_, int | float) and abs(time_) < _LAST_TIME else None
 
 
-def whole_lines(
-    file: BinaryIO, *, inside: bool = False, last: bool = False
-) -> Iterator[tuple[bytes, int, bool]]:
-    """Each line from here on that has an end, where it ends, and whether that is still inside of a line.
-
-    A line that is too long comes in parts, each of them empty, so that whoever follows a file need not read what is
-    there of it again; ``inside`` says that the file stands in such a line. ``last``: what is there of the last line
-    comes too, though its end is missing.
-    """
-    while part := file.readline(LONGEST_LINE + 1):
-        ended = part.endswith(b"\n")
-        overlong = inside or (not ended and len(part) > LONGEST_LINE)
-        inside = overlong and not ended
-        if ended or overlong or last:
-            yield b"" if overlong else part, file.tell(), inside
-
-
 def _bounded(value: Any) -> Any:
     if isinstance(value, str):
         return bounded(value)
@@ -193,7 +176,7 @@ class EventTail:
 
     def __init__(self, run: RunDirectory, odd: Odd | None = None) -> None:
         self._run = run
-        self._places: dict[Path, tuple[int, int, bool]] = {}
+        self._places: dict[Path, tuple[int, int]] = {}
         self.odd: Odd = {} if odd is None else odd
 
     def read_new(self, only: str = "", *, complete: bool = False) -> list[Event]:
@@ -213,14 +196,12 @@ class EventTail:
 
     def _new_lines(self, path: Path, *, last: bool) -> Iterator[Event]:
         with noting(path, self.odd), open_bounded(path) as file:
-            inode, start, inside = self._places.get(path, (0, 0, False))
+            inode, start = self._places.get(path, (0, 0))
             status = os.fstat(file.fileno())
-            if inode != status.st_ino or start > status.st_size:
-                start, inside = 0, False
-            file.seek(start)
-            for line, end, still_inside in whole_lines(file, inside=inside, last=last):
-                self._places[path] = (status.st_ino, end, still_inside)
-                event = parse_event(line, path, self.odd)
+            file.seek(start if inode == status.st_ino and start <= status.st_size else 0)
+            while (line := file.readline()) and (last or line.endswith(b"\n")):
+                self._places[path] = (status.st_ino, file.tell())
+                event = parse_event(line, path, self.odd) if len(line) <= LONGEST_LINE else None
                 if event is not None:
                     yield event
 

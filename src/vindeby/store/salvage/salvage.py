@@ -4,7 +4,6 @@ What is saved goes the same way as every result: published as shards beside the 
 verified. The report says for each file what was found, saved and lost, and why.
 """
 
-import contextlib
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -27,7 +26,7 @@ from vindeby.store.merge.merge import MergeOptions, merge
 from vindeby.store.merge.new_database import STALE
 from vindeby.store.merge.sources import same_result
 from vindeby.store.read.reading import usual_names
-from vindeby.store.salvage.saved import Saved, Spool, rescue
+from vindeby.store.salvage.saved import Saved, rescue
 from vindeby.text import one_line, plural
 
 _SUFFIXES = {*SUFFIXES, ".nc", ".tmp"}
@@ -102,10 +101,7 @@ def salvage(
     report = SalvageReport(str(output))
     try:
         output.parent.mkdir(parents=True, exist_ok=True)
-        temporary = tempfile.TemporaryDirectory(
-            prefix=f".{output.name}.salvage-", dir=output.parent, ignore_cleanup_errors=True
-        )
-        with temporary as folder, contextlib.closing(Spool(Path(folder))) as spool, Guard(limits) as guard:
+        with tempfile.TemporaryFile(dir=output.parent) as spool, Guard(limits) as guard:
             for number, path in enumerate(files, 1):
                 report.files.append(rescue(path, spool, guard, naming))
                 if number % 100 == 0:
@@ -131,7 +127,7 @@ def _save(
     found: dict[str, Attribute] = {}
     for saved in reversed(report.files):
         found |= {name: value for name, value in saved.root.items() if name not in _OURS}
-    records = (saved.records[key] for key, saved in chosen.items())
+    records = (saved.records[key].record() for key, saved in chosen.items())
     writer = ShardWriter(run.create())
     for batch in batches(records, limits.batch_bytes):
         writer.publish(batch)
@@ -157,19 +153,18 @@ def files_in(paths: Sequence[Path]) -> Iterator[Path]:
 
 def _drop_incomplete(report: SalvageReport) -> None:
     """Drop each record that lacks an array (in a damaged file also an attribute) which most records have."""
-    schemas = Counter(saved.records.schema(key) for saved in report.files for key in saved.records)
+    schemas = Counter(row.schema for saved in report.files for row in saved.records.values())
     attributes = {schema: {name for name, _ in schema.attributes} - {ORIGIN} for schema in schemas}
     usual = usual_names((schema.array_names, count) for schema, count in schemas.items())
     usual_attributes = usual_names((attributes[schema], count) for schema, count in schemas.items())
     for saved in report.files:
         damaged = saved.damaged
-        for key in list(saved.records):
-            schema = saved.records.schema(key)
+        for key, (_, schema, *_) in list(saved.records.items()):
             lacking = sorted(usual - set(schema.array_names))
             if damaged:
                 lacking += sorted(usual_attributes - attributes[schema])
             if lacking:
-                saved.records.drop(key)
+                del saved.records[key]
                 saved.findings.append(Finding(Verdict.INCOMPLETE, f"no {', '.join(lacking)}", key))
 
 
@@ -180,7 +175,7 @@ def _choose(report: SalvageReport) -> dict[str, Saved]:
             first = chosen.setdefault(key, saved)
             if first is saved:
                 continue
-            one, two = first.records[key], saved.records[key]
+            one, two = first.records[key].record(), saved.records[key].record()
             if not same_result(one, two):
                 sums = checksum_of(one), checksum_of(two)
                 report.conflicts.append(Conflict(key, str(first.path), sums[0], str(saved.path), sums[1]))

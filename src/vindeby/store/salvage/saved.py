@@ -7,11 +7,9 @@ from __future__ import annotations
 
 import hashlib
 import os
-import tempfile
-import weakref
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 
@@ -23,8 +21,22 @@ from vindeby.store.format.rows import Schema, Segment
 from vindeby.store.read.reading import Reading, read_file
 
 
-def rescue(path: Path, spool: Spool, guard: Guard, naming: str, needed: Sequence[str] = ()) -> Saved:
-    """Save everything that can be saved from one file.
+class SavedRow(NamedTuple):
+    """A record that was saved, in a temporary file."""
+
+    spool: IO[bytes]
+    schema: Schema
+    row_type: np.dtype[Any]
+    place: int
+
+    def record(self) -> Record:
+        """Read it."""
+        data = os.pread(self.spool.fileno(), self.row_type.itemsize, self.place)
+        return Segment(self.schema, np.frombuffer(data, self.row_type)).record(0)
+
+
+def rescue(path: Path, spool: IO[bytes], guard: Guard, naming: str, needed: Sequence[str] = ()) -> Saved:
+    """Save everything that can be saved from one file; the records are kept in ``spool``, a temporary file.
 
     With ``needed``, a record without a checksum is saved when it has these arrays, whatever else of it is lost.
     """
@@ -40,13 +52,13 @@ def rescue(path: Path, spool: Spool, guard: Guard, naming: str, needed: Sequence
 
 
 class Saved(Reading):
-    """What one file gave, by which means, and what is wrong with it; the records are in the spool."""
+    """What one file gave, by which means, and what is wrong with it."""
 
-    def __init__(self, path: Path, spool: Spool, naming: str, needed: Sequence[str]) -> None:
+    def __init__(self, path: Path, spool: IO[bytes], naming: str, needed: Sequence[str]) -> None:
         super().__init__()
         self.path, self.spool, self.size = path, spool, 0
         self.means: dict[str, int] = {}
-        self.records = Found(spool)
+        self.records: dict[str, SavedRow] = {}
         self._naming, self._needed = naming, needed
         self._contents: set[bytes] = set()
 
@@ -69,14 +81,18 @@ class Saved(Reading):
             keys = [key.decode(errors="replace") for key in segment.rows["key"][~intact].tolist()]
             self.findings += [Finding(Verdict.CHECKSUM, "", key) for key in keys]
             segment = segment.take(intact)
-        part = self.spool.add(segment) if len(segment) else 0
-        new = 0
+        start, row_type = self.spool.seek(0, os.SEEK_END), segment.rows.dtype
+        self.spool.write(segment.rows.tobytes())
+        self.spool.flush()
+        known = len(self.records)
         for row, record in enumerate(segment.records()):
             content = _content(record)
             if way == GROUP_BY_GROUP and content in self._contents:
                 continue  # a record that is known under another key
             self._contents.add(content)
-            new += self.records.put(record.key, (part, row))
+            place = start + row * row_type.itemsize
+            self.records.setdefault(record.key, SavedRow(self.spool, segment.schema, row_type, place))
+        new = len(self.records) - known
         if new:
             self.means[way] = self.means.get(way, 0) + new
         return new
@@ -94,73 +110,3 @@ def _content(record: Record) -> bytes:
         digest.update(repr((name, value.dtype.str, value.shape)).encode())
         digest.update(value.tobytes())
     return digest.digest()
-
-
-Place: TypeAlias = tuple[int, int]
-"""Which segment of a spool, and which row of it."""
-
-
-class Spool:
-    """A temporary file of rows; it is gone when it is closed, or with the process."""
-
-    def __init__(self, folder: Path) -> None:
-        self._descriptor, name = tempfile.mkstemp(dir=folder)
-        Path(name).unlink()
-        self._close = weakref.finalize(self, os.close, self._descriptor)
-        self._parts: list[tuple[Schema, np.dtype[Any], int]] = []
-        self._end = 0
-
-    def add(self, segment: Segment) -> int:
-        """Keep the rows of a segment; its number."""
-        data = np.ascontiguousarray(segment.rows).tobytes()
-        view = memoryview(data)
-        at = self._end
-        while view:
-            done = os.pwrite(self._descriptor, view, at)
-            view, at = view[done:], at + done
-        self._parts.append((segment.schema, segment.rows.dtype, self._end))
-        self._end = at
-        return len(self._parts) - 1
-
-    def schema(self, place: Place) -> Schema:
-        """What the record there has."""
-        return self._parts[place[0]][0]
-
-    def row(self, place: Place) -> Segment:
-        """One row, as a segment."""
-        schema, dtype, start = self._parts[place[0]]
-        data = os.pread(self._descriptor, dtype.itemsize, start + place[1] * dtype.itemsize)
-        return Segment(schema, np.frombuffer(data, dtype))
-
-    def close(self) -> None:
-        """Delete it."""
-        self._close()
-
-
-class Found(Mapping[str, Record]):
-    """The records that were found in one file, by key; each is read when it is asked for."""
-
-    def __init__(self, spool: Spool) -> None:
-        self._spool = spool
-        self._places: dict[str, Place] = {}
-
-    def put(self, key: str, place: Place) -> bool:
-        """Remember where a record is, unless its key is known; was it not?"""
-        return self._places.setdefault(key, place) is place
-
-    def drop(self, key: str) -> None:
-        """Forget a record."""
-        del self._places[key]
-
-    def schema(self, key: str) -> Schema:
-        """What the record has, without reading it."""
-        return self._spool.schema(self._places[key])
-
-    def __getitem__(self, key: str) -> Record:
-        return self._spool.row(self._places[key]).record(0)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._places)
-
-    def __len__(self) -> int:
-        return len(self._places)
