@@ -17,6 +17,7 @@ from vindeby.store.format.finding import Finding, Verdict
 from vindeby.store.format.formats import file_format_named
 from vindeby.store.format.record import Attribute, Record
 from vindeby.store.format.rows import segments_of
+from vindeby.store.format.seal import FORMAT_VERSION
 from vindeby.store.format.shard import Receipt, shard_bytes
 from vindeby.store.merge.merge import BadFilesError, MergeOptions, merge
 from vindeby.store.read.database import Database
@@ -225,7 +226,7 @@ def test_a_database_with_an_unmarked_record_is_not_merged_silently(
     segments = segments_of([record(1), record(2)])
     segments[0].rows["status"][1] = b"failed"
     segments[0].rows["checksum"] = segments[0].computed_checksums()
-    root: dict[str, Attribute] = {"format_version": 1, "layout": file_format}
+    root: dict[str, Attribute] = {"format_version": FORMAT_VERSION, "layout": file_format}
     widths = {name: segments[0].rows.dtype[name].itemsize for name in segments[0].schema.text_fields}
     content = Content(2, (segments[0].schema,), widths, root, segments)
     file_format_named(file_format).write(run.output, content)

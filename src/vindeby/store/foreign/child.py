@@ -88,7 +88,9 @@ def send_table(file: h5py.File, root: Mapping[str, Attribute], answer: Answer) -
     paths = column_paths(known, int(root.get("format_version", FORMAT_VERSION)))
     datasets = {}
     for path in sorted(own_columns(paths)):
-        with contextlib.suppress(KeyError):  # rows that need a column which is gone are findings
+        with contextlib.suppress(
+            KeyError, RuntimeError
+        ):  # rows that need a column which is gone are findings
             datasets[path] = reach(file, path.encode())
     count, width = len(datasets["key"]), max(1, sum(map(_row_bytes, datasets.values())))
     if count * width > answer.asked.result_bytes:
