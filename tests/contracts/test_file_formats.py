@@ -188,3 +188,21 @@ def test_the_table_form_is_one_row_a_record(tmp_path: Path) -> None:
         assert np.isnan(file["layout"][row, :, 4:]).all()
         assert file["ss_seed"][row] == 3
         assert file["aep"][row] == 103.0
+
+
+def test_a_table_keeps_names_apart_that_netcdf_would_mix_up(tmp_path: Path) -> None:
+    """The name of an axis, that of a column of the table, and one that is an array in some records only."""
+    batch = [
+        Record("a", "", {"x": np.arange(6.0).reshape(2, 3)}, {"x_axis0": 7, "schema": "s", "y": 1.5}),
+        Record("b", "", {"x": np.arange(4.0), "y": np.array([True, False])}, {"x_axis1": "text"}),
+    ]
+    path = tmp_path / "a.h5"
+    FILE_FORMATS["table"].write(path, content(batch))
+    FILE_FORMATS["table"].look(path)
+    assert read(FILE_FORMATS["table"], path) == {one.key: one for one in batch}
+    with h5py.File(path) as file:
+        assert file["x_axis0@int"][:].tolist() == [7, 0]
+        assert file["y@b1x1"][:].tolist() == [[0, 0], [1, 0]]
+        for name in ("x@f8x1", "x@f8x2"):
+            sizes = [axis[0].shape[0] for axis in file[name].dims]
+            assert sizes == list(file[name].shape)

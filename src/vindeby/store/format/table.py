@@ -97,13 +97,23 @@ def _width(content: Content, field: str) -> int:
 def column_paths(schemas: Sequence[Schema], version: int = FORMAT_VERSION) -> Paths:
     """Return where the column of each field, kind and number of dimensions stands in a table with these schemas."""
     wanted = {(field, kind, len(shape)) for schema in schemas for field, kind, shape in _fields(schema)}
-    places = {one: one[0].replace(":", "s/", 1) if version < 4 else one[0].split(":", 1)[1] for one in wanted}
-    variants = Counter([_SCHEMA_COLUMN.path, *places.values()])
+    if version < 4:
+        places = {one: one[0].replace(":", "s/", 1) for one in wanted}
+        taken = Counter(places.values())
+    else:
+        places = {one: one[0].split(":", 1)[1] for one in wanted}
+        taken = Counter([_SCHEMA_COLUMN.path, *places.values()])
+        taken.update(axis for one, place in places.items() for axis in _axes(place, one[2]))
     paths = {}
     for (field, kind, dimensions), place in places.items():
         suffix = f"@{kind.strip('<|')}" + (f"x{dimensions}" if field.startswith(array_field("")) else "")
-        paths[field, kind, dimensions] = f"{place}{suffix if variants[place] > 1 else ''}"
+        paths[field, kind, dimensions] = f"{place}{suffix if taken[place] > 1 else ''}"
     return paths
+
+
+def _axes(path: str, dimensions: int) -> list[str]:
+    """Return the names of the axes of a column, other than that of the rows."""
+    return [f"{path}_axis{number}" for number in range(dimensions)]
 
 
 def own_columns(paths: Paths) -> set[str]:
@@ -210,14 +220,14 @@ def _read_columns(file: SealedFile, number: int, first: int) -> dict[str, NDArra
 
 
 def _new_dataset(file: h5py.File, column: TableColumn, content: Content) -> h5py.Dataset:
-    axes = {f"{column.path}_axis{number}": length for number, length in enumerate(column.shape)}
+    axes = zip(_axes(column.path, len(column.shape)), column.shape, strict=True)
     part, _, name = column.field.partition(":")
     is_boolean = column.dtype == KINDS["bool"]
     return new_variable(
         file,
         column.path,
         "|i1" if is_boolean else column.dtype,
-        {"key": content.count, **axes},
+        {"key": content.count, **dict(axes)},
         {
             **(array_attributes(content.root).get(name, {}) if part == "array" else {}),
             **({"dtype": "bool"} if is_boolean else {}),  # as xarray keeps booleans, which netCDF has not
