@@ -78,7 +78,7 @@ def test_exports_have_axes_as_columns_and_dimensions(results: ResultSet, tmp_pat
         for (farm, kind, combination), row in results.best().items():
             wake, wind = results.axes.values_of(combination)
             if wake == "jensen":
-                found = data.sel(farm=results.farm_name(farm), wind=wind).isel(type=kind, wake=0)
+                found = data.sel(farm=results.axes.farm_name(farm), wind=wind).isel(type=kind, wake=0)
                 assert float(np.nanmax(found.aep)) == results.rows["aep"][row]
 
 

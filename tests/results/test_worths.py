@@ -90,7 +90,7 @@ def test_without_a_campaign_names_are_those_of_the_keys_however_large(tmp_path: 
     ShardWriter(run).publish([found("farm1000000_t0_s0", 2, 20.0)])
     results = ResultSet(run.output)
     assert results.axes.farms == ()  # no name for each lower number, which may be millions
-    names = results.farm_name(1_000_000), results.type_name(0), results.cell_name(1_000_000, 0)
+    names = results.axes.farm_name(1_000_000), results.axes.type_name(0), results.axes.cell_name(1_000_000, 0)
     assert names == ("farm1000000", "t0", "t0")
 
 

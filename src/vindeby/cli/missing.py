@@ -21,10 +21,10 @@ def command(
     """List the configurations that have no valid result, with their state and why; exit 1 when there are any."""
     import numpy as np
 
+    from vindeby.results.expected import Expected
     from vindeby.results.history import history_of
     from vindeby.results.missing import missing_from
     from vindeby.results.query import Query
-    from vindeby.results.snapshot import Expected
     from vindeby.results.sources import campaign_of, open_source
     from vindeby.results.written import FORMS
 
@@ -44,7 +44,7 @@ def command(
     for path, [why] in history.odd.items():
         say(f"{path}: {why}")
     missing, tasks = missing_from(source, asked, history), asked.fingerprints()
-    names = Expected.of(asked).names_of(tasks)
+    names = Expected.of(asked).columns_of(tasks)
     chosen = np.ones(len(tasks), bool) if where is None else Query(where).matches(names, len(tasks))
     number_of = {key: number for number, key in enumerate(tasks)}
     rows = [

@@ -14,8 +14,8 @@ from vindeby.plots import shapes
 from vindeby.plots.layout import Drawn, draw_surroundings
 from vindeby.plots.style import FAINT, figure, ink, legend_mark, strong, style
 from vindeby.results.difference import unlike_sections
+from vindeby.results.expected import CellPlace
 from vindeby.results.result_set import ResultSet
-from vindeby.results.snapshot import CellPlace
 from vindeby.text import plural
 
 

@@ -34,7 +34,7 @@ def costs(result_set: ResultSet, *, dark: bool = False) -> Axes:
     for place, row in [*result_set.best(LCOE).items()][:_MOST_BARS]:
         parts = _parts_of(result_set.record(result_set.key_of(row)))
         if parts is not None:
-            found[result_set.cell_in_words(*place)] = parts
+            found[result_set.axes.cell_in_words(*place)] = parts
     if not found:
         raise DataError(f"{result_set.path}: its results do not say what they cost; give the campaign costs")
     values = np.array(list(found.values()))

@@ -60,7 +60,7 @@ def comparable(result_set: ResultSet, rows: NDArray[Any]) -> ComparedQuantity:
 
 def type_label(result_set: ResultSet, kind: int, farm: int | None = None) -> str:
     """A turbine type in a legend, or the mix of a farm: its short name, and the campaign's."""
-    name = result_set.type_name(kind) if farm is None else result_set.cell_name(farm, kind)
+    name = result_set.axes.type_name(kind) if farm is None else result_set.axes.cell_name(farm, kind)
     return name if name == f"t{kind}" else f"t{kind} {name}"
 
 
@@ -127,7 +127,7 @@ def energy(result_set: ResultSet, *, dark: bool = False) -> Axes:
                 if kinds.has_axes and len(values):
                     axes.boxplot(values, positions=[column], widths=0.8, showfliers=False, whis=(0, 100))
                 _column(axes, values, column, colour, random)
-            axes.set_title(result_set.farm_name(farms[place]), fontsize=8)
+            axes.set_title(result_set.axes.farm_name(farms[place]), fontsize=8)
             kinds.draw_ticks(axes)
             axes.grid(visible=False, axis="x")
         for axes in grid[:, 0]:
@@ -189,7 +189,7 @@ def best_and_median(result_set: ResultSet, *, dark: bool = False) -> Axes:
             axes.tick_params(length=0)
             for side in axes.spines.values():
                 side.set_visible(False)
-        left.set_yticks(range(len(farms)), [result_set.farm_name(int(farm)) for farm in farms])
+        left.set_yticks(range(len(farms)), [result_set.axes.farm_name(int(farm)) for farm in farms])
         if not kinds.has_axes and any(" " in name for name in kinds.names):
             whole.supxlabel(", ".join(kinds.names), fontsize=8)
     assert isinstance(left, Axes)
@@ -232,7 +232,7 @@ def _lines(
             arrays = result_set.record(result_set.key_of(row)).arrays
             if {x[0], y[0]} <= arrays.keys():
                 order = np.argsort(arrays[x[0]], kind="stable")
-                name = result_set.cell_in_words(*cell)
+                name = result_set.axes.cell_in_words(*cell)
                 axes.plot(arrays[x[0]][order], arrays[y[0]][order], f"-{MARKERS[number % len(MARKERS)]}",
                           markersize=3.5, color=shades(len(rows))[number], label=name)  # fmt: skip
         if not any(len(np.unique(line.get_xdata())) > 1 for line in axes.lines):

@@ -132,7 +132,7 @@ def farm_map(result_set: ResultSet, *, dark: bool = False) -> Axes:
 
 
 def _listed(result_set: ResultSet, index: int, best: dict[int, int]) -> str:
-    text = f"{index}  {result_set.farm_name(index)}"
+    text = f"{index}  {result_set.axes.farm_name(index)}"
     if index not in best:
         return text
     row = result_set.rows[best[index]]

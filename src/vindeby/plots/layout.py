@@ -47,15 +47,16 @@ class Drawn:
         place = result_set.place(key)
         farm_idx, type_idx, _, seed = place
         self.routes = Routes.stored(self.record.arrays)
-        campaign = result_set.campaign_of(result_set.axes.by_place.get(place.cell))
+        campaign, cell = result_set.campaign, result_set.axes.by_place.get(place.cell)
+        campaign = campaign if campaign is None or cell is None else campaign.of(cell)
         self.not_drawn = ""
         if campaign is not None and campaign.stored is not None:
             campaign, self.not_drawn = _with_neighbours(campaign, result_set)
-        names = result_set.cell_in_words(*place.cell)
+        names = result_set.axes.cell_in_words(*place.cell)
         self.cell = names if seed >= 0 else ""
         self.which = f"seed {self.record.attributes.get('layout_seed', seed)}"
         self.aep_gwh = energy_of(self.record)
-        self.chosen = result_set.range_in_words(*place.cell)
+        self.chosen = result_set.axes.range_in_words(*place.cell)
         self.groups = neighbour_groups(campaign, farm_idx)
         """Positions of turbines that stand already, by the name of their group."""
         self.section, turbine = farm_of(campaign, farm_idx), turbine_of(campaign, type_idx)
@@ -67,7 +68,6 @@ class Drawn:
         self.engine = None if campaign is None or campaign.wake.engine is None else campaign.wake.title
         """What computes the wakes where vindeby does not; they are then not drawn."""
         diameter = self.record.attributes.get("diameter", 0.0)
-        cell = result_set.axes.by_place.get(place.cell)
         given = None if campaign is None or cell is None else start_of(campaign, cell, seed)
         self.start = None if given is None else np.array([given.x, given.y])
         """Where the turbines stood that the search began with."""
@@ -82,7 +82,7 @@ class Drawn:
         self.area, self.diameter_m = self.section.drawn_shape(), turbine.rotor_diameter_m
         rated = result_set.mean_rated_mw(result_set.rows[result_set.rows["key"] == key.encode()])
         self.rated_power_mw = float(rated[0]) if len(rated) and rated[0] > 0.0 else None
-        cell, types = result_set.mixed_cell(*place.cell), result_set.own_types(key)
+        cell, types = result_set.axes.mixed_cell(*place.cell), result_set.own_types(key)
         if cell is None:
             self.spacing_m = campaign.min_spacing.in_metres(self.diameter_m)
         elif types is not None:

@@ -81,7 +81,7 @@ def series(result_set: ResultSet, *, dark: bool = False) -> Axes:
                 part.plot(x[width // 2 :][: len(mean)], mean, color=colour, label=name)
         axes.set_ylabel("power, MW")
         below.set(ylabel="less that of the first, MW", xlabel="step" if times is None else "")
-        axes.set_title(f"Power of {result_set.farm_name(0)} by combination, mean of {width} steps")
+        axes.set_title(f"Power of {result_set.axes.farm_name(0)} by combination, mean of {width} steps")
         axes.legend(fontsize=8, loc="center left", bbox_to_anchor=(1.0, 0.5))
     return cast("Axes", axes)
 

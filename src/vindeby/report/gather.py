@@ -23,7 +23,7 @@ def results_data(result_set: ResultSet) -> dict[str, Any]:
     farms = sorted({int(farm) for farm in rows["farm_idx"]})
     # A mixed farm's types are listed as one, apart from the others.
     type_of_row = [
-        (place[1], place[0] if result_set.mixed_cell(*place) else -1) for place in rows[CELL].tolist()
+        (place[1], place[0] if result_set.axes.mixed_cell(*place) else -1) for place in rows[CELL].tolist()
     ]
     types = sorted(set(type_of_row))
     cases = [
@@ -57,7 +57,7 @@ def results_data(result_set: ResultSet) -> dict[str, Any]:
     return {
         "farms": [maps.farm_data(result_set.campaign, farm, frames[farm]) for farm in farms],
         "types": [
-            maps.type_data(result_set.campaign, kind, result_set.mixed_cell(farm, kind))
+            maps.type_data(result_set.campaign, kind, result_set.axes.mixed_cell(farm, kind))
             for kind, farm in types
         ],
         "results": results,
@@ -102,8 +102,8 @@ def best_table(result_set: ResultSet, shown: str = "") -> list[tuple[Any, ...]]:
         mine = rows[CELL] == rows[CELL][best]
         found.append(
             (
-                result_set.farm_name(place[0]),
-                result_set.kind_in_words(*place),
+                result_set.axes.farm_name(place[0]),
+                result_set.axes.kind_in_words(*place),
                 rows["key"][best].decode(errors="replace"),
                 result_set.turbines_in_words(rows[best]),
                 float(rows["aep"][best]),

@@ -333,7 +333,7 @@ def _combinations(result_set: ResultSet) -> str:
         names = ", ".join(result_set.axes.values_of(place.combination))
         stands = str(record.attributes.get("neighbour_layouts", ""))
         figures = [aep, *("" if loss is None else f"{100 * float(loss):.2f}" for loss in losses)]
-        cell = (result_set.farm_name(place.farm_idx), result_set.cell_name(*place.cell))
+        cell = (result_set.axes.farm_name(place.farm_idx), result_set.axes.cell_name(*place.cell))
         lines.append([ResultLink(key), *cell, names, *figures, stands])
     titles = ("result", "farm", "type", "combination", "AEP, GWh")
     columns = (*titles, "own wakes, %", "neighbours' wakes, %", "all wakes, %", "neighbours")

@@ -1,7 +1,6 @@
-"""Results as monitor, pictures, report and board read them, finished or while a campaign runs.
+"""The read model of results: what is expected, what is there, and columns of it; every view and export asks it.
 
-``sources`` opens what a user named and finds its campaign, ``columns`` holds all results as columns and leaves out
-invalid ones, ``snapshot`` compares them with what a campaign asks for, ``observer`` looks again and again at little
-cost, ``result_set`` and ``maps`` are for pictures and pages. Everything here only reads, and what it hands out was
-verified by the store.
+``sources`` opens what a user named and finds its campaign, ``expected`` has the cells, seeds and names of the campaign,
+``result_set`` the results as ``columns``, without invalid ones, and ``snapshot`` the counts of one moment as plain
+values. Everything here only reads, and what it hands out was verified by the store.
 """

@@ -14,8 +14,8 @@ import numpy as np
 
 from vindeby.campaign.sections.costs import Against
 from vindeby.errors import DataError
+from vindeby.results.expected import CellPlace
 from vindeby.results.result_set import CELL, ResultSet
-from vindeby.results.snapshot import CellPlace
 
 
 class Point(NamedTuple):
@@ -88,6 +88,8 @@ def fronts_of(result_set: ResultSet) -> list[ParetoFront]:
     if not points:
         raise DataError(f"{result_set.path}: no result says its {against.attribute}; run the campaign first")
     return [
-        ParetoFront.of(result_set.farm_name(place[0]), result_set.kind_in_words(*place), against, mine)
+        ParetoFront.of(
+            result_set.axes.farm_name(place[0]), result_set.axes.kind_in_words(*place), against, mine
+        )
         for place, mine in sorted(points.items())
     ]

@@ -26,19 +26,21 @@ from vindeby.assembly.stored_turbines import layout_of, own_types
 from vindeby.campaign import Campaign
 from vindeby.campaign.sections.costs import AGAINST, Against
 from vindeby.campaign.task_index import TaskIndex
-from vindeby.campaign.tasks import Cell, parse_key, task_key
+from vindeby.campaign.tasks import parse_key, task_key
 from vindeby.errors import ArgumentError, CampaignError, DataError, InputError
 from vindeby.notebook import heading, progress_bar, table
 from vindeby.results.columns import NEEDED, by_task, columns_of, row_type, worths_of
-from vindeby.results.history import RunHistory
-from vindeby.results.query import Labels, Query
-from vindeby.results.snapshot import CellPlace, Disk, Expected, Snapshot
+from vindeby.results.expected import CellPlace, Expected, query_columns
+from vindeby.results.history import RunHistory, last_states
+from vindeby.results.query import Query
+from vindeby.results.snapshot import BadFile, Disk, Snapshot
 from vindeby.results.sources import GivenCampaign, campaign_of, has_neighbours, open_source, turbine_of
 from vindeby.store.disk.files import file_state
 from vindeby.store.disk.run_directory import Verdicts, read_verdicts
 from vindeby.store.format.record import Record
 from vindeby.store.read import columns as stored
 from vindeby.store.read.database import ReplacedError
+from vindeby.store.states import TaskState
 from vindeby.text import plural
 from vindeby.units import MW, mean_power_to_aep_gwh
 
@@ -113,7 +115,6 @@ class ResultSet:
         self._invalid: frozenset[bytes] = frozenset()
         self._campaign_stamp: tuple[object, ...] | None = None
         self._files: set[str] = set()
-        self._counted: tuple[int, Any] | None = None
         self._disk: tuple[float, Disk | None] = -_SIZES_EVERY_S, None
         self._take_new()
         self._read_campaign()
@@ -145,11 +146,61 @@ class ResultSet:
         """Refresh, and count what is there now, of one ``seed`` or of all."""
         self.refresh()
         self.history.refresh()
-        if self._counted is None or self._counted[0] != self.version:
-            self._counted = self.version, self.expected.states(self.answers, self.stale_rows)
+        history, now, expected = self.history, time.time(), self.expected
+        by_result, outside = self._states
+        if seed is not None:
+            expected, outside = expected.only_seed(seed), 0
+            by_result = by_result[:, [self.expected.seeds.index(seed)]]
+        found = last_states(self.run, now, history.odd)
+        workers = tuple(worker for one, mine in found for worker in mine if one.alive)
+        on = [worker.task for worker in workers if worker.task and expected.place(worker.task)]
+        damaged = (finding.key for findings in self.source.findings.values() for finding in findings)
+        notes = {TaskState.RUNNING: on, TaskState.FAILED: history.failed_tasks, TaskState.INVALID: damaged}
+        states = expected.noted(by_result, notes)
+        count = {state: int((states == state).sum()) for state in TaskState}
+        total, done = expected.total, count[TaskState.DONE]
+        if seed is None and not expected.farms:  # keys of another kind than ours: they can only be counted
+            done, outside = len(self.answers), 0
+        failures = [
+            failure
+            for key, failure in history.failed_tasks.items()
+            if (place := expected.place(key)) is not None and states[place] == TaskState.FAILED
+        ]
+        rate, left = history.rate(now), None if total is None else total - done - count[TaskState.FAILED]
+        estimates = [one.eta_s for one, _ in found if one.alive]
+        wrong: dict[Path, Sequence[object]] = {**self.source.findings, **history.odd}
         if time.monotonic() - self._disk[0] > _SIZES_EVERY_S:
             self._disk = time.monotonic(), Disk.of(self.path, self.run.path)
-        return Snapshot.of(self, self._counted[1], self._disk[1], seed)
+        kind = "campaign" if self.run.path.exists() else "database"
+        return Snapshot(
+            path=str(self.path),
+            name=self.campaign.name if self.campaign else self.path.name,
+            kind="folder" if self.path.is_dir() else kind,
+            time=now,
+            expected=total,
+            done=done,
+            failed=count[TaskState.FAILED],
+            running=len(on),
+            invalid=count[TaskState.INVALID],
+            stale=count[TaskState.STALE],
+            missing=None if total is None else max(0, total - done),
+            extra=outside,
+            rate=rate,
+            eta_s=max(filter(None, estimates), default=left / rate if rate and left and estimates else None),
+            axes=expected,
+            states=states,
+            workers=workers,
+            coordinators=tuple(one for one, _ in found),
+            failures=tuple(sorted(failures, key=lambda failure: failure.time, reverse=True)),
+            retried=history.retried,
+            bad_files=tuple(BadFile(str(path), tuple(map(str, wrong[path]))) for path in sorted(wrong)),
+            origins=self.origins(),
+            disk=self._disk[1],
+        )
+
+    @cached_property
+    def _states(self) -> tuple[NDArray[np.int8], int]:
+        return self.expected.states(self.answers, self.stale_rows)
 
     def _take_new(self) -> None:
         came = [segment for segment in self.source.new_segments(NEEDED) if len(segment)]
@@ -160,7 +211,7 @@ class ResultSet:
     def _changed(self) -> None:
         self._rows = None
         self.version += 1
-        for name in ("keys", "axes", "expected"):
+        for name in ("keys", "axes", "expected", "_states"):
             vars(self).pop(name, None)
 
     def _read_campaign(self) -> None:
@@ -301,25 +352,17 @@ class ResultSet:
     def columns(self, names: Collection[str] = ()) -> dict[str, Any]:
         """The columns that a query can name: those of every result, and of ``names`` those that are attributes."""
         rows, stale = self.rows, self.is_stale
-        found: dict[str, Any] = {
-            "key": np.array([key.decode(errors="replace") for key in rows["key"].tolist()])
-        }
-        for name, field, name_of in (
-            ("farm", "farm_idx", self.farm_name),
-            ("type", "type_idx", self.type_name),
-        ):
-            numbers, short = rows[field].tolist(), "farm" if name == "farm" else "t"
-            called = [name_of(number) for number in numbers]
-            for row in np.flatnonzero(stale).tolist():  # its numbers are those of an older campaign
-                kept = self.record(self.key_of(row)).attributes
-                called[row] = str(kept.get("farm" if name == "farm" else "turbine", f"{short}{numbers[row]}"))
-            found[name] = Labels.of(short, numbers, called)
-        for number, axis in enumerate(self.axes.axes):
-            values = [self.axes.values_of(index)[number] for index in rows["combination"].tolist()]
-            for row in np.flatnonzero(stale).tolist():
-                values[row] = str(self.record(self.key_of(row)).attributes.get(axis, ""))
-            found[axis] = np.array(values, np.str_)
-        found["seed"] = rows["ss_seed"]
+        places, keys = rows[CELL].tolist(), [key.decode(errors="replace") for key in rows["key"].tolist()]
+        called = self.axes.names(places)
+        for row in np.flatnonzero(stale).tolist():  # its numbers are those of an older campaign
+            said = self.record(keys[row]).attributes
+            unknown = dict.fromkeys(called, "") | {
+                "farm": f"farm{places[row][0]}",
+                "type": f"t{places[row][1]}",
+            }
+            for name, names in called.items():
+                names[row] = str(said.get("turbine" if name == "type" else name, unknown[name]))
+        found = query_columns(keys, places, called, rows["ss_seed"])
         found["turbines"] = rows["n_turbines"]
         found |= {name: rows[name] for name in ("aep", "objective", "seconds")}
         origins = [text.decode() or stored.COMPUTED for text in rows["origin"].tolist()]
@@ -399,15 +442,6 @@ class ResultSet:
             raise DataError(f"{self.path}: result {key} has no layout that could be drawn")
         return layout
 
-    def campaign_of(self, cell: Cell | None) -> Campaign | None:
-        """The campaign that a cell is computed with."""
-        return self.campaign if self.campaign is None or cell is None else self.campaign.of(cell)
-
-    def mixed_cell(self, farm_idx: int, type_idx: int, combination: int = 0) -> Cell | None:
-        """The cell of a farm with a mix of types; None for any other."""
-        cell = self.axes.by_place.get((farm_idx, type_idx, combination))
-        return cell if cell is not None and cell.mix else None
-
     def wind_farm(
         self,
         type_idx: int,
@@ -422,7 +456,7 @@ class ResultSet:
         if self.campaign is None or turbine_of(self.campaign, type_idx) is None or combination < 0:
             return None
         variant = variant or self.campaign.variants[combination]
-        cell = None if farm_idx is None else self.mixed_cell(farm_idx, type_idx, combination)
+        cell = None if farm_idx is None else self.axes.mixed_cell(farm_idx, type_idx, combination)
         types = (type_idx,) if cell is None else cell.type_indices
         if farm_idx is not None and not has_neighbours(variant, farm_idx):
             farm_idx = None  # all farms are alike
@@ -436,7 +470,7 @@ class ResultSet:
     def own_types(self, key: str) -> IntArray | None:
         """The type of each turbine among those of its farm's mix; None for a farm of one type."""
         record = self.record(key)
-        cell = self.mixed_cell(*self.place(key).cell)
+        cell = self.axes.mixed_cell(*self.place(key).cell)
         layout = layout_of(record)
         return None if cell is None or layout is None else own_types(record.arrays, cell, layout.shape[1])
 
@@ -446,7 +480,7 @@ class ResultSet:
         unknown = np.isnan(losses) & ~np.isnan(self.rows["aep"]) & ~self.is_stale
         for place in set(self.rows[CELL][unknown].tolist()):
             farm_idx, type_idx, combination = place
-            cell = self.mixed_cell(*place)
+            cell = self.axes.mixed_cell(*place)
             farm = (
                 None
                 if combination < 0
@@ -519,7 +553,7 @@ class ResultSet:
     def _types(self, row: Any) -> list[int]:
         """The type of each turbine of a mixed farm, or the one type of another; none where they are not known."""
         farm_idx, type_idx, combination = row[CELL].tolist()
-        cell = self.mixed_cell(farm_idx, type_idx, combination)
+        cell = self.axes.mixed_cell(farm_idx, type_idx, combination)
         if cell is None:
             return [type_idx] if turbine_of(self.campaign, type_idx) is not None else []
         if not cell.mix_ranges:
@@ -535,37 +569,13 @@ class ResultSet:
         found: dict[object, float] = {}
         each = []
         for row, place in zip(rows, rows[CELL].tolist(), strict=True):
-            cell = self.mixed_cell(*place)
+            cell = self.axes.mixed_cell(*place)
             name = row["key"] if cell is not None and cell.mix_ranges else place
             if name not in found:
                 powers = [rated[type_idx] for type_idx in self._types(row)]
                 found[name] = float(np.mean(powers)) if powers else np.nan
             each.append(found[name])
         return np.array(each, np.float64)
-
-    def farm_name(self, farm_idx: int) -> str:
-        """As the campaign calls it."""
-        names = self.axes.farms
-        return names[farm_idx] if 0 <= farm_idx < len(names) else f"farm{farm_idx}"
-
-    def type_name(self, type_idx: int) -> str:
-        """As the campaign calls it; the name of a mix, where all cells of the type are of this mix."""
-        labels = self.axes.type_labels
-        return labels[type_idx] if 0 <= type_idx < len(labels) else f"t{type_idx}"
-
-    def cell_name(self, farm_idx: int, type_idx: int, combination: int = 0) -> str:
-        """The type that stands in a farm, or those of its mix."""
-        known = 0 <= type_idx < len(self.axes.types)
-        return self.axes.cell_label(farm_idx, type_idx, combination) if known else f"t{type_idx}"
-
-    def kind_in_words(self, farm_idx: int, type_idx: int, combination: int = 0) -> str:
-        """The type or mix and the value of each axis: ``iea15, jensen``."""
-        name = self.cell_name(farm_idx, type_idx, combination)
-        return ", ".join(filter(None, [name, *self.axes.values_of(combination)]))
-
-    def cell_in_words(self, farm_idx: int, type_idx: int, combination: int = 0) -> str:
-        """The same after the name of the farm."""
-        return f"{self.farm_name(farm_idx)}, {self.kind_in_words(farm_idx, type_idx, combination)}"
 
     @cached_property
     def axes(self) -> Expected:
@@ -579,16 +589,11 @@ class ResultSet:
         """What results are counted against: the campaign, or where it is not known what the results suggest."""
         return self.axes if self.campaign else Expected.guessed(self.answers, self.source.attributes)
 
-    def range_in_words(self, farm_idx: int, type_idx: int, combination: int = 0) -> str:
-        """`` (of 60 to 66)`` where the search chose how many turbines there are; nothing for a fixed number."""
-        cell = self.axes.by_place.get((farm_idx, type_idx, combination))
-        return "" if cell is None or cell.fewest_turbines is None else f" (of {cell.counts_in_words})"
-
     def turbines_in_words(self, row: Any) -> str:
         """How many turbines a result has: ``63``, or where that was chosen ``63 (of 60 to 66)``, ``6 (2 a + 4 b)``."""
         place = row[CELL].tolist()
-        words = f"{row['n_turbines']}{self.range_in_words(*place)}"
-        cell, types = self.mixed_cell(*place), self._types(row)
+        words = f"{row['n_turbines']}{self.axes.range_in_words(*place)}"
+        cell, types = self.axes.mixed_cell(*place), self._types(row)
         if self.campaign is None or cell is None or not cell.mix_ranges or not types:
             return words
         parts = [

@@ -14,8 +14,8 @@ from vindeby.campaign import Campaign
 from vindeby.campaign.tasks import Cell
 from vindeby.economy.cables import Routes
 from vindeby.errors import ArgumentError, DataError, ShortfallError
+from vindeby.results.expected import CellPlace
 from vindeby.results.result_set import CELL, ResultPlace, ResultSet
-from vindeby.results.snapshot import CellPlace
 from vindeby.results.tables import ResultTable
 from vindeby.store.format.rows import Segment, array_field
 from vindeby.store.read.columns import placed
