@@ -53,61 +53,49 @@ def campaigns(incomplete: str) -> list[str]:
     ]
 
 
+def shared(names: str, text: str, **more: Any) -> Any:
+    """An option, or an argument by its name alone, that several commands have; each of them states its default."""
+    return (option if names.startswith("-") else argument)(names, text, ..., **more)
+
+
 CampaignArgument = Annotated[
     str,
-    typer.Argument(
-        metavar="CAMPAIGN", help="A campaign file, a preset's name or case:NAME.", autocompletion=campaigns
-    ),
-]
-SetOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--set", metavar="FIELD=VALUE", help="Override a field, e.g. method.smart-start.grid_size=12."
-    ),
-]
-SeedsOption = Annotated[
-    str | None,
-    typer.Option("--seeds", metavar="N|LIST", help="Override the seeds: a number, or a list such as 0,7,12."),
-]
-TakeOverOption = Annotated[
-    bool,
-    typer.Option("--take-over", help="Take the lock from the process that holds it, e.g. on a lost machine."),
-]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")]
-OutputArgument = Annotated[Path, typer.Argument(metavar="OUT.h5", help="The database.")]
-OutputOrFolderArgument = Annotated[
-    Path, typer.Argument(metavar="OUT.h5", help="The database, or a folder of worker files.")
+    shared("CAMPAIGN", "A campaign file, a preset's name or case:NAME.", autocompletion=campaigns),
 ]
 CampaignOption = Annotated[
     str | None,
-    typer.Option(
-        "--campaign",
-        metavar="CAMPAIGN",
-        help="The campaign file or preset; without it, the one kept with the results.",
+    shared(
+        "--campaign CAMPAIGN",
+        "The campaign file or preset; without it, the one kept with the results.",
         autocompletion=campaigns,
     ),
 ]
+OutputArgument = Annotated[Path, shared("OUT.h5", "The database.")]
+OutputOrFolderArgument = Annotated[Path, shared("OUT.h5", "The database, or a folder of worker files.")]
+OutputOption = Annotated[Path, shared("-o --output OUT.h5", "The database to make or complete.")]
+SetOption = Annotated[
+    list[str] | None,
+    shared("--set FIELD=VALUE", "Override a field, e.g. method.smart-start.grid_size=12."),
+]
+SeedsOption = Annotated[
+    str | None, shared("--seeds N|LIST", "Override the seeds: a number, or a list such as 0,7,12.")
+]
 WhereOption = Annotated[
-    str | None,
-    typer.Option("--where", metavar="EXPRESSION", help="Only results that this is true for: 'aep > 5200'."),
+    str | None, shared("--where EXPRESSION", "Only results that this is true for: 'aep > 5200'.")
 ]
 StaleOption = Annotated[
-    bool, typer.Option("--stale", help="Also results of an older version of the campaign, marked as stale.")
+    bool, shared("--stale", "Also results of an older version of the campaign, marked as stale.")
 ]
 FormatOption = Annotated[
-    str | None,
-    typer.Option("--format", metavar="classic|table", help="A group per result, or columns for very many."),
+    str | None, shared("--format classic|table", "A group per result, or columns for very many.")
 ]
-OutputOption = Annotated[
-    Path, typer.Option("--output", "-o", metavar="OUT.h5", help="The database to make or complete.")
+TakeOverOption = Annotated[
+    bool, shared("--take-over", "Take the lock from the process that holds it, e.g. on a lost machine.")
 ]
-RetryFailedOption = Annotated[
-    bool, typer.Option("--retry-failed", help="Try again what failed in an earlier run.")
-]
-QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")]
-IntervalOption = Annotated[
-    float, typer.Option("--interval", metavar="SECONDS", help="Between lines when not in a terminal.")
-]
+RetryFailedOption = Annotated[bool, shared("--retry-failed", "Try again what failed in an earlier run.")]
+JsonOption = Annotated[bool, shared("--json", "Print JSON, for scripts.")]
+QuietOption = Annotated[bool, shared("-q --quiet", "Say nothing but errors.")]
+IntervalOption = Annotated[float, shared("--interval SECONDS", "Between lines when not in a terminal.")]
 
 
 def taking(name: str, make: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
