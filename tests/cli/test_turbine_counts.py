@@ -132,11 +132,12 @@ def test_losses_and_capacities_are_those_of_the_types_that_were_chosen(database:
     mine = results.rows[results.rows["farm_idx"] == 2]
     loss = dict(zip(results.rows["key"].tolist(), results.wake_losses(), strict=True))
     for row, rated in zip(mine, results.mean_rated_mw(mine), strict=True):
-        types, farm = results.own_types(row["key"].decode()), results.wind_farm(0, 2)
+        key = row["key"].decode()
+        types, farm = results.own_types(key), results.wind_farm(results.cell(key))
         assert types is not None
         assert farm is not None
         assert rated == pytest.approx(np.array([3.0, 5.0])[types].mean())
-        x, y = results.layout(row["key"].decode())
+        x, y = results.layout(key)
         assert loss[row["key"]] == pytest.approx(farm.wake_loss(x, y, types), abs=1e-9)
 
 

@@ -178,7 +178,7 @@ def test_the_loss_by_direction_and_by_turbine_adds_up_to_that_of_the_layout(resu
     axes = plots.PICTURES["wakes"][0](result_set)
     key = axes.get_title(loc="left").split(":")[0]
     farm_idx, kind, _, _ = result_set.place(key)
-    farm = result_set.wind_farm(kind, farm_idx)
+    farm = result_set.wind_farm(result_set.axes.by_place[farm_idx, kind, 0])
     assert farm is not None
     x, y = result_set.layout(key)
     points = axes.figure.axes[1].collections[0]

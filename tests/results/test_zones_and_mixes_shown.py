@@ -67,7 +67,7 @@ def test_pictures_and_reports_use_the_mix(database: Path) -> None:
         row = int(np.flatnonzero(result_set.rows["key"] == key.encode())[0])
         assert shown.values[row] == pytest.approx(100 * result_set.rows["aep"][row] / (8.76 * megawatts))
         types = result_set.own_types(key)
-        farm = result_set.wind_farm(0, int(key[4]))
+        farm = result_set.wind_farm(result_set.cell(key))
         assert types is not None
         assert farm is not None
         x, y = result_set.layout(key)

@@ -82,16 +82,16 @@ class Drawn:
         self.area, self.diameter_m = self.section.drawn_shape(), turbine.rotor_diameter_m
         rated = result_set.mean_rated_mw(result_set.rows[result_set.rows["key"] == key.encode()])
         self.rated_power_mw = float(rated[0]) if len(rated) and rated[0] > 0.0 else None
-        cell, types = result_set.axes.mixed_cell(*place.cell), result_set.own_types(key)
-        if cell is None:
+        types = result_set.own_types(key)
+        if cell is None or not cell.mix:
             self.spacing_m = campaign.min_spacing.in_metres(self.diameter_m)
         elif types is not None:
             turbines = campaign.turbines_of(cell)
             diameters_m = tuple(one.rotor_diameter_m for one in turbines)
             spacings_m = tuple(map(campaign.min_spacing.in_metres, diameters_m))
             self.mixed = MixedTypes(types, tuple(one.name for one in turbines), diameters_m, spacings_m)
-        if cell is None or types is not None:  # the worth of a mix without its types is unknown
-            self.farm = result_set.wind_farm(type_idx, farm_idx, place.combination, campaign)
+        if types is not None:  # the worth of a mix without its types is unknown
+            self.farm = result_set.wind_farm(cell, campaign)
 
     @property
     def title(self) -> str:

@@ -141,7 +141,8 @@ def draw_rose(axes: Any, farm: WindFarm, direction: float | None = None) -> None
 
 def rose(result_set: ResultSet, *, dark: bool = False) -> Axes:
     """The wind of the campaign's site alone."""
-    farm, campaign = result_set.wind_farm(0), result_set.campaign
+    campaign = result_set.campaign
+    farm = result_set.wind_farm(next(iter(result_set.axes.cells), None))
     if campaign is not None and not campaign.is_about_wind:
         raise DataError(f"{result_set.path}: its campaign is about a function without wind")
     if farm is None:

@@ -22,9 +22,9 @@ def results_data(result_set: ResultSet) -> dict[str, Any]:
     layouts = _layouts(result_set)
     farms = sorted({int(farm) for farm in rows["farm_idx"]})
     # A mixed farm's types are listed as one, apart from the others.
-    type_of_row = [
-        (place[1], place[0] if result_set.axes.mixed_cell(*place) else -1) for place in rows[CELL].tolist()
-    ]
+    cells = result_set.axes.by_place
+    mixed = {place[:2] for place, cell in cells.items() if cell.mix}
+    type_of_row = [(place[1], place[0] if place[:2] in mixed else -1) for place in rows[CELL].tolist()]
     types = sorted(set(type_of_row))
     cases = [
         ", ".join(result_set.axes.values_of(combination)) for combination in rows["combination"].tolist()
@@ -57,8 +57,7 @@ def results_data(result_set: ResultSet) -> dict[str, Any]:
     return {
         "farms": [maps.farm_data(result_set.campaign, farm, frames[farm]) for farm in farms],
         "types": [
-            maps.type_data(result_set.campaign, kind, result_set.axes.mixed_cell(farm, kind))
-            for kind, farm in types
+            maps.type_data(result_set.campaign, kind, cells.get((farm, kind, 0))) for kind, farm in types
         ],
         "results": results,
         "of_case": ", ".join(result_set.axes.axes),

@@ -171,11 +171,6 @@ class Expected:
         """The same after the name of the farm."""
         return f"{self.farm_name(farm)}, {self.kind_in_words(farm, type_idx, combination)}"
 
-    def mixed_cell(self, farm: int, type_idx: int, combination: int = 0) -> Cell | None:
-        """The cell of a farm with a mix of types; None for any other."""
-        cell = self.by_place.get((farm, type_idx, combination))
-        return cell if cell is not None and cell.mix else None
-
     def range_in_words(self, farm: int, type_idx: int, combination: int = 0) -> str:
         """`` (of 60 to 66)`` where the search chose how many turbines there are; nothing for a fixed number."""
         cell = self.by_place.get((farm, type_idx, combination))

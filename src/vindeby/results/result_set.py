@@ -26,7 +26,7 @@ from vindeby.assembly.stored_turbines import layout_of, own_types
 from vindeby.campaign import Campaign
 from vindeby.campaign.sections.costs import AGAINST, Against
 from vindeby.campaign.task_index import TaskIndex
-from vindeby.campaign.tasks import parse_key, task_key
+from vindeby.campaign.tasks import Cell, parse_key, task_key
 from vindeby.errors import ArgumentError, CampaignError, DataError, InputError
 from vindeby.notebook import heading, progress_bar, table
 from vindeby.results.columns import NEEDED, by_task, columns_of, row_type, worths_of
@@ -442,35 +442,30 @@ class ResultSet:
             raise DataError(f"{self.path}: result {key} has no layout that could be drawn")
         return layout
 
-    def wind_farm(
-        self,
-        type_idx: int,
-        farm_idx: int | None = None,
-        combination: int = 0,
-        variant: Campaign | None = None,
-    ) -> WindFarm | None:
-        """What a layout of this type, or of the mix of this farm, is worth; None when the campaign is unknown.
+    def cell(self, key: str) -> Cell | None:
+        """The cell of a result; None where the campaign has none such."""
+        return self.axes.by_place.get(self.place(key).cell)
+
+    def wind_farm(self, cell: Cell | None, variant: Campaign | None = None) -> WindFarm | None:
+        """What a layout of this cell is worth; None where there is no cell, or no wind in the campaign.
 
         ``variant`` is the campaign of the combination, if it is another one than that of the results.
         """
-        if self.campaign is None or turbine_of(self.campaign, type_idx) is None or combination < 0:
+        if self.campaign is None or cell is None or turbine_of(self.campaign, cell.type_idx) is None:
             return None
-        variant = variant or self.campaign.variants[combination]
-        cell = None if farm_idx is None else self.axes.mixed_cell(farm_idx, type_idx, combination)
-        types = (type_idx,) if cell is None else cell.type_indices
-        if farm_idx is not None and not has_neighbours(variant, farm_idx):
-            farm_idx = None  # all farms are alike
-        place = types, farm_idx, id(variant)
+        variant = variant or self.campaign.of(cell)
+        # Farms without neighbours are all alike.
+        farm_idx = cell.farm_idx if has_neighbours(variant, cell.farm_idx) else None
+        place = cell.type_indices, farm_idx, id(variant)
         if place not in self._farms:
             from vindeby.assembly.wind import wind_farm  # loads numba, which only some pictures need
 
-            self._farms[place] = wind_farm(variant, types, farm_idx, with_engine=False)
+            self._farms[place] = wind_farm(variant, cell.type_indices, farm_idx, with_engine=False)
         return self._farms[place]
 
     def own_types(self, key: str) -> IntArray | None:
-        """The type of each turbine among those of its farm's mix; None for a farm of one type."""
-        record = self.record(key)
-        cell = self.axes.mixed_cell(*self.place(key).cell)
+        """The type of each turbine among those of its cell; None where that is not known."""
+        record, cell = self.record(key), self.cell(key)
         layout = layout_of(record)
         return None if cell is None or layout is None else own_types(record.arrays, cell, layout.shape[1])
 
@@ -479,34 +474,26 @@ class ResultSet:
         losses: FloatArray = 1.0 - self.rows["aep"] / self.rows["aep_free"]  # as stored with the result
         unknown = np.isnan(losses) & ~np.isnan(self.rows["aep"]) & ~self.is_stale
         for place in set(self.rows[CELL][unknown].tolist()):
-            farm_idx, type_idx, combination = place
-            cell = self.axes.mixed_cell(*place)
-            farm = (
-                None
-                if combination < 0
-                else self.wind_farm(type_idx, None if cell is None else farm_idx, combination)
-            )
-            if farm is None:
+            cell = self.axes.by_place.get(place)
+            farm = self.wind_farm(cell)
+            if cell is None or farm is None:
                 continue
-            mine = unknown & np.all(
-                [self.rows[name] == number for name, number in zip(CELL, place, strict=True)], axis=0
-            )
-            if farm.locality == "uniform" and (cell is None or not cell.mix_ranges):  # wherever they stand
-                counts = [1] if cell is None else [count for _, count in cell.mix]
+            mine = unknown & (self.rows[CELL] == np.array(place, self.rows[CELL].dtype))
+            if farm.locality == "uniform" and not cell.mix_ranges:  # wherever they stand
+                counts = [count for _, count in cell.mix] or [1]
                 types = np.repeat(np.arange(len(counts)), counts)
                 mean = farm.wake_free_aep(len(types), types) / len(types)
                 free = mean * self.rows["n_turbines"][mine]
             else:
                 keys = map(self.key_of, np.flatnonzero(mine).tolist())
-                free = np.array([self._free_gwh(farm, key, is_mixed=cell is not None) for key in keys])
+                free = np.array([self._free_gwh(farm, key) for key in keys])
             losses[mine] = 1.0 - self.rows["aep"][mine] / np.where(free > 0.0, free, np.nan)
         return losses
 
-    def _free_gwh(self, farm: WindFarm, key: str, *, is_mixed: bool) -> float:
+    def _free_gwh(self, farm: WindFarm, key: str) -> float:
         """The wake-free energy of one layout where it stands; NaN without a layout, or for one outside the grid."""
         try:
-            types = self.own_types(key) if is_mixed else np.zeros((), np.int64)
-            x, y = self.layout(key)
+            types, (x, y) = self.own_types(key), self.layout(key)
             return np.nan if types is None else farm.free_aep_at(x, y, types)
         except (DataError, ArgumentError):
             return np.nan
@@ -551,25 +538,22 @@ class ResultSet:
         return f"is best by the objective, {objective.title}"
 
     def _types(self, row: Any) -> list[int]:
-        """The type of each turbine of a mixed farm, or the one type of another; none where they are not known."""
-        farm_idx, type_idx, combination = row[CELL].tolist()
-        cell = self.axes.mixed_cell(farm_idx, type_idx, combination)
-        if cell is None:
-            return [type_idx] if turbine_of(self.campaign, type_idx) is not None else []
-        if not cell.mix_ranges:
-            return [type_idx for type_idx, count in cell.mix for _ in range(count)]
-        own = self.own_types(row["key"].decode(errors="replace"))
-        return [] if own is None else [cell.type_indices[index] for index in own]
+        """The type of each turbine, or the one type of all; none where they are not known."""
+        cell, type_idx = self.axes.by_place.get(row[CELL].tolist()), int(row["type_idx"])
+        if cell is not None and cell.mix_ranges:
+            own = self.own_types(row["key"].decode(errors="replace"))
+            return [] if own is None else [cell.type_indices[index] for index in own]
+        if cell is not None and cell.mix:
+            return [kind for kind, count in cell.mix for _ in range(count)]
+        return [type_idx] if turbine_of(self.campaign, type_idx) is not None else []
 
     def mean_rated_mw(self, rows: NDArray[Any]) -> FloatArray:
         """The rated power of a turbine of each of some results, of a mix the mean; NaN where it is not known."""
-        rated = (
-            () if self.campaign is None else [turbine.rated_power_mw for turbine in self.campaign.turbines]
-        )
+        rated = [] if self.campaign is None else [one.rated_power_mw for one in self.campaign.turbines]
         found: dict[object, float] = {}
         each = []
         for row, place in zip(rows, rows[CELL].tolist(), strict=True):
-            cell = self.axes.mixed_cell(*place)
+            cell = self.axes.by_place.get(place)
             name = row["key"] if cell is not None and cell.mix_ranges else place
             if name not in found:
                 powers = [rated[type_idx] for type_idx in self._types(row)]
@@ -593,8 +577,9 @@ class ResultSet:
         """How many turbines a result has: ``63``, or where that was chosen ``63 (of 60 to 66)``, ``6 (2 a + 4 b)``."""
         place = row[CELL].tolist()
         words = f"{row['n_turbines']}{self.axes.range_in_words(*place)}"
-        cell, types = self.axes.mixed_cell(*place), self._types(row)
-        if self.campaign is None or cell is None or not cell.mix_ranges or not types:
+        cell = self.axes.by_place.get(place)
+        types = self._types(row) if cell is not None and cell.mix_ranges else []
+        if self.campaign is None or cell is None or not types:
             return words
         parts = [
             f"{types.count(type_idx)} {self.campaign.turbines[type_idx].name}"
