@@ -125,7 +125,7 @@ def test_wakes_by_turbine_stand_in_their_area_and_bars_at_the_directions_of_the_
     right = left.figure.axes[1]
     assert [patch for patch in right.patches if isinstance(patch, PathPatch)]
     assert legend(right) == ["excluded"]
-    farm = cabled.wind_farm(0)
+    farm = cabled.wind_farm(cabled.axes.cells[0])
     assert farm is not None
     bars = [patch for patch in left.patches if isinstance(patch, Rectangle)]
     assert [bar.get_x() + bar.get_width() / 2 for bar in bars] == pytest.approx(farm.states.direction)
