@@ -120,12 +120,9 @@ class Feed:
 
     def _best_of_farms(self) -> list[str]:
         """The best result of each farm by energy or objective, the farm with the most first."""
-        results, best = self._results, dict[int, str]()
-        worths = results.worths()
-        for row in np.argsort(-worths, kind="stable")[: np.count_nonzero(~np.isnan(worths))]:
-            best.setdefault(
-                int(results.rows["farm_idx"][row]), results.rows["key"][row].decode(errors="replace")
-            )
+        results, worths, best = self._results, self._results.worths(), dict[int, str]()
+        for place, row in sorted(results.best().items(), key=lambda one: -worths[one[1]]):
+            best.setdefault(place[0], results.key_of(row))
         return list(best.values())[:_MOST_FARMS]
 
     def _packed(self, key: str) -> dict[str, Any] | None:

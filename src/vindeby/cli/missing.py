@@ -22,7 +22,7 @@ def command(
     import numpy as np
 
     from vindeby.results.expected import Expected
-    from vindeby.results.history import history_of
+    from vindeby.results.history import RunHistory
     from vindeby.results.missing import missing_from
     from vindeby.results.query import Query
     from vindeby.results.sources import campaign_of, open_source
@@ -40,7 +40,8 @@ def command(
         for path, records in source.counts().items():
             what = [plural(records, "record")] if records else []
             say(f"{path}: " + "; ".join([*what, *map(str, source.findings.get(path, []))]))
-    history = history_of(source.run)
+    history = RunHistory(source.run)
+    history.refresh(complete=True)
     for path, [why] in history.odd.items():
         say(f"{path}: {why}")
     missing, tasks = missing_from(source, asked, history), asked.fingerprints()

@@ -15,11 +15,10 @@ from vindeby.cli.options import (
 )
 from vindeby.cli.output import echo_json, echo_text, say
 from vindeby.errors import ArgumentError
+from vindeby.results.written import FORMS
 from vindeby.text import one_line, plural
 
 _SHOWN = ("key", "farm", "type", "seed", "case", "turbines", "stale", "aep", "wake_loss", "capacity_factor")
-_FORMS = ("text", "csv", "markdown", "latex")
-"""The keys of ``results.written.FORMS``."""
 
 
 @taking("given", given_campaign)
@@ -30,7 +29,7 @@ def command(
     ),
     by: str | None = option("--by COLUMNS", "A line for each value of these columns, such as farm,type."),
     to: str = option(
-        f"--to {'|'.join(_FORMS)}", "How to write the list.", "text", autocompletion=one_of(_FORMS)
+        f"--to {'|'.join(FORMS)}", "How to write the list.", "text", autocompletion=one_of(FORMS)
     ),
     path: Path | None = option("-o --output FILE", "Where to; the terminal if not given."),
     stale: StaleOption = False,
@@ -41,7 +40,6 @@ def command(
     from vindeby.results.groups import summaries
     from vindeby.results.query import Query
     from vindeby.results.result_set import ResultSet
-    from vindeby.results.written import FORMS
     from vindeby.store.disk.output_file import write_file
 
     if to not in FORMS:

@@ -48,18 +48,19 @@ class RunHistory:
         self.failed_tasks: dict[str, FailedTask] = {}
         self.retried = 0
         self._began = 0.0
-        self.running: set[str] = set()
-        """What workers were on when they last reported, as ``history_of`` finds it."""
+        self.coordinators: list[tuple[Coordinator, list[WorkerState]]] = []
+        """Each that did not end properly, with its workers as it last showed them."""
         self.begun: dict[str, str] = {}
         """Tasks that were started and why they did not finish; some of them may be done since."""
         self.published: list[tuple[float, int]] = []
         """Times, and how many results had been published by then."""
 
     def refresh(self, *, complete: bool = False) -> None:
-        """Read new events; ``complete`` as for ``EventTail.read_new``."""
+        """Read new events, and what coordinators show; ``complete`` as for ``EventTail.read_new``."""
         for event in self._tail.read_new(complete=complete):
             with contextlib.suppress(KeyError, ValueError, TypeError, OverflowError):
                 self._take(event)
+        self.coordinators = _last_states(self._run, time.time(), self.odd)
 
     def _take(self, event: dict[str, Any]) -> None:
         name = event["event"]
@@ -78,8 +79,12 @@ class RunHistory:
             self.published.append((float(event["time"]), before + int(event["tasks"])))
 
     def known(self) -> dict[str, Any]:
-        """Return what the events say of tasks without a result, as fields of ``store.states.Known``."""
-        return {"failed": self.failed_tasks, "begun": self.begun, "running": self.running}
+        """Return what is said of tasks without a result, as fields of ``store.states.Known``."""
+        tasks = {alive: set[str | None]() for alive in (True, False)}
+        for one, workers in self.coordinators:
+            tasks[one.alive] |= {worker.task for worker in workers}
+        ended = dict.fromkeys(filter(None, tasks[False]), "was running when its run ended")
+        return {"failed": self.failed_tasks, "begun": self.begun | ended, "running": tasks[True]}
 
     def rate(self, now: float) -> float | None:
         """Results per second over the last minutes of work; None when nothing was published yet."""
@@ -90,20 +95,7 @@ class RunHistory:
         return (self.published[-1][1] - before) / (max(now, self.published[-1][0]) - begin)
 
 
-def history_of(run: RunDirectory) -> RunHistory:
-    """All events until now; what workers were on when they last reported is among what was begun."""
-    history = RunHistory(run)
-    history.refresh(complete=True)
-    for one, workers in sorted(last_states(run, time.time(), history.odd), key=lambda entry: entry[0].alive):
-        on = {worker.task for worker in workers if worker.task}
-        if one.alive:
-            history.running |= on
-        else:
-            history.begun |= dict.fromkeys(on, "was running when its run ended")
-    return history
-
-
-def last_states(run: RunDirectory, now: float, odd: Odd) -> list[tuple[Coordinator, list[WorkerState]]]:
+def _last_states(run: RunDirectory, now: float, odd: Odd) -> list[tuple[Coordinator, list[WorkerState]]]:
     """Each coordinator that did not end properly, with its workers as it last showed them."""
     found = []
     for name, state in read_now(run, odd).items():

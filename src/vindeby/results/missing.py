@@ -5,7 +5,7 @@ from functools import partial
 from vindeby.assembly.done import judged, not_done
 from vindeby.campaign import Campaign
 from vindeby.campaign.task_index import TaskIndex
-from vindeby.results.history import RunHistory, history_of
+from vindeby.results.history import RunHistory
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.read.columns import former_campaigns
 from vindeby.store.read.database import Database
@@ -14,7 +14,8 @@ from vindeby.store.states import Known, TaskStatus, missing_tasks
 
 def missing_results(run: RunDirectory, campaign: Campaign) -> list[TaskStatus]:
     """Return the tasks that have no valid result in OUT.h5 and the shards beside it, with their state and why."""
-    history = history_of(run)
+    history = RunHistory(run)
+    history.refresh(complete=True)
     if not run.output.exists() and not run.shard_names():
         return missing_tasks(campaign.fingerprints(), Known(**history.known()))
     with Database(run) as database:

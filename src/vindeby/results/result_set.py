@@ -31,7 +31,7 @@ from vindeby.errors import ArgumentError, CampaignError, DataError, InputError
 from vindeby.notebook import heading, progress_bar, table
 from vindeby.results.columns import NEEDED, by_task, columns_of, row_type, worths_of
 from vindeby.results.expected import CellPlace, Expected, query_columns
-from vindeby.results.history import RunHistory, last_states
+from vindeby.results.history import RunHistory
 from vindeby.results.query import Query
 from vindeby.results.snapshot import BadFile, Disk, Snapshot
 from vindeby.results.sources import GivenCampaign, campaign_of, has_neighbours, open_source, turbine_of
@@ -151,8 +151,7 @@ class ResultSet:
         if seed is not None:
             expected, outside = expected.only_seed(seed), 0
             by_result = by_result[:, [self.expected.seeds.index(seed)]]
-        found = last_states(self.run, now, history.odd)
-        workers = tuple(worker for one, mine in found for worker in mine if one.alive)
+        workers = tuple(worker for one, mine in history.coordinators for worker in mine if one.alive)
         on = [worker.task for worker in workers if worker.task and expected.place(worker.task)]
         damaged = (finding.key for findings in self.source.findings.values() for finding in findings)
         notes = {TaskState.RUNNING: on, TaskState.FAILED: history.failed_tasks, TaskState.INVALID: damaged}
@@ -167,7 +166,7 @@ class ResultSet:
             if (place := expected.place(key)) is not None and states[place] == TaskState.FAILED
         ]
         rate, left = history.rate(now), None if total is None else total - done - count[TaskState.FAILED]
-        estimates = [one.eta_s for one, _ in found if one.alive]
+        estimates = [one.eta_s for one, _ in history.coordinators if one.alive]
         wrong: dict[Path, Sequence[object]] = {**self.source.findings, **history.odd}
         if time.monotonic() - self._disk[0] > _SIZES_EVERY_S:
             self._disk = time.monotonic(), Disk.of(self.path, self.run.path)
@@ -190,7 +189,7 @@ class ResultSet:
             axes=expected,
             states=states,
             workers=workers,
-            coordinators=tuple(one for one, _ in found),
+            coordinators=tuple(one for one, _ in history.coordinators),
             failures=tuple(sorted(failures, key=lambda failure: failure.time, reverse=True)),
             retried=history.retried,
             bad_files=tuple(BadFile(str(path), tuple(map(str, wrong[path]))) for path in sorted(wrong)),
