@@ -28,7 +28,8 @@ WORKER = {"slot": 0, "pid": 7, "task": "farm1_t1_s0", "seconds": 2.0, "silent_s"
 )
 def test_monitor_tells_node_and_job(place: dict[str, str], shown: list[str], tmp_path: Path) -> None:
     run = publish(tmp_path / "o.h5", campaign(), lambda task: task.farm_idx == 0)
-    state = {"time": time.time(), "workers": [{**WORKER, **place}]}
+    # Three commands follow, and a coordinator that has been silent for 15 s has no workers.
+    state = {"time": time.time() + 600.0, "workers": [{**WORKER, **place}]}
     (run.events / "elsewhere-1-a.now.json").write_text(json.dumps(state))
     (worker,) = ResultSet(tmp_path / "o.h5").look().workers
     assert (worker.node, worker.job) == (place.get("node", ""), place.get("job", ""))

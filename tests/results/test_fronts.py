@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from vindeby.campaign.sections.costs import AGAINST
 from vindeby.results.fronts import ParetoFront, Point
 
 NUMBER = st.one_of(st.integers(0, 6).map(float), st.floats(-50.0, 50.0, allow_subnormal=False))
+# A machine that does much else may make points slowly.
+relaxed = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 POINTS = st.lists(st.tuples(NUMBER, NUMBER), min_size=1, max_size=40).map(
     lambda rows: np.array(rows, np.float64)
 )
@@ -29,6 +31,7 @@ def dominated(points: np.ndarray) -> list[bool]:
 
 
 @pytest.mark.oracle
+@relaxed
 @given(points=POINTS)
 def test_pymoo_finds_the_same_points_dominated(points: np.ndarray) -> None:
     sorting = pytest.importorskip("pymoo.util.nds.non_dominated_sorting").NonDominatedSorting()
@@ -39,6 +42,7 @@ def test_pymoo_finds_the_same_points_dominated(points: np.ndarray) -> None:
 
 
 @pytest.mark.oracle
+@relaxed
 @given(points=POINTS)
 def test_pymoo_finds_the_same_hypervolume(points: np.ndarray) -> None:
     indicator = pytest.importorskip("pymoo.indicators.hv").HV(ref_point=points.max(axis=0))
@@ -46,6 +50,7 @@ def test_pymoo_finds_the_same_hypervolume(points: np.ndarray) -> None:
     assert front_of(points).hypervolume == pytest.approx(expected, rel=1e-9, abs=1e-9)
 
 
+@relaxed
 @given(points=POINTS)
 def test_a_point_is_dominated_if_another_is_nowhere_worse_and_somewhere_better(points: np.ndarray) -> None:
     expected = [any((other <= one).all() and (other < one).any() for other in points) for one in points]
