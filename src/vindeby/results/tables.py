@@ -75,6 +75,8 @@ class Dimension(NamedTuple):
     """What results lie along: a label for each place along it, and the place of each record; -1 for an unknown one."""
 
     labels: list[Any]
+    place_of: dict[Any, int]
+    """The place of each number; of each label where there are no numbers."""
     positions: NDArray[np.intp]
 
     @classmethod
@@ -82,7 +84,7 @@ class Dimension(NamedTuple):
         """Place records by their numbers along a dimension; by their labels where there are no numbers."""
         labels = [*labels]
         place = {number: index for index, number in enumerate(labels if numbers is None else numbers)}
-        return cls(labels, np.array([place.get(number, -1) for number in records], np.intp))
+        return cls(labels, place, np.array([place.get(number, -1) for number in records], np.intp))
 
 
 class ResultTable:
@@ -137,23 +139,15 @@ class ResultTable:
         """Where a task stands along the dimensions."""
         values = self.results.axes.values_of(place.combination)
         numbers = (place.farm_idx, place.type_idx, *values, place.seed)
-        return tuple(known[number] for known, number in zip(self._known_places, numbers, strict=True))
-
-    @cached_property
-    def _known_places(self) -> list[dict[Any, int]]:
-        farms, types, seeds = self.axes
-        axes = [self.dimensions[axis].labels for axis in self.results.axes.axes]
-        return [{number: index for index, number in enumerate(one)} for one in (farms, types, *axes, seeds)]
+        along = zip(self.dimensions.values(), numbers, strict=True)
+        return tuple(one.place_of[number] for one, number in along)
 
     @cached_property
     def values(self) -> dict[str, NDArray[Any]]:
         """The name of the value of each axis, for each record; empty where it has none."""
-        axes, combinations = self.results.axes, self.rows["combination"].tolist()
-        found = [axes.values_of(one) for one in combinations]
-        return {
-            axis: np.array([values[number] for values in found], object)
-            for number, axis in enumerate(axes.axes)
-        }
+        axes = self.results.axes
+        names = axes.names(self.rows[CELL].tolist())
+        return {axis: np.array(names[axis], object) for axis in axes.axes}
 
     @cached_property
     def derived(self) -> dict[str, NDArray[Any]]:
