@@ -121,7 +121,7 @@ def test_the_board_shows_the_best_of_a_farm_by_its_objective(
     for farm, key in best_on_the_board(database).items():
         assert worths[key] == max(worth for other, worth in worths.items() if f"farm{farm}_" in other)
     # With an objective that turns the order round, it shows what has the least energy.
-    monkeypatch.setattr(ResultSet, "worths", lambda results: -results.rows["aep"])
+    monkeypatch.setattr(ResultSet, "worths", lambda results, shown="": -results.rows["aep"])
     energy = dict(zip([key.decode() for key in results.rows["key"]], results.rows["aep"], strict=True))
     for farm, key in best_on_the_board(database).items():
         assert energy[key] == min(aep for other, aep in energy.items() if f"farm{farm}_" in other)
