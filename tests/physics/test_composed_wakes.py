@@ -18,7 +18,7 @@ from tests.physics.test_local_wind import TABLE as CURVES
 from tests.physics.test_pywake import EXACT, TABLE, pywake_turbines, site, turbines
 from vindeby.errors import ArgumentError
 from vindeby.wake import Turbine, WindFarm, model_named
-from vindeby.wake.models.contract import Pair, wrong_slope
+from vindeby.wake.models.contract import Pair, find_mistake
 
 FULL = os.environ.get("VINDEBY_FULL") == "1"
 WORDS = {
@@ -115,7 +115,7 @@ def test_the_thrust_of_the_free_wind_has_a_slope_where_that_wind_is_local(refere
     ],
 )
 def test_the_slopes_of_a_composition_are_those_of_its_values(parts: Any) -> None:
-    assert wrong_slope(model_named({"gaussian": parts})) == ""
+    assert find_mistake(model_named({"gaussian": parts})) == ""
 
 
 @pytest.mark.slow

@@ -10,7 +10,7 @@ from tests.physics.test_gradient import central_differences
 from tests.physics.test_local_wind import TABLE
 from vindeby.errors import ArgumentError
 from vindeby.wake import MODELS, GriddedSite, Turbine, UniformSite, WindFarm, WindGrid, model_named
-from vindeby.wake.models.contract import wrong_slope
+from vindeby.wake.models.contract import find_mistake
 
 pytestmark = pytest.mark.slow
 
@@ -32,7 +32,7 @@ def test_the_gradient_with_blockage_in_local_wind_equals_central_differences() -
 
 @pytest.mark.parametrize("name", sorted(set(MODELS) - {"cumulative-curl"}))
 def test_the_slopes_of_every_model_are_those_of_its_values(name: str) -> None:
-    assert wrong_slope(model_named(name)) == ""
+    assert find_mistake(model_named(name)) == ""
 
 
 def test_the_gradient_of_turbopark_2020_where_turbulence_is_local_equals_central_differences() -> None:

@@ -123,6 +123,22 @@ def test_a_wrong_slope_is_refused_with_its_size(folder: Path, right: str, wrong:
         wake_model_of(campaign({"python": "mymodel:fixed"}).wake)
 
 
+@pytest.mark.parametrize(
+    ("right", "wrong", "words"),
+    [
+        ("7.2 * (0.3", "2.0 * (0.3", r"reach gives 108 m at downwind 360, .*but deficit is 0\.0"),
+        ("depth, along,", "depth if pair.downwind < 1000.0 else 0.0 / 0.0 * depth, along,", "gives nan as the value"),
+        ("depth / pair.thrust, 0.0", "depth / pair.thrust", "returns 4 values, not 5: the value, and its slopes with"),
+    ],
+)  # fmt: skip
+def test_a_short_reach_nan_and_missing_slopes_are_refused(
+    folder: Path, right: str, wrong: str, words: str
+) -> None:
+    Path("mymodel.py").write_text(MODEL.replace(right, wrong))
+    with pytest.raises(InputError, match=rf"wake.python: mymodel:fixed: .*{words}"):
+        wake_model_of(campaign({"python": "mymodel:fixed"}).wake)
+
+
 def test_a_function_that_raises_is_refused_with_its_error(folder: Path) -> None:
     Path("mymodel.py").write_text(
         MODEL.replace("def slopes(data, pair)", "def slopes(data, downwind, crosswind)")

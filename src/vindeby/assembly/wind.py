@@ -22,7 +22,7 @@ from vindeby.campaign.sections.turbines import Cubic, Generic, Tabulated, Turbin
 from vindeby.campaign.sections.wake_model import NamedCode, PythonModel, WakeSection
 from vindeby.campaign.worlds import worlds
 from vindeby.errors import ArgumentError, InputError
-from vindeby.wake.models.contract import wrong_slope
+from vindeby.wake.models.contract import find_mistake
 from vindeby.wake.scenarios import Over
 
 
@@ -167,7 +167,7 @@ def wake_model_of(model: WakeSection) -> wake.WakeModel:
     return wakes.with_blockage(model.blockage)
 
 
-_wrong_slope = lru_cache(maxsize=64)(wrong_slope)
+_find_mistake = lru_cache(maxsize=64)(find_mistake)
 
 
 def made_by(given: NamedCode, kind: str, of: type[Any], name: str) -> Any:
@@ -187,16 +187,16 @@ def made_by(given: NamedCode, kind: str, of: type[Any], name: str) -> Any:
 
 
 def _named_model(given: PythonModel) -> wake.WakeModel:
-    """Return the user's own model; InputError if its slopes are wrong."""
+    """Return the user's own model; InputError if its functions are wrong."""
     kind, at = "WakeModel or function that makes one", f"wake.python: {given.model}"
     found: wake.WakeModel = made_by(given, kind, wake.WakeModel, "vindeby.WakeModel")
     try:
-        wrong = _wrong_slope(found)
+        wrong = _find_mistake(found)
     except Exception as error:  # code of the user's may raise anything
         reason = " ".join(str(error).split())
         raise InputError(
-            f"{at}: its functions raised {type(error).__name__}: {reason}; "
-            "they take (data, pair), see docs/wake-models.md"
+            f"{at}: its functions raised {type(error).__name__}: {reason}; they take (data, pair), and what they call "
+            "is decorated with scalar, see docs/wake-models.md"
         ) from error
     if wrong:
         raise InputError(f"{at}: {wrong}")

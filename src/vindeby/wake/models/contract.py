@@ -301,11 +301,12 @@ _STEPS = (0.05, 0.05, 1e-4, 1e-5)
 _PLACES = tuple(product((360.0, 840.0, 1800.0), (7.0, -55.0, 110.0), (0.45, 0.8), (0.05, 0.1)))
 
 
-def wrong_slope(model: WakeModel) -> str:
-    """The first slope of a model's functions that is not that of their values, in words; empty where all are right.
+def find_mistake(model: WakeModel) -> str:
+    """Return the first mistake in a model's functions, in words; empty if there is none.
 
     Slopes are compared with differences at some places in a wake, as far as the differences to both sides agree, which
-    they do not at the edge of a top hat. A model whose wakes depend on each other has no slopes.
+    they do not at the edge of a top hat. A model whose wakes depend on each other has no slopes. Beyond ``reach``,
+    where loops leave a wake out, its deficit must be negligible.
     """
     data = model.data
     pairs: list[tuple[str, Any, Any, tuple[float, ...]]]
@@ -320,28 +321,36 @@ def wrong_slope(model: WakeModel) -> str:
                 pair = Pair(downwind, crosswind, 5.0, 205.0, 120.0, 110.0, thrust, turbulence)
                 return function(data, pair, *more)
 
+            at_place = ", ".join(f"{word} {number:g}" for word, number in zip(_SLOPES, place, strict=True))
             here = value(*place)
-            first, *slopes = value(*place, function=with_slopes)
+            numbers = value(*place, function=with_slopes)
+            if len(numbers) != 1 + len(_SLOPES):
+                count = f"returns {len(numbers)} values, not {1 + len(_SLOPES)}"
+                return f"{name}_with_slopes {count}: the value, and its slopes with {', '.join(_SLOPES)}"
+            first, *slopes = numbers
             found = [("as the value", first, here, 1e-9)]
             for index, step in enumerate(_STEPS):
                 moved = [[p + s * (i == index) for i, p in enumerate(place)] for s in (step, -step)]
                 ahead, behind = value(*moved[0]), value(*moved[1])
                 doubt = (abs(ahead - 2.0 * here + behind) + 1e-11) / step
-                found.append(
-                    (
-                        f"as the slope with {_SLOPES[index]}",
-                        slopes[index],
-                        (ahead - behind) / (2.0 * step),
-                        doubt,
-                    )
-                )
+                role = f"as the slope with {_SLOPES[index]}"
+                found.append((role, slopes[index], (ahead - behind) / (2.0 * step), doubt))
             for role, given, right, doubt in found:
-                if abs(given - right) > doubt + 1e-3 * max(abs(given), abs(right)):
-                    at = ", ".join(f"{word} {number:g}" for word, number in zip(_SLOPES, place, strict=True))
+                if not abs(given - right) <= doubt + 1e-3 * max(
+                    abs(given), abs(right)
+                ):  # nan is a mistake, too
                     return (
-                        f"{name}_with_slopes gives {given:.6g} {role} at {at} (rotors of 120 m), but {name} gives "
-                        f"{right:.6g} by differences; correct it, because searches follow it"
+                        f"{name}_with_slopes gives {given:.6g} {role} at {at_place} (rotors of 120 m), but {name} "
+                        f"gives {right:.6g} by differences; correct it, because searches follow it"
                     )
+            downwind, _, thrust, turbulence = place
+            reach = model.reach(data, downwind, 120.0, 110.0, thrust, turbulence)
+            beyond = value(downwind, 1.0001 * reach, thrust, turbulence)
+            if not abs(beyond) <= 10.0 * NEGLIGIBLE:
+                return (
+                    f"reach gives {reach:.6g} m at {at_place} (rotors of 120 m), but {name} is {beyond:.3g} there; "
+                    f"return the distance beyond which it is below {NEGLIGIBLE:g}, because wakes are cut off at it"
+                )
     return ""
 
 
