@@ -20,20 +20,23 @@ from collections.abc import Callable
 from math import inf, sqrt
 
 from vindeby.layout.moves.carried_state import (
+    ROUGH,
     SPEED,
     SUMMED,
     THRUST,
     MoveKernels,
     forget_trial,
     free_winds,
+    is_downwind,
     list_new_targets,
     list_sources,
     list_targets,
+    make_find_pairs,
+    make_reaches,
     take_over,
     take_over_deficits,
     touch,
 )
-from vindeby.layout.moves.reach import ROUGH, is_downwind, make_find_pairs, make_reaches
 from vindeby.wake import WakeModel
 from vindeby.wake.compiling.compiled import inlined, kernel
 from vindeby.wake.loops.wind import turn, wind_from
@@ -299,8 +302,8 @@ def _make_follow(model: WakeModel, locality: Locality) -> Callable[..., float]:
 @once_per_model
 def carried_kernels(model: WakeModel, locality: Locality = "uniform") -> MoveKernels:
     """Compile, or load from disk, the loops for a model."""
-    own_wind, fill = free_winds(locality)
-    follow, find_pairs = _make_follow(model, locality), make_find_pairs(locality, own_wind)
+    fill = free_winds(locality).fill
+    follow, find_pairs = _make_follow(model, locality), make_find_pairs(locality)
 
     @kernel(counts_references=False)
     def gained(data, turbines, wind, moves, moved, x, y, needed):
@@ -312,7 +315,7 @@ def carried_kernels(model: WakeModel, locality: Locality = "uniform") -> MoveKer
                 fill(wind, moves, d, moves.types[moved], x, y, moves.x.size)
         clear = CLEAR * sqrt(max(moves.counted / PER_TURBINES, 1.0)) * moves.total[0] / moves.counted
         while True:
-            find_pairs(wind, moves, moved, x, y, rough)
+            find_pairs(wind, moves, moved, rough)
             total = 0.0
             for d in range(wind.cosine.size):
                 if not moves.idle[d]:

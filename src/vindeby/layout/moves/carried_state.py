@@ -1,4 +1,7 @@
-"""What ``carried_moves`` keeps of a layout in every direction, and what a trial would change in it."""
+"""What ``carried_moves`` keeps of a layout in every direction, and what a trial would change in it.
+
+Who may be in whose wake is looked up in tables of reach by downwind distance.
+"""
 
 from collections.abc import Callable
 from itertools import pairwise
@@ -8,16 +11,21 @@ import numpy as np
 import numpy.typing as npt
 
 from vindeby.arrays import BoolArray, FloatArray, IntArray
-from vindeby.layout.moves.reach import ROUGH, Reaches, is_downwind, reaches_of
-from vindeby.wake import ScenarioFarm, WindFarm
-from vindeby.wake.compiling.compiled import inlined
+from vindeby.wake import ScenarioFarm, WakeModel, WindFarm
+from vindeby.wake.compiling.compiled import inlined, kernel, scalar
 from vindeby.wake.loops.local_wind import LocalRows, LocalWindArrays, fill_row, rows_for
-from vindeby.wake.loops.wind_access import Locality, OwnWind
+from vindeby.wake.loops.wind import wind_from
+from vindeby.wake.loops.wind_access import Locality, OwnWind, access_of
+from vindeby.wake.models.contract import Pair, once_per_model
 
 MOST_BYTES = 256 * 2**20
 """The deficits of all pairs may take so much memory, and those of a trial as much again."""
 SUMMED, SPEED, THRUST, KEPT = 0, 1, 2, 3
 """Of ``rows``: the sum of wakes; with which wind speed and thrust the turbine's wakes were made. How many these are."""
+ROUGH = 1e-4
+"""Deficits, and changes of deficits, that are left out of rough trials."""
+POINTS = 2048
+"""Downwind distances in a table of reach."""
 ShortIntArray = npt.NDArray[np.int16]
 """Numbers of turbines: ``MOST_BYTES`` allows for fewer than 6000."""
 
@@ -34,6 +42,90 @@ class MoveKernels(NamedTuple):
     settle: Callable[..., float]
     gained: Callable[..., float]
     keep: Callable[..., None]
+
+
+class Reaches(NamedTuple):
+    """The widest reach of wakes by downwind distance, with ``per_m`` points per metre (``edge``).
+
+    It has one row for each pair of types (source x ``types`` + target), then as many for rough trials.
+    """
+
+    types: int
+    edge: FloatArray
+    per_m: float
+
+
+def reaches_of(farm: WindFarm, x: FloatArray, y: FloatArray) -> Reaches:
+    """Return the tables, up to twice the size of the layout, for the highest turbulence anywhere."""
+    wind = farm.wind
+    turbulence = float(wind.turbulence.max())
+    if isinstance(wind, LocalWindArrays) and wind.grid.turbulence.size:
+        turbulence = float(wind.grid.turbulence.max())
+    size = 2.0 * float(np.hypot(np.ptp(x), np.ptp(y))) + 1000.0
+    thrust = np.array([turbine.thrust_range()[1] for turbine in farm.turbines])
+    edge = np.zeros((2 * len(thrust) ** 2, POINTS))
+    _edge_kernel(farm.model)(farm.data, farm.turbine_arrays, thrust, turbulence, size / POINTS, edge)
+    return Reaches(len(thrust), edge, POINTS / size)
+
+
+@once_per_model
+def _edge_kernel(model: WakeModel) -> Callable[..., None]:
+    deficit, reach = model.deficit, model.reach
+
+    @scalar
+    def rough_reach(data, far, diameter, rotor, hubs, thrust, turbulence, most):
+        """Up to ``most``, where the deficit falls below ``ROUGH``."""
+        inside, outside = 0.0, most
+        while outside - inside > 1e-3 * most:
+            middle = 0.5 * (inside + outside)
+            if deficit(data, Pair(far, middle, 0.0, hubs, diameter, rotor, thrust, turbulence)) < ROUGH:
+                outside = middle
+            else:
+                inside = middle
+        return outside
+
+    @kernel()
+    def fill_edges(data, turbines, thrust, turbulence, step, edge):
+        types = thrust.size
+        for pair in range(types * types):
+            source, target = pair // types, pair % types
+            diameter, rotor = turbines.diameter[source], turbines.diameter[target]
+            hubs = turbines.hub_height[source] + turbines.hub_height[target]
+            row, rough_row, last, rough_last = edge[pair], edge[types * types + pair], 0.0, 0.0
+            for q in range(row.size + 1):
+                here = reach(data, q * step, diameter, rotor, thrust[source], turbulence)
+                rough = rough_reach(data, q * step, diameter, rotor, hubs, thrust[source], turbulence, here)
+                if q:
+                    row[q - 1], rough_row[q - 1] = max(last, here), max(rough_last, rough)
+                last, rough_last = here, rough
+
+    return fill_edges
+
+
+@inlined
+def is_downwind(far: float, i: Any, j: Any) -> bool:
+    """Return whether ``i``, which is ``far`` downwind of ``j``, counts as downwind; of two abreast, one does."""
+    return (far > 0.0) | ((far == 0.0) & (i > j))
+
+
+def make_reaches(locality: Locality) -> Callable[..., bool]:
+    """Make the test whether a turbine may be in the wake of another."""
+    rotate, turned = access_of(locality).rotate_to_local_wind, locality == "turned"
+
+    @inlined
+    def reaches(moves, own, i, j, far, aside, rough):
+        """Return whether ``i``, with its ``own`` free wind, may reach ``j``, ``far`` downwind and ``aside`` of it.
+
+        Beyond the table every turbine may be reached.
+        """
+        far, aside = rotate(own, far, aside)
+        if turned and far <= 0.0:
+            return False
+        types, point = moves.reaches.types, int(far * moves.reaches.per_m)
+        pair = 0 if types == 1 else moves.types[i] * types + moves.types[j]
+        return point >= POINTS or not abs(aside) >= moves.reaches.edge[pair + rough * types * types, point]
+
+    return reaches
 
 
 class CarriedMoves(NamedTuple):
@@ -114,7 +206,7 @@ def new_carried_moves(
     # Probabilities that differ from place to place are worked out later: all directions count.
     local = isinstance(wind, LocalWindArrays) and wind.grid.frequency.size > 0
     idle = np.array([not local and not wind.weight[a:b].any() for a, b in pairwise(wind.first)])
-    reaches = reaches_of(farm, x, y, idle)
+    reaches = reaches_of(farm, x, y)
     return CarriedMoves(
         np.array(types, np.int64), counted, np.array(x), np.array(y), reaches, idle,
         np.zeros(each), np.zeros(each), np.zeros(each), np.zeros(each),
@@ -170,6 +262,32 @@ def free_winds(locality: Locality) -> FreeWinds:
     if locality == "uniform":
         return FreeWinds(_same_wind, _nothing_to_fill)
     return FreeWinds(_own_wind, _fill_own)
+
+
+def make_find_pairs(locality: Locality) -> Callable[..., None]:
+    """Make the step that lists whom the moved turbine would reach at a new place, and who would reach it."""
+    reaches, own_wind = make_reaches(locality), free_winds(locality).own
+
+    @inlined
+    def find_pairs(wind, moves, moved, rough):
+        n = moves.x.size
+        for d in range(moves.idle.size):
+            targets = sources = 0
+            states = wind_from(wind, d)
+            for j in range(0 if moves.idle[d] else n):
+                far, aside = moves.along[d, j] - moves.new_along[d], moves.across[d, j] - moves.new_across[d]
+                if j == moved:
+                    continue
+                if is_downwind(far, j, moved):
+                    if reaches(moves, own_wind(moves, d, states, n), moved, j, far, aside, rough):
+                        moves.new_targets[d, targets] = j
+                        targets += 1
+                elif reaches(moves, own_wind(moves, d, states, j), j, moved, -far, -aside, rough):
+                    moves.new_sources[d, sources] = j
+                    sources += 1
+            moves.new_target_count[d], moves.new_source_count[d] = targets, sources
+
+    return find_pairs
 
 
 @inlined

@@ -18,8 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from vindeby.arrays import FloatArray, IntArray
-from vindeby.layout.moves.carried_state import MoveKernels
-from vindeby.layout.moves.reach import is_downwind
+from vindeby.layout.moves.carried_state import MoveKernels, is_downwind
 from vindeby.wake import WakeModel, WindFarm
 from vindeby.wake.compiling.compiled import inlined, kernel, scalar
 from vindeby.wake.loops.superposition import superposition_of
