@@ -5,10 +5,8 @@ points to ``angle`` (anticlockwise from east); ``across`` leads to the next row,
 by ``skew`` pitches along the row. Many sets of numbers describe the same lattice: ``reduced`` gives its two shortest
 vectors, after Lagrange and Gauss.
 
-A row crosses the edges of a zone at a few places; a point is inside if an odd number of them lie beyond it. So an
-edge is looked at once for each row, not for each point. Points on an edge are inside but for rounding: a point counts
-that is inside after a step of half the tolerance along the row or across it. Where zones overlap, a point goes to the
-one that has least of what it needs.
+Points on an edge are inside but for rounding: a point counts that is outside by half the tolerance or less. Where
+zones overlap, a point goes to the one that has least of what it needs.
 """
 
 from __future__ import annotations
@@ -20,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from vindeby.arrays import FloatArray, IntArray
-from vindeby.layout.area.boundary import Areas, Boundary, areas_of
+from vindeby.layout.area.boundary import Areas, Boundary, areas_of, signed_distance
 from vindeby.layout.problem import LayoutProblem
 from vindeby.units import TOLERANCE_M
 from vindeby.wake.compiling.compiled import inlined, kernel, scalar
@@ -103,57 +101,22 @@ def _columns(box, ux, uy, x, y):
     return (floor(first), ceil(last)) if last - first > -1.0 else (0, -1)
 
 
-@scalar
-def cross_edges(areas, vectors, x, y, across, many):
-    """Where a row through (x, y) crosses the edges, in columns: ``across[z, side, k]`` for k below ``many[z, side]``.
-
-    The sides are those of the row, half a tolerance off it, so that a row on an edge is inside on one of them.
-    """
-    ux, uy = vectors[0], vectors[1]
-    square = ux * ux + uy * uy
-    length = sqrt(square)
-    for z in range(many.shape[0]):
-        many[z, 0] = many[z, 1] = 0
-        for e in range(areas.first_edge[z], areas.first_edge[z + 1]):
-            ax, ay = areas.edges[e, 0] - x, areas.edges[e, 1] - y
-            bx, by = areas.edges[e, 2] - x, areas.edges[e, 3] - y
-            a, b = (ux * ay - uy * ax) / length, (ux * by - uy * bx) / length
-            for side in range(2):
-                off = ON_EDGE_M if side == 0 else -ON_EDGE_M
-                if (a > off) != (b > off):
-                    share = (off - a) / (b - a)
-                    at = ux * (ax + share * (bx - ax)) + uy * (ay + share * (by - ay))
-                    across[z, side, many[z, side]] = at / square
-                    many[z, side] += 1
+@inlined
+def _is_inside(areas, z, x, y):
+    edges = areas.edges[areas.first_edge[z] : areas.first_edge[z + 1]]
+    discs = areas.discs[areas.first_disc[z] : areas.first_disc[z + 1]]
+    return signed_distance(edges, discs, areas.inverted[z], x, y) >= -ON_EDGE_M
 
 
 @inlined
-def _is_inside(areas, z, across, many, column, step, x, y):
-    """Whether a point of a row is inside a zone; ``step`` is half a tolerance, in columns."""
-    inside = False
-    for side in range(2):
-        behind = before = here = areas.inverted[z]
-        for k in range(many[z, side]):
-            crossing = across[z, side, k]
-            before = before != (crossing > column - step)
-            here = here != (crossing > column)
-            behind = behind != (crossing > column + step)
-        inside = inside or before or here or behind
-    for c in range(areas.first_disc[z], areas.first_disc[z + 1]):
-        dx, dy, sign = x - areas.discs[c, 0], y - areas.discs[c, 1], areas.discs[c, 3]
-        inside = inside and sign * (areas.discs[c, 2] - hypot(dx, dy)) >= -ON_EDGE_M
-    return inside
-
-
-@inlined
-def _zone_for(room, counts, across, many, column, step, x, y):
+def _zone_for(room, counts, x, y):
     for n in range(room.clear.size):
         if hypot(x - room.beside[0, n], y - room.beside[1, n]) < room.clear[n]:
             return -1
     zone, served = -1, inf
     for z in range(counts.size):
         share = counts[z] / room.needed[z]
-        if share < served and _is_inside(room.areas, z, across, many, column, step, x, y):
+        if share < served and _is_inside(room.areas, z, x, y):
             zone, served = z, share
     return zone
 
@@ -183,19 +146,15 @@ def list_points(room, vectors, east, north, counts, x, y, whole):
     A point that is inside several zones goes to the one that has least of what it needs.
     """
     ux, uy, vx, vy = vectors
-    across = np.empty((counts.size, 2, room.areas.edges.shape[0]))
-    many = np.empty((counts.size, 2), np.int64)
-    step = ON_EDGE_M / hypot(ux, uy)
     counts[:] = 0
     total = 0
     first_row, last_row = _rows(room.box, vectors, east, north)
     for j in range(first_row, last_row + 1):
         start_x, start_y = east + j * vx, north + j * vy
-        cross_edges(room.areas, vectors, start_x, start_y, across, many)
         first, last = _columns(room.box, ux, uy, start_x, start_y)
         for i in range(first, last + 1):
             px, py = start_x + i * ux, start_y + i * uy
-            zone = _zone_for(room, counts, across, many, i, step, px, py)
+            zone = _zone_for(room, counts, px, py)
             if zone < 0:
                 continue
             if total < x.size:

@@ -185,11 +185,10 @@ class GridWind:
         pitch_x, pitch_y = (east - west) / (size - 1), (north - south) / (size - 1)
         column = np.rint((self.x - west) / pitch_x).astype(np.int64)
         row = np.rint((self.y - south) / pitch_y).astype(np.int64)
-        # Wakes that follow the turned wind have no offsets of the grid in common: all pairs are computed.
-        self.on_grid = farm.locality != "turned"
+        self.on_grid = can_be_tabulated(farm)
         self.wakes = grid_wakes(farm, size, (pitch_x, pitch_y), row, column)
         self.cell: IntArray = (row + size - 1) * self.wakes.stride + column + size - 1
-        self.place = placing_kernel(farm.model, can_be_tabulated(farm), farm.locality)
+        self.place = placing_kernel(farm.model, self.on_grid, farm.locality)
         # Near zero, as the wakes need them; which points are too near is decided on the map's own numbers.
         self.middle = np.array([0.5 * (west + east), 0.5 * (south + north)])
 

@@ -8,8 +8,8 @@ a function of the thrust coefficient: polynomials of degree 5, each over a short
 of the value.
 
 Wakes that depend on more than thrust and place (added turbulence, a turbulence that differs between the wind speeds of
-a direction), and thrust coefficients near the model's kink, are not tabulated; then only the places are kept and the
-deficit is computed when it is needed. Wakes that follow the turned wind have no offsets of the grid in common.
+a direction), thrust coefficients near the model's kink, and wakes that follow the turned wind are not tabulated: no
+turbine is on the grid then, and each pair is computed when it is needed.
 """
 
 from typing import Any, NamedTuple
@@ -20,7 +20,6 @@ import numpy.typing as npt
 from vindeby.arrays import FloatArray, IntArray
 from vindeby.wake import GriddedSite, WakeModel, WindFarm
 from vindeby.wake.compiling.compiled import inlined, kernel
-from vindeby.wake.loops.local_wind import LocalWindArrays
 from vindeby.wake.loops.superposition import superposition_of
 from vindeby.wake.loops.wind import turn_arrays
 from vindeby.wake.models.contract import Pair, once_per_model
@@ -29,10 +28,6 @@ COEFFICIENTS = 6
 _PIECE = 0.05
 _UNSEEN = 1e-9
 """A deficit, as a fraction of the wind speed, that no other wake would make visible in a layout's worth."""
-
-
-_MOST_ADDED = 0.5
-"""No wake model adds a turbulence intensity above this to the free one a rotor diameter downwind."""
 
 
 class GridWakes(NamedTuple):
@@ -51,8 +46,6 @@ class GridWakes(NamedTuple):
     first_in_row: IntArray
     most: int
     step: npt.NDArray[np.int32]
-    far: FloatArray
-    aside: FloatArray
     table: FloatArray
     lowest_thrust: float
     per_piece: float
@@ -100,8 +93,7 @@ def grid_wakes(
     ``pitches`` (m) are those between columns and between rows.
     """
     low, high = thrust_range(farm)
-    tabulated = can_be_tabulated(farm)
-    pieces = max(1, int(np.ceil((high - low) / _PIECE))) if tabulated else 1
+    pieces = max(1, int(np.ceil((high - low) / _PIECE)))
     width = max((high - low) / pieces, 1e-6)
     rows, columns = _offsets(size, row, column)
     stride = 3 * size - 2
@@ -112,20 +104,16 @@ def grid_wakes(
     seen = np.zeros(far.shape, np.bool_)
     kernels = _kernels(farm.model)
     turbulence = np.maximum.reduceat(wind.turbulence, wind.first[:-1])
-    if isinstance(wind, LocalWindArrays) and wind.grid.turbulence.size:
-        turbulence[:] = wind.grid.turbulence.max()
-    if farm.model.added_turbulence is not None:
-        turbulence = np.hypot(turbulence, _MOST_ADDED)
     turbines = farm.turbine_arrays
-    kernels["see"](farm.data, turbines, far, aside, high, turbulence, not tabulated, _UNSEEN, seen)
+    if can_be_tabulated(farm):
+        kernels["see"](farm.data, turbines, far, aside, high, turbulence, _UNSEEN, seen)
     direction, offset = np.nonzero(seen)
     far, aside, types = far[seen], aside[seen], len(farm.turbines)
-    count = len(direction) if tabulated else 0
-    table = np.zeros((pieces, count * types * (types + 1), COEFFICIENTS))
+    table = np.zeros((pieces, len(direction) * types * (types + 1), COEFFICIENTS))
     nodes = np.cos(np.pi * (np.arange(COEFFICIENTS) + 0.5) / COEFFICIENTS)
     to_powers = np.linalg.inv(np.vander(nodes, increasing=True))
     thrust = low + width * (np.arange(pieces)[:, None] + 0.5 * (1.0 + nodes))
-    if tabulated:
+    if len(direction):
         kernels["fit"](farm.data, turbines, far, aside, turbulence[direction], thrust, to_powers, table)
     first = np.searchsorted(direction, np.arange(len(wind.cosine) + 1)).astype(np.int64)
     return GridWakes(
@@ -135,8 +123,6 @@ def grid_wakes(
         first_in_row=_first_in_row(size, len(wind.cosine), direction, rows[offset]),
         most=int(np.diff(first).max()),
         step=(rows * stride + columns)[offset].astype(np.int32),
-        far=far,
-        aside=aside,
         table=table,
         lowest_thrust=low,
         per_piece=1.0 / width,
@@ -165,7 +151,7 @@ def _kernels(model: WakeModel) -> dict[str, Any]:  # noqa: C901  two loop nests 
     deficit, reach, term = model.deficit, model.reach, superposition_of(model).term
 
     @kernel()
-    def see(data, turbines, far, aside, thrust, turbulence, widest, unseen, seen):
+    def see(data, turbines, far, aside, thrust, turbulence, unseen, seen):
         types = turbines.diameter.size
         for d in range(far.shape[0]):
             for o in range(far.shape[1]):
@@ -179,7 +165,7 @@ def _kernels(model: WakeModel) -> dict[str, Any]:  # noqa: C901  two loop nests 
                             continue
                         rise = turbines.hub_height[t] - turbines.hub_height[s]
                         total = turbines.hub_height[t] + turbines.hub_height[s]
-                        if widest or unseen < deficit(
+                        if unseen < deficit(
                             data,
                             Pair(far[d, o], aside[d, o], rise, total, diameter, rotor, thrust, turbulence[d]),
                         ):

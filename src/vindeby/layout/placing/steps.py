@@ -5,7 +5,7 @@ at each free point. Placing a turbine changes the thrust of the turbines in its 
 so on downwind; each of these passes on the difference between its new wake and its old one. Nothing else is
 touched: not the turbines upwind, not the points outside those wakes.
 
-Turbines that stand off the grid (neighbours, and all where wakes follow the turned wind) take part in the same way;
+Turbines that stand off the grid (neighbours, and all where wakes are not tabulated) take part in the same way;
 their pairs are computed, not looked up. Turbines are numbered in the order in which they come, neighbours first.
 """
 
@@ -164,8 +164,7 @@ def _undisturbed(turbines, wind, free, energy):
 @once_per_model
 def placing_kernel(model: WakeModel, tabulated: bool, locality: Locality = "uniform") -> Callable[..., None]:
     """Compile the step of a smart start for a model: one more turbine is put into the wind."""
-    pull, renew = _make_pull(model, tabulated, locality), _make_renew(model, tabulated, locality)
-    spread_on_grid = _make_spread_on_grid(model, tabulated)
+    pull, renew = _make_pull(model, locality), _make_renew(model, tabulated, locality)
     spread_off_grid = _make_spread_off_grid(model, locality)
     value_points = _make_value_points(model, locality)
 
@@ -178,7 +177,7 @@ def placing_kernel(model: WakeModel, tabulated: bool, locality: Locality = "unif
             count, thrust, turbulence = renew(data, turbines, wind, wakes, state, d, b, a)
             on_grid = state.cell[b] >= 0
             if count > 0 and on_grid:
-                spread_on_grid(data, turbines, wind, wakes, state, d, b, count)
+                spread_on_grid(turbines, wind, wakes, state, d, b, count)
             if count > 0 and off_grid > 0:
                 others = min(off_grid, a + 1) if on_grid else a + 1
                 spread_off_grid(data, turbines, wind, state, d, b, others, count, thrust, turbulence)
@@ -212,7 +211,7 @@ def _make_computed(model: WakeModel) -> Callable[..., float]:
     return computed
 
 
-def _make_pull(model: WakeModel, tabulated: bool, locality: Locality) -> Callable[..., None]:
+def _make_pull(model: WakeModel, locality: Locality) -> Callable[..., None]:
     computed, local = _make_computed(model), locality != "uniform"
     together = superposition_for(model, locality)
     scale, term = together.scale, together.term
@@ -229,12 +228,7 @@ def _make_pull(model: WakeModel, tabulated: bool, locality: Locality) -> Callabl
                 pair, own = (e * types + source) * (types + 1) + target + 1, state.own[d, b]
                 free = state.free.speed[b if local else 0]
                 for k in range(number):
-                    if tabulated:
-                        value = look_up(wakes, pair, own[THRUST, k])
-                    else:
-                        far, aside = wakes.far[e], wakes.aside[e]
-                        thrust, turbulence = own[THRUST, k], own[TURBULENCE, k]
-                        value = computed(data, turbines, far, aside, source, target, thrust, turbulence)
+                    value = look_up(wakes, pair, own[THRUST, k])
                     summed[k] += value * term(scale(own[SPEED, k], free[first + k]))
         if off_grid == 0:
             return
@@ -353,37 +347,22 @@ def _make_compute_change(model: WakeModel) -> Callable[..., float]:
     return compute_change
 
 
-def _make_spread_on_grid(model: WakeModel, tabulated: bool) -> Callable[..., None]:
-    compute_change = _make_compute_change(model)
-
-    @inlined
-    def spread_on_grid(data, turbines, wind, wakes, state, d, a, count):
-        """Pass a change, in ``count`` states, on to the points and turbines of the grid in the wake of a turbine."""
-        source, types, points = state.types[a], turbines.diameter.size, state.mark.size
-        targets, pairs, sums = state.targets, state.pairs, state.sums[d]
-        found = list_occupied(wakes, state, d, state.cell[a], 1)
-        for n in range(found):
-            there, pair = state.found[n], (state.found_at[n] * types + source) * (types + 1)
-            if there > 0:
-                targets[n], pairs[n] = there - 1, pair
-                mark_dirty(state.dirty, state.mark, there - 1, d)
-            else:
-                b = -there - 1
-                targets[n], pairs[n] = points + b, pair + 1 + state.types[b]
-                wait(wind.cosine[d], wind.sine[d], state, b)
-        change, change_at = state.change, state.change_at
-        if tabulated:
-            add_changes(wakes.table, change, change_at, count, pairs, targets, found, sums)
-            return
-        for n in range(found):
-            e, target = state.found_at[n], np.int64(pairs[n]) % (types + 1) - 1
-            for m in range(count):
-                k = change_at[m, WHICH]
-                sums[targets[n], k] += compute_change(
-                    data, turbines, wakes.far[e], wakes.aside[e], source, target, change, k
-                )
-
-    return spread_on_grid
+@inlined
+def spread_on_grid(turbines, wind, wakes, state, d, a, count):
+    """Pass a change, in ``count`` states, on to the points and turbines of the grid in the wake of a turbine."""
+    source, types, points = state.types[a], turbines.diameter.size, state.mark.size
+    targets, pairs = state.targets, state.pairs
+    found = list_occupied(wakes, state, d, state.cell[a], 1)
+    for n in range(found):
+        there, pair = state.found[n], (state.found_at[n] * types + source) * (types + 1)
+        if there > 0:
+            targets[n], pairs[n] = there - 1, pair
+            mark_dirty(state.dirty, state.mark, there - 1, d)
+        else:
+            b = -there - 1
+            targets[n], pairs[n] = points + b, pair + 1 + state.types[b]
+            wait(wind.cosine[d], wind.sine[d], state, b)
+    add_changes(wakes.table, state.change, state.change_at, count, pairs, targets, found, state.sums[d])
 
 
 def _make_spread_off_grid(model: WakeModel, locality: Locality) -> Callable[..., None]:
