@@ -1,9 +1,10 @@
-"""64 Dask workers on one machine with tiny tasks: does the coordinator keep up, how many files, what does a task cost?
+"""Many Dask workers on one machine with tasks that sleep: does the coordinator keep up, what is lost between tasks?
 
-    python benchmarks/cluster.py --workers 64 --tasks 20000
+    python benchmarks/cluster.py --workers 8 --tasks 10000 --seconds 0.1
+    python benchmarks/cluster.py --workers 8 --tasks 64 --seconds 10
 
-Eight processes host eight Dask workers each, so that it fits a small machine; every Dask worker has a process of
-vindeby's of its own for its tasks. Beside it, the same function through plain ``client.map``.
+Each process hosts up to eight Dask workers, so that it fits a small machine; every batch has a process of vindeby's of
+its own for its tasks. ``--plain``: beside it, the same function through plain ``client.map``.
 """
 
 from __future__ import annotations
@@ -28,9 +29,11 @@ from vindeby.store.disk.run_directory import RunDirectory
 
 PER_PROCESS = 8
 FUNCTION = '''
+import time
 import numpy as np
 def tiny(task):
-    """A layout on a grid: a millisecond or less."""
+    """A layout on a grid, after a while."""
+    time.sleep(task.parameters["seconds"])
     left, bottom, right, top = task.boundary.shape().bounds
     side = int(np.ceil(np.sqrt(4 * task.n_turbines)))
     x, y = np.meshgrid(np.linspace(left, right, side), np.linspace(bottom, top, side))
@@ -46,10 +49,11 @@ async def host(address: str, count: int) -> None:
     await asyncio.gather(*(worker.finished() for worker in workers))
 
 
-def campaign(seeds: int) -> vindeby.Campaign:
+def campaign(seeds: int, seconds: float) -> vindeby.Campaign:
     data = vindeby.Campaign.load("energy-island-quick").to_data()
     data["farms"], data["turbines"], data["seeds"] = data["farms"][:1], data["turbines"][:1], seeds
-    data["method"] = {"call": {"function": "tiny_function:tiny"}}
+    call = {"function": "tiny_function:tiny", "parameters": {"seconds": seconds}}
+    data["method"] = {"call": call}
     data["run"] = {"max_failures": None}
     return vindeby.Campaign.from_data(data)
 
@@ -67,8 +71,8 @@ class Files(threading.Thread):
             time.sleep(0.5)
 
 
-def measured(client: Any, tasks: int, folder: Path) -> None:
-    asked, output = campaign(tasks), folder / "out.h5"
+def measured(client: Any, asked: argparse.Namespace, folder: Path) -> None:
+    tasks, output = asked.tasks, folder / "out.h5"
     files = Files(RunDirectory(output))
     files.start()
     moments: list[tuple[float, int, float]] = []
@@ -78,7 +82,7 @@ def measured(client: Any, tasks: int, folder: Path) -> None:
 
     cpu = time.process_time()
     began = time.monotonic()
-    summary = vindeby.run(asked, output, pool=client, on_progress=watch, checks=())
+    summary = vindeby.run(campaign(tasks, asked.seconds), output, pool=client, on_progress=watch, checks=())
     files.over = True
     ended, _, last_cpu = next(moment for moment in moments if moment[1] == tasks)
     ramp = next(moment for moment in moments if moment[1] >= tasks // 10)
@@ -93,9 +97,9 @@ def measured(client: Any, tasks: int, folder: Path) -> None:
     print(
         f"  {ended - began:,.1f} s with the start of all processes, {time.monotonic() - began:,.1f} s with the merge"
     )
-    print(
-        f"  {rate:,.0f} tasks per second after the first tenth: {1e3 / rate:.2f} ms of this machine per task"
-    )
+    at_work = tasks * asked.seconds / asked.workers
+    print(f"  {rate:,.1f} tasks per second after the first tenth")
+    print(f"  {at_work / (ended - began):.0%} of the workers' time until the last result is that of tasks")
     print(
         f"  {shards:,} shards, {tasks / shards:,.1f} tasks each; at most {files.most:,} files in the run directory"
     )
@@ -108,9 +112,9 @@ def measured(client: Any, tasks: int, folder: Path) -> None:
     )
 
 
-def plain(client: Any, tasks: int) -> None:
+def plain(client: Any, tasks: int, seconds: float) -> None:
     """The same function on the same task through Dask alone, with the results brought back."""
-    asked = campaign(2)
+    asked = campaign(2, seconds)
     from vindeby.runner.methods.call import CallTask
 
     farm, turbine, task = asked.farms[0], asked.turbines[0], asked.tasks()[0]
@@ -129,15 +133,11 @@ def plain(client: Any, tasks: int) -> None:
                 min_spacing_m=1e3,
                 seed=seed,
                 site=asked.site,
-                parameters={},
+                parameters={"seconds": seconds},
             )
         )
 
     one(1)
-    began = time.monotonic()
-    for _ in range(200):
-        one(1)
-    alone = (time.monotonic() - began) / 200
     cpu, began = time.process_time(), time.monotonic()
     futures = client.map(one, range(tasks), pure=False)
     client.gather(futures)
@@ -147,17 +147,16 @@ def plain(client: Any, tasks: int) -> None:
         f"client.map of the same function: {tasks:,} tasks in {took:,.1f} s, {tasks / took:,.0f} tasks per second,"
     )
     print(
-        f"  {1e3 * took / tasks:.2f} ms of this machine per task; the function alone takes {1e3 * alone:.2f} ms"
-    )
-    print(
         f"  {1e6 * (time.process_time() - cpu) / tasks:,.0f} µs of the process of client and scheduler per task"
     )
 
 
 def main() -> None:
     given = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    given.add_argument("--workers", type=int, default=64)
-    given.add_argument("--tasks", type=int, default=20_000)
+    given.add_argument("--workers", type=int, default=8)
+    given.add_argument("--tasks", type=int, default=10_000)
+    given.add_argument("--seconds", type=float, default=0.1)
+    given.add_argument("--plain", action="store_true")
     given.add_argument("--host", nargs=2)
     asked = given.parse_args()
     if asked.host:
@@ -177,8 +176,9 @@ def main() -> None:
             hosts = [subprocess.Popen([*words, str(count)]) for count in counts]
             try:
                 client.wait_for_workers(asked.workers)
-                measured(client, asked.tasks, folder)
-                plain(client, asked.tasks)
+                measured(client, asked, folder)
+                if asked.plain:
+                    plain(client, asked.tasks, asked.seconds)
             finally:
                 for process in hosts:
                     process.kill()

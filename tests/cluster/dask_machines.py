@@ -33,7 +33,7 @@ class Machines:
         self.file.unlink(missing_ok=True)
         words = ["distributed.cli.dask_scheduler", "--host", host, "--port", "0", "--no-dashboard"]
         self._start("scheduler", [*words, "--scheduler-file", str(self.file)])
-        wait_until(self.file.exists)
+        wait_until(lambda: self.file.exists() and self.file.read_text().rstrip().endswith("}"))
 
     def start_worker(
         self, name: str, *before: str, host: str | None = None, options: tuple[str, ...] = ("--no-nanny",)

@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import threading
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,14 +14,14 @@ import pytest
 
 from tests.cluster.dask_machines import machines, wait_until
 from tests.cluster.undisturbed import undisturbed
-from tests.contracts.test_pools import steered
+from tests.contracts.test_pools import setup_for, steered
 from tests.kernel import is_refusal, skip_for, skip_without_namespaces
 from tests.runner.campaigns import ROOT, equal, marked_processes, results
 from vindeby.campaign import Campaign
 from vindeby.errors import TaskError
-from vindeby.runner import Summary, run, running
-from vindeby.runner.cluster import dask_link
-from vindeby.runner.task_executor import Setup
+from vindeby.runner import Summary, run
+from vindeby.runner.cluster import dask_pool
+from vindeby.runner.protocol import PoolLost
 from vindeby.store.disk.events import EventTail
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.read.database import Database
@@ -63,8 +62,7 @@ class InBackground:
 
 @pytest.fixture(autouse=True)
 def _look_often(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dask_link, "_WATCH_S", 0.2)
-    monkeypatch.setattr(dask_link, "_LOOK_S", 0.4)
+    monkeypatch.setattr(dask_pool, "_WATCH_S", 0.2)
 
 
 def events(output: Path, name: str) -> list[dict[str, Any]]:
@@ -100,15 +98,7 @@ def test_a_machine_is_killed_another_comes_and_the_client_stays_open(tmp_path: P
     assert equal(results(output), undisturbed(tmp_path, campaign))
 
 
-def _ends_soon_without_news(monkeypatch: pytest.MonkeyPatch, limit_s: float) -> None:
-    """Agents end their processes when they have heard nothing of their coordinator for so long."""
-    monkeypatch.setattr(running, "Setup", partial(Setup, coordinator_limit_s=limit_s))
-
-
-def test_the_scheduler_is_killed_and_the_same_command_goes_on_with_another(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    _ends_soon_without_news(monkeypatch, 8.0)
+def test_the_scheduler_is_killed_and_the_same_command_goes_on_with_another(tmp_path: Path) -> None:
     data = campaign_of(tmp_path, waits=[5]).to_data()
     data["run"]["wait_for_workers_s"] = 10.0
     campaign, output = Campaign.from_data(data), tmp_path / "out.h5"
@@ -119,6 +109,7 @@ def test_the_scheduler_is_killed_and_the_same_command_goes_on_with_another(
         wait_until(lambda: (tmp_path / "began-5").exists())
         before = published(output)
         cluster.kill("scheduler")
+        wait_until(lambda: any("it is waited for, for up to 10 s" in said for said in going.messages), 30.0)
         going.wait()
         assert isinstance(going.error, TaskError)
         assert "rerun the same command to resume" in str(going.error)
@@ -230,9 +221,9 @@ def test_other_versions_on_the_workers_are_refused_and_both_are_named(
 ) -> None:
     from vindeby.errors import InputError
 
-    ours = dask_link.here()
+    ours = dask_pool.here()
     ours["packages"]["numba"] = "0.0.1"
-    monkeypatch.setattr(dask_link, "here", lambda: ours)
+    monkeypatch.setattr(dask_pool, "here", lambda: ours)
     with (
         distributed.LocalCluster(n_workers=1, processes=False, dashboard_address=":0") as cluster,
         distributed.Client(cluster, set_as_default=False) as client,
@@ -240,3 +231,81 @@ def test_other_versions_on_the_workers_are_refused_and_both_are_named(
     ):
         run(campaign_of(tmp_path), tmp_path / "out.h5", pool=client)
     assert not RunDirectory(tmp_path / "out.h5").shard_paths()
+
+
+OTHER_NUMBA = """
+from distributed import versions
+
+known = versions.version
+versions.version = lambda package: "0.0.1" if package == "numba" else known(package)
+"""
+
+
+def test_a_worker_with_other_versions_is_left_out_and_the_others_go_on(tmp_path: Path) -> None:
+    campaign, output = campaign_of(tmp_path, waits=[5]), tmp_path / "out.h5"
+    (tmp_path / "other.py").write_text(OTHER_NUMBA)
+    with machines(tmp_path / "dask", "good") as cluster:
+        going = InBackground(campaign, output, cluster.address)
+        wait_until((tmp_path / "began-5").exists)
+        cluster.start_worker("bad", options=("--no-nanny", "--preload", str(tmp_path / "other.py")))
+        wait_until(lambda: events(output, "node refused"))
+        (tmp_path / "gate").touch()
+        going.wait()
+        assert going.error is None
+        assert any("Numba is 0.0.1 there and" in said and "it is not used" in said for said in going.messages)
+        assert len(events(output, "node joined")) == 1
+    assert equal(results(output), undisturbed(tmp_path, campaign))
+
+
+def test_versions_are_compared_by_name() -> None:
+    ours = {"packages": {"python": "3.11.7.final.0", "numpy": "2.1.0", "numba": "0.60.0", "vindeby": "0.1.0"}}
+    theirs = {"packages": {**ours["packages"], "numpy": "1.26.4", "numba": None}}
+    assert dask_pool.mismatch("tcp://a", ours, ours) == ""
+    told = dask_pool.mismatch("tcp://a", theirs, ours)
+    assert "NumPy is 1.26.4 there and 2.1.0 here; Numba is not installed there and 0.60.0 here" in told
+
+
+def test_tasks_of_a_batch_that_dask_gives_up_are_tried_alone_and_only_the_cause_is_set_aside(
+    tmp_path: Path,
+) -> None:
+    campaign, output = campaign_of(tmp_path, ends_machine=[9]), tmp_path / "out.h5"
+    with machines(tmp_path / "dask") as cluster:
+        cluster.kill("scheduler")
+        cluster.environment["DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES"] = "0"
+        cluster.start_scheduler()
+        cluster.start_worker("one", options=("--nanny", "--death-timeout", "100"))
+        going = InBackground(campaign, output, cluster.address)
+        going.wait()
+    assert going.error is None
+    assert going.summary is not None
+    assert (going.summary.done, list(going.summary.failed)) == (11, ["farm0_t0_s9"])
+    assert "1 Dask worker in a row were lost with its batch" in going.summary.failed["farm0_t0_s9"].reason
+    others = undisturbed(tmp_path, campaign_of(tmp_path))
+    del others["farm0_t0_s9"]
+    assert {key: record.arrays["layout"].tobytes() for key, record in results(output).items()} == {
+        key: record.arrays["layout"].tobytes() for key, record in others.items()
+    }
+
+
+@pytest.mark.parametrize(
+    ("no_jobs", "said"),
+    [
+        (None, "there are no Dask workers that can be used, for 0 s; see to it that the Dask cluster runs"),
+        (lambda: "SLURM will not start job 7", "SLURM will not start job 7"),
+        (lambda: "", ""),
+    ],
+    ids=["patience ends", "no jobs will come", "jobs are in the queue"],
+)
+def test_without_workers_a_run_ends_unless_jobs_may_bring_some(
+    no_jobs: Any, said: str, tmp_path: Path
+) -> None:
+    campaign, directory = campaign_of(tmp_path), RunDirectory(tmp_path / "out.h5").create()
+    with (
+        distributed.LocalCluster(n_workers=0, processes=False, dashboard_address=":0") as cluster,
+        distributed.Client(cluster, set_as_default=False) as client,
+    ):
+        setup = setup_for(campaign, directory, "nobody")
+        pool = dask_pool.DaskPool(setup, client, patience_s=0.0, no_jobs_reason=no_jobs)
+        heard = [event for _ in range(10) for event in pool.wait(0.1)]
+        pool.close()
+    assert heard == ([PoolLost(said)] if said else [])

@@ -18,7 +18,7 @@ from tests.runner.campaigns import ROOT, equal, marked_processes, results
 from vindeby.campaign.sections.run_options import SlurmOptions
 from vindeby.errors import ArgumentError, TaskError
 from vindeby.runner import run
-from vindeby.runner.cluster import dask_link, slurm_jobs
+from vindeby.runner.cluster import dask_pool, slurm_jobs
 
 distributed = pytest.importorskip("distributed")
 pytest.importorskip("dask_jobqueue")
@@ -43,8 +43,7 @@ def _slurm_in_environment(slurm: Slurm) -> Iterator[None]:
 @pytest.fixture(autouse=True)
 def _look_often(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(slurm_jobs, "_LOOK_S", 0.5)
-    monkeypatch.setattr(dask_link, "_WATCH_S", 0.2)
-    monkeypatch.setattr(dask_link, "_LOOK_S", 0.4)
+    monkeypatch.setattr(dask_pool, "_WATCH_S", 0.2)
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,8 @@ from tests.cluster.dask_machines import machines, wait_until
 from tests.cluster.test_dask_losses import InBackground, campaign_of, events
 from tests.cluster.undisturbed import undisturbed
 from tests.runner.campaigns import equal, results
-from vindeby.runner.cluster import dask_link
+from vindeby.errors import TaskError
+from vindeby.runner.cluster import dask_pool
 
 pytest.importorskip("distributed")
 pytestmark = [
@@ -23,8 +24,8 @@ import os, threading, time
 from distributed import Worker
 
 def die():
-    from vindeby.runner.cluster import agent
-    while not agent._agents:
+    from vindeby.runner.cluster import batch
+    while not batch._hosts:
         time.sleep(0.01)
     os._exit(1)
 
@@ -37,7 +38,7 @@ def dask_setup(worker):
 def test_a_worker_that_dies_as_soon_as_it_is_used_is_given_up_and_another_does_the_tasks(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(dask_link, "_WATCH_S", 0.1)
+    monkeypatch.setattr(dask_pool, "_WATCH_S", 0.1)
     (tmp_path / "dies.py").write_text(DIES)
     campaign, output = campaign_of(tmp_path, waits=[1, 2, 3, 4, 5]), tmp_path / "out.h5"
     with machines(tmp_path / "dask", "good") as cluster:
@@ -55,3 +56,19 @@ def test_a_worker_that_dies_as_soon_as_it_is_used_is_given_up_and_another_does_t
     assert len(events(output, "node lost")) == 3
     assert any("3 times in a row without finishing a task" in message for message in going.messages)
     assert equal(results(output), undisturbed(tmp_path, campaign))
+
+
+def test_a_run_ends_when_its_only_worker_is_lost_again_and_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dask_pool, "_WATCH_S", 0.1)
+    monkeypatch.setattr(dask_pool, "LOSSES_ALONE", 2)
+    (tmp_path / "dies.py").write_text(DIES)
+    with machines(tmp_path / "dask") as cluster:
+        cluster.start_worker(
+            "bad", options=("--nanny", "--preload", str(tmp_path / "dies.py"), "--death-timeout", "100")
+        )
+        going = InBackground(campaign_of(tmp_path), tmp_path / "out.h5", cluster.address)
+        going.wait()
+    assert isinstance(going.error, TaskError)
+    assert "2 times in a row without finishing a task" in str(going.error)

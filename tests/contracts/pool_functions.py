@@ -38,6 +38,10 @@ def _publish_and_die(self: ShardWriter, records: Iterable[Record]) -> Receipt:
     return receipt
 
 
+def _parent(pid: int) -> int:
+    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+
+
 def steered(task: CallTask) -> dict[str, Any]:
     """Good, but for the seeds that are named."""
     given, folder = task.parameters, Path(task.parameters["folder"])
@@ -50,6 +54,11 @@ def steered(task: CallTask) -> dict[str, Any]:
     if task.seed in given.get("dies_once", ()) and not (folder / "died").exists():
         (folder / "died").touch()
         die()
+    if task.seed in given.get("ends_machine", ()):
+        os.kill(
+            _parent(_parent(os.getpid())), signal.SIGKILL
+        )  # what the process that started this one belongs to
+        time.sleep(60.0)
     if task.seed in given.get("dies_unreported", ()):
         _dies_unreported.add(task.key)
         ShardWriter.publish = _publish_and_die  # type: ignore[method-assign]

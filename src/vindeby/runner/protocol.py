@@ -299,11 +299,13 @@ class Work:
     """Tasks for a worker, each with its number, in this order.
 
     ``retry``: a task that failed before, for a worker that has run no other; it waits until no task is computed by
-    another worker of its machine, and may then use ``Setup.memory_limit_alone``.
+    another worker of its machine, and may then use ``Setup.memory_limit_alone``. ``last``: the worker publishes
+    and goes when these are done.
     """
 
     tasks: tuple[tuple[int, Task], ...]
     retry: bool = False
+    last: bool = False
 
 
 class Inbox:
@@ -345,7 +347,7 @@ class WorkerPool(Protocol):
     """
 
     def start(self, slot: int) -> None:
-        """Begin to fill an empty slot; ``WorkerReady`` and ``WantsWork`` follow, or ``WorkerGone`` when it fails."""
+        """Fill an empty slot; ``WantsWork`` follows, or ``WorkerGone``, and ``WorkerReady`` when it has a process."""
 
     def assign(self, slot: int, work: Work) -> None:
         """Give a worker tasks, after those it has; it answers ``WantsWork`` once for each time, before it runs dry."""

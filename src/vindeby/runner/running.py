@@ -49,8 +49,8 @@ from vindeby.store.read.database import Database
 from vindeby.store.validate import Check
 from vindeby.text import part_of, plural
 
-_BATCH_ELSEWHERE_S = 2.0
-"""How long the tasks that are assigned at once should take where assigning is slower than on this machine."""
+_BATCH_ELSEWHERE_S = 20.0
+"""How long a batch on a cluster should take: Dask places it, and a fresh process runs it."""
 ON_BAD = ("abort", "skip", "rerun")
 
 

@@ -62,8 +62,6 @@ class Setup:
     """Whether results that are not possible are refused; not where the caller has checks of its own."""
     memory_limit_alone: int | None = None
     """Bytes for a worker while no other computes."""
-    coordinator_limit_s: float = 60.0
-    """On a cluster: how long processes go on without any sign of their coordinator."""
     device: Literal["cpu", "cuda"] = "cpu"
     together: int = 1
     """How many tasks of a farm and type are computed at the same time, at most, with what ``device`` computes."""

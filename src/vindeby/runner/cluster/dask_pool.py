@@ -1,25 +1,28 @@
-"""The processes of a Dask cluster behind the ``WorkerPool`` protocol.
+"""Dask workers behind the ``WorkerPool`` protocol: each assignment is one future, a batch for ``batch.run_batch``.
 
-Slots are filled from the lanes of whatever Dask workers there are; one that has none waits for one. A Dask worker that
-goes takes its lanes with it: what their processes published is found in the run directory, the rest is assigned again.
-Which task killed a process its agent knows; a Dask worker that vanishes accuses no task, until one task was running on
-several that did.
+A slot is a batch in flight, and there are as many as the Dask workers have threads. Dask places the batches, runs one
+again whose Dask worker is lost, and gives it up as ``KilledWorker`` after ``allowed-failures``; then each of its tasks
+has failed once. Batches run only on Dask workers that have joined: they have the versions of this process and were not
+lost again and again. What Dask says arrives in the event loop of its client and is handed to the thread of the pool.
 """
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
+import pickle
 import time
-from collections import Counter, deque
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
-from operator import methodcaller
+import uuid
+from collections import Counter
+from collections.abc import Callable, Coroutine, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from vindeby.errors import DataError, StorageError
-from vindeby.runner.cluster.agent import AgentReport, LaneEvent, Opened, Shard
+from vindeby.runner.cluster.batch import BatchReport, Joined, Order, join, leave, obey, run_batch
 from vindeby.runner.cluster.connect import NoJobsReason
-from vindeby.runner.cluster.dask_link import DaskLink
 from vindeby.runner.protocol import (
     DiskTrouble,
     Failed,
@@ -33,67 +36,100 @@ from vindeby.runner.protocol import (
     PoolNote,
     Seen,
     TasksDurable,
+    WantsWork,
     Work,
     WorkerGone,
+    WorkerReady,
 )
-from vindeby.runner.publisher import Unreported, shard_name
-from vindeby.runner.task_executor import Setup, shard_writer
+from vindeby.runner.publisher import shard_name
+from vindeby.runner.task_executor import Setup, one_line, shard_writer
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.format.shard import ShardFile
+from vindeby.text import plural
 
-
-@dataclass
-class DaskNode:
-    """A Dask worker on which an agent is open."""
-
-    address: str
-    opened: Opened
-    sees_run: bool
-    free: deque[int]
-    """The lanes that have no slot of the pool."""
-    places: dict[int, Place] = field(default_factory=dict)
-    """The lanes that have one."""
-    fruitful: bool = False
-    """A task was settled on it."""
-    seen: dict[int, Seen] = field(default_factory=dict)
-    looked: float = field(default_factory=time.monotonic)
-
-    def __str__(self) -> str:
-        job = f", job {self.opened.job}" if self.opened.job else ""
-        return f"{self.address} on {self.opened.node}{job}"
-
-
-@dataclass
-class Place:
-    """A slot that has a lane, and what it holds."""
-
-    slot: int
-    node: DaskNode
-    lane: int
-    unreported: Unreported = field(default_factory=Unreported)
-    ending: bool = False
-
-    @property
-    def suspect(self) -> int | None:
-        """The task that it was last seen on, if that is not reported since; else the only one that it has."""
-        seen, tasks = self.node.seen.get(self.lane), self.unreported.tasks
-        if seen is not None and seen.task in tasks:
-            return seen.task
-        return next(iter(tasks)) if len(tasks) == 1 else None
-
-
+PACKAGES = {"python": "Python", "numpy": "NumPy", "numba": "Numba", "vindeby": "vindeby"}
 LOSSES = 3
 LOSSES_ALONE = 10
 """How often a Dask worker may be lost in a row without a result before it is not used any more.
 
-Where it is the only one, it has more tries: the cause may be a task, which the plan sets aside.
+Not more often than Dask's ``allowed-failures``, so that no batch is given up because of it. Where it is the only one,
+it has more tries: the cause may be a task, which the plan sets aside.
 """
-_BLAMED_AFTER = 3
-"""Dask workers that may vanish with the same task running before the task is the suspect."""
+_WATCH_S = 1.0
+_ANSWER_S = 20.0
+_JOINING_S = 60.0
+_GATHER_S = 0.05
+"""How long an order waits for others, to be sent with them."""
+_KILL_S = 5.0
+"""How long a batch that is to be killed may take to report before it is given up."""
+
+
+def here() -> dict[str, Any]:
+    """What is installed here, in the form that Dask has for it."""
+    from distributed.versions import get_versions
+
+    versions: dict[str, Any] = get_versions(packages=[*PACKAGES])
+    return versions
+
+
+def mismatch(address: str, there: dict[str, Any], ours: dict[str, Any]) -> str:
+    """Name what differs between a Dask worker and here, with both versions; empty when nothing does."""
+    found = []
+    for package, name in PACKAGES.items():
+        theirs, mine = (_release((known.get("packages") or {}).get(package)) for known in (there, ours))
+        if theirs != mine:
+            found.append(f"{name} is {theirs} there and {mine} here")
+    told = f"the Dask worker {address} has other versions: {'; '.join(found)}; install the same versions on both, "
+    return f"{told}then rerun the same command" if found else ""
+
+
+def _release(version: str | None) -> str:
+    return (version or "not installed").removesuffix(".final.0")
+
+
+@dataclass
+class _Node:
+    """A Dask worker that has joined."""
+
+    address: str
+    joined: Joined
+    fruitful: bool = False
+    """A batch was run on it."""
+
+    def __str__(self) -> str:
+        job = f", job {self.joined.job}" if self.joined.job else ""
+        return f"{self.address} on {self.joined.node}{job}"
+
+
+@dataclass
+class _Batch:
+    """Tasks of a slot."""
+
+    slot: int
+    work: Work
+    future: Any = None
+    """None as long as no Dask worker can have it."""
+    only_on: frozenset[str] = frozenset()
+    """The Dask workers that may run it, where not all may."""
+    seen: Seen | None = None
+    seen_at: float = 0.0
+    job: str = ""
+    is_ending: bool = False
+    over_at: float = float("inf")
+    """When it is given up, since it was to be killed."""
+
+    def ran(self) -> str:
+        """Return how long its task had run when its Dask worker vanished, as the job may be too short for it."""
+        if self.seen is None or self.seen.task is None:
+            return ""
+        hint = "; if that is about the time of the job, raise --time" if self.job else ""
+        return (
+            f", {self.seen.seconds + time.monotonic() - self.seen_at:,.0f} s after it began this task{hint}"
+        )
 
 
 class DaskPool:
-    """Processes on Dask workers, through a ``distributed.Client``."""
+    """Batches on Dask workers, through a ``distributed.Client``."""
 
     def __init__(
         self,
@@ -105,279 +141,361 @@ class DaskPool:
         no_jobs_reason: NoJobsReason | None = None,
         say: Callable[[str], None] = lambda _: None,
     ) -> None:
-        self._run, self._most, self._say = RunDirectory(Path(setup.output)), most, say
+        self._setup, self._client, self._most, self._say = setup, client, most, say
         self._patience_s, self._no_jobs_reason = patience_s, no_jobs_reason
-        self._inbox = Inbox()
-        self._link = DaskLink(client, setup, self, self._inbox)
-        self._shards = shard_writer(setup)
-        self._nodes: dict[str, DaskNode] = {}
+        self._inbox, self._token = Inbox(), uuid.uuid4().hex
+        self._slots: dict[int, _Batch | None] = {}
+        self._orders: dict[str, Order] = {}
+        """By key of a batch, about to be sent; only the event loop touches them."""
+        self._seconds: float | None = None
+        """How long a task took lately, with its share of what a batch needs besides."""
+        self._nodes: dict[str, _Node] = {}
         self._known: set[str] = set()
-        """Addresses of Dask workers that are being opened, are open, or were refused."""
-        self._opening: set[str] = set()
-        self._mismatched: dict[str, str] = {}
-        """By address, what differs on Dask workers with other versions, until it is decided what that means."""
-        self._places: dict[int, Place] = {}
-        self._waiting: deque[int] = deque()
-        self._vanished: Counter[int] = Counter()
+        """Addresses of Dask workers that are joining, have joined, or are refused."""
+        self._refused: dict[str, str] = {}
+        """Of these, the ones that are not used, with what differs on those with other versions."""
         self._losses: Counter[str] = Counter()
         """How often each Dask worker, by what stays the same when it is restarted, was lost without a result."""
-        self._given_up: set[str] = set()
-        self._alone_since = time.monotonic()
-        self._lost = False
-        self._room = 0
+        self._alone_since, self._silence, self._lost = time.monotonic(), "", False
+        self._loop: asyncio.AbstractEventLoop = client.loop.asyncio_loop
+        self._coroutines: set[asyncio.Task[None]] = set()
+        self._probe = RunDirectory(Path(setup.output)).path / f".probe-{self._token}"
+        self._probe.write_text(self._token, encoding="utf-8")
+        self._soon(self._watch())
 
     def start(self, slot: int) -> None:
-        """Fill a slot with the next lane that is free."""
-        self._waiting.append(slot)
-        self._fill()
+        """Let a slot ask for the tasks of a batch."""
+        self._slots[slot] = None
+        self._inbox.events.append(WantsWork(slot, self._seconds))
 
     def assign(self, slot: int, work: Work) -> None:
-        """Send tasks to the process of a slot."""
-        if (place := self._places.get(slot)) is not None:
-            place.unreported.assign(work)
-            self._order(place, "assign", work)
+        """Submit a batch as soon as there is a Dask worker for it."""
+        if slot in self._slots:
+            batch = self._slots[slot] = _Batch(slot, work)
+            self._submit(batch)
 
     def end(self, slot: int, *, now: bool = False) -> None:
-        """Let a process publish and go."""
-        if slot in self._waiting:
-            self._waiting.remove(slot)
-            self._inbox.events.append(
-                WorkerGone(slot, None, Failure(Kind.KILLED, "never started"), by_itself=True)
-            )
-        elif (place := self._places.get(slot)) is not None:
-            place.ending = True
-            self._order(place, "end", now=now)
+        """Let a batch finish its task and publish."""
+        self._order(slot, Order.END_NOW if now else Order.END)
 
     def kill(self, slot: int) -> None:
-        """Kill a process."""
-        if slot in self._waiting:
-            self.end(slot)
-        elif (place := self._places.get(slot)) is not None:
-            self._order(place, "kill")
+        """Kill the process of a batch; one that does not answer is given up."""
+        self._order(slot, Order.KILL)
+        if batch := self._slots.get(slot):
+            batch.over_at = time.monotonic() + _KILL_S
 
     def wait(self, timeout_s: float) -> list[PoolEvent]:
         """Hear what Dask said."""
+        for batch in self._batches():
+            if time.monotonic() > batch.over_at:
+                self._gone(batch.slot, "its Dask worker does not answer")
         return self._inbox.wait(timeout_s)
 
     def observe(self) -> list[Seen]:
-        """What the agents last said, with the time since then."""
+        """What the batches last said, with the time since then."""
         seen = []
-        for place in self._places.values():
-            if (known := place.node.seen.get(place.lane)) is not None:
-                age = time.monotonic() - place.node.looked
-                seconds, silent_s = known.seconds + age, known.silent_s + age
-                if known.task not in place.unreported.tasks:  # it has none, or that is settled since
-                    known, seconds = replace(known, task=None, progress=None), 0.0
-                seen.append(replace(known, worker=place.slot, seconds=seconds, silent_s=silent_s))
+        for batch in self._batches():
+            if (last := batch.seen) is not None:
+                age = time.monotonic() - batch.seen_at
+                seconds = last.seconds + age if last.task is not None else 0.0
+                seen.append(replace(last, worker=batch.slot, seconds=seconds, silent_s=last.silent_s + age))
         return seen
 
     def close(self) -> None:
-        """End the agents; whose cluster it is decides whether that ends too."""
-        self._link.close()
-        self._places.clear()
-        self._nodes.clear()
+        """End all batches; whose cluster it is decides whether that ends too."""
+        done = asyncio.run_coroutine_threadsafe(self._end(), self._loop)
+        with contextlib.suppress(Exception):
+            done.result(_ANSWER_S)
+        self._probe.unlink(missing_ok=True)
 
-    def present(self, threads: dict[str, int]) -> None:
-        """Open Dask workers that came, and give up those that went."""
-        for address in self._known - threads.keys():
-            self._mismatched.pop(address, None)
-            self._opening.discard(address)
-            self._node_vanished(address)
-        for address in threads.keys() - self._known:
-            self._opening.add(address)
-            self._link.open(address)
-        self._known = set(threads)
-        self._decide_mismatched()
-        self._check_patience("there are no Dask workers that can be used", bool(self._nodes))
+    def _batches(self) -> list[_Batch]:
+        return [batch for batch in self._slots.values() if batch is not None]
 
-    def silent(self, reason: str, *, final: bool = False) -> None:
-        """The scheduler gave no answer."""
-        if final:
-            self._give_up(reason)
-        else:
-            self._check_patience(reason, present=False)
+    def _order(self, slot: int, order: Order) -> None:
+        if (batch := self._slots.get(slot)) is not None and batch.future is not None:
+            batch.is_ending = True
+            self._soon(self._send(batch.future.key, order))
+        elif slot in self._slots:
+            self._gone(slot, "never started", by_itself=True)
 
-    def _check_patience(self, reason: str, present: bool) -> None:
-        now = time.monotonic()
-        if present:
-            self._alone_since = now
-        elif self._no_jobs_reason is not None:  # as long as jobs are in the queue, workers may come
-            if why := self._no_jobs_reason():
-                self._give_up(why, remedy="")
-        elif now - self._alone_since > self._patience_s:
-            self._give_up(f"{reason}, for {self._patience_s:.0f} s")
-
-    def _give_up(self, reason: str, remedy: str = "; see to it that the Dask cluster runs") -> None:
-        if not self._lost:
-            self._lost = True
-            for address in list(self._nodes):
-                self._node_lost(address)
-            self._inbox.events.append(PoolLost(f"{reason}{remedy}"))
-
-    def opened(self, address: str, opened: Opened, *, sees_run: bool) -> None:
-        """Use a Dask worker on which an agent is there."""
-        if address not in self._known:
-            return  # it went meanwhile
-        self._opening.discard(address)
-        if opened.identity in self._given_up:
-            self._link.refuse(address)
-            self._decide_mismatched()
+    def _submit(self, batch: _Batch) -> None:
+        batch.future = None
+        if not self._nodes or self._silence:
             return
-        node = DaskNode(address, opened, sees_run, deque(range(opened.lanes)))
-        self._nodes[address] = node
-        self._alone_since = time.monotonic()
-        joined = {"node": opened.node, "job": opened.job, "workers": opened.lanes, "publishes": sees_run}
-        self._inbox.events.append(PoolNote("node joined", {"address": address, **joined}))
-        if not node.sees_run:
-            self._say(
-                f"the Dask worker {node} cannot reach {self._run.path}; its results come back to this process, "
-                "which publishes them"
+        batch.only_on = frozenset() if self._known == self._nodes.keys() else frozenset(self._nodes)
+        cell = batch.work.tasks[0][1].key.partition("_s")[0]  # what Dask's dashboard groups by
+        arguments = self._setup.output, self._token, batch.work
+        key, where = f"{cell}-{uuid.uuid4().hex}", list(batch.only_on) or None
+        try:
+            batch.future = self._client.submit(run_batch, *arguments, key=key, pure=False, workers=where)
+        except Exception as error:  # noqa: BLE001 - whatever Dask raises, the client cannot be used now
+            self._gone(batch.slot, f"Dask does not take a batch: {one_line(error)}")
+        else:
+            self._soon(self._follow(batch, batch.future))
+
+    def _gone(self, slot: int, reason: str, *, by_itself: bool = False) -> None:
+        """Empty a slot, whatever it is at."""
+        batch = self._slots.pop(slot)
+        if batch is not None and batch.future is not None:
+            self._soon(self._client.cancel([batch.future], asynchronous=True))
+        self._inbox.events.append(WorkerGone(slot, None, Failure(Kind.KILLED, reason), by_itself))
+
+    def _came(self, batch: _Batch, report: BatchReport) -> None:
+        """Pass on what came of a batch."""
+        if self._slots.get(batch.slot) is not batch:
+            return  # it was given up
+        if not report.events:  # it joins, or joins again after it had no batch for a while
+            self._nodes.pop(report.address, None)
+            self._known.discard(report.address)
+            self._gone(
+                batch.slot, f"the Dask worker {report.address} takes no part in the run", by_itself=True
             )
-        room = sum(one.opened.lanes for one in self._nodes.values())
-        room = room if self._most is None else min(room, self._most)
-        if room > self._room:
-            self._room = room
-            self._inbox.events.append(MoreSlots(room))
-        self._decide_mismatched()
-        self._fill()
-
-    def refused(self, address: str, reason: str, *, mismatch: bool = False) -> None:
-        """Do without a Dask worker that has other versions; try any other again."""
-        if address not in self._known:
             return
-        self._opening.discard(address)
-        self._inbox.events.append(PoolNote("node refused", {"address": address, "reason": reason}))
-        if mismatch:
-            self._mismatched[address] = reason
+        if (node := self._nodes.get(report.address)) is not None:
+            node.fruitful = True
+        left = {number for number, _ in batch.work.tasks}
+        *events, gone = report.events
+        for event in [*events, *(self._publish(batch, shard) for shard in report.shards)]:
+            self._pass_on(batch, event)
+            settled = event.tasks if isinstance(event, TasksDurable) else ()
+            left -= {event.task} if isinstance(event, Failed) else {*settled}
+        self._seconds = report.seconds / max(1, len(batch.work.tasks) - len(left))
+        if left or batch.is_ending:
+            del self._slots[batch.slot]
+            self._pass_on(batch, gone)
         else:
-            self._known.discard(address)  # it is tried again
-        self._decide_mismatched()
+            self.start(batch.slot)
 
-    def _decide_mismatched(self) -> None:
-        """End the run over other versions if no Dask worker can be used and all of them have answered."""
-        if self._nodes:
-            for reason in self._mismatched.values():
-                self._say(f"{reason}; it is not used")
-        elif self._opening:
-            return  # they may still answer
-        elif self._mismatched:
-            self._inbox.events.append(MethodUnusable("\n".join(self._mismatched.values())))
-        self._mismatched.clear()
+    def _pass_on(self, batch: _Batch, event: PoolEvent) -> None:
+        if not isinstance(event, MethodUnusable | MoreSlots | PoolLost | PoolNote):
+            event = replace(event, worker=batch.slot)
+        self._inbox.events.append(event)
 
-    def _fill(self) -> None:
-        while self._waiting and not self._lost:
-            node = max(self._nodes.values(), key=lambda one: len(one.free), default=None)
-            if node is None or not node.free:
-                return
-            slot, lane = self._waiting.popleft(), node.free.popleft()
-            place = self._places[slot] = node.places[lane] = Place(slot, node, lane)
-            self._order(place, "start")
-
-    def _order(self, place: Place, method: str, *arguments: Any, **more: Any) -> None:
-        self._link.order(place.node.address, methodcaller(method, place.lane, *arguments, **more))
-
-    def reported(self, address: str, events: Sequence[LaneEvent], report: AgentReport) -> None:
-        """Pass on what an agent says."""
-        node = self._nodes.get(address)
-        if node is None:
-            return
-        for event in events:
-            self._event(node, event)
-        if report.agent_gone:  # it ended by itself, for want of news; a new one is opened in the next turn
-            self._known.discard(address)
-            self._node_lost(address)
-        else:
-            node.seen = {seen.worker: seen for seen in report.seen}
-            node.looked = time.monotonic()
-
-    def _event(self, node: DaskNode, event: LaneEvent) -> None:
-        if isinstance(event, MethodUnusable | MoreSlots | PoolLost | PoolNote):
-            self._inbox.events.append(event)
-            return
-        place = node.places[event.worker]
-        if isinstance(event, Shard):
-            event = self._publish(place, event)
-        if not isinstance(event, PoolNote):
-            place.unreported.hear(event)
-        node.fruitful |= isinstance(event, TasksDurable | Failed)
-        if isinstance(event, WorkerGone):
-            self._free(place)
-        self._inbox.events.append(event if isinstance(event, PoolNote) else replace(event, worker=place.slot))
-
-    def _publish(self, place: Place, shard: Shard) -> TasksDurable | DiskTrouble | PoolNote:
+    def _publish(self, batch: _Batch, shard: bytes) -> PoolEvent:
         """Publish results that a worker could not publish, unless they were damaged on the way."""
         try:
-            segments = ShardFile(Path(str(place.node)), shard.data).segments()
+            segments = ShardFile(Path("a returned shard"), shard).segments()
             records = [record for segment in segments for record in segment.records()]
-            name = shard_name(self._shards.publish(records).path)
+            name = shard_name(shard_writer(self._setup).publish(records).path)
         except DataError as error:
             return PoolNote("returned results are damaged", {"reason": str(error)})
         except StorageError as error:
-            return DiskTrouble(place.lane, str(error))
-        return TasksDurable(place.lane, shard.tasks, name, shard.seconds)
+            return DiskTrouble(batch.slot, str(error))
+        keys = {record.key for record in records}
+        tasks = tuple(number for number, task in batch.work.tasks if task.key in keys)
+        return TasksDurable(batch.slot, tasks, name)
 
-    def _free(self, place: Place) -> None:
-        del self._places[place.slot], place.node.places[place.lane]
-        place.node.seen.pop(place.lane, None)
-        if place.node.address in self._nodes:
-            place.node.free.append(place.lane)
+    def _failed(self, batch: _Batch, error: Any) -> None:
+        """Dask could not run a batch; where its Dask workers were lost again and again, each of its tasks failed."""
+        from distributed import KilledWorker
 
-    def _node_vanished(self, address: str) -> None:
+        if self._slots.get(batch.slot) is not batch:
+            return
+        if not isinstance(error, KilledWorker):
+            self._gone(batch.slot, f"Dask could not run the batch: {one_line(error)}")
+            return
+        lost, last = plural(error.allowed_failures + 1, "Dask worker"), error.last_worker.address
+        failure = Failure(
+            Kind.KILLED, f"{lost} in a row were lost with its batch, the last {last}{batch.ran()}"
+        )
+        for number, _ in batch.work.tasks:
+            self._inbox.events.append(Failed(batch.slot, number, failure))
+        self.start(batch.slot)
+        if batch.is_ending:
+            self._gone(batch.slot, "asked to end", by_itself=True)
+
+    def _shown(self, key: str, event: PoolEvent | Seen) -> None:
+        """Take what a batch shows while it runs."""
+        for batch in self._batches():
+            if batch.future is not None and batch.future.key == key:
+                if isinstance(event, Seen):
+                    batch.seen, batch.seen_at = event, time.monotonic()
+                else:
+                    batch.job = event.job if isinstance(event, WorkerReady) else batch.job
+                    self._pass_on(batch, event)
+
+    def _present(self, addresses: set[str]) -> None:
+        """Let Dask workers join that came, and do without those that went."""
+        if self._silence:
+            self._silence = ""
+            self._say("the Dask scheduler answers again")
+        self._refused = {address: why for address, why in self._refused.items() if address in addresses}
+        for node in [node for node in self._nodes.values() if node.address not in addresses]:
+            self._node_lost(node)
+        for address in addresses - self._known:
+            self._soon(self._join(address))
+        self._known = addresses
+        for batch in self._batches():
+            if batch.only_on and not batch.only_on & addresses:  # Dask would wait for them
+                self._gone(batch.slot, f"the Dask workers that could run it are gone{batch.ran()}")
+            elif batch.future is None:
+                self._submit(batch)
+        differences = [why for why in self._refused.values() if why]
+        if differences and self._known == self._refused.keys():
+            self._inbox.events.append(MethodUnusable("\n".join(differences)))
+        self._check_patience("there are no Dask workers that can be used", present=bool(self._nodes))
+
+    def _silent(self, reason: str, *, final: bool = False) -> None:
+        """Note that the scheduler gave no answer."""
+        if not self._silence and not final:
+            self._say(f"{reason}; it is waited for, for up to {self._patience_s:.0f} s")
+        self._silence = reason
+        if final:
+            self._give_up(f"{reason}; see to it that the Dask cluster runs")
+        else:
+            self._check_patience(reason, present=False)
+
+    def _check_patience(self, reason: str, *, present: bool) -> None:
+        alone_s = time.monotonic() - self._alone_since
+        if present:
+            self._alone_since = time.monotonic()
+        elif self._no_jobs_reason is not None:  # as long as jobs are in the queue, workers may come
+            if why := self._no_jobs_reason():
+                self._give_up(why)
+        elif alone_s > self._patience_s:
+            self._give_up(f"{reason}, for {self._patience_s:.0f} s; see to it that the Dask cluster runs")
+
+    def _give_up(self, reason: str) -> None:
+        if not self._lost:
+            self._lost = True
+            for slot in list(self._slots):
+                self._gone(slot, reason)
+            self._inbox.events.append(PoolLost(reason))
+
+    def _joined(self, address: str, joined: Joined) -> None:
+        """Use a Dask worker that has joined."""
+        if address not in self._known:
+            return  # it went meanwhile
+        if self._nodes and self._losses[joined.identity] >= LOSSES:
+            self._refused[address] = ""
+            return
+        node = self._nodes[address] = _Node(address, joined)
+        self._note("node joined", node, publishes=joined.sees_run)
+        if not joined.sees_run:
+            where = self._probe.parent
+            self._say(
+                f"the Dask worker {node} cannot reach {where}; its results come back and are published here"
+            )
+        room = sum(one.joined.threads for one in self._nodes.values())
+        self._inbox.events.append(MoreSlots(room if self._most is None else min(room, self._most)))
+
+    def _not_joined(self, address: str, reason: str, *, mismatch: bool) -> None:
+        """Do without a Dask worker that has other versions; let any other try again."""
+        self._inbox.events.append(PoolNote("node refused", {"address": address, "reason": reason}))
+        if mismatch:
+            self._refused[address] = reason
+            self._say(f"{reason}; it is not used")
+        else:
+            self._known.discard(address)
+
+    def _note(self, event: str, node: _Node, **more: Any) -> None:
+        joined = node.joined
+        where = {"node": joined.node, "job": joined.job, "workers": joined.threads}
+        self._inbox.events.append(PoolNote(event, {"address": node.address, **where, **more}))
+
+    def _node_lost(self, node: _Node) -> None:
         """The scheduler knows a Dask worker no more; its nanny may bring it back, but not for ever.
 
         A nanny restarts a Dask worker whatever it dies of, each time under another address; only the address of its
         nanny, or its name, tells that it is the same.
         """
-        node = self._nodes.get(address)
-        self._node_lost(address)
-        identity = "" if node is None else node.opened.identity
-        if node is None or not identity:
-            return
-        alone = all(other.opened.identity == identity for other in self._nodes.values())
+        del self._nodes[node.address]
+        self._note("node lost", node)
+        identity = node.joined.identity
         count = self._losses[identity] = 0 if node.fruitful else self._losses[identity] + 1
-        if count >= (LOSSES_ALONE if alone else LOSSES):
+        if count >= (LOSSES if self._nodes else LOSSES_ALONE):
             why = (
                 f"the Dask worker {node} was lost and came back {count} times in a row without finishing a task "
                 f"({identity}); it is not used any more, see its own log for what ends it, such as its memory limit"
             )
-            self._given_up.add(identity)
-            self._inbox.events.append(PoolNote("node given up", {"address": address, "reason": why}))
+            self._note("node given up", node, reason=why)
             self._say(why)
-            if alone:
-                self._give_up(why, remedy="")
+            if not self._nodes:
+                self._give_up(why)
 
-    def _node_lost(self, address: str) -> None:
-        node = self._nodes.pop(address, None)
-        if node is None:
-            return
-        self._link.forget(address)
-        gone = list(node.places.values())
-        self._inbox.events.append(
-            PoolNote(
-                "node lost",
-                {"address": address, "node": node.opened.node, "job": node.opened.job, "workers": len(gone)},
+    # In the event loop of the client: what comes of it is a call of one of the methods above.
+
+    def _tell(self, method: Callable[..., None], *arguments: Any, **more: Any) -> None:
+        self._inbox.post(partial(method, *arguments, **more))
+
+    def _soon(self, coroutine: Coroutine[Any, Any, Any]) -> None:
+        def begin() -> None:
+            task = self._loop.create_task(coroutine)
+            self._coroutines.add(task)
+            task.add_done_callback(self._coroutines.discard)
+
+        self._loop.call_soon_threadsafe(begin)
+
+    async def _follow(self, batch: _Batch, future: Any) -> None:
+        try:
+            report = await future
+        except BaseException as error:  # noqa: BLE001 - cancelled, too: by Dask, when the scheduler was lost
+            self._tell(self._failed, batch, error)
+        else:
+            self._tell(self._came, batch, report)
+
+    async def _watch(self) -> None:
+        def show(event: tuple[float, tuple[str, bytes]]) -> None:
+            key, shown = event[1]
+            self._tell(self._shown, key, pickle.loads(shown))  # noqa: S301 - of our own function on a Dask worker
+
+        answers = False
+        while self._client.status not in {"closed", "closing"}:
+            try:
+                threads = await asyncio.wait_for(self._client.nthreads(), _ANSWER_S)
+            except Exception as error:  # noqa: BLE001 - whatever Dask raises, it means no answer
+                answers, reason = False, one_line(error).partition("\n")[0]
+                self._tell(self._silent, f"the Dask scheduler does not answer ({reason})")
+            else:
+                if not answers:
+                    self._client.subscribe_topic(f"vindeby-{self._token}", show)
+                answers = True
+                self._tell(self._present, set(threads))
+            await asyncio.sleep(_WATCH_S)
+        self._tell(self._silent, "the connection to the Dask scheduler is closed", final=True)
+
+    async def _join(self, address: str) -> None:
+        from distributed.versions import get_versions
+
+        try:
+            there = await self._run_on(address, get_versions, packages=[*PACKAGES])
+            reason = mismatch(address, there, here())
+            joined = (
+                None
+                if reason
+                else await self._run_on(address, join, self._token, self._setup, str(self._probe))
             )
-        )
-        for place in gone:
-            self._inbox.events.append(self._gone_with(node, place))
-            self._free(place)
+        except Exception as error:  # noqa: BLE001 - a worker may go at any moment
+            self._tell(self._not_joined, address, one_line(error).partition("\n")[0], mismatch=False)
+        else:
+            if joined is None:
+                self._tell(self._not_joined, address, reason, mismatch=True)
+            else:
+                self._tell(self._joined, address, joined)
 
-    def _gone_with(self, node: DaskNode, place: Place) -> WorkerGone:
-        published = place.unreported.published(self._run) if node.sees_run else ()
-        node.fruitful |= bool(published)
-        suspect = place.suspect if place.suspect not in published else None
-        if suspect is not None:
-            self._vanished[suspect] += 1
-        blamed = suspect if suspect is not None and self._vanished[suspect] >= _BLAMED_AFTER else None
-        failure = Failure(Kind.KILLED, f"the Dask worker {node} is gone{_after(place, suspect)}")
-        return WorkerGone(place.slot, blamed, failure, place.ending, published)
+    async def _run_on(self, address: str, function: Callable[..., Any], *arguments: Any, **more: Any) -> Any:
+        answer = self._client.run(function, *arguments, **more, workers=[address])
+        return (await asyncio.wait_for(answer, _JOINING_S))[address]
 
+    async def _send(self, key: str, order: Order) -> None:
+        self._orders[key] = order
+        await asyncio.sleep(_GATHER_S)
+        if self._orders:
+            orders, self._orders = self._orders, {}
+            await self._run_everywhere(obey, orders)
 
-def _after(place: Place, task: int | None) -> str:
-    """Return how long the task had run when its Dask worker vanished, as the job may be too short for it."""
-    seen = place.node.seen.get(place.lane)
-    if task is None or seen is None or seen.task != task:
-        return ""
-    seconds = seen.seconds + time.monotonic() - place.node.looked
-    hint = "; if that is about the time of the job, raise --time" if place.node.opened.job else ""
-    return f", {seconds:,.0f} s after it began this task{hint}"
+    async def _run_everywhere(self, function: Callable[..., Any], *arguments: Mapping[str, Order]) -> None:
+        with contextlib.suppress(Exception):  # what does not hear it ends with its batch
+            answers = self._client.run(
+                function, self._setup.output, self._token, *arguments, on_error="ignore"
+            )
+            await asyncio.wait_for(answers, _ANSWER_S)
+
+    async def _end(self) -> None:
+        for task in self._coroutines - {asyncio.current_task()}:
+            task.cancel()
+        if self._client.status == "running":  # else the batches end when Dask does not want them any more
+            self._client.unsubscribe_topic(f"vindeby-{self._token}")
+            futures = [batch.future for batch in self._batches() if batch.future is not None]
+            await self._client.cancel(futures, asynchronous=True)
+            await self._run_everywhere(leave)

@@ -193,7 +193,7 @@ class Worker:
         self.change = threading.Condition()
         self.ending = False
         self._low = 0
-        self._asked = False
+        self._asked = self._has_last = False
         self._seconds: float | None = None
         self._looked = 0.0
         self._pid = os.getpid()
@@ -253,6 +253,7 @@ class Worker:
             if isinstance(message, Work):
                 self.queue.extend((number, task, message) for number, task in message.tasks)
                 self._low, self._asked = len(message.tasks) // 2, False
+                self._has_last |= message.last
             elif isinstance(message, EndWorker):
                 self.ending = True
                 self.queue.clear()
@@ -292,6 +293,9 @@ class Worker:
         """The next task, or those of its farm and type that are computed with it; empty when there will be none."""
         with self.change:
             idle = not self.queue and not self.ending
+            if idle and self._has_last:
+                self._worn = "its batch is done"
+                return []
         if idle:
             self._ask()
         with self.change:
