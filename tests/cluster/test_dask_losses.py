@@ -163,6 +163,30 @@ def test_the_coordinator_is_killed_and_the_next_one_ends_what_it_left(tmp_path: 
     assert equal(results(output), undisturbed(tmp_path, campaign))
 
 
+def test_a_stopped_run_finishes_the_task_that_is_running_and_keeps_what_its_batch_has_finished(
+    tmp_path: Path,
+) -> None:
+    campaign, output = campaign_of(tmp_path, waits=[5]), tmp_path / "out.h5"
+    (tmp_path / "campaign.yaml").write_text(campaign.dumps())
+    with machines(tmp_path / "dask", "one") as cluster:
+        words = ["run", str(tmp_path / "campaign.yaml"), "-o", str(output), "--dask", cluster.address]
+        coordinator = subprocess.Popen(
+            [sys.executable, "-m", "vindeby", *words], cwd=ROOT, stderr=subprocess.DEVNULL
+        )
+        wait_until((tmp_path / "began-5").exists)
+        coordinator.send_signal(signal.SIGINT)
+        wait_until(lambda: events(output, "asked to stop"))
+        threading.Event().wait(2.0)  # until the Dask worker has heard of it
+        (tmp_path / "gate").touch()
+        assert coordinator.wait(60.0) == 130
+        with Database(output) as database:
+            kept = set(database)
+        summary = run(campaign, output, pool=cluster.address)
+    assert kept == {f"farm0_t0_s{seed}" for seed in range(6)}
+    assert (summary.resume_state.done, summary.done) == (6, 6)
+    assert equal(results(output), undisturbed(tmp_path, campaign))
+
+
 def test_a_scheduler_that_is_silent_for_a_while_is_waited_for(tmp_path: Path) -> None:
     campaign, output = campaign_of(tmp_path, waits=[5]), tmp_path / "out.h5"
     with machines(tmp_path / "dask", "one") as cluster:
