@@ -79,8 +79,8 @@ def mismatch(address: str, there: dict[str, Any], ours: dict[str, Any]) -> str:
         theirs, mine = (_release((known.get("packages") or {}).get(package)) for known in (there, ours))
         if theirs != mine:
             found.append(f"{name} is {theirs} there and {mine} here")
-    told = f"the Dask worker {address} has other versions: {'; '.join(found)}; install the same versions on both, "
-    return f"{told}then rerun the same command" if found else ""
+    reason = f"the Dask worker {address} has other versions: {'; '.join(found)}; install the same versions on both, "
+    return f"{reason}then rerun the same command" if found else ""
 
 
 def _release(version: str | None) -> str:
