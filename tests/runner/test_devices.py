@@ -238,8 +238,8 @@ def test_every_exception_of_a_batch_is_in_the_log_with_its_task(
 def test_the_executor_says_why_its_card_failed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = one_cell(calling("good", seeds=3))
     directory = RunDirectory(tmp_path / "out.h5").create()
-    executor = TaskExecutor(Setup(asked, str(directory.output), together=4), lambda _: None)
     monkeypatch.setattr("vindeby.wake.gathering.Gathering", _Lost)
+    executor = TaskExecutor(Setup(asked, str(directory.output), together=4), lambda _: None)
     attempts = dict(executor.attempts(list(asked.tasks())))
     assert executor.lost == "RuntimeError: the driver was reset"
     assert [attempts[place].outcome.attributes["device"] for place in range(3)] == ["cpu+cuda"] * 3  # type: ignore[union-attr]

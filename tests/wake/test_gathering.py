@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -11,10 +12,20 @@ import numpy as np
 import pytest
 
 from vindeby.errors import ArgumentError
-from vindeby.layout import Auto, Boundary, Gradient, LayoutProblem, Pipeline, RandomStart, Result, Search
+from vindeby.layout import (
+    Auto,
+    Boundary,
+    Gradient,
+    LayoutProblem,
+    Method,
+    Pipeline,
+    RandomStart,
+    Result,
+    Search,
+)
 from vindeby.layout.methods.auto import Budget
-from vindeby.wake import TimeSeriesSite, Turbine, UniformSite, WindFarm
-from vindeby.wake.gathering import Gathering, gathering_of_thread
+from vindeby.wake import Neighbours, ScenarioFarm, TimeSeriesSite, Turbine, UniformSite, WindFarm
+from vindeby.wake.gathering import AtOnce, Evaluator, Gathering
 
 SEEDS = 50
 FARM = WindFarm(
@@ -28,19 +39,21 @@ FARM = WindFarm(
 
 AREA = Boundary([[(0.0, 0.0), (3000.0, 0.0), (3000.0, 3000.0), (0.0, 3000.0)]])
 PROBLEM = LayoutProblem(FARM, AREA, 5, 400.0)
+CLIMB: Method = Pipeline([RandomStart(), Gradient(max_iterations=12)])
+
+
+def search_by(evaluate: Evaluator, method: Method = CLIMB) -> Search:
+    return method.prepare(replace(PROBLEM, evaluate=evaluate))
 
 
 @pytest.fixture(scope="module")
-def search() -> Search:
-    return Pipeline([RandomStart(), Gradient(max_iterations=12)]).prepare(PROBLEM)
-
-
-@pytest.fixture(scope="module")
-def alone(search: Search) -> list[Result]:
+def alone() -> list[Result]:
+    search = search_by(AtOnce())
     return [search(seed, None) for seed in range(SEEDS)]
 
 
-def gathered(search: Search, gathering: Gathering, seeds: range) -> dict[int, Any]:
+def gathered(gathering: Gathering, seeds: range, method: Method = CLIMB) -> dict[int, Any]:
+    search = search_by(gathering, method)
     calls = [partial(search, seed, None) for seed in seeds]
     return {seeds[number]: found for number, found in gathering.run(calls)}
 
@@ -54,22 +67,18 @@ def assert_same(found: dict[int, Any], alone: list[Result]) -> None:
 
 
 @pytest.mark.parametrize("together", [1, 7, 50])
-def test_searches_find_the_same_alone_and_in_batches_of_any_size(
-    search: Search, alone: list[Result], together: int
-) -> None:
+def test_searches_find_the_same_alone_and_in_batches_of_any_size(alone: list[Result], together: int) -> None:
     found: dict[int, Any] = {}
     for first in range(0, SEEDS, together):
         gathering = Gathering("cpu")
-        found |= gathered(search, gathering, range(first, min(first + together, SEEDS)))
+        found |= gathered(gathering, range(first, min(first + together, SEEDS)))
         assert gathering.used == {"cpu"}
         assert not gathering.lost
     assert len(found) == SEEDS
     assert_same(found, alone)
 
 
-def test_layouts_of_many_searches_are_evaluated_in_one_call(
-    search: Search, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_layouts_of_many_searches_are_evaluated_in_one_call(monkeypatch: pytest.MonkeyPatch) -> None:
     sizes: list[int] = []
     batch = WindFarm.aep_and_gradient_batch
 
@@ -78,17 +87,20 @@ def test_layouts_of_many_searches_are_evaluated_in_one_call(
         return batch(farm, x, y, types)
 
     monkeypatch.setattr(WindFarm, "aep_and_gradient_batch", counted)
-    gathered(search, Gathering("cpu"), range(40))
+    gathered(Gathering("cpu"), range(40))
     assert max(sizes) >= 20
     assert sum(sizes) > 4 * len(sizes)
 
 
-def test_a_layout_that_is_refused_fails_its_own_search_only(search: Search, alone: list[Result]) -> None:
+def test_a_layout_that_is_refused_fails_its_own_search_only(alone: list[Result]) -> None:
+    gathering = Gathering("cpu")
+    search = search_by(gathering)
+
     def bad() -> Any:
-        return FARM.aep_and_gradient([0.0, np.nan], [0.0, 500.0])
+        return gathering.aep_and_gradient(FARM, np.array([0.0, np.nan]), np.array([0.0, 500.0]), 0)
 
     calls: list[Callable[[], Any]] = [bad, *(partial(search, seed, None) for seed in range(3))]
-    found = dict(Gathering("cpu").run(calls))
+    found = dict(gathering.run(calls))
     assert isinstance(found[0], ArgumentError)
     assert "x[1] is nan" in str(found[0])
     assert_same({number - 1: found[number] for number in (1, 2, 3)}, alone)
@@ -100,7 +112,7 @@ def test_auto_finds_the_same_alone_and_among_others_and_its_energies_are_evaluat
 ) -> None:
     alone = [Auto(evaluations=150).prepare(PROBLEM)(seed, None) for seed in range(6)]
     card = Card(monkeypatch)
-    found = gathered(Auto(evaluations=150).prepare(PROBLEM), Gathering("cuda"), range(6))
+    found = gathered(Gathering("cuda"), range(6), Auto(evaluations=150))
     assert_same(found, alone)
     assert max(card.sizes_of["aep_batch"]) > 3
     assert max(card.sizes_of["aep_and_gradient_batch"]) > 3
@@ -116,15 +128,16 @@ def test_a_search_spends_its_own_cpu_time_and_its_share_of_batches(monkeypatch: 
         now[0] += 30.0 if now[0] == 0.0 else 4.0
         return [0] * len(layouts)
 
+    gathering = Gathering("cpu", due=1.0)
+
     def search(cpu_s: float) -> float:
-        budget, nothing, gathering = Budget(seconds=10.0), np.zeros(1), gathering_of_thread()
-        assert gathering is not None
+        budget, nothing = Budget(seconds=10.0, clock=gathering.seconds), np.zeros(1)
         for _ in range(3):
             gathering.evaluated(FARM, (nothing, nothing, nothing), (1,), batch)
             spent.s = getattr(spent, "s", 0.0) + cpu_s
         return budget.seconds
 
-    found = dict(Gathering("cpu", due=1.0).run([partial(search, 1.0), partial(search, 0.5)]))
+    found = dict(gathering.run([partial(search, 1.0), partial(search, 0.5)]))
     assert found == {0: 3.0 + 2 * 2.0, 1: 1.5 + 2 * 2.0}
 
 
@@ -136,24 +149,26 @@ def test_no_request_is_passed_over_for_ever() -> None:
         order.append(len(layouts))
         return [0] * len(layouts)
 
+    gathering, nothing = Gathering("cpu"), np.zeros(1)
+
     def search(kind: int) -> None:
-        gathering, nothing = gathering_of_thread(), np.zeros(1)
-        assert gathering is not None
         for _ in range(30):
             gathering.evaluated(FARM, (nothing, nothing, nothing), (kind,), batch)
 
-    list(Gathering("cpu").run([partial(search, int(number == 0)) for number in range(8)]))
+    list(gathering.run([partial(search, int(number == 0)) for number in range(8)]))
     assert order[: len(order) // 2].count(1) >= 2
 
 
 def test_a_layout_that_is_refused_leaves_the_others_on_the_card(
-    search: Search, alone: list[Result], monkeypatch: pytest.MonkeyPatch
+    alone: list[Result], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def bad() -> Any:
-        return FARM.aep_and_gradient([0.0, np.nan, 1.0, 2.0, 3.0], [0.0, 500.0, 0.0, 0.0, 0.0])
-
     Card(monkeypatch)
     gathering = Gathering("cuda")
+    search = search_by(gathering)
+
+    def bad() -> Any:
+        return gathering.aep_and_gradient(FARM, np.array([0.0, np.nan, 1.0, 2.0, 3.0]), np.zeros(5), 0)
+
     calls: list[Callable[[], Any]] = [bad, *(partial(search, seed, None) for seed in range(3))]
     found = dict(gathering.run(calls))
     assert isinstance(found[0], ArgumentError)
@@ -162,10 +177,10 @@ def test_a_layout_that_is_refused_leaves_the_others_on_the_card(
 
 
 def test_a_layout_that_is_not_one_leaves_the_card_to_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
-    x, y = [0.0, 500.0, 1000.0], [0.0, 0.0, 500.0]
+    x, y = np.array([0.0, 500.0, 1000.0]), np.array([0.0, 0.0, 500.0])
     Card(monkeypatch)
     gathering = Gathering("cuda", due=1.0)
-    calls = [partial(FARM.aep_and_gradient, x, y[:count]) for count in (3, 2, 3)]
+    calls = [partial(gathering.aep_and_gradient, FARM, x, y[:count], np.zeros(3, int)) for count in (3, 2, 3)]
     found = dict(gathering.run(calls))
     assert isinstance(found[1], ArgumentError)
     assert found[0][0] == found[2][0] == FARM.aep_and_gradient(x, y)[0]
@@ -173,7 +188,7 @@ def test_a_layout_that_is_not_one_leaves_the_card_to_the_others(monkeypatch: pyt
 
 
 def test_without_enough_threads_searches_run_one_by_one(
-    search: Search, alone: list[Result], monkeypatch: pytest.MonkeyPatch
+    alone: list[Result], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     start = threading.Thread.start
     begun: list[threading.Thread] = []
@@ -186,18 +201,32 @@ def test_without_enough_threads_searches_run_one_by_one(
 
     monkeypatch.setattr(threading.Thread, "start", limited)
     gathering = Gathering("cpu")
-    found = gathered(search, gathering, range(6))
+    found = gathered(gathering, range(6))
     assert len(found) == 6
     assert_same(found, alone)
     assert gathering.used == {"cpu"}
 
 
-def test_searches_end_when_nobody_waits_for_them_any_longer(search: Search) -> None:
-    running = Gathering("cpu").run([lambda: "over", *(partial(search, seed, None) for seed in range(3))])
+def test_searches_end_when_nobody_waits_for_them_any_longer() -> None:
+    gathering = Gathering("cpu")
+    search = search_by(gathering)
+    running = gathering.run([lambda: "over", *(partial(search, seed, None) for seed in range(3))])
     assert next(running) == (0, "over")
     assert [thread for thread in threading.enumerate() if thread.name.startswith("search_")]
     running.close()  # type: ignore[attr-defined]
     assert not [thread for thread in threading.enumerate() if thread.name.startswith("search_")]
+
+
+def test_scenarios_are_evaluated_in_batches_and_outside_of_searches_at_once() -> None:
+    farm = ScenarioFarm([FARM, FARM.beside(Neighbours([1500.0], [4000.0]))], over="worst")
+    x, y = np.array([0.0, 700.0, 1500.0]), np.array([0.0, 600.0, 2500.0])
+    gathering = Gathering("cpu")
+    calls = [partial(gathering.aep_and_gradient, farm, x, y, 0)]
+    for energy, *slopes in (dict(gathering.run(calls))[0], calls[0]()):
+        alone, *slopes_alone = farm.aep_and_gradient(x, y)
+        assert energy == alone
+        np.testing.assert_array_equal(slopes, slopes_alone)
+    assert gathering.aep(farm, x, y, 0) == AtOnce().aep(farm, x, y, 0)
 
 
 class Card:
@@ -228,24 +257,24 @@ class Card:
 
 
 def test_a_batch_that_does_not_fit_the_memory_of_the_card_is_evaluated_in_parts(
-    search: Search, alone: list[Result], monkeypatch: pytest.MonkeyPatch
+    alone: list[Result], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     card, gathering = Card(monkeypatch, most=3), Gathering("cuda")
-    assert_same(gathered(search, gathering, range(12)), alone)
+    assert_same(gathered(gathering, range(12)), alone)
     assert (gathering.used, gathering.lost) == ({"cuda"}, "")
     assert max(card.sizes) <= 3 < card.calls
 
 
 @pytest.mark.parametrize("failing", [{"calls": 5}, {"most": 0}])
 def test_searches_go_on_where_they_are_when_the_card_fails(
-    search: Search, alone: list[Result], monkeypatch: pytest.MonkeyPatch, failing: dict[str, int]
+    alone: list[Result], monkeypatch: pytest.MonkeyPatch, failing: dict[str, int]
 ) -> None:
     card, gathering = Card(monkeypatch, **failing), Gathering("cuda")
-    assert_same(gathered(search, gathering, range(12)), alone)
+    assert_same(gathered(gathering, range(12)), alone)
     assert "CUDA_ERROR" in gathering.lost
     assert gathering.used == ({"cpu", "cuda"} if card.sizes else {"cpu"})
     before = card.calls
-    assert_same(gathered(search, gathering, range(12, 15)), alone)
+    assert_same(gathered(gathering, range(12, 15)), alone)
     assert card.calls == before
 
 
@@ -254,10 +283,11 @@ SERIES = WindFarm(
 )
 
 
-def powers(turbines: int, own: int, steps: int = 2) -> list[Any]:
+def powers(evaluate: Evaluator, turbines: int, own: int, steps: int = 2) -> list[Any]:
     """Powers by chunks of steps of a layout whose turbines stand in each other's wakes."""
     x, y = np.linspace(0.0, 900.0 * turbines, turbines), np.zeros(turbines)
-    return [power for _, power in SERIES.power_steps(x, y, own=own, steps_per_chunk=steps)]
+    layout = x, y, np.zeros(turbines, np.int64)
+    return [power for _, power in evaluate.power_steps(SERIES, layout, own, steps)]
 
 
 @pytest.mark.parametrize(
@@ -273,9 +303,9 @@ def test_powers_of_layouts_of_any_size_are_computed_in_one_batch_for_each_chunk(
     monkeypatch: pytest.MonkeyPatch, limits: dict[str, int], sizes: list[int], lost: str
 ) -> None:
     asked = [(5, 2), (2, 2), (3, 2), (4, 2), (4, 3), (4, 2, 3)]
-    expected = [powers(*one) for one in asked]
+    expected = [powers(AtOnce(), *one) for one in asked]
     card, gathering = Card(monkeypatch, **limits), Gathering("cuda", due=1.0)  # as of stored layouts
-    found = dict(gathering.run([partial(powers, *one) for one in asked]))
+    found = dict(gathering.run([partial(powers, gathering, *one) for one in asked]))
     for number, alone in enumerate(expected):
         for chunk, same in zip(found[number], alone, strict=True):
             np.testing.assert_array_equal(chunk, same)

@@ -45,11 +45,9 @@ from vindeby.errors import VindebyError
 from vindeby.store.format.record import Attribute, Record
 from vindeby.units import mean_power_to_aep_gwh
 from vindeby.wake import WindFarm
-from vindeby.wake.farm import Layout
-from vindeby.wake.gathering import gathering_of_thread
+from vindeby.wake.gathering import AtOnce, Evaluator
 
 _STEPS_IN_A_BLOCK = 512
-_ROSES_AT_ONCE = 8
 _MOST_ENGINES = 64
 _MOST_REMEMBERED_BYTES = 1 << 26
 _MOST_FARMS = 4
@@ -70,15 +68,19 @@ class Energies:
     built once for a period and a set of turbine types. Steps are worked off in blocks, so that memory does not grow
     with the length of a series.
 
-    ``power_type`` is that of the powers that are kept; none are where it is None.
+    ``power_type`` is that of the powers that are kept; none are where it is None. ``evaluate`` evaluates the layouts.
     """
 
     def __init__(
-        self, campaign: Campaign, turbines: Sequence[TurbineSection], power_type: str | None = None
+        self,
+        campaign: Campaign,
+        turbines: Sequence[TurbineSection],
+        power_type: str | None = None,
+        evaluate: Evaluator | None = None,
     ) -> None:
         self._turbines, self._types = [*map(turbine_of, turbines)], len(turbines)
         self._turbines += map(passive, self._turbines[:])
-        self._campaign, self._power_type = campaign, power_type
+        self._campaign, self._power_type, self._evaluate = campaign, power_type, evaluate or AtOnce()
         series = campaign.site.time_series
         self.steps = 0 if series is None else len(series.wind_speed)
         weights = np.ones(self.steps) if series is None or series.weight is None else np.array(series.weight)
@@ -98,10 +100,7 @@ class Energies:
         (engine, index), count = self._engine_for(types, period), len(own)
         if self.steps:
             return self._by_step(engine, (x, y, index), count, *period)
-        if (gathering := gathering_of_thread()) is not None:
-            batch = partial(_turbine_aeps, own=count)
-            return Given(gathering.evaluated(engine, (x, y, index), (count, 0), batch))
-        return Given(engine.turbine_aep(x, y, index)[:count])
+        return Given(self._evaluate.turbine_aep(engine, (x, y, index), count))
 
     def free_gwh(self, own: TypedLayout) -> float:
         """AEP if no turbine stood in a wake."""
@@ -115,7 +114,7 @@ class Energies:
         if len(states.speed) > last - first:  # direction_std_deg divides up each step
             weights = weights.sum() * states.probability[np.argsort(np.asarray(states.step))]
         kept = None if self._power_type is None else np.empty((own, last - first), self._power_type)
-        for steps, power in engine.power_steps(*layout, own=own, steps_per_chunk=_STEPS_IN_A_BLOCK):
+        for steps, power in self._evaluate.power_steps(engine, layout, own, _STEPS_IN_A_BLOCK):
             mean += power @ weights[steps]
             if kept is not None:
                 kept[:, steps] = power
@@ -124,7 +123,7 @@ class Energies:
     def _engine_for(self, types: IntArray, period: tuple[int, int]) -> tuple[WindFarm, Any]:
         """An engine that knows these types only, since tables of pairs are for few, and their numbers in it."""
         distinct, index = np.unique(types, return_inverse=True)
-        if gathering_of_thread() is not None:  # tasks share batches only with the same engine
+        if self._evaluate.shares_batches:  # tasks share them only with the same engine
             distinct, index = np.arange(len(self._turbines)), types
         with self._building:
             return self._engine(*period, tuple(distinct.tolist())), index
@@ -133,14 +132,6 @@ class Energies:
         site = self._campaign.site
         wind = wind_of(part_of(site, first, last) if self.steps else self._campaign.stated_site)
         return farm_with(self._campaign.wake, wind, [self._turbines[type_idx] for type_idx in distinct])
-
-
-def _turbine_aeps(farm: WindFarm, layouts: Sequence[Layout], own: int) -> list[FloatArray]:
-    """AEP in GWh of the first ``own`` turbines of many layouts, a few at a time for their powers in all wind states."""
-    step, weights = farm.states.step, farm.states.probability * mean_power_to_aep_gwh(1.0)
-    weights = weights if step is None else weights[np.argsort(step)]
-    few = (layouts[i : i + _ROSES_AT_ONCE] for i in range(0, len(layouts), _ROSES_AT_ONCE))
-    return [row.reshape(own, -1) @ weights for some in few for row in farm.power_batch(some, own)]
 
 
 def part_of(site: SiteSection, first: int, last: int) -> SiteSection:
@@ -182,8 +173,11 @@ def source_of(campaign: Campaign, beside: Path) -> Path:
 class Evaluation:
     """Evaluates the stored layouts of a campaign, and remembers what several of its tasks need."""
 
-    def __init__(self, campaign: Campaign, source: Path | None = None) -> None:
+    def __init__(
+        self, campaign: Campaign, source: Path | None = None, evaluate: Evaluator | None = None
+    ) -> None:
         section = stored_section(campaign)
+        self.evaluate = evaluate
         self.campaign, self.internal = campaign, section.internal_wakes
         self.stored = PinnedLayouts(source or Path(section.database or ""))
         self.turbines = section.turbines or ()
@@ -241,7 +235,7 @@ class _OfFarm:
         here = around(campaign, cell.farm_idx, always.turbines) if groups else always
         self._always, self._here = (TypedLayout(one.x, one.y, one.types) for one in (always, here))
         self._has_groups = bool(groups)
-        self._energies = Energies(campaign, here.turbines, evaluation.power_type)
+        self._energies = Energies(campaign, here.turbines, evaluation.power_type, evaluation.evaluate)
         self.steps = self._energies.steps
         self._without_neighbours = cache(self._free_and_alone)
         bytes_of_one = 1000 + 8 * cell.n_turbines * (self.steps if evaluation.power_type else 1)

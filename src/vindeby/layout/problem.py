@@ -21,8 +21,8 @@ from vindeby.layout.counting.choice import Choice
 from vindeby.layout.valuation import Valuation
 from vindeby.text import plural
 from vindeby.units import MWH_PER_GWH, TOLERANCE_M
-from vindeby.wake import GriddedSite, ScenarioFarm, WindFarm, WindGrid
-from vindeby.wake.gathering import gathering_of_thread
+from vindeby.wake import GriddedSite, WindFarm, WindGrid
+from vindeby.wake.gathering import AtOnce, Evaluator
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,6 +137,7 @@ class LayoutProblem:
         stated: The same farm in finer wind states, in which the energy of what was found is stated; by default
             ``farm``.
         valuation: What is searched for other than the most energy.
+        evaluate: What evaluates layouts: each at once, or together with those of other searches.
     """
 
     farm: WindFarm
@@ -151,6 +152,7 @@ class LayoutProblem:
     stated: WindFarm | None = None
     report: Report = field(default_factory=Report)
     valuation: Valuation | None = None
+    evaluate: Evaluator = field(default_factory=AtOnce)
 
     def __post_init__(self) -> None:
         if self.n_turbines < 1:
@@ -268,20 +270,20 @@ class LayoutProblem:
         mix = None if self.mix is None else by_type.tolist()
         return replace(self, n_turbines=len(types), mix=mix, choice=None)
 
-    def aep(self, layout: Layout, farm: WindFarm | None = None) -> float:
-        """The yearly energy of a layout in GWh, with what stands of the same farm.
+    def aep(self, layout: Layout) -> float:
+        """The yearly energy of a layout in GWh, with what stands of the same farm."""
+        whole = self.whole(layout)
+        return self.evaluate.aep(self.farm, whole.x, whole.y, whole.types)
 
-        Searches that run together have it evaluated in a batch, but for a farm that is given, as one in other wind.
-        """
-        whole = self.whole(layout)  # not by aep: here places are judged by the spacing, which may be 0
-        gathering = gathering_of_thread()
-        if farm is None and gathering is not None and not isinstance(self.farm, ScenarioFarm):
-            return gathering.aep(self.farm, whole.x, whole.y, whole.types)
-        return float((farm or self.farm).turbine_aep(whole.x, whole.y, whole.types).sum())
+    def aep_and_gradient(self, layout: Layout) -> tuple[float, FloatArray, FloatArray]:
+        """The yearly energy in GWh and its slopes (GWh/m) with x and y of its turbines and of what stands."""
+        whole = self.whole(layout)
+        return self.evaluate.aep_and_gradient(self.farm, whole.x, whole.y, whole.types)
 
     def stated_aep(self, layout: Layout) -> float:
-        """The yearly energy (GWh) that the result of a search states: ``aep``, in finer wind if there is any."""
-        return self.aep(layout, self.stated or self.farm)
+        """The yearly energy (GWh) that the result of a search states: in finer wind if there is any, on processors."""
+        whole = self.whole(layout)  # not by farm.aep: here places are judged by the spacing, which may be 0
+        return float((self.stated or self.farm).turbine_aep(whole.x, whole.y, whole.types).sum())
 
     @cached_property
     def by_place(self) -> Valuation | None:

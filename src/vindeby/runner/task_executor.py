@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from vindeby.assembly.physics import ENGINE_AEP, FREE_AEP, CampaignCheck, check_returned
 from vindeby.assembly.starts import Starts
@@ -36,6 +36,9 @@ from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.format.record import Record
 from vindeby.store.format.shard import ShardWriter
 from vindeby.store.validate import Check
+
+if TYPE_CHECKING:
+    from vindeby.wake.gathering import Gathering
 
 _LONGEST_TRACEBACK = 16_000
 
@@ -99,8 +102,14 @@ class TaskExecutor:
     ) -> None:
         self._campaign = campaign = setup.campaign
         self._report, self._worker, self._progress, self._solved = report, worker, progress, solved
+        self._device, self.together = setup.device, setup.together
+        if setup.device == "cuda":  # on this machine, which may be another one of a cluster
+            from vindeby.wake.gpu.devices import found_device
+
+            self.together = setup.together if found_device().usable else 1
+        self._gathering = _gathering_for(campaign, setup.device) if self.together > 1 else None
         try:
-            self._method = method_for(campaign, progress)
+            self._method = method_for(campaign, progress, self._gathering)
         except Exception as error:
             known = isinstance(error, VindebyError)
             raise MethodUnusableError(str(error) if known else trace(error)) from error
@@ -109,11 +118,6 @@ class TaskExecutor:
         check = self._check if has_starts(campaign) else None
         self._starts = Starts(campaign, check) if isinstance(check, CampaignCheck) else None
         self._prepared: tuple[Cell | None, Solve | BaseException | None] = (None, None)
-        self._device, self.together = setup.device, setup.together
-        if setup.device == "cuda":  # on this machine, which may be another one of a cluster
-            from vindeby.wake.gpu.devices import found_device
-
-            self.together = setup.together if found_device().usable else 1
         self.lost = ""
         """Why this process should not compute on its device any more; empty as long as it can."""
         self._shards = shard_writer(setup)
@@ -142,19 +146,15 @@ class TaskExecutor:
 
     def attempts(self, tasks: Sequence[Task]) -> Iterator[tuple[int, Attempt]]:
         """Attempt tasks of one farm and type at the same time; gives the place of each in the list as it ends."""
-        solves = list[Solve]()
-        if self.together > 1:
+        gathering, solves = self._gathering, list[Solve]()
+        if gathering is not None:
             with contextlib.suppress(Exception):  # each of the tasks raises it again
                 solves = [self._prepare(self._cells[task.place]) for task in tasks]
-        if not solves:
+        if gathering is None or not solves:
             yield from enumerate(map(self.attempt, tasks))
             return
-        from vindeby.wake.gathering import DUE, Gathering
-
         self._progress(COMPUTING)
-        # Evaluations of stored layouts ask for the same steps at the same time, searches do not.
-        due = DUE if self._campaign.stored is None else 1.0
-        began, gathering = time.perf_counter(), Gathering(self._device, due)
+        began = time.perf_counter()
         for place, found in gathering.run(list(map(partial, solves, tasks))):
             self.lost = gathering.lost
             seconds = (time.perf_counter() - began) / len(tasks)
@@ -223,6 +223,13 @@ def shard_writer(setup: Setup) -> ShardWriter:
     """For the run directory of this work, as long as its lock is held."""
     files = LeasedFiles(Path(setup.lock), setup.token) if setup.lock else None
     return ShardWriter(RunDirectory(Path(setup.output)), files=files)
+
+
+def _gathering_for(campaign: Campaign, device: Literal["cpu", "cuda"]) -> "Gathering":
+    from vindeby.wake.gathering import DUE, Gathering  # and Numba, which a campaign of calls need not load
+
+    # Evaluations of stored layouts ask for the same steps at the same time, searches do not.
+    return Gathering(device, DUE if campaign.stored is None else 1.0)
 
 
 def _check_of(campaign: Campaign) -> Check:

@@ -6,11 +6,11 @@ and hands plain arrays to the compiled loops. Positions are metres east (x) and 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from copy import copy
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal, Protocol, Self
 
@@ -22,7 +22,6 @@ from vindeby.errors import ArgumentError
 from vindeby.lazy import names_on_demand
 from vindeby.text import plural
 from vindeby.units import mean_power_to_aep_gwh
-from vindeby.wake.gathering import gathering_of_thread
 from vindeby.wake.gpu.devices import Batch, Device, chosen_device
 from vindeby.wake.layout_checks import LayoutChecks, Places
 from vindeby.wake.loops.choice import LoopCall, Loops
@@ -102,6 +101,16 @@ class Described(Protocol):
 
 def _computed(given: Any) -> Any:
     return given.for_wind_farm() if hasattr(given, "for_wind_farm") else given
+
+
+def _shared_out(call: Callable[[Any], None], jobs: Iterable[Any], threads: int) -> None:
+    """Make all these calls, in this thread if it is to be one."""
+    if threads == 1:
+        for job in jobs:
+            call(job)
+        return
+    with ThreadPoolExecutor(threads) as pool:
+        list(pool.map(call, jobs))
 
 
 def _refuse_bad_own(own: object, *counted: int) -> None:
@@ -228,8 +237,6 @@ class WindFarm:
             AEP in GWh, and its derivatives with every x and every y in GWh per metre, each of shape (turbines,).
         """
         self._refuse_missing_gradient()
-        if (gathering := gathering_of_thread()) is not None:
-            return gathering.aep_and_gradient(self, x, y, types)
         layout, counted = self._layout(x, y, types)
         everyone = len(layout[0])
         each, slope_x, slope_y = self._run(
@@ -285,16 +292,16 @@ class WindFarm:
             return self._on_card.evaluate(px, py, kinds, counted, gradient=gradient)
         call = self._loops.gradient(self.states) if gradient else self._loops.energy(self.states)
 
-        def one(layout: Places) -> tuple[FloatArray, FloatArray, FloatArray]:
-            slopes = len(layout[0]) if gradient else 0
-            return self._run(call, layout, counted, self.wind, slopes=slopes, threads=1)
-
         found = Batch(np.zeros(layouts), *(np.zeros((layouts, counted * gradient)) for _ in "xy"))
-        with ThreadPoolExecutor(self.threads) as pool:
-            each = pool.map(one, zip(px, py, kinds, strict=True))
-            for i, (turbines, slope_x, slope_y) in enumerate(each):
-                found.aep[i] = turbines.sum()
-                found.slope_x[i], found.slope_y[i] = slope_x[:counted], slope_y[:counted]
+
+        def one(i: int) -> None:
+            layout = px[i], py[i], kinds[i]
+            slopes = px.shape[1] if gradient else 0
+            each, slope_x, slope_y = self._run(call, layout, counted, self.wind, slopes=slopes, threads=1)
+            found.aep[i] = each.sum()
+            found.slope_x[i], found.slope_y[i] = slope_x[:counted], slope_y[:counted]
+
+        _shared_out(one, range(layouts), self.threads)
         return found
 
     def _refuse_several_scenarios(self) -> None:
@@ -385,15 +392,10 @@ class WindFarm:
         first so many turbines are counted; the others are like neighbours.
         """
         layout, counted = self._layout(x, y, types)
-        count, gathering = counted if own is None else own, gathering_of_thread()
         if own is not None:
             _refuse_bad_own(own, counted)
         for steps, states in chunks_of(self.states, steps_per_chunk):
-            if gathering is None:
-                yield steps, self._of_chunk(layout, count, states)
-            else:
-                batch = partial(WindFarm.power_batch, own=count, states=states)
-                yield steps, gathering.evaluated(self, (x, y, types), (count, steps.start, steps.stop), batch)
+            yield steps, self._of_chunk(layout, counted if own is None else own, states)
 
     def wind_speed(self, x: npt.ArrayLike, y: npt.ArrayLike, types: npt.ArrayLike = 0) -> FloatArray:
         """Wind speed in m/s at every turbine in every wind state, in the wakes; axes as in ``power``."""
@@ -522,11 +524,7 @@ class WindFarm:
             shares = min(threads or self.threads, call.blocks)
             edges = [round(share * call.blocks / shares) for share in range(shares + 1)]
             jobs = [(*arguments, types, counted, a, b, *found) for a, b in pairwise(edges)]
-            if shares == 1:
-                call.loop(*jobs[0])
-            else:
-                with ThreadPoolExecutor(shares) as pool:
-                    list(pool.map(lambda job: call.loop(*job), jobs))
+            _shared_out(lambda job: call.loop(*job), jobs, shares)
         unit = mean_power_to_aep_gwh(1.0)
         each, slope_x, slope_y = (array.sum(axis=0) * unit for array in (out, out_x, out_y))
         return each, slope_x, slope_y

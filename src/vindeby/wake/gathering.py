@@ -1,8 +1,10 @@
-"""Searches that run at the same time and have their layouts evaluated together, in batches.
+"""How the layouts of a search are evaluated: each at once, or in batches with those of other searches.
 
-Each search runs in a thread, as it would alone. Where it asks for an AEP, with its gradient or without, or for powers,
-it waits until the batch that its layout is in has been evaluated, by the thread that called ``Gathering.run``. A
-layout's result does not depend on the others of its batch, so a search finds the same alone and among any others.
+A search is given an ``Evaluator``. With ``AtOnce`` the farm itself computes what is asked for. With a ``Gathering``,
+searches run at the same time, each in a thread, as it would alone. Where one asks for an AEP, with its gradient or
+without, or for powers, it waits until the batch that its layout is in has been evaluated, by the thread that called
+``Gathering.run``. A layout's result does not depend on the others of its batch, so a search finds the same alone and
+among any others.
 
 A card that fails ends no search. A batch that does not fit into its memory, or has a layout that is refused, is
 evaluated in halves; after any other failure this batch and all that follow are evaluated on the processor, and ``lost``
@@ -20,7 +22,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import Any, Protocol, TypeAlias
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -28,26 +31,75 @@ import numpy.typing as npt
 
 from vindeby.arrays import FloatArray
 from vindeby.errors import ArgumentError
+from vindeby.units import mean_power_to_aep_gwh
+from vindeby.wake.farm import Layout, WindFarm
+from vindeby.wake.gpu.devices import Device
+from vindeby.wake.scenarios import ScenarioFarm
+from vindeby.wake.sites.site import chunks_of
 
-if TYPE_CHECKING:
-    from vindeby.wake.farm import Layout, WindFarm
-    from vindeby.wake.gpu.devices import Device
-
-    Batch = Callable[[WindFarm, Sequence[Layout]], Iterable[Any]]
+Batch: TypeAlias = Callable[[WindFarm, Sequence[Layout]], Iterable[Any]]
+Gradient: TypeAlias = tuple[float, FloatArray, FloatArray]
 
 DUE = 0.75
 """A batch is evaluated as soon as this share of the searches waits: what the others have to do takes about as long."""
-_of_thread = threading.local()
+_ROSES_AT_ONCE = 8
 
 
-def search_seconds() -> float:
-    """CPU seconds of this thread, and its shares of the batches that it has waited for."""
-    return time.thread_time() + float(getattr(_of_thread, "in_batches_s", 0.0))
+class Evaluator(Protocol):
+    """What a search has its layouts evaluated by."""
+
+    @property
+    def shares_batches(self) -> bool:
+        """Whether layouts are evaluated together with those of other searches, on whatever device."""
+
+    def aep(self, farm: WindFarm, x: FloatArray, y: FloatArray, types: npt.ArrayLike) -> float:
+        """The AEP of a layout in GWh."""
+
+    def aep_and_gradient(
+        self, farm: WindFarm, x: FloatArray, y: FloatArray, types: npt.ArrayLike
+    ) -> Gradient:
+        """What ``farm.aep_and_gradient`` gives."""
+
+    def turbine_aep(self, farm: WindFarm, layout: Layout, own: int) -> FloatArray:
+        """AEP in GWh of each of the first ``own`` turbines; the others are like neighbours."""
+
+    def power_steps(
+        self, farm: WindFarm, layout: Layout, own: int, steps_per_chunk: int
+    ) -> Iterator[tuple[slice, FloatArray]]:
+        """What ``farm.power_steps`` gives."""
+
+    def seconds(self) -> float:
+        """CPU seconds that the search in this thread has taken, from some beginning on."""
 
 
-def gathering_of_thread() -> Gathering | None:
-    """The gathering that this thread's search belongs to; None for a search by itself."""
-    return getattr(_of_thread, "gathering", None)
+class AtOnce:
+    """Evaluates each layout when it is asked for, by the farm itself."""
+
+    shares_batches = False
+
+    def aep(self, farm: WindFarm, x: FloatArray, y: FloatArray, types: npt.ArrayLike) -> float:
+        """The AEP of a layout in GWh."""
+        return float(farm.turbine_aep(x, y, types).sum())
+
+    def aep_and_gradient(
+        self, farm: WindFarm, x: FloatArray, y: FloatArray, types: npt.ArrayLike
+    ) -> Gradient:
+        """What ``farm.aep_and_gradient`` gives."""
+        return farm.aep_and_gradient(x, y, types)
+
+    def turbine_aep(self, farm: WindFarm, layout: Layout, own: int) -> FloatArray:
+        """AEP in GWh of each of the first ``own`` turbines; the others are like neighbours."""
+        return farm.turbine_aep(*layout)[:own]
+
+    def power_steps(
+        self, farm: WindFarm, layout: Layout, own: int, steps_per_chunk: int
+    ) -> Iterator[tuple[slice, FloatArray]]:
+        """What ``farm.power_steps`` gives."""
+        return farm.power_steps(*layout, own=own, steps_per_chunk=steps_per_chunk)
+
+    def seconds(self) -> float:
+        """CPU seconds of the process."""
+        return time.process_time()
 
 
 @dataclass(eq=False)
@@ -65,7 +117,9 @@ class _Request:
 
 
 class Gathering:
-    """Evaluates layouts that several threads ask for in batches, on a device."""
+    """Evaluates layouts that the searches of ``run`` ask for in batches, on a device; those of others at once."""
+
+    shares_batches = True
 
     def __init__(self, device: Device = "cpu", due: float = DUE) -> None:
         self._device, self._due = device, due
@@ -74,14 +128,16 @@ class Gathering:
         self._change = threading.Condition()
         self._waiting: list[_Request] = []
         self._live, self._closed = 0, False
+        self._of_thread = threading.local()  # whether it is a search, and seconds of its batches
         self.lost = ""
         """Why the device is not used any more; empty as long as it is."""
         self.used: set[str] = set()
-        """The devices that layouts were evaluated on so far."""
+        """The devices that layouts of the last ``run`` were evaluated on so far."""
 
     def run(self, searches: Sequence[Callable[[], Any]]) -> Iterator[tuple[int, Any]]:
         """Run all searches at the same time; gives the number of each, with what it returned or raised, as it ends."""
-        self._live, self._closed, here = len(searches), False, (_of_thread, "gathering", self)
+        self._live, self._closed, self.used = len(searches), False, set()
+        here = (self._of_thread, "is_search", True)
         running: dict[Future[Any], int] = {}
         with ThreadPoolExecutor(len(searches), "search", initializer=setattr, initargs=here) as pool:
             try:
@@ -120,22 +176,43 @@ class Gathering:
 
     def aep(self, farm: WindFarm, x: FloatArray, y: FloatArray, types: npt.ArrayLike) -> float:
         """The AEP of a layout (GWh); called by a search, which waits."""
+        if isinstance(farm, ScenarioFarm):
+            return float(farm.turbine_aep(x, y, types).sum())
         layout = (x, y, np.broadcast_to(types, x.shape))
         return float(self.evaluated(farm, layout, (-1, len(x), len(y)), _energies))
 
     def aep_and_gradient(
-        self, farm: WindFarm, x: npt.ArrayLike, y: npt.ArrayLike, types: npt.ArrayLike
-    ) -> tuple[float, FloatArray, FloatArray]:
+        self, farm: WindFarm, x: FloatArray, y: FloatArray, types: npt.ArrayLike
+    ) -> Gradient:
         """What ``farm.aep_and_gradient`` gives; called by a search, which waits."""
-        px, py = np.array(x, np.float64, ndmin=1), np.array(y, np.float64, ndmin=1)
-        layout = (px, py, np.broadcast_to(types, px.shape))
-        found: tuple[float, FloatArray, FloatArray] = self.evaluated(
-            farm, layout, (len(px), len(py)), _gradients
-        )
+        if isinstance(farm, ScenarioFarm):
+            return farm.combined([self.aep_and_gradient(part, x, y, types) for part in farm.parts])
+        layout = (x, y, np.broadcast_to(types, x.shape))
+        found: Gradient = self.evaluated(farm, layout, (len(x), len(y)), _gradients)
         return found
+
+    def turbine_aep(self, farm: WindFarm, layout: Layout, own: int) -> FloatArray:
+        """AEP in GWh of each of the first ``own`` turbines; called by a search, which waits."""
+        found: FloatArray = self.evaluated(farm, layout, (own, 0), partial(_turbine_aeps, own=own))
+        return found
+
+    def power_steps(
+        self, farm: WindFarm, layout: Layout, own: int, steps_per_chunk: int
+    ) -> Iterator[tuple[slice, FloatArray]]:
+        """What ``farm.power_steps`` gives; called by a search, which waits for each chunk."""
+        for steps, states in chunks_of(farm.states, steps_per_chunk):
+            batch = partial(WindFarm.power_batch, own=own, states=states)
+            yield steps, self.evaluated(farm, layout, (own, steps.start, steps.stop), batch)
+
+    def seconds(self) -> float:
+        """CPU seconds of this thread, and its shares of the batches that it has waited for."""
+        return time.thread_time() + float(getattr(self._of_thread, "in_batches_s", 0.0))
 
     def evaluated(self, farm: WindFarm, layout: Layout, kind: tuple[int, ...], batch: Batch) -> Any:
         """What ``batch`` gives for one of the layouts of a farm and kind; called by a search, which waits."""
+        if not getattr(self._of_thread, "is_search", False):
+            (found,) = batch(farm, [layout])
+            return found
         request = _Request(farm, layout, kind, batch)
         with self._change:
             if self._closed:
@@ -144,7 +221,7 @@ class Gathering:
             if self._is_due():
                 self._change.notify()
         found = request.answer.result()
-        _of_thread.in_batches_s = getattr(_of_thread, "in_batches_s", 0.0) + request.seconds
+        self._of_thread.in_batches_s = getattr(self._of_thread, "in_batches_s", 0.0) + request.seconds
         return found
 
     def _is_due(self) -> bool:
@@ -202,6 +279,14 @@ def _energies(farm: WindFarm, layouts: Sequence[Layout]) -> Iterable[float]:
     return farm.aep_batch(*map(np.stack, zip(*layouts, strict=True))).tolist()
 
 
-def _gradients(farm: WindFarm, layouts: Sequence[Layout]) -> Iterable[tuple[float, FloatArray, FloatArray]]:
+def _gradients(farm: WindFarm, layouts: Sequence[Layout]) -> Iterable[Gradient]:
     aep, slope_x, slope_y = farm.aep_and_gradient_batch(*map(np.stack, zip(*layouts, strict=True)))
     return zip(aep.tolist(), slope_x, slope_y, strict=True)
+
+
+def _turbine_aeps(farm: WindFarm, layouts: Sequence[Layout], own: int) -> list[FloatArray]:
+    """AEP in GWh of the first ``own`` turbines of many layouts, a few at a time for their powers in all wind states."""
+    step, weights = farm.states.step, farm.states.probability * mean_power_to_aep_gwh(1.0)
+    weights = weights if step is None else weights[np.argsort(step)]
+    few = (layouts[i : i + _ROSES_AT_ONCE] for i in range(0, len(layouts), _ROSES_AT_ONCE))
+    return [row.reshape(own, -1) @ weights for some in few for row in farm.power_batch(some, own)]

@@ -99,7 +99,13 @@ class ScenarioFarm(WindFarm):
         self, x: npt.ArrayLike, y: npt.ArrayLike, types: npt.ArrayLike = 0
     ) -> tuple[float, FloatArray, FloatArray]:
         """The farm's energy in GWh (a smooth least, but for a mean) and its derivatives in GWh per metre."""
-        energies, *slopes = zip(*(part.aep_and_gradient(x, y, types) for part in self.parts), strict=True)
+        return self.combined([part.aep_and_gradient(x, y, types) for part in self.parts])
+
+    def combined(
+        self, of_parts: Sequence[tuple[float, FloatArray, FloatArray]]
+    ) -> tuple[float, FloatArray, FloatArray]:
+        """What the energies and derivatives of all parts make together, as ``aep_and_gradient``."""
+        energies, *slopes = zip(*of_parts, strict=True)
         gwh, shares = np.array(energies), self.weights
         energy = self.value(gwh)
         if self.over != "mean":

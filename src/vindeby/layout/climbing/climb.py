@@ -190,7 +190,7 @@ class Climb:
         self.evaluations += 1
         x, y = place + self.limits.origin[:, None]
         whole = self.problem.whole(Layout(x, y, self.types))
-        energy, east, north = self.problem.farm.aep_and_gradient(whole.x, whole.y, whole.types)
+        energy, east, north = self.problem.aep_and_gradient(Layout(x, y, self.types))
         if self.valuation is not None:
             rise = np.zeros((2, len(whole.x)))
             energy -= cost_and_gradient(self.costs, whole.x, whole.y, rise)  # type: ignore[no-untyped-call]

@@ -36,7 +36,6 @@ from vindeby.layout.methods.starts import BoundaryGrid, Lattice, RandomStart
 from vindeby.layout.methods.walks import Annealing, RandomSearch
 from vindeby.layout.moves.walk import trial_work
 from vindeby.layout.problem import Layout, LayoutProblem
-from vindeby.wake.gathering import gathering_of_thread, search_seconds
 
 SECONDS = 60.0
 """The budget where none is given."""
@@ -94,11 +93,10 @@ class Budget:
         self,
         seconds: float | None = None,
         evaluations: float | None = None,
-        clock: Callable[[], float] | None = None,
+        clock: Callable[[], float] = time.process_time,
     ) -> None:
         self._is_timed, self._whole = seconds is not None, float(seconds or evaluations or 0.0)
-        self._clock = clock or (time.process_time if gathering_of_thread() is None else search_seconds)
-        self._began = self._clock()
+        self._clock, self._began = clock, clock()
         self.evaluations = 0.0
         """Spent so far."""
         self._seconds_per_work: dict[str, float] = {}
@@ -142,9 +140,9 @@ class Candidate(NamedTuple):
 
 def follows_gradient(problem: LayoutProblem, layout: Layout) -> bool:
     """Whether the energy changes along its gradient as that promises, as it does but at the edges of top-hat wakes."""
-    whole, many = problem.whole(layout), len(layout.x)
+    many = len(layout.x)
     try:
-        energy, *slopes = problem.farm.aep_and_gradient(whole.x, whole.y, whole.types)
+        energy, *slopes = problem.aep_and_gradient(layout)
     except (ArgumentError, TaskError):  # a model or an engine that has no gradient
         return False
     slope, place = np.stack(slopes)[:, :many], np.stack([layout.x, layout.y])
@@ -449,7 +447,8 @@ class Auto(parameters.AutoParameters, Method):
         seconds = SECONDS if self.seconds is None and self.evaluations is None else self.seconds
 
         def run(seed: int, start: Layout | None = None) -> Result:
-            found = _Contest(problem, steps, Budget(seconds, self.evaluations), seed).run(start)
+            budget = Budget(seconds, self.evaluations, problem.evaluate.seconds)
+            found = _Contest(problem, steps, budget, seed).run(start)
             return replace(found, notes={**found.notes, "repeatable": seconds is None})
 
         return run

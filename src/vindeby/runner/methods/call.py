@@ -29,6 +29,7 @@ from vindeby.runner.methods.method_protocol import InvalidResultError, Solve, Ta
 if TYPE_CHECKING:
     from vindeby.layout import Layout, LayoutProblem
     from vindeby.wake import WindFarm
+    from vindeby.wake.gathering import Evaluator
 
 
 Function: TypeAlias = Callable[[Any], Mapping[str, Any]]
@@ -170,30 +171,36 @@ class _Prepared:
         return TaskResult(arrays, {"engine": self._call.function, **texts})
 
 
-def method_for(campaign: Campaign, progress: Callable[..., None]) -> TaskMethod:
-    """The campaign's method, ready to prepare farms and types; InputError when it cannot be used."""
+def method_for(
+    campaign: Campaign, progress: Callable[..., None], evaluate: Evaluator | None = None
+) -> TaskMethod:
+    """The campaign's method, ready to prepare farms and types; InputError when it cannot be used.
+
+    ``evaluate`` evaluates layouts, but those of functions of a user's own; by default each is evaluated at once.
+    """
     calls = [step.call for one in campaign.distinct("method") for step in one.method if step.call is not None]
     if calls and campaign.vary is not None:
-        return _OfCombinations(campaign, progress)
+        return _OfCombinations(campaign, progress, evaluate)
     if calls:
         return CallMethod(campaign, calls[0])
     if campaign.stored is not None:
         from vindeby.runner.methods.stored import StoredMethod
 
-        return StoredMethod(campaign)
+        return StoredMethod(campaign, evaluate)
     from vindeby.runner.methods.search import SearchMethod  # a campaign of calls does not wait for Numba
 
-    return SearchMethod(campaign, progress)
+    return SearchMethod(campaign, progress, evaluate)
 
 
 class _OfCombinations:
     """The methods of the combinations of a campaign, of which some call a function; each made for its combination."""
 
-    def __init__(self, campaign: Campaign, progress: Callable[..., None]) -> None:
-        self._campaign, self._progress = campaign, progress
+    def __init__(self, campaign: Campaign, progress: Callable[..., None], evaluate: Evaluator | None) -> None:
         for one in campaign.distinct("method"):
             method_for(one, progress)  # what cannot be used is found before any task runs
-        self._last = lru_cache(maxsize=1)(lambda number: method_for(campaign.variants[number], progress))
+        self._last = lru_cache(maxsize=1)(
+            lambda number: method_for(campaign.variants[number], progress, evaluate)
+        )
 
     def prepare(self, cell: Cell) -> Solve:
         """Set up what all tasks of a farm, a type and a combination share."""

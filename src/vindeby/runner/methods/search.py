@@ -23,7 +23,7 @@ from vindeby.layout.problem import Report
 from vindeby.runner.methods.method_protocol import Solve, TaskResult
 from vindeby.wake import ScenarioFarm
 from vindeby.wake.compiling import compiled
-from vindeby.wake.gathering import gathering_of_thread
+from vindeby.wake.gathering import AtOnce, Evaluator
 
 COMPILING = "compiling the wake model, once for this machine"
 """The stage of a task while machine code is made that is kept on disk."""
@@ -35,8 +35,13 @@ _OF_METHOD = ("method", "vary", "run")
 class SearchMethod:
     """The pipeline of a campaign's search steps."""
 
-    def __init__(self, campaign: Campaign, progress: Callable[..., None] = lambda *_: None) -> None:
-        self._campaign, self._progress = campaign, progress
+    def __init__(
+        self,
+        campaign: Campaign,
+        progress: Callable[..., None] = lambda *_: None,
+        evaluate: Evaluator | None = None,
+    ) -> None:
+        self._campaign, self._progress, self._evaluate = campaign, progress, evaluate or AtOnce()
         # Now, as PyWake replaces functions of NumPy when it is imported, and no task may.
         for variant in campaign.distinct("wake"):
             load_engine(variant)
@@ -60,7 +65,7 @@ class SearchMethod:
             method = method_of(campaign, cell, pipeline_of(campaign))
             problem = self._problem_of(campaign, cell)
             report = Report(names=steps, farm=problem.farm)
-            problem = replace(problem, report=report)
+            problem = replace(problem, report=report, evaluate=self._evaluate)
             search = self._search_of(campaign, method, problem)
             kind = id(campaign.wake), id(campaign.method)
             foreign = campaign.wake.pywake or campaign.wake.floris  # where nothing to compile takes long
@@ -144,7 +149,7 @@ def _stated(problem: LayoutProblem, search: Search, by_price: bool) -> Search:
 
     def run(seed: int, start: Layout | None = None) -> Result:
         found = search(seed, start)
-        if problem.stated is None and gathering_of_thread() is None:
+        if problem.stated is None and not problem.evaluate.shares_batches:
             return found
         stated_gwh = problem.stated_aep(found.layout)  # on processors, wherever the search computed
         if problem.stated is None:
