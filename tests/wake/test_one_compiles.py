@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 
 import numba
 import pytest
-from numba.core.compiler import Flags
 from numba.core.compiler_lock import global_compiler_lock
 
 from vindeby.wake.compiling import compiled
@@ -239,13 +238,3 @@ def test_code_that_cannot_be_kept_is_compiled(kept: Path, fails: str) -> None:
         keep_on_disk(dispatcher, keeping)
         assert dispatcher(1.0) == 2.0
     assert len(list(kept.iterdir())) == (fails == "add")
-
-
-def test_options_of_the_compiler_are_compared_as_numba_compares_them() -> None:
-    plain, fast, same, explicit = Flags(), Flags(), Flags(), Flags()
-    fast.nrt = same.nrt = True
-    explicit.nrt = plain.nrt  # its default, set
-    for one in (plain, fast, same, explicit):
-        for other in (plain, fast, same, explicit):
-            assert compiled._same_options(one, other) == (one == other)
-    assert compiled._same_options(plain, 1) is NotImplemented

@@ -2,11 +2,13 @@
 
 **Cache.** Compiling takes seconds, so compiled code is kept on disk: loops, and kernels for cards. Numba's own cache
 does not fit here: it looks only at the file a function stands in, so a loop would survive a change of the wake model it
-calls, and it cannot recognise a loop that was made for one model by a function (see ``direct``). This cache takes as
-key a digest of *all* code the machine code was made from (``code_digest``), the versions, the processor or card and the
-argument types; one file per key, written beside and renamed. Loading such a file executes it, so the folder and the
-file must belong to this user or to root, and others must not be able to write there. Whatever is wrong with the folder
-or a file in it (missing, read-only, full, damaged, writable by others), the answer is to compile again, never an error.
+calls, and a loop that was made for one model by a function (see ``direct``) is a closure over compiled functions, which
+Numba pickles into its key with a number that is another one in each process: every process would compile it again. This
+cache takes as key a digest of *all* code the machine code was made from (``code_digest``), the versions, the processor
+or card and the argument types; one file per key, written beside and renamed. Loading such a file executes it, so the
+folder and the file must belong to this user or to root, and others must not be able to write there. Whatever is wrong
+with the folder or a file in it (missing, read-only, full, damaged, writable by others), the answer is to compile again,
+never an error.
 
 **Forms.** Numba compiles a function once for its argument types, in the manner of the loop that calls it first, and
 gives that to every loop. But a loop that counts references releases each array that a function returns to it, and a
@@ -14,11 +16,6 @@ function compiled for a loop that does not count has never taken hold of it: mem
 other way round, arrays are never freed. So a function has a form for each kind of loop, and a call takes the form of
 its caller. What Python needs to call a function is often longer than the function: with it for each of its small
 functions, a loop took up to twice as long to compile. So loops have forms without it, and Python has its own.
-
-**Time.** Numba makes machine code of every function that it compiles, also of those that only loops call and that are
-compiled again as parts of these; the forms for loops leave that out (``_Part``). And it compares all options of the
-compiler, one property at a time, whenever it looks up a function of NumPy (``_quick_comparison``). Neither changes what
-is compiled.
 """
 
 import fcntl
@@ -40,10 +37,8 @@ from uuid import uuid4
 import numba
 from numba.core import config, types
 from numba.core.caching import CompileResultCacheImpl
-from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler import Compiler
 from numba.core.compiler_lock import global_compiler_lock
-from numba.core.targetconfig import ConfigStack, TargetConfig
+from numba.core.targetconfig import ConfigStack
 
 from vindeby.wake.compiling.code_digest import SourceWalk, digest_of
 
@@ -143,9 +138,6 @@ def _in_forms(function: Function, options: dict[str, Any], *, follows_caller: bo
     _named(function)
     # A call by Python of a form for loops would crash.
     for_loops = options | {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-    # Functions of users may print, or raise what they computed: for that a loop needs all that Numba makes.
-    if str(function.__module__).partition(".")[0] == "vindeby":
-        for_loops["pipeline_class"] = _PartCompiler
     from_python: Any = numba.jit(**options)(function)
     counting = numba.jit(**for_loops)(function)
     uncounting = numba.jit(**for_loops | {"_nrt": False})(function) if follows_caller else counting
@@ -161,54 +153,6 @@ def _in_forms(function: Function, options: dict[str, Any], *, follows_caller: bo
     from_python.get_overload = lambda args: form(args).get_overload(args)
     compiled: Function = from_python
     return compiled
-
-
-class _Part(JITCodeLibrary):  # type: ignore[misc]
-    """A function that is linked into loops as intermediate code: it is optimised, but no machine code is made of it."""
-
-    def get_pointer_to_function(self, name: str) -> int:  # noqa: ARG002
-        """Finish it; Python cannot call it."""
-        self._ensure_finalized()
-        return 0
-
-    @property
-    def codegen(self) -> "_Part":
-        """What is asked to ``set_env``; everything else uses ``_codegen``."""
-        return self
-
-    def set_env(self, name: str, env: object) -> None:
-        """Leave out what only a call from Python needs, as a loop that is loaded from disk does."""
-
-    def _finalize_final_module(self) -> None:
-        self._finalize_dynamic_globals()
-        self._verify_declare_only_symbols()
-        self._finalized = True
-
-
-class _PartCompiler(Compiler):  # type: ignore[misc]
-    def compile_extra(self, func: Callable[..., Any]) -> Any:
-        self.state.library = _Part(self.state.targetctx.codegen(), func.__qualname__)
-        return super().compile_extra(func)
-
-
-def _same_options(one: Any, other: Any) -> Any:
-    """Whether the compiler's options are the same: those that neither has set are at their defaults."""
-    if type(one) is not type(other):
-        return NotImplemented
-    of_one, of_other = one._values, other._values  # noqa: SLF001 - what was set, by name
-    names = of_one.keys() | of_other.keys()
-    return of_one == of_other or all(getattr(one, name) == getattr(other, name) for name in names)
-
-
-@contextmanager
-def _quick_comparison() -> Iterator[None]:
-    with global_compiler_lock:
-        before = TargetConfig.__eq__
-        TargetConfig.__eq__ = _same_options
-        try:
-            yield
-        finally:
-            TargetConfig.__eq__ = before
 
 
 def _named(function: Function) -> Function:
@@ -298,8 +242,7 @@ def keep_on_disk(dispatcher: Any, keeping: Keeping) -> None:
             with global_compiler_lock, compiling_alone(path):
                 if not _load(dispatcher, signature, path, keeping):  # nobody else has compiled it meanwhile
                     _watching.get()[0]("compiling")
-                    with _quick_comparison():
-                        compile_now(signature)
+                    compile_now(signature)
                     _save(keeping, dispatcher, signature, path)
         with global_compiler_lock:  # what there is already, if there is
             return compile_now(signature)
