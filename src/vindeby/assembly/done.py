@@ -34,7 +34,7 @@ class Judge:
         self.usual = checks is None
         """Whether the verdicts are those of the definition, and may be kept."""
         self.checks = tuple(physics_checks(campaign) if checks is None else checks)
-        self._cells = {cell.place: cell for cell in campaign.cells()}
+        self._campaign = campaign
         self._seeds = frozenset(campaign.seeds)
         self._seen: dict[str, Invalid | None] = {}
 
@@ -43,7 +43,7 @@ class Judge:
         numbers = parse_key(key)
         if numbers is None or task_key(*numbers) != key:
             return None
-        cell = self._cells.get(numbers.place)
+        cell = self._campaign.cell_of(key)
         return None if cell is None or numbers.seed not in self._seeds else cell.fingerprint(numbers.seed)
 
     def is_answer(self, record: Record) -> bool:

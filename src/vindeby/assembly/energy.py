@@ -13,7 +13,7 @@ from importlib.metadata import PackageNotFoundError, version
 import numpy as np
 
 from vindeby.assembly.done import Judge, judge, not_done
-from vindeby.assembly.physics import CampaignCheck
+from vindeby.assembly.physics import CampaignCheck, CellCheck
 from vindeby.assembly.value import VALUES, values_of
 from vindeby.campaign import Campaign
 from vindeby.campaign.reading.code_files import file_of, is_installed, search_path
@@ -102,7 +102,7 @@ def fill_in_energies(
 
     def amended() -> Iterator[Record]:
         for key, why in missing.items():
-            record = _with_energy(database[key], campaign, check)
+            record = _with_energy(database[key], check.of(key))
             if record is None or (wrong := judge_.why_not(record)):
                 filled.left[key] = why if record is None else wrong
                 continue
@@ -122,11 +122,11 @@ def fill_in_energies(
     return filled
 
 
-def _with_energy(record: Record, campaign: Campaign, check: CampaignCheck) -> Record | None:
-    energy_gwh, cell = check.energy_gwh(record), check.cell_of(record.key)
-    if energy_gwh is None or cell is None:
+def _with_energy(record: Record, check: CellCheck | None) -> Record | None:
+    energy_gwh = None if check is None else check.energy_gwh(record)
+    if energy_gwh is None or check is None:
         return None
     arrays = {**record.arrays, "aep": np.array(energy_gwh), **check.scenario_arrays(record)}
     kept = {name: value for name, value in record.attributes.items() if name not in {"aep", *VALUES}}
-    attributes = {**kept, **values_of(campaign.of(cell), cell, arrays), ORIGIN: RECOMPUTED}
+    attributes = {**kept, **values_of(check.campaign, check.cell, arrays), ORIGIN: RECOMPUTED}
     return Record(record.key, record.fingerprint, arrays, attributes)

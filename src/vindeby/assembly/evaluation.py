@@ -40,7 +40,7 @@ from vindeby.campaign.sections.method import StoredSection
 from vindeby.campaign.sections.site import SiteSection
 from vindeby.campaign.sections.turbines import TurbineSection
 from vindeby.campaign.stored import Period, Pinned, layout_of_seed, periods_of, references_of, standing_around
-from vindeby.campaign.tasks import Cell, KeyParts
+from vindeby.campaign.tasks import Cell, KeyParts, parse_key
 from vindeby.errors import VindebyError
 from vindeby.store.format.record import Attribute, Record
 from vindeby.units import mean_power_to_aep_gwh
@@ -316,19 +316,19 @@ class EvaluationCheck:
 
     def __init__(self, campaign: Campaign, beside: Path) -> None:
         self._evaluation = Evaluation(campaign, source_of(campaign, beside))
-        self._cells = {cell.place: cell for cell in campaign.cells()}
-        self._tasks = {task.key: task for task in campaign.tasks()}
+        self._campaign = campaign
         self.not_computed_again: Counter[str] = Counter()
         """How many records were not, by reason."""
 
     def __call__(self, record: Record) -> Iterator[str]:
         """Say which arrays of a record are not what its layout gives."""
-        task = self._tasks.get(record.key)
-        if task is None or task.fingerprint != record.fingerprint:
+        cell, numbers = self._campaign.cell_of(record.key), parse_key(record.key)
+        task = None if cell is None or numbers is None else next(cell.tasks([numbers.seed]))
+        if cell is None or task is None or task.fingerprint != record.fingerprint:
             self.not_computed_again["not in the campaign"] += 1
             return
         try:
-            arrays, _ = self._evaluation.of(self._cells[task.place])(task)
+            arrays, _ = self._evaluation.of(cell)(task)
         except VindebyError:  # the database is not there, or not what it was
             self.not_computed_again[f"without the layouts of {self._evaluation.stored.path.name}"] += 1
             return

@@ -13,7 +13,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from functools import cache, partial
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,12 +24,14 @@ from vindeby import units
 from vindeby.arrays import FloatArray
 from vindeby.assembly.cables import check_cables
 from vindeby.assembly.stored_turbines import (
+    Area,
     PlacedLayout,
     areas_of,
     check_inside,
     check_spacing,
     check_types,
     check_zone,
+    energy_of,
     largest_diameter_m,
     layout_of,
     own_types,
@@ -49,9 +52,11 @@ from vindeby.assembly.value import (
     with_revenue,
 )
 from vindeby.campaign import Campaign
-from vindeby.campaign.neighbours import around
-from vindeby.campaign.tasks import Cell, parse_key, task_key
-from vindeby.campaign.worlds import worlds
+from vindeby.campaign.neighbours import Around, around
+from vindeby.campaign.tasks import Cell, Place, parse_key, task_key
+from vindeby.campaign.variants import Combination
+from vindeby.campaign.worlds import World, worlds
+from vindeby.economy import Costs
 from vindeby.errors import ArgumentError
 from vindeby.parameters import weight_of
 from vindeby.store.format.record import Record
@@ -86,9 +91,9 @@ STORED = "stored"
 
 
 ENGINE_AEP = "aep_engine"
+"""The attribute of a result of a user's function with what the campaign's wake model gives for its layout, in GWh."""
 FREE_AEP = "aep_free"
 """The attribute with the AEP that the turbines would have without wakes, from which views take the wake loss."""
-"""The attribute of a result of a user's function with what the campaign's wake model gives for its layout, in GWh."""
 
 
 def far_from_engine(keys: Sequence[str], aep: ArrayLike, engine: ArrayLike) -> dict[str, float]:
@@ -169,56 +174,89 @@ def check_key(record: Record) -> Iterator[str]:
         yield f"its attributes say {spelled}"
 
 
-class CampaignCheck:
-    """What must hold for a layout of this campaign; with axes, of the campaign that it is in each combination."""
+@dataclass(frozen=True)
+class _Shared:
+    """What the checks of all cells of a campaign share, and what they found besides complaints."""
 
-    def __init__(
-        self,
-        campaign: Campaign,
-        *,
-        deep: bool = False,
-        wind_farms: dict[object, WindFarm] | None = None,
-    ) -> None:
-        self._campaign = campaign
-        self._wind_farms = {} if wind_farms is None else wind_farms
-        self._variant = cache(
-            lambda number: CampaignCheck(campaign.variants[number], deep=deep, wind_farms=self._wind_farms)
-        )
-        # A function of the user's own is compared with the wake model when its result is stored, and for ``deep``. An
-        # engine is asked only then: it may be slow, and execute code that the campaign names.
-        self._call = next((step.call for step in campaign.method if step.call is not None), None)
-        self._has_engine = campaign.wake.engine is not None
-        # Energies among stored layouts are computed again by ``EvaluationCheck``.
-        self._is_stored = campaign.stored is not None
-        self._deep = deep
-        self._cells = {cell.place: cell for cell in campaign.cells()}
-        self._areas = cache(lambda farm_idx: areas_of(campaign.farms[farm_idx]))
-        self._around = cache(lambda cell: around(campaign, cell.farm_idx, campaign.turbines_of(cell)))
-        self._by_scenario = {SCENARIO_AEP: ""} if campaign.scenarios else {}
-        if campaign.scenarios and campaign.over == "regret":
-            self._by_scenario[SCENARIO_BEST] = "scenario_best_"
-        self._alone = cache(
-            lambda: [
-                (world.name, world.weight, CampaignCheck(world.campaign, deep=deep))
-                for world in worlds(campaign)
-            ]
-        )
-        self._costs = cache(lambda cell: costs_of(campaign, cell))
-        self._of_one_gwh = cache(_of_one_gwh)
-        self.not_computed_again: Counter[str] = Counter()
+    deep: bool
+    areas: dict[int, list[tuple[str, Area]]] = field(default_factory=dict)
+    worlds: dict[Combination, tuple[World, ...]] = field(default_factory=dict)
+    wind_farms: dict[object, WindFarm] = field(default_factory=dict)
+    not_computed_again: Counter[str] = field(default_factory=Counter)
+    differences: dict[str, float] = field(default_factory=dict)
+
+
+class CampaignCheck:
+    """What must hold for the layouts of a campaign."""
+
+    def __init__(self, campaign: Campaign, *, deep: bool = False) -> None:
+        self._campaign, self._shared = campaign, _Shared(deep)
+        self._checks: dict[Place, CellCheck] = {}
+        self.not_computed_again = self._shared.not_computed_again
         """How many records ``deep`` did not compute again, by reason."""
-        self.differences: dict[str, float] = {}
+        self.differences = self._shared.differences
         """By key, how far the energy of a user's function is from the wake model's, where that is too far."""
 
     def __call__(self, record: Record) -> Iterator[str]:
         """Say what is wrong with the record; nothing about one that the campaign does not have."""
         check = self.of(record.key)
-        if check is not self:
+        if check is not None:
             yield from check(record)
-            self.differences |= check.differences
-            self.not_computed_again += check.not_computed_again
-            check.not_computed_again.clear()
-            return
+        elif self._shared.deep:
+            self.not_computed_again["not in the campaign"] += 1
+
+    def of(self, key: str) -> CellCheck | None:
+        """Return the check of the cell that a key names; None where the campaign has none such."""
+        cell = self._campaign.cell_of(key)
+        if cell is None:
+            return None
+        if cell.place not in self._checks:
+            self._checks[cell.place] = CellCheck(self._campaign.of(cell), cell, self._shared)
+        return self._checks[cell.place]
+
+    def energy_gwh(self, record: Record) -> float | None:
+        """What the layout gives with the campaign's engine; None where it is not a feasible layout of the campaign."""
+        check = self.of(record.key)
+        return None if check is None else check.energy_gwh(record)
+
+
+class CellCheck:
+    """What must hold for the layouts of a cell, in the campaign of its combination or of a scenario."""
+
+    def __init__(self, campaign: Campaign, cell: Cell, shared: _Shared) -> None:
+        self.campaign, self.cell = campaign, cell
+        self._shared, self._deep = shared, shared.deep
+        # A function of the user's own is compared with the wake model when its result is stored, and for ``deep``. An
+        # engine is asked only then: it may be slow, and execute code that the campaign names.
+        self._call = next((step.call for step in campaign.method if step.call is not None), None)
+        self._is_elsewhere = campaign.wake.engine is not None or self._call is not None
+        # Energies among stored layouts are computed again by ``EvaluationCheck``.
+        self._is_stored = campaign.stored is not None
+        self._by_scenario = {SCENARIO_AEP: ""} if campaign.scenarios else {}
+        if campaign.scenarios and campaign.over == "regret":
+            self._by_scenario[SCENARIO_BEST] = "scenario_best_"
+
+    @cached_property
+    def _around(self) -> Around:
+        return around(self.campaign, self.cell.farm_idx, self.campaign.turbines_of(self.cell))
+
+    @cached_property
+    def _costs(self) -> Costs | None:
+        return costs_of(self.campaign, self.cell)
+
+    @cached_property
+    def _alone(self) -> list[tuple[World, CellCheck]]:
+        """The check of the cell in each scenario, which counts nothing."""
+        known, shared = (
+            self._shared.worlds,
+            replace(self._shared, not_computed_again=Counter(), differences={}),
+        )
+        if (combination := self.campaign.combination) not in known:
+            known[combination] = worlds(self.campaign)
+        return [(world, CellCheck(world.campaign, self.cell, shared)) for world in known[combination]]
+
+    def __call__(self, record: Record) -> Iterator[str]:
+        """Say what is wrong with the record."""
         wrong = list(self._check(record))
         yield from wrong
         energy = record.arrays.get("aep")
@@ -226,49 +264,40 @@ class CampaignCheck:
             yield from self._check_scenarios(record, wrong)
 
     def _check(self, record: Record) -> Iterator[str]:
-        cell, placed = self.cell_of(record.key), self._placed(record)
-        if cell is None or placed is None:
-            self._skip("not in the campaign" if cell is None else "no layout")
+        placed = self._placed(record)
+        if placed is None:
+            self._skip("no layout")
             return
-        yield from check_zone(cell, record)
+        yield from check_zone(self.cell, record)
         yield from self.wrong_amount(placed)
         yield from self.wrong_places(placed)
-        wrong_cables = list(check_cables(self._campaign, cell, record))
+        wrong_cables = list(check_cables(self.campaign, self.cell, record))
         yield from wrong_cables
-        yield from self._check_turbine(cell, record)
-        energy = record.arrays.get("aep")
-        if energy is None or energy.size != 1 or not 0.0 < float(energy.ravel()[0]) < np.inf:
+        yield from self._check_turbine(record)
+        stored_gwh = energy_of(record)
+        if stored_gwh is None or not 0.0 < stored_gwh < np.inf:
             self._skip("no energy")
             return
         if placed.types is None:
             self._skip("no types")
             return
-        stored_gwh = float(energy.ravel()[0])
         if not wrong_cables:
-            yield from self._check_values(cell, record, stored_gwh)
+            yield from self._check_values(record, stored_gwh)
         is_stored = record.attributes.get("aep_origin") == STORED and not record.fingerprint
-        again = (
-            "aep",
-            stored_gwh,
-            TOLERANCE_STORED_AEP if is_stored or self._call is not None else TOLERANCE_AEP,
-        )
+        is_rough = is_stored or self._call is not None
+        again = ("aep", stored_gwh, TOLERANCE_STORED_AEP if is_rough else TOLERANCE_AEP)
         engine_gwh = record.attributes.get(ENGINE_AEP) if self.compares else None
         if isinstance(engine_gwh, float):
-            self.differences |= far_from_engine([record.key], energy, engine_gwh)
+            self._shared.differences.update(far_from_engine([record.key], stored_gwh, engine_gwh))
             again = ENGINE_AEP, engine_gwh, TOLERANCE_AEP
         layout = placed.x, placed.y, placed.types
-        yield from self._check_worth(cell, layout, stored_gwh, again)
-        yield from self._check_revenue(cell, record)
+        yield from self._check_worth(layout, stored_gwh, again)
+        yield from self._check_revenue(record)
         if self._deep:
-            yield from self._check_search(cell, layout, record)
+            yield from self._check_search(layout, record)
             said, free_gwh = record.attributes.get(FREE_AEP), self.free_gwh(record)
             if isinstance(said, float) and free_gwh and abs(said - free_gwh) > TOLERANCE_AEP * free_gwh:
                 yield f"{FREE_AEP} is {said:.9g} GWh, but without any wakes it would be {free_gwh:.9g} GWh"
-
-    def of(self, key: str) -> CampaignCheck:
-        """Return the check of the combination that a key is of; this one where there are no axes, or no such key."""
-        cell = self.cell_of(key) if self._campaign.vary else None
-        return self if cell is None else self._variant(cell.combination)
 
     @property
     def compares_energies(self) -> bool:
@@ -280,79 +309,74 @@ class CampaignCheck:
         """Whether the energy of a user's function should be that of the wake model."""
         return self._call is not None and self._call.energy_is_compared
 
-    def cell_of(self, key: str) -> Cell | None:
-        """The farm and type that a key names; None where the campaign has none such."""
-        numbers = parse_key(key)
-        return None if numbers is None else self._cells.get(numbers.place)
-
     def energy_gwh(self, record: Record) -> float | None:
         """What the layout gives with the campaign's engine; None where it is not a feasible layout of the campaign."""
-        if (check := self.of(record.key)) is not self:
-            return check.energy_gwh(record)
         placed = self._placed(record)
         if placed is None or placed.types is None or self._is_stored:
             return None
         if any(self.wrong_amount(placed)) or any(self.wrong_places(placed)):
             return None
         try:
-            return float(self._engine(placed.cell).aep(placed.x, placed.y, placed.types))
+            return float(self._engine.aep(placed.x, placed.y, placed.types))
         except ArgumentError:  # turbines in one place, where the spacing allows it
             return None
 
     def free_gwh(self, record: Record) -> float | None:
         """Return the AEP (GWh) without wakes; None where another engine or a function computes energies."""
-        if (check := self.of(record.key)) is not self:
-            return check.free_gwh(record)
         placed = self._placed(record)
-        elsewhere = self._has_engine or self._is_stored or self._call is not None
-        if elsewhere or placed is None or placed.types is None:
+        if self._is_elsewhere or self._is_stored or placed is None or placed.types is None:
             return None
-        return self._without_wakes(self._engine(placed.cell), (placed.x, placed.y, placed.types))
+        return self._without_wakes((placed.x, placed.y, placed.types))
 
-    def _without_wakes(self, engine: WindFarm, layout: Places) -> float:
-        if engine.locality == "uniform":
-            return float(self._of_one_gwh(engine)[layout[2]].sum())
-        return engine.free_aep_at(*layout)
+    def _without_wakes(self, layout: Places) -> float:
+        if self._engine.locality == "uniform":
+            return float(self._of_one_gwh[layout[2]].sum())
+        return self._engine.free_aep_at(*layout)
+
+    @cached_property
+    def _of_one_gwh(self) -> FloatArray:
+        """The AEP in GWh of one turbine of each type without wakes, in wind that is the same everywhere."""
+        kinds = range(len(self._engine.turbines))
+        return np.array([self._engine.wake_free_aep(1, kind) for kind in kinds])
 
     def scenario_arrays(self, record: Record) -> dict[str, FloatArray]:
         """The energies of a layout by scenario, with the campaign's engine; NaN where it is not feasible."""
-        if (check := self.of(record.key)) is not self:
-            return check.scenario_arrays(record)
         found = {}
         for name, prefix in self._by_scenario.items() if self._placed(record) else ():
-            pairs = zip(self._alone(), self._in_scenarios(record, name, prefix), strict=False)
-            energies = [check.energy_gwh(one) for (_, _, check), one in pairs]
-            found[name] = np.array(energies, np.float64)
+            pairs = zip(self._alone, self._in_scenarios(record, name, prefix), strict=False)
+            found[name] = np.array([check.energy_gwh(one) for (_, check), one in pairs], np.float64)
         return found
 
     def _placed(self, record: Record) -> PlacedLayout | None:
-        cell, layout = self.cell_of(record.key), layout_of(record)
-        if cell is None or layout is None or not layout.size:
+        layout = layout_of(record)
+        if layout is None or not layout.size:
             return None
         x, y = layout
-        return PlacedLayout(cell, x, y, own_types(record.arrays, cell, len(x)))
+        return PlacedLayout(self.cell, x, y, own_types(record.arrays, self.cell, len(x)))
 
     def _skip(self, why: str) -> None:
         if self._deep:
-            self.not_computed_again[why] += 1
+            self._shared.not_computed_again[why] += 1
 
     def wrong_amount(self, placed: PlacedLayout) -> Iterator[str]:
         """Say what is wrong with the number of turbines, or of each type."""
-        yield from check_types(self._campaign, placed)
+        yield from check_types(self.campaign, placed)
         if not placed.cell.allows(count := len(placed.x)):
             yield f"has {plural(count, 'turbine')}, but the campaign asks for {placed.cell.counts_in_words}"
 
     def wrong_places(self, placed: PlacedLayout) -> Iterator[str]:
         """Say which turbines stand outside their area or depths, and which two are too near to each other."""
-        cell, count = placed.cell, len(placed.x)
-        if count == cell.n_turbines or not cell.zones:
-            yield from check_inside(self._areas(cell.farm_idx), placed)
-        yield from check_spacing(self._around(cell), placed)
+        if len(placed.x) == self.cell.n_turbines or not self.cell.zones:
+            areas, farm_idx = self._shared.areas, self.cell.farm_idx
+            if farm_idx not in areas:
+                areas[farm_idx] = areas_of(self.campaign.farms[farm_idx])
+            yield from check_inside(areas[farm_idx], placed)
+        yield from check_spacing(self._around, placed)
         yield from self._check_depths(placed)
 
     def _check_depths(self, placed: PlacedLayout) -> Iterator[str]:
-        depth = None if self._campaign.costs is None else self._campaign.costs.depth
-        foundation = getattr(self._costs(placed.cell), "foundation", None)
+        depth = None if self.campaign.costs is None else self.campaign.costs.depth
+        foundation = getattr(self._costs, "foundation", None)
         if depth is None or depth.limits is None or foundation is None:
             return
         found, (least, most) = foundation.grid.at(placed.x, placed.y), depth.limits
@@ -362,33 +386,33 @@ class CampaignCheck:
             limits = f"{least:g} to {most:g} m"
             yield f"turbine {worst} stands in water of {found[worst]:.6g} m, but {limits} are allowed"
 
-    def _check_values(self, cell: Cell, record: Record, stored_gwh: float) -> Iterator[str]:
-        costs, objective = self._costs(cell), self._campaign.objective
-        values = values_of(self._campaign, cell, record.arrays, costs)
+    def _check_values(self, record: Record, stored_gwh: float) -> Iterator[str]:
+        costs, objective = self._costs, self.campaign.objective
+        values = values_of(self.campaign, self.cell, record.arrays, costs)
         for name, value in values.items():
             said, scale = record.attributes.get(name), max(abs(value), 1e-6 if name == AREA else 0.0)
             if name in (NPV, OBJECTIVE) and NPV in values:  # differences of larger numbers
                 scale = values["capex_eur"]
             elif name == OBJECTIVE and objective is not None:
                 scale = max(scale, values[LCOE] if objective.is_of_costs else stored_gwh)
-            needed = costs is not None or self._campaign.scenarios or name == AREA
+            needed = costs is not None or self.campaign.scenarios or name == AREA
             if said is None and record.fingerprint and needed:
                 yield f"does not say {name}"
             elif isinstance(said, float) and not abs(said - value) <= TOLERANCE_AEP * scale:
                 yield f"{name} is {said:.9g}, but its energy and turbines make {value:.9g}"
 
-    def _check_turbine(self, cell: Cell, record: Record) -> Iterator[str]:
+    def _check_turbine(self, record: Record) -> Iterator[str]:
         said = record.attributes.get("diameter")
-        diameter = largest_diameter_m(self._campaign, cell)
+        diameter = largest_diameter_m(self.campaign, self.cell)
         if said is not None and said != diameter:
-            yield f"diameter is {said}, but type {cell.type_idx} of the campaign has {diameter:g}"
+            yield f"diameter is {said}, but type {self.cell.type_idx} of the campaign has {diameter:g}"
 
     def _check_worth(
-        self, cell: Cell, layout: Places, stored_gwh: float, again: tuple[str, float, float]
+        self, layout: Places, stored_gwh: float, again: tuple[str, float, float]
     ) -> Iterator[str]:
         """Say what is wrong with an energy; ``again`` is what ``deep`` computes again: name, value and tolerance."""
         types = layout[2]
-        each_mw = [turbine.rated_power_mw for turbine in self._campaign.turbines_of(cell)]
+        each_mw = [turbine.rated_power_mw for turbine in self.campaign.turbines_of(self.cell)]
         full_gwh = units.capacity_to_largest_aep_gwh(float(np.array(each_mw)[types].sum()))
         if stored_gwh > full_gwh:
             yield f"aep is {stored_gwh:.6f} GWh, but at rated power all year it would be {full_gwh:.6f} GWh"
@@ -397,16 +421,14 @@ class CampaignCheck:
         if self._call is not None and not self.compares:
             self._skip("method call")
             return
-        elsewhere = self._has_engine or self._call is not None
-        if elsewhere and not self._deep:
+        if self._is_elsewhere and not self._deep:
             return
-        engine = self._engine(cell)
-        most_gwh = np.inf if elsewhere else self._without_wakes(engine, layout)
+        most_gwh = np.inf if self._is_elsewhere else self._without_wakes(layout)
         if stored_gwh > most_gwh * (1.0 + TOLERANCE_AEP):
             yield f"aep is {stored_gwh:.6f} GWh, but without any wakes it would be {most_gwh:.6f} GWh"
         if self._deep:
             try:
-                again_gwh = engine.aep(*layout)
+                again_gwh = self._engine.aep(*layout)
             except ArgumentError as error:
                 yield str(error)
                 return
@@ -414,42 +436,42 @@ class CampaignCheck:
             if abs(again_gwh - said_gwh) > tolerance * again_gwh:
                 yield f"{name} is {said_gwh:.9g} GWh, but the layout gives {again_gwh:.9g} GWh"
 
-    def _check_revenue(self, cell: Cell, record: Record) -> Iterator[str]:
-        objective, stored = self._campaign.objective, revenue_of(record.arrays)
+    def _check_revenue(self, record: Record) -> Iterator[str]:
+        objective, stored = self.campaign.objective, revenue_of(record.arrays)
         if objective is None or not objective.is_priced_by_state or not record.fingerprint:
             return
         if stored is None:
             yield f"has no {REVENUE}"
         elif self._deep:
             others = {name: array for name, array in record.arrays.items() if name != REVENUE}
-            again = float(with_revenue(self._campaign, cell, others)[REVENUE])
+            again = float(with_revenue(self.campaign, self.cell, others)[REVENUE])
             if not abs(again - stored) <= TOLERANCE_AEP * again:
                 yield f"{REVENUE} is {stored:.9g}, but the layout gives {again:.9g}"
 
-    def _check_search(self, cell: Cell, layout: Places, record: Record) -> Iterator[str]:
+    def _check_search(self, layout: Places, record: Record) -> Iterator[str]:
         said, weight = record.arrays.get("zone_aep"), record.attributes.get("weight")
-        if said is not None and cell.zones:
-            each = np.bincount(zone_array(cell), weights=self._engine(cell).turbine_aep(*layout))
+        if said is not None and self.cell.zones:
+            each = np.bincount(zone_array(self.cell), weights=self._engine.turbine_aep(*layout))
             if said.shape != each.shape or not np.allclose(said, each, rtol=TOLERANCE_AEP, atol=0.0):
                 yield f"zone_aep is {said.tolist()} GWh, but the layout gives {each.tolist()} GWh"
-        objective, numbers = self._campaign.objective, parse_key(record.key)
+        objective, numbers = self.campaign.objective, parse_key(record.key)
         if objective is not None and objective.against is not None and numbers is not None:
             right = weight_of(numbers.seed)
             if weight not in (None, right):
                 yield f"weight is {weight}, but that of seed {numbers.seed} is {right}"
 
     def _check_scenarios(self, record: Record, wrong: Collection[str]) -> Iterator[str]:
-        weights = np.array([weight for _, weight, _ in self._alone()])
+        weights = np.array([world.weight for world, _ in self._alone])
         for name, prefix in self._by_scenario.items():
             alone = self._in_scenarios(record, name, prefix)
             if not alone or name not in record.arrays:
                 yield f"{name} does not hold an energy, with its layout, for each of {len(weights)} scenarios"
                 return
-            for (world, _, check), one in zip(self._alone(), alone, strict=True):
+            for (world, check), one in zip(self._alone, alone, strict=True):
                 if self._deep or prefix:
                     found = (*check_plain(one), *check(one))
                     news = [what for what in found if prefix or what not in wrong]
-                    yield from (f"{name} in {world!r}: {what}" for what in news)
+                    yield from (f"{name} in {world.name!r}: {what}" for what in news)
         mean_gwh = float(weights @ record.arrays[SCENARIO_AEP] / weights.sum())
         stored_gwh = float(record.arrays["aep"].ravel()[0])
         if not abs(mean_gwh - stored_gwh) <= TOLERANCE_AEP * mean_gwh:
@@ -457,7 +479,7 @@ class CampaignCheck:
 
     def _in_scenarios(self, record: Record, name: str, prefix: str) -> list[Record]:
         """The layout with this prefix as a result of each scenario alone; none where the record lacks one of them."""
-        many = len(self._alone())
+        many = len(self._alone)
         given = {one: record.arrays.get(prefix + one) for one in ("layout", "types")}
         each = {one: array for one, array in given.items() if array is not None}
         if not prefix:  # the same in all of them
@@ -475,22 +497,18 @@ class CampaignCheck:
         )
         return [Record(record.key, "", *both) for both in zip(rows, said, strict=True)]
 
-    def _engine(self, cell: Cell) -> WindFarm:
+    @cached_property
+    def _engine(self) -> WindFarm:
         # Without neighbours all farms are alike.
-        types, farm_idx = cell.type_indices, cell.farm_idx if len(self._around(cell)) else None
-        sections = (getattr(self._campaign, name) for name in OF_WIND)
-        key = (types, farm_idx, *map(id, sections))
-        if key not in self._wind_farms:
+        types, farm_idx = self.cell.type_indices, self.cell.farm_idx if len(self._around) else None
+        key = (types, farm_idx, *(id(getattr(self.campaign, name)) for name in OF_WIND))
+        known = self._shared.wind_farms
+        if key not in known:
             from vindeby.assembly.wind import wind_farm  # loads Numba, which a campaign of calls need not
 
-            self._wind_farms[key] = wind_farm(self._campaign, types, farm_idx)
-        return self._wind_farms[key]
+            known[key] = wind_farm(self.campaign, types, farm_idx)
+        return known[key]
 
 
 OF_WIND = ("site", "wake", "neighbours", "scenarios", "objective", "turbines", "farms")
 """The fields that the wind farm of a cell is made of: combinations in which they are the same objects share it."""
-
-
-def _of_one_gwh(engine: WindFarm) -> FloatArray:
-    """Return the AEP in GWh of one turbine of each type without wakes, in wind that is the same everywhere."""
-    return np.array([engine.wake_free_aep(1, kind) for kind in range(len(engine.turbines))])

@@ -11,14 +11,14 @@ import numpy as np
 
 from vindeby.arrays import IntArray
 from vindeby.assembly.cables import with_cables
-from vindeby.assembly.physics import TOLERANCE_AEP, CampaignCheck
+from vindeby.assembly.physics import TOLERANCE_AEP, CampaignCheck, CellCheck
 from vindeby.assembly.stored_turbines import PlacedLayout, energy_of
 from vindeby.assembly.value import LCOE, NPV, OBJECTIVE, values_of, with_revenue
 from vindeby.campaign import Campaign
 from vindeby.campaign.reading.yaml_text import field_name
 from vindeby.campaign.sections.layouts import GivenLayout
 from vindeby.campaign.starts import has_starts, start_of, start_section, types_of
-from vindeby.campaign.tasks import Cell, Place, parse_key, task_key
+from vindeby.campaign.tasks import Cell, Place, parse_key
 from vindeby.errors import ArgumentError, CampaignError, Problem, TaskError
 from vindeby.store.format.record import Record
 
@@ -79,7 +79,8 @@ class Starts:
         x, y = np.array(given.x), np.array(given.y)
         placed = PlacedLayout(cell, x, y, np.array(types_of(campaign, cell, given), np.int64))
         _, section = start_section(campaign, cell.farm_idx)
-        check = self._check.of(task_key(cell.farm_idx, cell.type_idx, 0, cell.tag))
+        check = self._check.of(cell.key(0))
+        assert check is not None, "the campaign has its own cells"
         if wrong := [*check.wrong_amount(placed)]:
             raise _WrongAmountError("; ".join(wrong))
         if section is not None and section.repair:
@@ -88,7 +89,7 @@ class Starts:
             raise TaskError("; ".join(wrong))
         return AllowedStart(placed)
 
-    def _repaired(self, campaign: Campaign, check: CampaignCheck, placed: PlacedLayout) -> AllowedStart:
+    def _repaired(self, campaign: Campaign, check: CellCheck, placed: PlacedLayout) -> AllowedStart:
         from vindeby.assembly.search import problem_of  # loads Numba
         from vindeby.layout.area.limits import nearest_allowed
 
@@ -100,14 +101,14 @@ class Starts:
 
     def attributes(self, record: Record) -> dict[str, float]:
         """What a result says about its start: energy, cost, how far it was moved, and the gain over it."""
-        cell, numbers = self._check.cell_of(record.key), parse_key(record.key)
-        start = None if cell is None or numbers is None else self.of(cell, numbers.seed)
-        if cell is None or start is None:
+        check, numbers = self._check.of(record.key), parse_key(record.key)
+        start = None if check is None or numbers is None else self.of(check.cell, numbers.seed)
+        if check is None or start is None:
             return {}
-        campaign, check = self._campaign.of(cell), self._check.of(record.key)
-        _, section = start_section(campaign, cell.farm_idx)
+        campaign = check.campaign
+        _, section = start_section(campaign, check.cell.farm_idx)
         found = {MOVED: start.moved_m} if section is not None and section.repair else {}
-        values = self._values(campaign, check, record.key, start)
+        values = self._values(check, record.key, start)
         if "aep" not in values:  # turbines in one place, where the spacing allows it
             return found
         found[AEP_START] = values["aep"]
@@ -129,12 +130,10 @@ class Starts:
             if not isinstance(said, float) or not np.isclose(said, value, rtol=TOLERANCE_AEP, atol=1e-5):
                 yield f"{name} is {said}, but its start gives {value:.9g}"
 
-    def _values(
-        self, campaign: Campaign, check: CampaignCheck, key: str, start: AllowedStart
-    ) -> dict[str, float]:
+    def _values(self, check: CellCheck, key: str, start: AllowedStart) -> dict[str, float]:
         """The AEP (GWh) of a start, and what it costs and is worth, by the names of attributes; empty without AEP."""
         if id(start) not in self._known:
-            cell, placed = start.placed.cell, start.placed
+            campaign, cell, placed = check.campaign, check.cell, start.placed
             arrays: dict[str, Any] = {"layout": np.stack([placed.x, placed.y])}
             if cell.mix:
                 arrays["types"] = np.array(cell.type_indices)[start.types]

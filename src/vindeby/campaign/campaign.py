@@ -35,7 +35,7 @@ from vindeby.campaign.sections.vary import axes_in_words
 from vindeby.campaign.sections.wake_model import NamedCode, WakeSection
 from vindeby.campaign.starts import has_starts, refuse_bad_starts, refuse_missing_starts
 from vindeby.campaign.stored import refuse_unsuitable_stored
-from vindeby.campaign.tasks import Cell, Task
+from vindeby.campaign.tasks import Cell, Place, Task, parse_key
 from vindeby.campaign.variants import Combination, checked_axes, variants_of
 from vindeby.campaign.worlds import in_scenario, refuse_bad_scenarios
 from vindeby.notebook import heading, table
@@ -161,7 +161,7 @@ class Campaign(CampaignFields):
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
         """Return a copy with other values, which are not checked."""
         copied = super().model_copy(update=update, deep=deep)
-        for name in ("_variants", "_cells"):  # they follow from the values
+        for name in ("_variants", "_cells", "_cells_by_place"):  # they follow from the values
             vars(copied).pop(name, None)
         return copied
 
@@ -259,6 +259,15 @@ class Campaign(CampaignFields):
         memo: dict[object, Any] = {}
         every = (cell for variant in self.variants for cell in cells_of(variant, memo))
         return tuple(sorted(every, key=lambda cell: (cell.farm_idx, cell.type_idx, cell.combination)))
+
+    def cell_of(self, key: str) -> Cell | None:
+        """Return the cell of the task that a key names; None where the campaign has no such cell."""
+        parts = parse_key(key)
+        return None if parts is None else self._cells_by_place.get(parts.place)
+
+    @cached_property
+    def _cells_by_place(self) -> dict[Place, Cell]:
+        return {cell.place: cell for cell in self._cells}
 
     @property
     def total_configs(self) -> int:

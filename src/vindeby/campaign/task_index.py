@@ -35,10 +35,8 @@ class TaskIndex(Mapping[str, str]):
     def __init__(self, campaign: Campaign, formers: Callable[[], Iterable[Campaign]] = tuple) -> None:
         self.campaign = campaign
         self._load_formers = formers
-        self._cells = {cell.place: cell for cell in campaign.cells()}
-        self._fingerprints = {
-            cell.key(seed): cell.fingerprint(seed) for cell in self._cells.values() for seed in campaign.seeds
-        }
+        self.cell = campaign.cell_of
+        self._fingerprints = campaign.fingerprints()
 
     def with_formers(self, formers: Callable[[], Iterable[Campaign]]) -> TaskIndex:
         """Return the same tasks with other earlier versions of the campaign."""
@@ -55,11 +53,6 @@ class TaskIndex(Mapping[str, str]):
 
     def __len__(self) -> int:
         return len(self._fingerprints)
-
-    def cell(self, key: str) -> Cell | None:
-        """Return the cell of a key; None where the campaign has none of this place."""
-        parts = parse_key(key)
-        return None if parts is None else self._cells.get(parts.place)
 
     @property
     def attributes(self) -> tuple[str, ...]:
@@ -82,9 +75,9 @@ class TaskIndex(Mapping[str, str]):
             return found
         farms, types = [farm.name for farm in campaign.farms] or [""], campaign.type_names
         values = [tuple(one.values.values()) for one in campaign.combinations]
-        for place, cell in self._cells.items():
+        for cell in campaign.cells():
             label = cell.label(types) if campaign.is_about_wind else ""
-            found[place] = (farms[cell.farm_idx], label, *values[cell.combination])
+            found[cell.place] = (farms[cell.farm_idx], label, *values[cell.combination])
         return found
 
     @cached_property
@@ -96,7 +89,7 @@ class TaskIndex(Mapping[str, str]):
 
     @cached_property
     def _cells_by_names(self) -> dict[Names, Cell]:
-        return {names: self._cells[place] for place, names in self._names.items()}
+        return {self._names[cell.place]: cell for cell in self.campaign.cells() if self._names}
 
     @cached_property
     def _formers(self) -> list[TaskIndex]:

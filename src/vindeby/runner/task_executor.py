@@ -195,8 +195,8 @@ class TaskExecutor:
             raise result
         cell = self._cells[task.place]
         record = checked_record(self._campaign.of(cell), cell, task, result, seconds, self._check)
-        if isinstance(self._check, CampaignCheck):
-            check = self._check.of(task.key)
+        check = self._check.of(task.key) if isinstance(self._check, CampaignCheck) else None
+        if check is not None:
             engine_gwh = check.energy_gwh(record) if check.compares else None
             energies = {ENGINE_AEP: engine_gwh, FREE_AEP: check.free_gwh(record)}
             known = {name: value for name, value in energies.items() if value is not None}

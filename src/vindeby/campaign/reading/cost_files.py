@@ -14,6 +14,7 @@ from shapely.geometry.base import BaseGeometry
 
 from vindeby.campaign.reading.farm_files import TABLES
 from vindeby.campaign.reading.files import NamedFile, suffix_of
+from vindeby.campaign.reading.places import places
 from vindeby.campaign.reading.readers import readers
 from vindeby.campaign.reading.tables import Table, TableReader
 from vindeby.campaign.reading.yaml_text import Document, Origin, not_used
@@ -28,20 +29,20 @@ _NO_DEPTH = -9999.0
 
 def with_cost_files(document: Document, folder: Path) -> Document:
     """Put the depths, the tables by depth and the prices that stand in files of their own into the document."""
-    costs, objective = (document.data.get(key) for key in ("costs", "objective"))
-    foundation: Any = costs.get("foundation") if isinstance(costs, dict) else None
-    for key in ("depth", "mass", "cost") if isinstance(foundation, dict) else ():
-        given, at = foundation.get(key), ("costs", "foundation", key)
-        if isinstance(given, str):
-            document.origins[(*at, "file")] = document.origin(at)
-            foundation[key] = given = {"file": given}
-        if isinstance(given, dict) and "file" in given:
-            named = NamedFile(document, given, at, folder)
-            _take_depths(named) if key == "depth" else _take_curve(named, key)
-    if isinstance(objective, dict) and isinstance(objective.get("price"), str):
-        named = NamedFile(document, objective, ("objective",), folder, "price")
-        table, origin = _table(named, "price")
-        named.put({"price": table.columns["price"]}, origin)
+    for quantity in ("depth", "mass", "cost"):
+        for holder, key, at in places(document.data, f"costs.foundation.{quantity}"):
+            given = holder[key]
+            if isinstance(given, str):
+                document.origins[(*at, "file")] = document.origin(at)
+                holder[key] = given = {"file": given}
+            if isinstance(given, dict) and "file" in given:
+                named = NamedFile(document, given, at, folder)
+                _take_depths(named) if quantity == "depth" else _take_curve(named, quantity)
+    for holder, key, at in places(document.data, "objective.price"):
+        if isinstance(holder[key], str):
+            named = NamedFile(document, holder, at[:-1], folder, key)
+            table, origin = _table(named, "price")
+            named.put({key: table.columns["price"]}, origin)
     return document
 
 

@@ -1,4 +1,4 @@
-"""Boundaries in files of their own, and where a campaign file names geographic files.
+"""Boundaries in files of their own, and whether a campaign file names geographic files.
 
 A boundary is a table of vertices, or YAML or JSON with what would stand in the campaign file. What it holds is put into
 the data of the campaign, so that the checks and the stored campaign know only that. A campaign file may come from
@@ -8,78 +8,15 @@ almost right.
 
 import difflib
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from vindeby.campaign.reading.files import NamedFile, suffix_of
+from vindeby.campaign.reading.places import EXCLUSIONS, NEIGHBOURS, STARTS, WITH_BOUNDARY, mappings, places
 from vindeby.campaign.reading.tables import read_vertices
-from vindeby.campaign.reading.varied import values_in
 from vindeby.campaign.reading.yaml_text import MAX_BYTES, Document, Origin, field_name, read
 from vindeby.campaign.reading.yaml_text import Path as DataPath
 from vindeby.errors import CampaignError, Problem
-
-
-def _entries(holder: Any, key: str, *, may_be_one: bool = False) -> Iterator[tuple[dict[str, Any], DataPath]]:
-    given = holder.get(key)
-    if may_be_one and isinstance(given, dict):
-        yield given, (key,)
-    for index, entry in enumerate(given if isinstance(given, list) else []):
-        if isinstance(entry, dict):
-            yield entry, (key, index)
-
-
-def position_entries(data: Any) -> Iterator[tuple[dict[str, Any], DataPath]]:
-    """Every group of neighbours and every start: what may name a file with the positions of turbines."""
-    yield from neighbour_groups(data)
-    yield from start_entries(data)
-
-
-def start_entries(data: Any) -> Iterator[tuple[dict[str, Any], DataPath]]:
-    """The start of the campaign, and those of farms and in axes, each with its path."""
-    for holder, at in [(data, ()), *farm_entries(data)]:
-        if isinstance(holder.get("start"), dict):
-            yield holder["start"], (*at, "start")
-    for axis, name, parts in values_in(data, {"start": None}):
-        if isinstance(parts.get("start"), dict):
-            yield parts["start"], ("vary", axis, name, *(() if axis == "start" else ("start",)))
-
-
-def farm_entries(data: Any) -> Iterator[tuple[dict[str, Any], DataPath]]:
-    """Every farm that is a mapping, with its path."""
-    return _entries(data, "farms")
-
-
-def neighbour_groups(data: Any) -> Iterator[tuple[dict[str, Any], DataPath]]:
-    """Every group of neighbours, wherever it is written, with its path."""
-    for holder, at in [(data, ()), *_entries(data, "farms"), *_entries(data, "scenarios")]:
-        for group, inside in _entries(holder, "neighbours", may_be_one=True):
-            yield group, (*at, *inside)
-
-
-def sites(data: Any) -> Iterator[tuple[dict[str, Any], DataPath]]:
-    """The site of the campaign and those of scenarios, each with its path; a file may stand for any of them."""
-    for holder, at in [(data, ()), *_entries(data, "scenarios")]:
-        site = holder.get("site")
-        if isinstance(site, str):
-            is_series = suffix_of(Path(site)) in TABLES
-            site = holder["site"] = {"time_series": {"file": site}} if is_series else {"file": site}
-        if isinstance(site, dict):
-            yield site, (*at, "site")
-
-
-def type_names(data: Any, group: dict[str, Any]) -> list[str]:
-    """The names of the types that a table may use."""
-    names = [entry.get("name") for holder in (group, data) for entry, _ in _entries(holder, "turbines")]
-    return [name for name in names if isinstance(name, str)]
-
-
-def turbine_entries(data: Any) -> Iterator[tuple[dict[str, Any], DataPath]]:
-    """Every turbine type of the campaign and of its neighbours, with its path."""
-    for holder, at in [(data, ()), *neighbour_groups(data)]:
-        for turbine, inside in _entries(holder, "turbines"):
-            yield turbine, (*at, *inside)
-
 
 SUFFIXES = (".geojson", ".shp", ".zip", ".gpkg", ".kml", ".gdb")
 _GEOJSON = re.compile(
@@ -91,12 +28,9 @@ def names_geographic_files(data: dict[str, Any], folder: Path) -> bool:
     """Whether anything in the campaign is to be read from a geographic file."""
     if isinstance(data.get("farms"), dict) and "file" in data["farms"]:
         return True
-    boundaries = [
-        given for holder, _ in boundary_holders(data) if isinstance(given := holder.get("boundary"), dict)
-    ]
-    excluded = [entry for boundary in boundaries for entry, _ in exclusion_files(boundary)]
-    positions = [entry for entry, _ in position_entries(data)]
-    return any(is_geographic(entry.get("file"), folder) for entry in (*boundaries, *excluded, *positions))
+    areas = [f"{one}.boundary" for one in WITH_BOUNDARY]
+    patterns = (*areas, *(f"{one}.{EXCLUSIONS}" for one in areas), *NEIGHBOURS, *STARTS)
+    return any(is_geographic(entry.get("file"), folder) for entry, _ in mappings(data, *patterns))
 
 
 def is_geographic(name: Any, folder: Path) -> bool:
@@ -106,19 +40,6 @@ def is_geographic(name: Any, folder: Path) -> bool:
     path = folder / name
     suffix = path.suffix.lower()
     return suffix in SUFFIXES or (suffix == ".json" and _is_geojson(path))
-
-
-def boundary_holders(data: dict[str, Any]) -> Iterator[tuple[dict[str, Any], DataPath]]:
-    """Every farm and every zone, with the path of its boundary."""
-    for farm, at in _entries(data, "farms"):
-        yield farm, (*at, "boundary")
-        for zone, inside in _entries(farm, "zones"):
-            yield zone, (*at, *inside, "boundary")
-
-
-def exclusion_files(boundary: dict[str, Any]) -> Iterator[tuple[dict[str, Any], DataPath]]:
-    """The exclusions of a boundary that may stand in files, with their path from the boundary on."""
-    return _entries(boundary, "exclusions", may_be_one=True)
 
 
 def _is_geojson(path: Path) -> bool:
@@ -138,8 +59,8 @@ _ALMOST_RIGHT = 0.8
 
 def with_boundary_files(document: Document, folder: Path) -> Document:
     """Put the boundaries that stand in files of their own into the document."""
-    for holder, at in boundary_holders(document.data):
-        boundary = holder.get("boundary")
+    for holder, key, at in places(document.data, *(f"{one}.boundary" for one in WITH_BOUNDARY)):
+        boundary = holder[key]
         if not isinstance(boundary, dict) or not isinstance(boundary.get("file"), str):
             continue
         named = NamedFile(document, boundary, at, folder)
@@ -149,7 +70,7 @@ def with_boundary_files(document: Document, folder: Path) -> Document:
         is_table = suffix_of(named.path) in TABLES
         text = named.text(latin=is_table)
         inner = read_vertices(text, str(named.path), named.field) if is_table else _read_areas(text, named)
-        holder["boundary"] = inner.data
+        holder[key] = inner.data
         document.put(at, inner)
     return document
 

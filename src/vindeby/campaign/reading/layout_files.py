@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from vindeby.campaign.reading.farm_files import farm_entries, neighbour_groups, start_entries, type_names
 from vindeby.campaign.reading.files import NamedFile, suffix_of
+from vindeby.campaign.reading.places import NEIGHBOURS, STARTS, mappings, type_names
 from vindeby.campaign.reading.readers import readers
 from vindeby.campaign.reading.tables import TableReader, read_layout_table
 from vindeby.campaign.reading.yaml_text import Document, Origin
@@ -22,7 +22,7 @@ from vindeby.errors import ArgumentError, VindebyError
 
 def with_layout_files(document: Document, folder: Path) -> Document:
     """Put the neighbours and the starts that stand in files of their own into the document."""
-    for holder, at in neighbour_groups(document.data):
+    for holder, at in mappings(document.data, *NEIGHBOURS):
         if "file" in holder:
             _take_table(NamedFile(document, holder, at, folder), type_names(document.data, holder))
         elif "database" in holder:
@@ -30,8 +30,8 @@ def with_layout_files(document: Document, folder: Path) -> Document:
         elif lost := [key for key in ("key", "best") if key in holder]:
             message = "is given without a database"
             document.refuse((*at, lost[0]), message, "add database: FILE.h5", holder[lost[0]])
-    farms = {at: farm for farm, at in farm_entries(document.data)}
-    for start, at in start_entries(document.data):
+    farms = {at: farm for farm, at in mappings(document.data, "farms[]")}
+    for start, at in mappings(document.data, *STARTS):
         others = [farm for farm in farms.values() if "start" not in farm]
         mine = [farms[at[:-1]]] if at[:-1] in farms else others
         _take_start(document, start, at, mine, folder)

@@ -11,18 +11,18 @@ from vindeby.campaign.fields import CampaignFields
 from vindeby.campaign.reading.cost_files import with_cost_files
 from vindeby.campaign.reading.extending import extended
 from vindeby.campaign.reading.farm_files import (
+    TABLES,
     names_geographic_files,
-    sites,
-    turbine_entries,
     with_boundary_files,
 )
-from vindeby.campaign.reading.files import NamedFile, UnreadableError, read_bounded_text
+from vindeby.campaign.reading.files import NamedFile, UnreadableError, read_bounded_text, suffix_of
 from vindeby.campaign.reading.layout_files import with_layout_files
 from vindeby.campaign.reading.paths import PathError, descend
+from vindeby.campaign.reading.places import SITES, TURBINES, mappings, places
 from vindeby.campaign.reading.problems import value_at
 from vindeby.campaign.reading.readers import FileContent, WindioOptions, readers
 from vindeby.campaign.reading.stored_rows import with_combination_file
-from vindeby.campaign.reading.varied import set_whole, with_values_read
+from vindeby.campaign.reading.varied import set_whole
 from vindeby.campaign.reading.wind_files import with_local_wind, with_wind_files
 from vindeby.campaign.reading.yaml_text import (
     MAX_BYTES,
@@ -62,25 +62,21 @@ def with_files(document: Document, folder: Path) -> Document:
     without_site = "site" not in data and "site" in set_whole(data, fields)
     if without_site:
         data["site"] = {}  # which a geographic file tells how far grid north is from true north
-    document = _with_files(document, folder)
-    site = data.pop("site") if without_site else data.get("site")
-    convergence = site.get("grid_convergence_deg") if isinstance(site, dict) else None
-    for inner in with_values_read(document, fields, lambda inner: _with_files(inner, folder)):
-        given = inner.data.get("site")
-        if convergence is not None and isinstance(given, dict) and "local" not in given:
-            given.setdefault("grid_convergence_deg", convergence)
-    return document
-
-
-def _with_files(document: Document, folder: Path) -> Document:
     document = with_foreign_files(document, folder)  # first: whether the wind is turned depends on its kind
     if names_geographic_files(document.data, folder):
         document = readers().with_geographic_files(document, folder)
+    site = data.pop("site") if without_site else data.get("site")
+    convergence = site.get("grid_convergence_deg") if isinstance(site, dict) else None
+    for given, at in mappings(data, "site"):
+        if convergence is not None and at[0] == "vary" and "local" not in given:
+            given.setdefault("grid_convergence_deg", convergence)
     document = with_boundary_files(document, folder)
     document = with_layout_files(document, folder)
     document = with_engine_file(document, folder)
     document = with_local_wind(with_wind_files(document, folder), folder)
-    return with_cost_files(document, folder)
+    document = with_cost_files(document, folder)
+    document.notes = [*dict.fromkeys(document.notes)]  # two values of an axis may name one file
+    return document
 
 
 def from_text(text: str, name: str) -> Document:
@@ -157,10 +153,13 @@ _TURBINE_FORMS = ("generic", "table", "cubic")
 
 def with_foreign_files(document: Document, folder: Path) -> Document:
     """Put the site and the turbines that stand in files of other tools into the document."""
-    for site, at in sites(document.data):
-        if "file" in site:
-            _resolve(NamedFile(document, site, at, folder), _SITE_FORMS, readers().site_file)
-    for turbine, at in turbine_entries(document.data):
+    for holder, key, at in places(document.data, *SITES):
+        if isinstance(site := holder[key], str):
+            is_series = suffix_of(Path(site)) in TABLES
+            holder[key] = {"time_series": {"file": site}} if is_series else {"file": site}
+        if isinstance(holder[key], dict) and "file" in holder[key]:
+            _resolve(NamedFile(document, holder[key], at, folder), _SITE_FORMS, readers().site_file)
+    for turbine, at in mappings(document.data, *TURBINES):
         if "file" in turbine:
             _resolve(NamedFile(document, turbine, at, folder), _TURBINE_FORMS, readers().turbine_file)
     return document
@@ -201,19 +200,21 @@ def _placed(document: Document, at: DataPath, problem: Problem) -> Problem:
 
 def with_engine_file(document: Document, folder: Path) -> Document:
     """Put a FLORIS configuration that stands in a file of its own into the document."""
-    wake = document.data.get("wake")
-    if not isinstance(wake, dict) or not isinstance(wake.get("floris"), str):
-        return document
-    named = NamedFile(document, wake, ("wake",), folder, "floris")
-    path = named.path
-    content = read(named.text(), str(path), includes=True)
-    if not isinstance(content.data, dict):
-        message = "this is not a FLORIS configuration: it must be a mapping"
-        raise CampaignError([Problem(str(path), "", message, None, "give the file that FlorisModel reads")])
-    document.notes += [f"{path.name}: {note}" for note in not_used(replaced_part(content.data))]
-    content.data.pop("farm", None)  # the campaign has its own; this one may include turbines
-    wake["floris"] = {"configuration": content.data}
-    if not is_labelled_4(version := content.data.get("floris_version", "v4")):
-        document.notes.append(f"{path.name}: floris_version is {version}; it is read as version 4")
-    document.put(("wake", "floris", "configuration"), content)
+    for holder, key, at in places(document.data, "wake.floris"):
+        if not isinstance(holder[key], str):
+            continue
+        named = NamedFile(document, holder, at[:-1], folder, key)
+        path = named.path
+        content = read(named.text(), str(path), includes=True)
+        if not isinstance(content.data, dict):
+            message = "this is not a FLORIS configuration: it must be a mapping"
+            raise CampaignError(
+                [Problem(str(path), "", message, None, "give the file that FlorisModel reads")]
+            )
+        document.notes += [f"{path.name}: {note}" for note in not_used(replaced_part(content.data))]
+        content.data.pop("farm", None)  # the campaign has its own; this one may include turbines
+        holder[key] = {"configuration": content.data}
+        if not is_labelled_4(version := content.data.get("floris_version", "v4")):
+            document.notes.append(f"{path.name}: floris_version is {version}; it is read as version 4")
+        document.put((*at, "configuration"), content)
     return document

@@ -7,42 +7,44 @@ from typing import Any, NoReturn
 import numpy as np
 
 from vindeby.arrays import Labelled
-from vindeby.campaign.reading.farm_files import sites, turbine_entries
 from vindeby.campaign.reading.files import NamedFile
 from vindeby.campaign.reading.labelled_wind import LabelledWind, weibull_sectors
+from vindeby.campaign.reading.places import SITES, TURBINES, Place, places
 from vindeby.campaign.reading.readers import readers
 from vindeby.campaign.reading.tables import WIND, Table, TableReader, find_time_problem
 from vindeby.campaign.reading.yaml_text import Document, Origin, not_used
-from vindeby.campaign.reading.yaml_text import Path as DataPath
 from vindeby.campaign.sections.local_wind import RANGES, WEIBULL
 from vindeby.errors import VindebyError
 
 
 def with_wind_files(document: Document, folder: Path) -> Document:
     """Put the tables that stand in files of their own into the document."""
-    for site, at in sites(document.data):
-        for key, reader in (("weibull", _sectors), ("time_series", time_series), ("states", _states)):
-            _resolve_table(document, site, (*at, key), folder, reader)
-    for turbine, at in turbine_entries(document.data):
-        _resolve_table(document, turbine, (*at, "table"), folder, _curve)
+    forms = {"weibull": _sectors, "time_series": time_series, "states": _states}
+    for form, reader in forms.items():
+        for place in places(document.data, *(f"{site}.{form}" for site in SITES)):
+            _resolve_table(document, place, folder, reader, may_drop=form == "time_series")
+    for place in places(document.data, *(f"{turbine}.table" for turbine in TURBINES)):
+        _resolve_table(document, place, folder, _curve)
     return document
 
 
 def _resolve_table(
     document: Document,
-    holder: dict[str, Any],
-    at: DataPath,
+    place: Place,
     folder: Path,
     reader: Callable[[str, TableReader], dict[str, Any]],
+    *,
+    may_drop: bool = False,
 ) -> None:
-    section = holder.get(str(at[-1]))
+    holder, key, at = place
+    section = holder[key]
     if not isinstance(section, dict) or not isinstance(section.get("file"), str):
         return
     named = NamedFile(document, section, at, folder)
-    gaps = section.pop("gaps", "") if at[-1] == "time_series" else None
+    gaps = section.pop("gaps", "") if may_drop else None
     table = TableReader(str(named.path), named.field, gaps=gaps)
     read = reader(named.text(latin=True), table)
-    if table.notes:
+    if table.notes and "." not in key:  # an axis may set nothing else of what holds it
         holder["source"] = {"file": named.path.name, "format": "csv", "notes": table.notes}
     document.notes += [f"{named.path.name}: {note}" for note in not_used(table.unused)]
     for key in read:
@@ -114,12 +116,12 @@ _GIVEN_HERE = ("x", "y", "height", "wind_directions", "source", *RANGES)
 
 def with_local_wind(document: Document, folder: Path) -> Document:
     """Put the local wind that stands in a file of its own into the document."""
-    for site, at in sites(document.data):
-        local, inside = site.get("local"), (*at, "local")
+    for site, key, at in places(document.data, *(f"{site}.local" for site in SITES)):
+        local = site[key]
         if isinstance(local, dict) and "file" in local:
-            _LocalWind(document, local, inside, folder).resolve(site)
+            _LocalWind(document, local, at, folder).resolve(site)
         elif isinstance(local, dict) and "use" in local:
-            document.refuse((*inside, "use"), "is given without a file", "add file: GRID.nc, or remove it")
+            document.refuse((*at, "use"), "is given without a file", "add file: GRID.nc, or remove it")
     return document
 
 

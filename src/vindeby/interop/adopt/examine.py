@@ -78,7 +78,7 @@ class Examiner:
         if not key:
             raise RefusedError("neither its name nor its attributes say which configuration it is of")
         asked = self._judge.asked(key)
-        cell = self._check.cell_of(key)
+        cell = self._campaign.cell_of(key)
         if asked is None or cell is None:
             raise RefusedError(f"the campaign has no configuration {key}")
         if record.fingerprint:  # vindeby itself made it
@@ -172,7 +172,7 @@ class Examiner:
         arrays = {**placed.arrays, "aep": np.array(energy_gwh)}
         if layout is not None:
             arrays["layout"] = layout
-        cell = self._check.cell_of(placed.key)
+        cell = self._campaign.cell_of(placed.key)
         values = {} if cell is None else values_of(self._campaign, cell, arrays)
         return Record(placed.key, "", arrays, {**placed.attributes, **values, **(attributes or {})})
 

@@ -15,12 +15,13 @@ import numpy as np
 import shapely
 
 from vindeby.arrays import FloatArray
-from vindeby.campaign.reading.farm_files import (
-    SUFFIXES,
-    boundary_holders,
-    exclusion_files,
-    is_geographic,
-    position_entries,
+from vindeby.campaign.reading.farm_files import SUFFIXES, is_geographic
+from vindeby.campaign.reading.places import (
+    EXCLUSIONS,
+    NEIGHBOURS,
+    STARTS,
+    WITH_BOUNDARY,
+    mappings,
     type_names,
 )
 from vindeby.campaign.reading.yaml_text import Document, Origin
@@ -88,9 +89,9 @@ class _Reading:
         data, notes = self.document.data, self.notes
         if isinstance(data.get("farms"), dict):
             self._list_farms(self._named(data["farms"], ("farms",)))
-        for holder, at in boundary_holders(data):
-            self._take_boundary(holder, at)
-        for group, at in position_entries(data):
+        for holder, at in mappings(data, *WITH_BOUNDARY):
+            self._take_boundary(holder, (*at, "boundary"))
+        for group, at in mappings(data, *NEIGHBOURS, *STARTS):
             if not self._is_elsewhere(group, at):
                 named = self._named(group, at)
                 layer, numbers = self._add(named, _POSITION_KEYS, partial(_put_positions, named), points_of)
@@ -132,7 +133,7 @@ class _Reading:
             return
         if isinstance(boundary, dict) and (given := boundary.get("exclusions")):
             inline += given if isinstance(given, list) else [given]
-            for entry, inside in list(exclusion_files(boundary)):
+            for entry, inside in list(mappings(boundary, EXCLUSIONS)):
                 if is_geographic(entry.get("file"), self.folder):
                     inline[:] = [one for one in inline if one is not entry]
                     boundary["exclusions"], named = inline, self._named(entry, (*at, *inside))
