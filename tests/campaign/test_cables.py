@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.campaign.examples import SMALL
-from vindeby.assembly.cables import router_of
+from vindeby.assembly.value import router_of
 from vindeby.campaign import Campaign
 from vindeby.economy.cables import CableRouter
 from vindeby.errors import CampaignError

@@ -14,8 +14,7 @@ import shapely
 import yaml
 
 from tests.interop.exports import SOUTH, WEST, campaign
-from vindeby.assembly.cables import check_cables, eur_of_cables, with_cables
-from vindeby.assembly.value import values_of
+from vindeby.assembly.value import check_cables, eur_of_cables, values_of, with_cables
 from vindeby.board.feed import Feed
 from vindeby.campaign import Campaign
 from vindeby.interop.export.chosen import Selection

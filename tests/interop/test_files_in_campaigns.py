@@ -15,8 +15,7 @@ from tests.interop.test_turbine_files import FLORIS, WTG
 from tests.physics.oracle import needs_pywake
 from vindeby.assembly.wind import wind_farm
 from vindeby.campaign import Campaign
-from vindeby.campaign.doubts import notes_about_files
-from vindeby.campaign.survey import survey
+from vindeby.campaign.survey import notes_about_files, survey
 from vindeby.errors import CampaignError
 
 pytestmark = pytest.mark.oracle

@@ -22,7 +22,6 @@ from numpy.typing import ArrayLike
 
 from vindeby import units
 from vindeby.arrays import FloatArray
-from vindeby.assembly.cables import check_cables
 from vindeby.assembly.stored_turbines import (
     Area,
     PlacedLayout,
@@ -46,6 +45,7 @@ from vindeby.assembly.value import (
     REVENUE,
     SCENARIO_AEP,
     SCENARIO_BEST,
+    check_cables,
     costs_of,
     revenue_of,
     values_of,

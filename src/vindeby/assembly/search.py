@@ -4,8 +4,7 @@ import math
 from dataclasses import asdict
 
 from vindeby import layout
-from vindeby.assembly.cables import router_of
-from vindeby.assembly.value import costs_of, depth_grid
+from vindeby.assembly.value import costs_of, depth_grid, router_of
 from vindeby.assembly.wind import made_by, wind_farm
 from vindeby.campaign import Campaign
 from vindeby.campaign.neighbours import around

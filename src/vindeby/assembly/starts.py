@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vindeby.arrays import IntArray
-from vindeby.assembly.cables import with_cables
 from vindeby.assembly.physics import TOLERANCE_AEP, CampaignCheck, CellCheck
 from vindeby.assembly.stored_turbines import PlacedLayout, energy_of
-from vindeby.assembly.value import LCOE, NPV, OBJECTIVE, values_of, with_revenue
+from vindeby.assembly.value import LCOE, NPV, OBJECTIVE, values_of, with_cables, with_revenue
 from vindeby.campaign import Campaign
 from vindeby.campaign.reading.yaml_text import field_name
 from vindeby.campaign.sections.layouts import GivenLayout

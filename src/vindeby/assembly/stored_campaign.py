@@ -13,9 +13,9 @@ import numpy as np
 
 from vindeby.assembly.stored_layouts import StoredLayouts
 from vindeby.campaign import Campaign
+from vindeby.campaign.reading.places import parts_of, set_whole
 from vindeby.campaign.reading.problems import checked
 from vindeby.campaign.reading.stored_rows import NOBODY, AskedOfStored, Row, Value, asked_of, values_of
-from vindeby.campaign.reading.varied import parts_of, set_whole
 from vindeby.campaign.reading.yaml_text import Document
 from vindeby.campaign.reading.yaml_text import Path as DataPath
 from vindeby.campaign.refusals import SAME_PLACE_M

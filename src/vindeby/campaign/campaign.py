@@ -9,21 +9,21 @@ from typing import Any, Self
 from pydantic import model_validator
 
 from vindeby.campaign.cells import cells_of
-from vindeby.campaign.coordinates import refuse_misplaced
 from vindeby.campaign.fields import ABOUT_WIND, MAX_TASKS, CampaignFields
 from vindeby.campaign.neighbours import neighbours_in_words
 from vindeby.campaign.reading import source
 from vindeby.campaign.reading.extending import KEY
-from vindeby.campaign.reading.layout_files import columns_of, layouts_by_farm
+from vindeby.campaign.reading.farm_files import columns_of, layouts_by_farm
+from vindeby.campaign.reading.places import set_whole
 from vindeby.campaign.reading.problems import checked
 from vindeby.campaign.reading.readers import WindioOptions, readers
 from vindeby.campaign.reading.stored_rows import stored_in, with_database
-from vindeby.campaign.reading.varied import set_whole
 from vindeby.campaign.reading.yaml_text import Document, Origin, write
 from vindeby.campaign.refusals import (
     refuse_bad_neighbours,
     refuse_costs,
     refuse_counts,
+    refuse_misplaced,
     refuse_outside_local_wind,
     refuse_unknown_wind,
     refuse_unsuitable_wake_model,

@@ -18,7 +18,7 @@ from pydantic import (
     model_validator,
 )
 
-from vindeby.campaign.reading.varied import set_whole
+from vindeby.campaign.reading.places import set_whole
 from vindeby.campaign.sections.costs import CostsSection, Objective, Over
 from vindeby.campaign.sections.farm import AllNeighbours, Amount, Farm, NeighbourGroup, Spacing, even_shares
 from vindeby.campaign.sections.layouts import LayoutsSection

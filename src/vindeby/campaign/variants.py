@@ -16,9 +16,8 @@ from typing import Annotated, Any, NoReturn
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import InitErrorDetails, PydanticCustomError, to_jsonable_python
 
-from vindeby.campaign.reading.paths import PathError, descend
+from vindeby.campaign.reading.places import PathError, descend, or_none, parts_of
 from vindeby.campaign.reading.problems import keys_at, nearest
-from vindeby.campaign.reading.varied import or_none, parts_of
 from vindeby.campaign.reading.yaml_text import Path
 from vindeby.campaign.sections.values import refusal, require
 from vindeby.campaign.sections.vary import Values

@@ -62,7 +62,7 @@ def command(
     interval: IntervalOption = 10.0,
 ) -> None:
     """Run what is missing of a campaign, merge and validate; rerun the same command to resume after any crash."""
-    from vindeby.campaign.doubts import notes_about_files
+    from vindeby.campaign.survey import notes_about_files
     from vindeby.cli.run_view import end_with, watching
     from vindeby.runner.running import run
 

@@ -5,8 +5,7 @@ from functools import partial
 import numpy as np
 from matplotlib.axes import Axes
 
-from vindeby.assembly.cables import CABLE_LENGTH
-from vindeby.assembly.value import LCOE, PARTS
+from vindeby.assembly.value import CABLE_LENGTH, LCOE, PARTS
 from vindeby.errors import DataError
 from vindeby.plots.layout import Drawn, layout_map
 from vindeby.plots.style import figure, ink, shades, style

@@ -17,9 +17,9 @@ from vindeby.assembly.done import Judge
 from vindeby.assembly.merging import prepared_directory, refuse_another_campaign, rekey_results
 from vindeby.assembly.starts import refuse_starts
 from vindeby.campaign import Campaign
-from vindeby.campaign.doubts import notes_about_files
 from vindeby.campaign.reading.code_files import search_path
 from vindeby.campaign.sections.run_options import RunOptions
+from vindeby.campaign.survey import notes_about_files
 from vindeby.errors import ArgumentError, InputError, StoppedError, StorageError, TaskError
 from vindeby.runner.local.local_pool import LocalPool
 from vindeby.runner.methods.call import warning

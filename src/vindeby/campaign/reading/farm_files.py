@@ -1,22 +1,35 @@
-"""Boundaries in files of their own, and whether a campaign file names geographic files.
+"""Boundaries, neighbours and starts in files of their own, and whether a campaign file names geographic files.
 
-A boundary is a table of vertices, or YAML or JSON with what would stand in the campaign file. What it holds is put into
-the data of the campaign, so that the checks and the stored campaign know only that. A campaign file may come from
-elsewhere and name any file of this machine, so messages show no text of these files, only numbers and keys that are
-almost right.
+A boundary is a table of vertices, or YAML or JSON with what would stand in the campaign file. Neighbours and starts are
+a table of positions, a windIO file, or results in a database of vindeby; geographic files are read before. What files
+hold is put into the data of the campaign, so that the checks and the stored campaign know only that. A campaign file
+may come from elsewhere and name any file of this machine, so messages show no text of these files, only numbers and
+keys that are almost right.
 """
 
 import difflib
 import re
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from vindeby.campaign.reading.files import NamedFile, suffix_of
-from vindeby.campaign.reading.places import EXCLUSIONS, NEIGHBOURS, STARTS, WITH_BOUNDARY, mappings, places
-from vindeby.campaign.reading.tables import read_vertices
+from vindeby.campaign.reading.places import (
+    EXCLUSIONS,
+    NEIGHBOURS,
+    STARTS,
+    WITH_BOUNDARY,
+    mappings,
+    places,
+    type_names,
+)
+from vindeby.campaign.reading.readers import readers
+from vindeby.campaign.reading.tables import TableReader, read_layout_table, read_vertices
 from vindeby.campaign.reading.yaml_text import MAX_BYTES, Document, Origin, field_name, read
 from vindeby.campaign.reading.yaml_text import Path as DataPath
-from vindeby.errors import CampaignError, Problem
+from vindeby.errors import ArgumentError, CampaignError, Problem, VindebyError
 
 SUFFIXES = (".geojson", ".shp", ".zip", ".gpkg", ".kml", ".gdb")
 _GEOJSON = re.compile(
@@ -116,3 +129,199 @@ def _refuse_text(document: Document, data: Any, named: NamedFile, at: DataPath =
     inner = data.items() if isinstance(data, dict) else enumerate(data if isinstance(data, list) else ())
     for key, value in inner:
         _refuse_text(document, value, named, (*at, key))
+
+
+def with_layout_files(document: Document, folder: Path) -> Document:
+    """Put the neighbours and the starts that stand in files of their own into the document."""
+    for holder, at in mappings(document.data, *NEIGHBOURS):
+        if "file" in holder:
+            _take_table(NamedFile(document, holder, at, folder), type_names(document.data, holder))
+        elif "database" in holder:
+            _take_stored(NamedFile(document, holder, at, folder, "database"))
+        elif lost := [key for key in ("key", "best") if key in holder]:
+            message = "is given without a database"
+            document.refuse((*at, lost[0]), message, "add database: FILE.h5", holder[lost[0]])
+    farms = {at: farm for farm, at in mappings(document.data, "farms[]")}
+    for start, at in mappings(document.data, *STARTS):
+        others = [farm for farm in farms.values() if "start" not in farm]
+        mine = [farms[at[:-1]]] if at[:-1] in farms else others
+        _take_start(document, start, at, mine, folder)
+    return document
+
+
+def _take_table(named: NamedFile, known: Sequence[str]) -> None:
+    named.refuse_beside("file", ("positions", "source", "database", "key", "best"))
+    reader = TableReader(str(named.path), f"{named.field}.file")
+    remedy = "; describe others under turbines: of this entry"
+    table = read_layout_table(named.text(latin=True), reader, known, remedy)
+    if types := table.words.get("type"):
+        named.refuse_beside("a column of types in the file", ("type",))
+        named.data["type"] = types
+    pairs = zip(table.columns["x"], table.columns["y"], strict=True)
+    named.put({"positions": [list(pair) for pair in pairs]})
+    named.data["source"] = named.path.name
+    named.document.origins |= {
+        (*named.at, "positions", index): Origin(str(named.path), line)
+        for index, line in enumerate(table.lines)
+    }
+
+
+def _take_stored(named: NamedFile) -> None:
+    named.refuse_beside("database", ("positions", "source", "file"))
+    data, path = named.data, named.path
+    if ("key" in data) == ("best" in data):
+        named.refuse_key(
+            "database", "the entry does not say which result of it", "give key: KEY, or best: {farm: NAME}"
+        )
+    key, best = data.get("key"), data.get("best")
+    wanted = {} if "key" in data or best is True else best
+    if "key" in data and not isinstance(key, str):
+        named.refuse_key("key", "must be the name of a result", "write e.g. farm0_t5_s12")
+    if not isinstance(wanted, dict) or not all(
+        name in ("farm", "type") and isinstance(text, str) for name, text in wanted.items()
+    ):
+        named.refuse_key("best", "does not say of which farm", "write best: {farm: NAME, type: NAME}")
+    try:
+        found = readers().stored_neighbours(path, key, wanted.get("farm"), wanted.get("type"))
+    except VindebyError as error:
+        wrong = "database" if not path.exists() else "best" if key is None else "key"
+        named.refuse_key(wrong, str(error), "check the path" if wrong == "database" else "name what it has")
+    if "turbines" in found:
+        named.refuse_beside("a database that knows its turbines", ("type", "turbines"))
+    elif "type" not in data:
+        named.refuse_key(
+            "database", "keeps no campaign, so the turbine is not known", "give its type as well"
+        )
+    for name in ("key", "best"):
+        data.pop(name, None)
+    named.put(found)
+
+
+_FORMS = ("x", "y", "type", "layouts", "source")
+_NAMING = ("farms", "types", "seeds")
+"""Keys that say which layouts of a file or a database are meant."""
+_WINDIO = (".yaml", ".yml")
+Names = Mapping[str, str]
+"""The name that each farm or type of the campaign has in a file."""
+
+
+def _take_start(
+    document: Document, start: dict[str, Any], at: DataPath, farms: Sequence[dict[str, Any]], folder: Path
+) -> None:
+    """Replace the name of a file or a database by the layouts that it holds for these farms."""
+    key = next((key for key in ("file", "database") if key in start), None)
+    if key is not None:
+        named = NamedFile(document, start, at, folder, key)
+        named.refuse_beside(key, (*_FORMS, "positions", "database") if key == "file" else _FORMS)
+        ours = (
+            _names_of(named, "farms", _labels(farms)),
+            _names_of(named, "types", type_names(document.data, {})),
+        )
+        layouts = _stored_layouts(named, *ours) if key == "database" else _layouts_in_file(named, *ours)
+        named.put({"layouts": layouts, "source": named.path.name})
+    elif (
+        "positions" in start
+    ):  # those of a geographic file, which was read before, or as neighbours have them
+        places = start.pop("positions")
+        if not isinstance(places, list) or not all(isinstance(one, list) and len(one) == 2 for one in places):
+            document.refuse((*at, "positions"), "is not a list of [x, y]", "write x: [...] and y: [...]")
+        start["x"], start["y"] = ([place[axis] for place in places] for axis in (0, 1))
+    lost = [name for name in _NAMING if name in start]
+    if lost and key is None:
+        document.refuse(
+            (*at, lost[0]), "is given without a database", "add database: FILE.h5", start[lost[0]]
+        )
+    for name in lost:
+        del start[name]
+
+
+def _labels(entries: Sequence[dict[str, Any]]) -> list[str]:
+    return [name for entry in entries if isinstance(name := entry.get("name"), str)]
+
+
+def _names_of(named: NamedFile, key: str, own: Sequence[str]) -> Names:
+    """What the farms or types of the campaign are called in the file: the same, unless the entry says otherwise."""
+    given = named.data.get(key, {})
+    if not isinstance(given, dict) or not all(isinstance(name, str) for name in given.values()):
+        named.refuse_key(key, "does not say which name stands for which", f"write {key}: {{OURS: THEIRS}}")
+    if unknown := [name for name in given if name not in own]:
+        wrong = f"names {unknown[0]!r}, which the campaign does not have here"
+        named.refuse_key(key, wrong, f"name one of {', '.join(own)}, then its name in the file")
+    return {name: given.get(name, name) for name in own}
+
+
+def _stored_layouts(named: NamedFile, farms: Names, types: Names) -> list[dict[str, Any]]:
+    seeds, own = named.data.get("seeds", "best"), named.document.data.get("seeds")
+    is_seed = isinstance(seeds, int) and not isinstance(seeds, bool) and seeds >= 0
+    if seeds not in ("best", "same") and not is_seed:
+        named.refuse_key("seeds", "is not known", "write best, same, or the number of a seed")
+    wanted: dict[int | None, int | str] = {None: seeds}
+    if seeds == "same":
+        ours = range(own) if isinstance(own, int) else own if isinstance(own, list) else ()
+        wanted = {seed: seed for seed in ours if isinstance(seed, int)}
+    try:
+        return [*readers().stored_starts(named.path, farms, types, wanted)]
+    except VindebyError as error:
+        remedy = (
+            "check the path"
+            if not named.path.exists()
+            else "name other farms, types or seeds, or another file"
+        )
+        named.refuse_key("database", str(error), remedy)
+
+
+def _layouts_in_file(named: NamedFile, farms: Names, types: Names) -> list[dict[str, Any]]:
+    """The layout of each farm; a single one, unless it is said whose it is, stands for every farm."""
+    if "seeds" in named.data:
+        named.refuse_key("seeds", "is for a database", "leave it out")
+    ours = {theirs: name for name, theirs in types.items()}
+    if suffix_of(named.path) in _WINDIO:
+        try:
+            first: dict[Any, dict[str, Any]] = {}
+            for layout in readers().windio_layouts(named.path):
+                first.setdefault(layout.get("farm"), layout)
+            found = [*first.values()]
+        except VindebyError as error:
+            named.refuse_key("file", str(error), "name a windIO system, farm or layout, or a table")
+    else:
+        reader = TableReader(str(named.path), f"{named.field}.file")
+        table = read_layout_table(named.text(latin=True), reader, dict.fromkeys([*types, *ours]))
+        found = layouts_by_farm({**table.columns, **table.words})
+    for layout in found:
+        layout["type"] = [ours.get(name, name) for name in layout.get("type") or ()] or None
+    if len(found) == 1 and "farms" not in named.data:
+        return [{**found[0], "farm": None}]
+    by_farm = {layout.get("farm"): layout for layout in found}
+    if lacking := [name for name, theirs in farms.items() if theirs not in by_farm]:
+        wrong = f"holds {len(found)} layouts, none of them for farm {lacking[0]!r}"
+        named.refuse_key("file", wrong, f"say which one is: farms: {{{lacking[0]}: NAME}}")
+    return [{**by_farm[theirs], "farm": name} for name, theirs in farms.items()]
+
+
+def columns_of(layout: Any) -> dict[str, list[Any]]:
+    """The columns of arrays x and y, of an array (2, n), or of what has x and y, and maybe ``type`` and ``farm``."""
+    names = ("x", "y", "type", "farm")
+    if hasattr(layout, "keys"):  # a mapping, or a DataFrame
+        found = {name: layout[name] for name in names if name in layout.keys()}  # noqa: SIM118
+    else:
+        pair = (layout.x, layout.y) if hasattr(layout, "x") else layout
+        found = dict(zip(names, pair, strict=False)) if hasattr(pair, "__len__") and len(pair) == 2 else {}
+    if not {"x", "y"} <= found.keys():
+        raise ArgumentError(
+            "with_start: the layout has no x and y; give a table with these columns, or (x, y)"
+        )
+    return {name: np.asarray(column).tolist() for name, column in found.items()}
+
+
+def layouts_by_farm(columns: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
+    """The layout of each farm in a table, as a start lists them; a table without farms is one layout."""
+    farms = columns.get("farm") or [None] * len(columns["x"])
+    return [
+        {"farm": farm}
+        | {
+            name: [value for value, whose in zip(column, farms, strict=False) if whose == farm]
+            for name, column in columns.items()
+            if name != "farm"
+        }
+        for farm in dict.fromkeys(farms)
+    ]

@@ -1,14 +1,15 @@
-"""Where a campaign file may name other files: places by patterns, also in the values of axes.
+"""Places in a campaign file: by patterns, in the values of axes (``vary``), and by dotted paths of options.
 
 In a pattern such as ``farms[].zones[].boundary``, ``[]`` stands for every entry of a list, and ``*`` for those of a
 list or a single one that is not in a list. What an axis sets is found at its place: ``vary.AXIS.NAME`` where the axis
 is a field, else ``vary.AXIS.NAME`` and the path that the value has there, such as ``site.weibull``.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from vindeby.campaign.reading.yaml_text import Path as DataPath
+from vindeby.campaign.reading.yaml_text import field_name
 
 NEIGHBOURS = ("neighbours*", "farms[].neighbours*", "scenarios[].neighbours*")
 STARTS = ("start", "farms[].start")
@@ -79,3 +80,86 @@ def _expanded(place: Place, steps: Sequence[str]) -> Iterator[Place]:
             yield entry
         else:
             yield from _below(entry[0][entry[1]], steps[1:], entry[2])
+
+
+def parts_of(axis: str, value: Any, fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a value sets by path, such as ``wake`` or ``site.weibull``; ``fields`` are those of a campaign."""
+    return {axis: value} if axis in fields else value if isinstance(value, dict) else {}
+
+
+def values_in(data: Any, fields: Mapping[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """Give the axis, the name and the parts of every value of a campaign file, as far as it has such."""
+    axes = data.get("vary") if isinstance(data, dict) else None
+    for axis, values in axes.items() if isinstance(axes, dict) else ():
+        for name, value in values.items() if isinstance(values, dict) else ():
+            yield axis, name, parts_of(axis, value, fields)
+
+
+def set_whole(data: Any, fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields that axes set as a whole, each with its first value."""
+    found: dict[str, Any] = {}
+    for _, _, parts in values_in(data, fields):
+        whole = {path: or_none(path, value, fields) for path, value in parts.items() if path in fields}
+        found = {**whole, **found}
+    return found
+
+
+def or_none(field: str, value: Any, fields: Mapping[str, Any]) -> Any:
+    """Return the value of a field; None for the word ``none``, where the field may be left out."""
+    return None if value == "none" and not fields[field].is_required() else value
+
+
+class PathError(ValueError):
+    """A path names nothing; what is wrong, and what to do."""
+
+    def __init__(self, message: str, remedy: str) -> None:
+        super().__init__(message)
+        self.message, self.remedy = message, remedy
+
+
+def descend(data: Any, steps: Sequence[str]) -> tuple[Any, DataPath]:
+    """Return the container and the path of what ``steps`` name; short forms on the way are opened up in the data."""
+    path: DataPath = ()
+    for position, step in enumerate(steps):
+        if isinstance(data, list):
+            index = _index(data, step)
+            if index is None:
+                known = ", ".join(_labels(data)) or "nothing"
+                raise PathError(
+                    f"{field_name(path) or 'the campaign'} has no entry {step!r}", f"it has: {known}"
+                )
+            path = (*path, index)
+            if isinstance(data[index], str):
+                data[index] = {data[index]: {}}
+            if not (isinstance(data[index], dict) and step in data[index]):
+                if position == len(steps) - 1:
+                    return data, path
+                data = data[index]
+                continue
+            data = data[index]
+        if not isinstance(data, dict):
+            raise PathError(f"{field_name(path)} has no fields of its own", "check the path")
+        path = (*path, step)
+        if position == len(steps) - 1:
+            return data, path
+        inner = data.get(step)
+        if isinstance(inner, str):
+            data[step] = {inner: {}}
+        elif inner is None:
+            data[step] = {}
+        data = data[step]
+    raise AssertionError("steps is never empty")
+
+
+def _index(entries: list[Any], step: str) -> int | None:
+    if step.isdecimal():
+        return int(step) if int(step) < len(entries) else None
+    for index, entry in enumerate(entries):
+        if entry == step or (isinstance(entry, dict) and (entry.get("name") == step or step in entry)):
+            return index
+    return None
+
+
+def _labels(entries: list[Any]) -> list[str]:
+    names = [entry.get("name") or "/".join(entry) if isinstance(entry, dict) else entry for entry in entries]
+    return [str(name) for name in names if isinstance(name, str)]

@@ -7,7 +7,7 @@ from typing import Any, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 
-from vindeby.campaign.reading.varied import set_whole
+from vindeby.campaign.reading.places import set_whole
 from vindeby.campaign.reading.yaml_text import Document, Path, field_name
 from vindeby.errors import CampaignError, Problem
 

@@ -14,15 +14,13 @@ from vindeby.campaign.reading.farm_files import (
     TABLES,
     names_geographic_files,
     with_boundary_files,
+    with_layout_files,
 )
 from vindeby.campaign.reading.files import NamedFile, UnreadableError, read_bounded_text, suffix_of
-from vindeby.campaign.reading.layout_files import with_layout_files
-from vindeby.campaign.reading.paths import PathError, descend
-from vindeby.campaign.reading.places import SITES, TURBINES, mappings, places
+from vindeby.campaign.reading.places import SITES, TURBINES, PathError, descend, mappings, places, set_whole
 from vindeby.campaign.reading.problems import value_at
 from vindeby.campaign.reading.readers import FileContent, WindioOptions, readers
 from vindeby.campaign.reading.stored_rows import with_combination_file
-from vindeby.campaign.reading.varied import set_whole
 from vindeby.campaign.reading.wind_files import with_local_wind, with_wind_files
 from vindeby.campaign.reading.yaml_text import (
     MAX_BYTES,

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field
 
-from vindeby.campaign.reading.varied import parts_of
+from vindeby.campaign.reading.places import parts_of
 from vindeby.campaign.sections.values import Name, refusal, require
 from vindeby.campaign.tasks import EVALUATED_ARRAYS, RESULT_ARRAYS
 from vindeby.text import listed

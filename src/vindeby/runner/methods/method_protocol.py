@@ -13,10 +13,9 @@ from numpy.ma import MaskedArray
 from numpy.typing import NDArray
 
 from vindeby._version import __version__
-from vindeby.assembly.cables import CABLE_LENGTH, with_cables
 from vindeby.assembly.physics import RETURNS
 from vindeby.assembly.stored_turbines import largest_diameter_m, zone_array
-from vindeby.assembly.value import values_of, with_revenue
+from vindeby.assembly.value import CABLE_LENGTH, values_of, with_cables, with_revenue
 from vindeby.campaign import Campaign, Task
 from vindeby.campaign.tasks import Cell
 from vindeby.economy.cables import Routes
