@@ -24,7 +24,7 @@ from vindeby import units
 from vindeby.arrays import FloatArray
 from vindeby.assembly.stored_turbines import (
     Area,
-    PlacedLayout,
+    CellLayout,
     areas_of,
     check_inside,
     check_spacing,
@@ -260,17 +260,17 @@ class CellCheck:
         wrong = list(self._check(record))
         yield from wrong
         energy = record.arrays.get("aep")
-        if self._by_scenario and self._placed(record) and energy is not None and energy.size == 1:
+        if self._by_scenario and self._layout(record) and energy is not None and energy.size == 1:
             yield from self._check_scenarios(record, wrong)
 
     def _check(self, record: Record) -> Iterator[str]:
-        placed = self._placed(record)
-        if placed is None:
+        layout = self._layout(record)
+        if layout is None:
             self._skip("no layout")
             return
         yield from check_zone(self.cell, record)
-        yield from self.wrong_amount(placed)
-        yield from self.wrong_places(placed)
+        yield from self.wrong_amount(layout)
+        yield from self.wrong_places(layout)
         wrong_cables = list(check_cables(self.campaign, self.cell, record))
         yield from wrong_cables
         yield from self._check_turbine(record)
@@ -278,7 +278,8 @@ class CellCheck:
         if stored_gwh is None or not 0.0 < stored_gwh < np.inf:
             self._skip("no energy")
             return
-        if placed.types is None:
+        x, y, types = layout
+        if types is None:
             self._skip("no types")
             return
         if not wrong_cables:
@@ -290,11 +291,10 @@ class CellCheck:
         if isinstance(engine_gwh, float):
             self._shared.differences.update(far_from_engine([record.key], stored_gwh, engine_gwh))
             again = ENGINE_AEP, engine_gwh, TOLERANCE_AEP
-        layout = placed.x, placed.y, placed.types
-        yield from self._check_worth(layout, stored_gwh, again)
+        yield from self._check_worth((x, y, types), stored_gwh, again)
         yield from self._check_revenue(record)
         if self._deep:
-            yield from self._check_search(layout, record)
+            yield from self._check_search((x, y, types), record)
             said, free_gwh = record.attributes.get(FREE_AEP), self.free_gwh(record)
             if isinstance(said, float) and free_gwh and abs(said - free_gwh) > TOLERANCE_AEP * free_gwh:
                 yield f"{FREE_AEP} is {said:.9g} GWh, but without any wakes it would be {free_gwh:.9g} GWh"
@@ -311,22 +311,22 @@ class CellCheck:
 
     def energy_gwh(self, record: Record) -> float | None:
         """What the layout gives with the campaign's engine; None where it is not a feasible layout of the campaign."""
-        placed = self._placed(record)
-        if placed is None or placed.types is None or self._is_stored:
+        layout = self._layout(record)
+        if layout is None or layout[2] is None or self._is_stored:
             return None
-        if any(self.wrong_amount(placed)) or any(self.wrong_places(placed)):
+        if any(self.wrong_amount(layout)) or any(self.wrong_places(layout)):
             return None
         try:
-            return float(self._engine.aep(placed.x, placed.y, placed.types))
+            return float(self._engine.aep(layout[0], layout[1], layout[2]))
         except ArgumentError:  # turbines in one place, where the spacing allows it
             return None
 
     def free_gwh(self, record: Record) -> float | None:
         """Return the AEP (GWh) without wakes; None where another engine or a function computes energies."""
-        placed = self._placed(record)
-        if self._is_elsewhere or self._is_stored or placed is None or placed.types is None:
+        layout = self._layout(record)
+        if self._is_elsewhere or self._is_stored or layout is None or layout[2] is None:
             return None
-        return self._without_wakes((placed.x, placed.y, placed.types))
+        return self._without_wakes((layout[0], layout[1], layout[2]))
 
     def _without_wakes(self, layout: Places) -> float:
         if self._engine.locality == "uniform":
@@ -342,44 +342,44 @@ class CellCheck:
     def scenario_arrays(self, record: Record) -> dict[str, FloatArray]:
         """The energies of a layout by scenario, with the campaign's engine; NaN where it is not feasible."""
         found = {}
-        for name, prefix in self._by_scenario.items() if self._placed(record) else ():
+        for name, prefix in self._by_scenario.items() if self._layout(record) else ():
             pairs = zip(self._alone, self._in_scenarios(record, name, prefix), strict=False)
             found[name] = np.array([check.energy_gwh(one) for (_, check), one in pairs], np.float64)
         return found
 
-    def _placed(self, record: Record) -> PlacedLayout | None:
+    def _layout(self, record: Record) -> CellLayout | None:
         layout = layout_of(record)
         if layout is None or not layout.size:
             return None
         x, y = layout
-        return PlacedLayout(self.cell, x, y, own_types(record.arrays, self.cell, len(x)))
+        return x, y, own_types(record.arrays, self.cell, len(x))
 
     def _skip(self, why: str) -> None:
         if self._deep:
             self._shared.not_computed_again[why] += 1
 
-    def wrong_amount(self, placed: PlacedLayout) -> Iterator[str]:
+    def wrong_amount(self, layout: CellLayout) -> Iterator[str]:
         """Say what is wrong with the number of turbines, or of each type."""
-        yield from check_types(self.campaign, placed)
-        if not placed.cell.allows(count := len(placed.x)):
-            yield f"has {plural(count, 'turbine')}, but the campaign asks for {placed.cell.counts_in_words}"
+        yield from check_types(self.campaign, self.cell, layout[2])
+        if not self.cell.allows(count := len(layout[0])):
+            yield f"has {plural(count, 'turbine')}, but the campaign asks for {self.cell.counts_in_words}"
 
-    def wrong_places(self, placed: PlacedLayout) -> Iterator[str]:
+    def wrong_places(self, layout: CellLayout) -> Iterator[str]:
         """Say which turbines stand outside their area or depths, and which two are too near to each other."""
-        if len(placed.x) == self.cell.n_turbines or not self.cell.zones:
+        if len(layout[0]) == self.cell.n_turbines or not self.cell.zones:
             areas, farm_idx = self._shared.areas, self.cell.farm_idx
             if farm_idx not in areas:
                 areas[farm_idx] = areas_of(self.campaign.farms[farm_idx])
-            yield from check_inside(areas[farm_idx], placed)
-        yield from check_spacing(self._around, placed)
-        yield from self._check_depths(placed)
+            yield from check_inside(areas[farm_idx], self.cell, layout)
+        yield from check_spacing(self._around, self.cell, layout)
+        yield from self._check_depths(*layout[:2])
 
-    def _check_depths(self, placed: PlacedLayout) -> Iterator[str]:
+    def _check_depths(self, x: FloatArray, y: FloatArray) -> Iterator[str]:
         depth = None if self.campaign.costs is None else self.campaign.costs.depth
         foundation = getattr(self._costs, "foundation", None)
         if depth is None or depth.limits is None or foundation is None:
             return
-        found, (least, most) = foundation.grid.at(placed.x, placed.y), depth.limits
+        found, (least, most) = foundation.grid.at(x, y), depth.limits
         short = np.maximum(least - found, found - most)
         worst = int(np.argmax(short))
         if short[worst] > units.TOLERANCE_M:

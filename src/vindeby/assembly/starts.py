@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from vindeby.arrays import IntArray
+from vindeby.arrays import FloatArray, IntArray
 from vindeby.assembly.physics import TOLERANCE_AEP, CampaignCheck, CellCheck
-from vindeby.assembly.stored_turbines import PlacedLayout, energy_of
+from vindeby.assembly.stored_turbines import energy_of
 from vindeby.assembly.value import LCOE, NPV, OBJECTIVE, values_of, with_cables, with_revenue
 from vindeby.campaign import Campaign
 from vindeby.campaign.reading.yaml_text import field_name
@@ -39,21 +39,18 @@ class _WrongAmountError(TaskError):
 class AllowedStart:
     """A layout that is allowed, or was made so, and how far (m) its farthest turbine was moved for that."""
 
-    placed: PlacedLayout
+    x: FloatArray
+    y: FloatArray
+    types: IntArray
+    """The type of each turbine among those of its cell."""
     moved_m: float = 0.0
-
-    @property
-    def types(self) -> IntArray:
-        """The type of each turbine among those of its cell."""
-        assert self.placed.types is not None, "the campaign's check lets no start without types through"
-        return self.placed.types
 
     @cached_property
     def layout(self) -> Layout:
         """As search methods take it."""
         from vindeby.layout import Layout  # loads Numba
 
-        return Layout(self.placed.x, self.placed.y, self.types)
+        return Layout(self.x, self.y, self.types)
 
 
 class Starts:
@@ -75,28 +72,24 @@ class Starts:
         return self._found[place]
 
     def _judged(self, campaign: Campaign, cell: Cell, given: GivenLayout) -> AllowedStart:
-        x, y = np.array(given.x), np.array(given.y)
-        placed = PlacedLayout(cell, x, y, np.array(types_of(campaign, cell, given), np.int64))
+        types = np.array(types_of(campaign, cell, given), np.int64)
+        layout = np.array(given.x), np.array(given.y), types
         _, section = start_section(campaign, cell.farm_idx)
         check = self._check.of(cell.key(0))
         assert check is not None, "the campaign has its own cells"
-        if wrong := [*check.wrong_amount(placed)]:
+        if wrong := [*check.wrong_amount(layout)]:
             raise _WrongAmountError("; ".join(wrong))
-        if section is not None and section.repair:
-            return self._repaired(campaign, check, placed)
-        if wrong := [*check.wrong_places(placed)]:
+        start, wrong = AllowedStart(*layout), [*check.wrong_places(layout)]
+        if not wrong:
+            return start
+        if section is None or not section.repair:
             raise TaskError("; ".join(wrong))
-        return AllowedStart(placed)
-
-    def _repaired(self, campaign: Campaign, check: CellCheck, placed: PlacedLayout) -> AllowedStart:
         from vindeby.assembly.search import problem_of  # loads Numba
         from vindeby.layout.area.limits import nearest_allowed
 
-        if not any(check.wrong_places(placed)):
-            return AllowedStart(placed)
-        found = nearest_allowed(problem_of(campaign, placed.cell), AllowedStart(placed).layout)
-        moved_m = float(np.hypot(found.x - placed.x, found.y - placed.y).max())
-        return AllowedStart(replace(placed, x=found.x, y=found.y), moved_m)
+        found = nearest_allowed(problem_of(campaign, cell), start.layout)
+        moved_m = float(np.hypot(found.x - start.x, found.y - start.y).max())
+        return AllowedStart(found.x, found.y, types, moved_m)
 
     def attributes(self, record: Record) -> dict[str, float]:
         """What a result says about its start: energy, cost, how far it was moved, and the gain over it."""
@@ -132,8 +125,8 @@ class Starts:
     def _values(self, check: CellCheck, key: str, start: AllowedStart) -> dict[str, float]:
         """The AEP (GWh) of a start, and what it costs and is worth, by the names of attributes; empty without AEP."""
         if id(start) not in self._known:
-            campaign, cell, placed = check.campaign, check.cell, start.placed
-            arrays: dict[str, Any] = {"layout": np.stack([placed.x, placed.y])}
+            campaign, cell = check.campaign, check.cell
+            arrays: dict[str, Any] = {"layout": np.stack([start.x, start.y])}
             if cell.mix:
                 arrays["types"] = np.array(cell.type_indices)[start.types]
             record = Record(key, "", arrays, {})

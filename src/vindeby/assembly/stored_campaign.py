@@ -13,7 +13,7 @@ import numpy as np
 
 from vindeby.assembly.stored_layouts import StoredLayouts
 from vindeby.campaign import Campaign
-from vindeby.campaign.reading.places import parts_of, set_whole
+from vindeby.campaign.reading.places import mappings, parts_of, set_whole
 from vindeby.campaign.reading.problems import checked
 from vindeby.campaign.reading.stored_rows import NOBODY, AskedOfStored, Row, Value, asked_of, values_of
 from vindeby.campaign.reading.yaml_text import Document
@@ -163,15 +163,10 @@ class _WholeCampaign:
                 wakes.pop("code", None)  # what evaluates is the code as it is now
         # The layouts lie as they did: other wind from true north is turned to their grid north, too.
         turn = self.source.site.grid_convergence_deg
-        for site in self._given_sites() if turn is not None else ():
-            if isinstance(site, dict) and site.get("local") is None:
+        for site, _ in mappings(self.given, "site") if turn is not None else ():
+            if site.get("local") is None:
                 site.setdefault("grid_convergence_deg", turn)
         return data
-
-    def _given_sites(self) -> list[Any]:
-        axes = self.given.get("vary")
-        values = axes.get("site") if isinstance(axes, dict) else None
-        return [self.given.get("site"), *(values.values() if isinstance(values, dict) else ())]
 
     def _by_name(self, key: str, known: list[dict[str, Any]]) -> list[dict[str, Any]]:
         """Farms or types of the database, those that the file gives in their place."""

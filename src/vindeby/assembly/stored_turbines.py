@@ -6,7 +6,6 @@ The engine of a mixed farm knows only the types of the mix; ``own_types`` goes f
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -124,20 +123,12 @@ def own_types(arrays: Arrays, cell: Cell, count: int) -> IntArray | None:
     return np.searchsorted(known, types).astype(np.int64) if np.isin(types, known).all() else None
 
 
-@dataclass(frozen=True)
-class PlacedLayout:
-    """The layout of a record in its cell of the campaign."""
-
-    cell: Cell
-    x: FloatArray
-    y: FloatArray
-    types: IntArray | None
-    """As ``own_types`` gives them."""
+CellLayout = tuple[FloatArray, FloatArray, IntArray | None]
+"""x and y (m) of each turbine of a cell, and their types as ``own_types`` gives them."""
 
 
-def check_types(campaign: Campaign, placed: PlacedLayout) -> Iterator[str]:
+def check_types(campaign: Campaign, cell: Cell, found: IntArray | None) -> Iterator[str]:
     """What is wrong with the types of a layout."""
-    cell, found = placed.cell, placed.types
     if not cell.mix:
         return
     if found is None:
@@ -165,36 +156,36 @@ def areas_of(farm: Farm) -> list[tuple[str, Area]]:
     return [(f"zone {zone.name!r}", Area(zone.boundary)) for zone in farm.zones]
 
 
-def check_inside(areas: list[tuple[str, Area]], placed: PlacedLayout) -> Iterator[str]:
+def check_inside(areas: list[tuple[str, Area]], cell: Cell, layout: CellLayout) -> Iterator[str]:
     """Which turbines stand outside the area that they belong to."""
-    first = 0
-    for (name, area), count in zip(areas, placed.cell.zones or (len(placed.x),), strict=True):
+    first, (x, y, _) = 0, layout
+    for (name, area), count in zip(areas, cell.zones or (len(x),), strict=True):
         mine = slice(first, first + count)
         first += count
-        outside = area.distance_outside(placed.x[mine], placed.y[mine])
+        outside = area.distance_outside(x[mine], y[mine])
         worst = int(np.argmax(outside)) if len(outside) else 0
         if len(outside) and outside[worst] > TOLERANCE_M:
             yield (
                 f"{plural(int((outside > TOLERANCE_M).sum()), 'turbine stands', 'turbines stand')} outside {name}, "
-                f"turbine {mine.start + worst} by {outside[worst]:.6g} m{_at(placed, mine.start + worst)}"
+                f"turbine {mine.start + worst} by {outside[worst]:.6g} m{_at(layout, mine.start + worst)}"
             )
 
 
-def _at(placed: PlacedLayout, turbine: int) -> str:
-    return f", at ({placed.x[turbine]:.10g}, {placed.y[turbine]:.10g})"
+def _at(layout: CellLayout, turbine: int) -> str:
+    return f", at ({layout[0][turbine]:.10g}, {layout[1][turbine]:.10g})"
 
 
-def check_spacing(beside: Around, placed: PlacedLayout) -> Iterator[str]:
+def check_spacing(beside: Around, cell: Cell, layout: CellLayout) -> Iterator[str]:
     """The worst pair of two turbines, or of a turbine and a neighbour."""
-    x, y, each = placed.x, placed.y, np.array(beside.spacing_m)
-    own = np.full(len(x), placed.cell.spacing_m) if placed.types is None else each[placed.types]
+    (x, y, types), each = layout, np.array(beside.spacing_m)
+    own = np.full(len(x), cell.spacing_m) if types is None else each[types]
     need = np.concatenate([own, each[beside.types]])
     all_x, all_y = np.concatenate([x, beside.x]), np.concatenate([y, beside.y])
     short_m, one, other = worst_pair(all_x, all_y, need, len(x))
     if short_m <= TOLERANCE_M:
         return
     if other >= len(x):
-        yield f"turbine {one} is {short_m:.6g} m too near to neighbour {other - len(x)}{_at(placed, one)}"
+        yield f"turbine {one} is {short_m:.6g} m too near to neighbour {other - len(x)}{_at(layout, one)}"
     else:
         gap, least = np.hypot(x[one] - x[other], y[one] - y[other]), 0.5 * (need[one] + need[other])
-        yield f"turbines {one} and {other} are {gap:.6g} m apart, but must be {least:g} m{_at(placed, one)}"
+        yield f"turbines {one} and {other} are {gap:.6g} m apart, but must be {least:g} m{_at(layout, one)}"

@@ -180,15 +180,18 @@ def _placed(error: PydanticCustomError, parts: Sequence[_Part], combination: Com
     """Return a refusal at the value that it is about; or where it is, with the combination in words."""
     context = dict(error.context or {})
     at = tuple(context["at"])
-    around = [part for part in parts if at[: len(part.steps)] == part.steps]
-    if around:
-        part = max(around, key=lambda part: len(part.steps))
-        at = (*part.at, *at[len(part.steps) :])
-    else:
+    if (written := _written_at(at, parts)) is None:
         context["message"] = f"{context['message']} (with {combination})"
     return InitErrorDetails(
-        type=PydanticCustomError("refused", "{message}", {**context, "at": ()}), loc=at, input=None
+        type=PydanticCustomError("refused", "{message}", {**context, "at": ()}), loc=written or at, input=None
     )
+
+
+def _written_at(at: Path, parts: Sequence[_Part]) -> Path | None:
+    """Return where in an axis the value at a path of the campaign is written; None where no part sets it."""
+    around = [part for part in parts if at[: len(part.steps)] == part.steps]
+    part = max(around, key=lambda part: len(part.steps), default=None)
+    return None if part is None else (*part.at, *at[len(part.steps) :])
 
 
 class _WrongSectionError(Exception):
@@ -252,12 +255,9 @@ class _Sections:
 
     def _blamed(self, detail: InitErrorDetails, field: str, parts: Sequence[_Part]) -> InitErrorDetails:
         """Return an error at the value that causes it: the one that holds its place, or else the last."""
-        at = (field, *detail["loc"])
-        around = [part for part in parts if at[: len(part.steps)] == part.steps]
-        if around:
-            part = max(around, key=lambda part: len(part.steps))
-            return {**detail, "loc": (*part.at, *at[len(part.steps) :])}
-        part = parts[-1]
+        at, part = (field, *detail["loc"]), parts[-1]
+        if written := _written_at(at, parts):
+            return {**detail, "loc": written}
         if detail["type"] == "extra_forbidden":
             remedy = nearest(str(at[-1]), sorted({*keys_at(self.fields, at[:-1])}))
             error = refusal(f"names {at[-1]!r}, which is not a known key", remedy=remedy)
