@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from vindeby.campaign.fields import CampaignFields
+from vindeby.campaign.reading.places import mappings
 from vindeby.campaign.reading.yaml_text import Path, field_name
 from vindeby.campaign.sections.layouts import GivenLayout, LayoutsSection
 from vindeby.campaign.sections.method import EITHER, STARTS
@@ -20,8 +21,7 @@ def start_section(campaign: CampaignFields, farm_idx: int) -> tuple[Path, Layout
 
 def has_starts(campaign: CampaignFields) -> bool:
     """Whether any search starts from a layout that is given, in any combination of axes."""
-    values = (({axis: one}, one) for axis, named in (campaign.vary or {}).items() for one in named.values())
-    is_varied = any("start" in parts for either in values for parts in either if isinstance(parts, dict))
+    is_varied = any(True for _ in mappings({"vary": campaign.vary}, "start"))
     return campaign.start is not None or is_varied or any(farm.start for farm in campaign.farms)
 
 
