@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
 
@@ -51,7 +51,8 @@ class Campaign(CampaignFields):
     def _whole(self) -> Self:
         if self.vary is None:
             return self._checked_whole()
-        vars(self)["_variants"] = variants_of(self, check=partial(_check_variant, set()))
+        seen = set[object]()
+        vars(self)["_variants"] = variants_of(self, check=lambda one: one._checked_whole(seen))  # noqa: SLF001 - itself, varied
         same = len({variant.returned_arrays for variant in self.variants}) == 1
         wrong = "has functions that return different arrays"
         require(same, wrong, "let all of them return the same, or make a campaign of each", "vary")
@@ -359,12 +360,6 @@ class Campaign(CampaignFields):
         return table(("farm", "name", "km2", "turbines"), rows)
 
 
-def _check_variant(seen: set[object], variant: Campaign) -> None:
-    """Check a campaign that was made by changing the fields of another one."""
-    variant.refuse_unlike_amounts()
-    variant._checked_whole(seen)  # noqa: SLF001 - it is a campaign as any other
-
-
 def _refuse_unsuitable_scenarios(campaign: CampaignFields) -> None:
     for number, scenario in enumerate([None, *(campaign.scenarios or ())], -1):
         with under(*(() if scenario is None else ("scenarios", number))):
@@ -381,6 +376,7 @@ def _refuse_unsuitable_starts(campaign: CampaignFields) -> None:
 
 _AMOUNT = ("n_turbines", "capacity_mw", "mix")
 CHECKS: Mapping[Callable[[CampaignFields], None], tuple[str, ...]] = {
+    CampaignFields.refuse_unlike_amounts: _AMOUNT,
     refuse_missing_starts: ("method", "start"),
     refuse_unsuitable_stored: ("method", "neighbours", "site"),
     refuse_bad_neighbours: ("neighbours", "scenarios"),
