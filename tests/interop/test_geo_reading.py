@@ -223,6 +223,22 @@ def test_exclusions_and_neighbours_come_from_files_too(tmp_path: Path) -> None:
     assert (group.source, group.type_names) == ("built.shp", ("v80", "v80"))
 
 
+def test_neighbours_in_an_axis_are_in_the_system_of_the_campaign(tmp_path: Path) -> None:
+    write_geojson(tmp_path / "a.geojson", square(8.05, 55.05))
+    points = [shapely.Point(8.2, 55.01), shapely.Point(8.21, 55.02)]
+    write_vector(tmp_path / "built.shp", *points, type=["v80", "v80"])
+    area: dict[str, Any] = {"file": "a.geojson"}
+    values: dict[str, Any] = {"none": "none", "built": {"file": "built.shp"}}
+    built = loaded(tmp_path, area, vary={"neighbours": values}).variants[1].groups[0]
+    in_utm = to_utm([(one.x, one.y) for one in points])
+    assert np.allclose(built.positions, in_utm, rtol=0, atol=1e-3)
+    values["planned"] = {"positions": in_utm.tolist(), "type": "v80"}
+    told = refused(tmp_path, area, vary={"neighbours": values})
+    assert "vary.neighbours.planned: is in metres" in told
+    planned = loaded(tmp_path, area, vary={"neighbours": values}, crs="EPSG:32632").variants[2].groups[0]
+    assert planned.positions == tuple(map(tuple, in_utm.tolist()))
+
+
 def test_the_command_says_the_system_and_grid_north(tmp_path: Path) -> None:
     write_geojson(tmp_path / "a.geojson", AREA)
     loaded(tmp_path, {"file": "a.geojson"})
