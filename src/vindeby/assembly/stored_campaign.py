@@ -195,7 +195,7 @@ class _WholeCampaign:
                 farm["neighbours"] = [*around, *farm.get("neighbours", [])]
         axis = None if asked.vary is None else asked.vary.neighbours
         values += [] if axis is None else values_of(axis)
-        made = {value.name: [self._entry(one, at) for one, at in value.entries] for value in values}
+        made = {value.name: self._entries(value) for value in values}
         self._refuse_doubled(values, made, own)
         if "" in made:
             data["neighbours"] = made.pop("")
@@ -213,6 +213,16 @@ class _WholeCampaign:
 
     def _origin(self, at: DataPath) -> Any:
         return Document({}, self.origins).origin(at)
+
+    def _entries(self, value: Value) -> list[Any]:
+        """Return what stands in a combination, each farm once."""
+        farms = [row.farm if isinstance(row, Row) else None for row, _ in value.entries]
+        for index, (_, at) in enumerate(value.entries):
+            if farms[index] is not None and farms[index] in farms[:index]:
+                of_table = at[:3] == ("vary", "neighbours", "table")
+                wrong = f"combination {value.name!r} lists it twice" if of_table else "is listed twice"
+                self.refuse((*at, "farm"), wrong, "list each farm once", farms[index])
+        return [self._entry(row, at) for row, at in value.entries]
 
     def _entry(self, row: Any, at: DataPath) -> Any:
         """Return a row as the layout that it means; groups stay as they are."""

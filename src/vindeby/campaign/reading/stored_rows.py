@@ -6,13 +6,12 @@ CSV file of its own. Messages show the lines of such a file, and none of its tex
 elsewhere and name any file.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import combinations as subsets_of
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, Self
 
 from pydantic import (
-    AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -122,43 +121,24 @@ class Combinations(OneOf):
     """Rows with the name of a combination and a farm that stands in it."""
 
     @model_validator(mode="after")
-    def _each_farm_once(self) -> Self:
-        for name in ("one_by_one", "subsets"):
-            rows: Sequence[Row] = getattr(self, name) or ()
-            _refuse_twice(rows, name)
-            for index, row in enumerate(rows):
-                unused = name != "one_by_one" or row.since is None
-                wrong = "has no meaning here: farms stand in the order of the list"
-                remedy = "leave it out, or list the farms under a name, where each stands from its date on"
-                require(unused, wrong, remedy, name, index, "from")
+    def _mean_something(self) -> Self:
+        for index, row in enumerate(self.one_by_one or ()):
+            wrong = "has no meaning here: farms stand in the order of the list"
+            remedy = "leave it out, or list the farms under a name, where each stands from its date on"
+            require(row.since is None, wrong, remedy, "one_by_one", index, "from")
         count = len(self.subsets or ())
         remedy = f"list at most {MOST_IN_SUBSETS}, or write the combinations as a table"
         require(count <= MOST_IN_SUBSETS, f"{count} farms have {2**count:,} subsets", remedy, "subsets")
-        self._refuse_twice_in_a_combination()
-        return self
-
-    def _refuse_twice_in_a_combination(self) -> None:
-        seen: set[tuple[str, str | None]] = set()
-        for index, row in enumerate(self.table or ()):
-            wrong = f"combination {row.combination!r} lists it twice"
-            first = (row.combination, row.farm) not in seen
-            require(first, wrong, "list each farm once in a combination", "table", index, "farm")
-            seen.add((row.combination, row.farm))
-        empty = {name for name, farm in seen if farm is None}
-        for index, row in enumerate(self.table or ()):
+        rows = self.table or ()
+        empty = {row.combination for row in rows if row.farm is None}
+        for index, row in enumerate(rows):
             wrong = f"combination {row.combination!r} has a row without a farm, in which nothing stands"
             alone = row.farm is None or row.combination not in empty
             require(alone, wrong, "remove one of them", "table", index, "combination")
-        many = len({name for name, _ in seen})
+        many = len({row.combination for row in rows})
         wrong = f"has {many:,} combinations"
         require(many <= MOST_COMBINATIONS, wrong, f"stay below {MOST_COMBINATIONS:,}", "table")
-
-
-def _refuse_twice(rows: Sequence[Any], *at: str) -> None:
-    farms = [row.farm if isinstance(row, Row) else None for row in rows]
-    for index, farm in enumerate(farms):
-        first = farm is None or farm not in farms[:index]
-        require(first, "is listed twice", "list each farm once", *at, index, "farm")
+        return self
 
 
 def _kind_of_entry(value: Any) -> str:
@@ -173,16 +153,11 @@ def _entries(value: Any) -> Any:
     return () if value == NOBODY else one_is_a_list(value)
 
 
-def _each_once(rows: tuple[Any, ...]) -> tuple[Any, ...]:
-    _refuse_twice(rows)
-    return rows
-
-
 _Entry = Annotated[
     Annotated[Annotated[Row, BeforeValidator(_by_name)], Tag("row")] | Annotated[Any, Tag("group")],
     Discriminator(_kind_of_entry),
 ]
-Entries = Annotated[tuple[_Entry, ...], BeforeValidator(_entries), AfterValidator(_each_once)]
+Entries = Annotated[tuple[_Entry, ...], BeforeValidator(_entries)]
 """Farms of the database, among groups of turbines, which stay as they are."""
 
 
