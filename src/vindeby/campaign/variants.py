@@ -11,12 +11,12 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, Any
 
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import InitErrorDetails, PydanticCustomError, to_jsonable_python
 
-from vindeby.campaign.reading.places import PathError, descend, or_none, parts_of
+from vindeby.campaign.reading.places import descend, or_none, parts_of
 from vindeby.campaign.reading.problems import keys_at, nearest
 from vindeby.campaign.reading.yaml_text import Path
 from vindeby.campaign.sections.values import refusal, require
@@ -243,8 +243,9 @@ class _Sections:
             else:
                 try:
                     holder, steps = descend(data, path.split("."))
-                except PathError as error:
-                    _refuse(part, error.message, error.remedy)
+                except PydanticCustomError as error:
+                    wrong = InitErrorDetails(type=error, loc=part.at, input=part.data)
+                    raise _WrongSectionError([wrong]) from None
                 holder[steps[-1]] = value
                 part = _Part(axis, name, path, value, steps)
             parts.append(part)
@@ -263,9 +264,3 @@ class _Sections:
             error = refusal(f"names {at[-1]!r}, which is not a known key", remedy=remedy)
             return {**detail, "type": error, "loc": part.at}
         return {**detail, "loc": part.at}
-
-
-def _refuse(part: _Part, message: str, remedy: str) -> NoReturn:
-    raise _WrongSectionError(
-        [InitErrorDetails(type=refusal(message, remedy=remedy), loc=part.at, input=part.data)]
-    )

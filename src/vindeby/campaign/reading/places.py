@@ -10,6 +10,7 @@ from typing import Any
 
 from vindeby.campaign.reading.yaml_text import Path as DataPath
 from vindeby.campaign.reading.yaml_text import field_name
+from vindeby.campaign.sections.values import refusal
 
 NEIGHBOURS = ("neighbours*", "farms[].neighbours*", "scenarios[].neighbours*")
 STARTS = ("start", "farms[].start")
@@ -109,25 +110,19 @@ def or_none(field: str, value: Any, fields: Mapping[str, Any]) -> Any:
     return None if value == "none" and not fields[field].is_required() else value
 
 
-class PathError(ValueError):
-    """A path names nothing; what is wrong, and what to do."""
-
-    def __init__(self, message: str, remedy: str) -> None:
-        super().__init__(message)
-        self.message, self.remedy = message, remedy
-
-
 def descend(data: Any, steps: Sequence[str]) -> tuple[Any, DataPath]:
-    """Return the container and the path of what ``steps`` name; short forms on the way are opened up in the data."""
+    """Return the container and the path of what ``steps`` name; short forms on the way are opened up in the data.
+
+    Raises PydanticCustomError where they name nothing.
+    """
     path: DataPath = ()
     for position, step in enumerate(steps):
         if isinstance(data, list):
             index = _index(data, step)
             if index is None:
                 known = ", ".join(_labels(data)) or "nothing"
-                raise PathError(
-                    f"{field_name(path) or 'the campaign'} has no entry {step!r}", f"it has: {known}"
-                )
+                wrong = f"{field_name(path) or 'the campaign'} has no entry {step!r}"
+                raise refusal(wrong, remedy=f"it has: {known}")
             path = (*path, index)
             if isinstance(data[index], str):
                 data[index] = {data[index]: {}}
@@ -138,7 +133,7 @@ def descend(data: Any, steps: Sequence[str]) -> tuple[Any, DataPath]:
                 continue
             data = data[index]
         if not isinstance(data, dict):
-            raise PathError(f"{field_name(path)} has no fields of its own", "check the path")
+            raise refusal(f"{field_name(path)} has no fields of its own", remedy="check the path")
         path = (*path, step)
         if position == len(steps) - 1:
             return data, path

@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from pydantic_core import PydanticCustomError
+
 from vindeby.campaign import presets
 from vindeby.campaign.fields import CampaignFields
 from vindeby.campaign.reading.cost_files import with_cost_files
@@ -17,7 +19,7 @@ from vindeby.campaign.reading.farm_files import (
     with_layout_files,
 )
 from vindeby.campaign.reading.files import NamedFile, UnreadableError, read_bounded_text, suffix_of
-from vindeby.campaign.reading.places import SITES, TURBINES, PathError, descend, mappings, places, set_whole
+from vindeby.campaign.reading.places import SITES, TURBINES, descend, mappings, places, set_whole
 from vindeby.campaign.reading.problems import value_at
 from vindeby.campaign.reading.readers import FileContent, WindioOptions, readers
 from vindeby.campaign.reading.stored_rows import with_combination_file
@@ -114,8 +116,9 @@ def override(document: Document, assignments: Sequence[str]) -> None:
         value = read(text, option, has_lines=False).data if text.strip() else None
         try:
             holder, path = descend(document.data, steps)
-        except PathError as error:
-            raise _refused(option, error.message, error.remedy) from None
+        except PydanticCustomError as error:
+            wrong = error.context or {}
+            raise _refused(option, wrong["message"], wrong["remedy"]) from None
         holder[path[-1]] = value
         for length in range(1, len(path)):
             document.origins.setdefault(path[:length], Origin(option))
