@@ -85,7 +85,7 @@ class BatchReport:
 
 
 @dataclass
-class _Batch:
+class _RunningBatch:
     key: str
     work: Work
     report: BatchReport
@@ -105,7 +105,7 @@ class _Host:
         self.threads = max(1, dask_worker.state.nthreads)
         self.inbox, self.over, self.ending = Inbox(), threading.Event(), False
         self._dask_worker, self._setup = dask_worker, setup
-        self._batches: dict[int, _Batch] = {}
+        self._batches: dict[int, _RunningBatch] = {}
         self._orders: dict[str, Order] = {}
         self._shown = self._busy = time.monotonic()
         threading.Thread(target=self._run, name="vindeby-host", daemon=True).start()
@@ -115,7 +115,7 @@ class _Host:
         self.ending = True
         await asyncio.to_thread(self.over.wait, _ENDING_S)
 
-    def begin(self, batch: _Batch) -> None:
+    def begin(self, batch: _RunningBatch) -> None:
         """Start a process and assign it the tasks; ``over`` is set at the end."""
         if batch.key in self._orders:
             failure = Failure(Kind.KILLED, "never started")
@@ -221,7 +221,7 @@ class _Host:
             case _:
                 batch.report.events.append(event)
 
-    def _take_shards(self, batch: _Batch) -> None:
+    def _take_shards(self, batch: _RunningBatch) -> None:
         """Take out results that the coordinator publishes; it sees from them which tasks are done."""
         for path in sorted(self._directory.shards.glob(f"{batch.writer}-*/*{SHARD_SUFFIX}")):
             batch.report.shards.append(path.read_bytes())
@@ -273,7 +273,7 @@ def run_batch(output: str, token: str, work: Work) -> BatchReport:
     from distributed import get_worker
 
     dask_worker = get_worker()
-    batch = _Batch(dask_worker.get_current_task(), work, BatchReport(dask_worker.address))
+    batch = _RunningBatch(dask_worker.get_current_task(), work, BatchReport(dask_worker.address))
     host = _hosts.get((output, dask_worker.address))
     began = time.monotonic()
     if host is not None and host.token == token:
