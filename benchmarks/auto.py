@@ -16,7 +16,6 @@ from vindeby.campaign import Campaign
 from vindeby.layout import (
     Annealing,
     Auto,
-    BoundaryGrid,
     Gradient,
     Lattice,
     LayoutProblem,
@@ -38,7 +37,6 @@ CASES = (
 PLAIN: dict[str, Method] = {
     "lattice, gradient": Pipeline([Lattice(), Gradient(100, 1.0)]),
     "random-start, annealing": Pipeline([RandomStart(), Annealing()]),
-    "boundary-grid, annealing": Pipeline([BoundaryGrid(), Annealing()]),
 }
 
 

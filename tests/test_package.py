@@ -26,7 +26,7 @@ PUBLIC = {
         "GriddedSite",
         "WindGrid",
     ),
-    *("Boundary", "BoundaryGrid", "Layout", "LayoutProblem", "Result"),
+    *("Boundary", "Layout", "LayoutProblem", "Result"),
     *("Annealing", "Auto", "Gradient", "Lattice", "Method", "Pipeline"),
     *("RandomSearch", "RandomStart", "SmartStart"),
     *("VindebyError", "errors", "evaluate", "plots"),

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from vindeby.layout import Annealing as Annealing
     from vindeby.layout import Auto as Auto
     from vindeby.layout import Boundary as Boundary
-    from vindeby.layout import BoundaryGrid as BoundaryGrid
     from vindeby.layout import Gradient as Gradient
     from vindeby.layout import Lattice as Lattice
     from vindeby.layout import Layout as Layout
@@ -62,7 +61,7 @@ __getattr__, _names = names_on_demand(
     {
         "vindeby.campaign": "Campaign",
         "vindeby.errors": "VindebyError errors=",
-        "vindeby.layout": "Annealing Auto Boundary BoundaryGrid Gradient Lattice Layout LayoutProblem Method Pipeline "
+        "vindeby.layout": "Annealing Auto Boundary Gradient Lattice Layout LayoutProblem Method Pipeline "
         "RandomSearch RandomStart Result SmartStart",
         "vindeby.plots": "plots=",
         "vindeby.results.result_set": "ResultSet",

@@ -98,20 +98,6 @@ class LatticeParameters(Parameters):
 
 
 @dataclass(frozen=True)
-class BoundaryGridParameters(Parameters):
-    """Turbines in rings along the border and a lattice inside, the best of so many."""
-
-    trials: Count = 300
-    """How many layouts are compared."""
-    rings: Annotated[int, Strict(), Field(ge=1, le=10)] = 1
-    """How many rings follow the border, the first on it."""
-    along_m: Annotated[Number, Field(ge=1.0)] | None = None
-    """How far apart turbines of a ring are along it; drawn if not given, and never below the spacing."""
-    corners: Annotated[bool, Strict()] | None = None
-    """Whether turbines stand on the corners; both are tried if not given."""
-
-
-@dataclass(frozen=True)
 class GradientParameters(Parameters):
     """Continuous refinement along the gradient of AEP, at first with wakes that grow ``widening`` times as fast.
 

@@ -273,7 +273,7 @@ def test_a_campaign_keeps_the_curve_in_its_records(tmp_path: Path) -> None:
         assert 1 < len(points) <= 9
         assert record.attrs["repeatable"]
         assert record.attrs["search"] == "auto"
-        assert record.attrs["best_start"] in {"random-start", "lattice", "boundary-grid"}
+        assert record.attrs["best_start"] in {"random-start", "lattice"}
 
 
 def noted(monkeypatch: pytest.MonkeyPatch) -> list[str]:
@@ -296,4 +296,4 @@ def test_every_pipeline_is_run_and_turbines_of_the_best_layout_are_moved(
 ) -> None:
     names = noted(monkeypatch)
     Auto(evaluations=20_000).run(round_farm(), 1)
-    assert {"Lattice", "BoundaryGrid", "RandomStart", "Gradient", "RandomSearch"} <= set(names)
+    assert {"Lattice", "RandomStart", "Gradient", "RandomSearch"} <= set(names)

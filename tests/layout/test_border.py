@@ -15,7 +15,6 @@ from vindeby.layout import (
     Annealing,
     Auto,
     Boundary,
-    BoundaryGrid,
     Layout,
     LayoutProblem,
     RandomStart,
@@ -183,44 +182,6 @@ def test_auto_ends_climbs_where_wakes_have_jumps(monkeypatch: pytest.MonkeyPatch
     assert problem.is_feasible(found.layout)
 
 
-@pytest.mark.parametrize("rings", [1, 2])
-@pytest.mark.parametrize("name", BOUNDARIES)
-def test_boundary_grid_keeps_to_the_rules_by_another_judge(name: str, rings: int) -> None:
-    boundary = BOUNDARIES[name]
-    problem = top_hat(boundary, 6 if name == "dart" else 14)
-    found = BoundaryGrid(trials=24, rings=rings).run(problem, 1)
-    assert is_strictly_inside(boundary, found.x, found.y).all()
-    assert is_strictly_inside(boundary, found.x.round(3), found.y.round(3)).all()
-    apart = np.hypot(found.x - found.x[:, None], found.y - found.y[:, None]) + 1e9 * np.eye(len(found.x))
-    assert apart.min() >= 400.0
-    assert np.count_nonzero(boundary.distances(found.x, found.y) < 2.0 * BORDER_M) >= 2
-
-
-@pytest.mark.parametrize("name", SMALL)
-def test_boundary_grid_fits_zones_mixes_and_neighbours(name: str) -> None:
-    problem = SMALL[name]()
-    first, again, other = (BoundaryGrid(trials=24).run(problem, seed) for seed in (3, 3, 4))
-    assert problem.is_feasible(first.layout)
-    assert first.aep_gwh == problem.aep(first.layout)
-    assert (first.x == again.x).all()
-    assert (first.y == again.y).all()
-    assert (first.x != other.x).any()
-
-
-def test_turbines_of_a_ring_stand_as_far_apart_as_wanted_and_on_corners() -> None:
-    square = Boundary([SQUARE])
-    problem = top_hat(square, 30)
-    found = BoundaryGrid(trials=12, along_m=749.0, corners=True).run(problem, 0)
-    on = square.distances(found.x, found.y) < 2.0 * BORDER_M
-    wanted = {(a, b) for a in range(0, 3001, 750) for b in range(0, 3001, 750) if {a, b} & {0, 3000}}
-    assert wanted <= {(round(x), round(y)) for x, y in zip(found.x[on], found.y[on], strict=True)}
-
-
-def test_boundary_grid_without_room_says_what_to_change() -> None:
-    with pytest.raises(TaskError, match=r"boundary-grid found no room for 400 turbines 400 m apart"):
-        BoundaryGrid(trials=3).run(top_hat(Boundary([SQUARE]), 400), 0)
-
-
 def is_kept_exactly(problem: LayoutProblem, found: Layout) -> bool:
     """No turbine outside and no pair too near, without any tolerance."""
     inside = [
@@ -260,7 +221,8 @@ def test_auto_asks_for_no_wind_outside_the_area() -> None:
     wind = WindGrid(places, places, speedup=1.0 + np.add.outer(places, places) / 40_000.0)
     farm = WindFarm(GriddedSite(UniformSite(np.full(8, 0.125), 9.0), wind), iea37_335mw(), "iea37")
     problem = LayoutProblem(farm, FIELD, 9, 400.0)
-    start = BoundaryGrid(trials=5, corners=True).run(problem, 1).layout
+    east, north = np.meshgrid([0.0, 1000.0, 2000.0], [0.0, 1000.0, 2000.0])
+    start = Layout.of(east.ravel(), north.ravel())
     assert problem.is_feasible(Auto(evaluations=300).run(problem, 0, start).layout)
 
 
@@ -278,11 +240,3 @@ def test_auto_goes_on_without_climbs_where_a_gradient_fails(monkeypatch: pytest.
     problem = LayoutProblem(farm, FIELD, 5, 400.0)
     assert problem.is_feasible(Auto(evaluations=300).run(problem, 1).layout)
     assert calls[0] == 6
-
-
-def test_rings_without_a_spacing_do_not_share_places() -> None:
-    farm = WindFarm(UniformSite(np.full(8, 0.125), 9.8), iea37_335mw(), "iea37")
-    found = BoundaryGrid(trials=20, rings=2, corners=True, along_m=1000.0).run(
-        LayoutProblem(farm, FIELD, 5, 0.0), 0
-    )
-    assert len(set(zip(found.x.tolist(), found.y.tolist(), strict=True))) == 5

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 Place = tuple[int, int, str]
 """A cell's place in the campaign: the numbers of its farm and type, and the tag of its combination (or nothing)."""
-RESULT_REVISION = 1
+RESULT_REVISION = 2
 """Raised when a change of vindeby changes results for the same campaign, so that old ones are not taken for new."""
 
 

@@ -17,7 +17,7 @@ from vindeby.layout.methods.front import Front
 from vindeby.layout.methods.gradient import Gradient
 from vindeby.layout.methods.in_turn import InTurn
 from vindeby.layout.methods.regret import LeastRegret
-from vindeby.layout.methods.starts import BoundaryGrid, Lattice, RandomStart, SmartStart
+from vindeby.layout.methods.starts import Lattice, RandomStart, SmartStart
 from vindeby.layout.methods.walks import Annealing, RandomSearch
 from vindeby.layout.problem import Layout, LayoutProblem
 from vindeby.layout.valuation import Valuation
@@ -26,7 +26,6 @@ __all__ = [
     "Annealing",
     "Auto",
     "Boundary",
-    "BoundaryGrid",
     "Choice",
     "CountSearch",
     "Front",

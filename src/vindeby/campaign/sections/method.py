@@ -171,7 +171,7 @@ class PythonSearch(NamedCode):
     section = "method"
 
 
-STARTS = ("smart-start", "random-start", "lattice", "boundary-grid", "stored")
+STARTS = ("smart-start", "random-start", "lattice", "stored")
 """The steps that have a layout to start from, and take none."""
 EITHER = ("auto", "python", "call")
 """The steps that make a layout of their own if they are given none."""
@@ -185,7 +185,6 @@ class Step(NamedOneOf):
     smart_start: SmartStartSection | None = Field(None, alias="smart-start")
     random_start: parameters.RandomStartParameters | None = Field(None, alias="random-start")
     lattice: parameters.LatticeParameters | None = None
-    boundary_grid: parameters.BoundaryGridParameters | None = Field(None, alias="boundary-grid")
     gradient: parameters.GradientParameters | None = None
     random_search: parameters.RandomSearchParameters | None = Field(None, alias="random-search")
     annealing: parameters.AnnealingParameters | None = None

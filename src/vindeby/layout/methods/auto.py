@@ -1,7 +1,7 @@
 """auto: ordinary pipelines, run again with new seeds as long as that pays, within a budget.
 
 Which search gives the best layout in a minute depends on the number of turbines, the rose and the wake model. ``auto``
-has a handful of pipelines that a user could write: a start (lattice, boundary-grid, random-start) refined by gradient,
+has a handful of pipelines that a user could write: a start (lattice, random-start) refined by gradient,
 and the best layouts refined further, or annealed and refined. Each is run once if it fits. After that the next run is
 always of the pipeline whose last runs promise the largest improvement of the best layout for its time (the expected
 improvement of D. R. Jones, M. Schonlau, W. J. Welch, J. Global Optim. 13 (1998) 455). Annealings get longer. The last
@@ -32,7 +32,7 @@ from vindeby.layout.area.limits import Limits, strictly_kept
 from vindeby.layout.lattices.judges import can_judge_quickly, look_work, parts_of, shares_of_evaluation
 from vindeby.layout.method import Method, Result, Search
 from vindeby.layout.methods.gradient import Gradient
-from vindeby.layout.methods.starts import BoundaryGrid, Lattice, RandomStart
+from vindeby.layout.methods.starts import Lattice, RandomStart
 from vindeby.layout.methods.walks import Annealing, RandomSearch
 from vindeby.layout.moves.walk import trial_work
 from vindeby.layout.problem import Layout, LayoutProblem
@@ -43,7 +43,6 @@ REFINE = Gradient(32, 1.0)
 """The refinement of a regular layout; so long that it shows how good the layout will be."""
 STARTS: Mapping[str, tuple[Method, Method]] = {
     "lattice": (Lattice(trials=300), REFINE),
-    "boundary-grid": (BoundaryGrid(trials=100), REFINE),
     "random-start": (RandomStart(), Gradient(320, 16.0)),
 }
 """The pipelines that begin with a layout of their own."""
@@ -237,10 +236,6 @@ class _Steps:
         if can_judge_quickly(self.problem):
             look, shape = shares_of_evaluation(self.problem)
             return 1.45 * look + 16.0 * shape
-        return self._exact_look
-
-    @cached_property
-    def _exact_look(self) -> float:
         return 2.0 * look_work(parts_of(self.problem), self.problem)
 
     def work(self, step: Method, evaluations: float | None = None) -> float:
@@ -254,8 +249,6 @@ class _Steps:
             return 2.0 + self.trial * (step.max_evaluations if evaluations is None else evaluations - 2)
         if isinstance(step, Lattice):
             return evaluations or 8 + step.trials * self._look
-        if isinstance(step, BoundaryGrid):
-            return evaluations or step.trials * self._exact_look
         return 1.0
 
 

@@ -23,9 +23,6 @@ density, and a point of it. They are searched at random, later ones near the bes
 points in the area than there are turbines, those whose loss costs least stay empty (``lattices.judges``). One lattice
 goes over all zones, so that the spacing holds across them; in-turn gives each zone its own. In an area so full that no
 lattice has enough points, one with too small a spacing is pushed apart, unless ``rows`` is wanted.
-
-boundary-grid: turbines in rings along the border, and a lattice inside (``lattices.border``). Several arrangements of
-the rings are drawn, each with some lattices; the better ones get more.
 """
 
 from collections.abc import Sequence
@@ -39,8 +36,7 @@ from vindeby import parameters
 from vindeby.arrays import FloatArray, IntArray
 from vindeby.errors import TaskError
 from vindeby.layout.area.limits import Limits
-from vindeby.layout.lattices.border import BorderRings, together
-from vindeby.layout.lattices.judges import ExactJudge, Judge, drop_surplus, judge_for, on_points
+from vindeby.layout.lattices.judges import Judge, drop_surplus, judge_for, on_points
 from vindeby.layout.lattices.points import Ground, LatticePoints
 from vindeby.layout.lattices.searching import Search as LatticeSearch
 from vindeby.layout.lattices.searching import a_lattice_fits, pushed_apart
@@ -170,62 +166,6 @@ def _best_of(
     energies = [problem.aep(layout) for layout in layouts]
     best = int(np.argmax([problem.worth(*one) for one in zip(layouts, energies, strict=True)]))
     return Result(layouts[best], energies[best], "budget", len(layouts) + ceil(judge.evaluations))
-
-
-ARRANGEMENTS, CHOSEN = 12, 3
-"""So many arrangements of the rings share half of the trials, and so many of the best of them the other half."""
-LEAST_SHARE = 0.2
-"""At least this share of the turbines is on rings."""
-
-
-@dataclass(frozen=True)
-class BoundaryGrid(parameters.BoundaryGridParameters, Method):
-    """Turbines along the border and a lattice inside, the best of many.
-
-    ``trials`` layouts are compared. ``rings`` is how many rings there are, ``along_m`` how far apart turbines of a ring
-    are along it, ``corners`` whether they stand on its corners; the last two are drawn if they are not given.
-    """
-
-    def prepare(self, problem: LayoutProblem) -> Search:
-        """Work out the rings."""
-        ground = Ground(problem)
-        rings, judge = BorderRings(problem, ground, self.rings), ExactJudge(problem, ground.origin)
-
-        def run(seed: int, start: Layout | None = None) -> Result:  # noqa: ARG001  it is a start itself
-            return self._best_of(problem, rings, copy(judge), np.random.default_rng(seed))
-
-        return run
-
-    def _arranged(self, rings: BorderRings, judge: Judge, rng: np.random.Generator) -> LatticeSearch:
-        share, corners = LEAST_SHARE + (1.0 - LEAST_SHARE) * rng.random(), self.corners
-        if corners is None:
-            corners = bool(rng.random() < 0.5)
-        border = rings.place(rng, share, self.along_m, corners)
-
-        def judged(points: LatticePoints, least: float) -> tuple[LatticePoints, float]:
-            whole = drop_surplus(judge, rings.ground.needed, together(border, points), rows=False)
-            return whole, judge.energy(whole, least)
-
-        return LatticeSearch(rings.left(border), judged, rng, exact=True)
-
-    def _best_of(
-        self, problem: LayoutProblem, rings: BorderRings, judge: ExactJudge, rng: np.random.Generator
-    ) -> Result:
-        searches = [self._arranged(rings, judge, rng) for _ in range(min(ARRANGEMENTS, self.trials))]
-        first = max(1, self.trials // (2 * len(searches)))
-        for search in searches:
-            search.run(first)
-        searches = sorted(searches, key=lambda one: -one.best[0].score)[:CHOSEN]
-        for search in searches:
-            search.run(first + self.trials // (2 * CHOSEN))
-        best = max((search.best[0] for search in searches), key=lambda one: one.score)
-        if best.points is None:
-            raise TaskError(
-                f"farm {problem.name}: boundary-grid found no room for {problem.n_turbines} turbines "
-                f"{rings.ground.spacing:.6g} m apart; use lattice, fewer turbines or a smaller spacing"
-            )
-        layout = on_points(problem, best.points, rings.ground.origin)
-        return Result(layout, problem.aep(layout), "budget", 1 + ceil(judge.evaluations))
 
 
 DEFAULT_SPEEDS = (6.0, 8.0, 10.0, 12.0, 14.0)
