@@ -18,6 +18,7 @@ from vindeby.layout import (
     Method,
     RandomSearch,
     Result,
+    SmartStart,
 )
 from vindeby.layout.methods.auto import STARTS
 
@@ -26,8 +27,8 @@ Points = list[tuple[float, float]]
 
 
 def start_of(name: str) -> Method:
-    """A start as ``auto`` uses it."""
-    return STARTS[name][0]
+    """A start, as ``auto`` uses it if it does."""
+    return SmartStart() if name == "smart-start" else STARTS[name][0]
 
 
 METHODS: dict[str, tuple[str, ...]] = {
