@@ -47,7 +47,7 @@ _SMALLEST_BLOCK = 512
 _READ_SIZE = 1 << 20
 """Bytes that are read at once; a smaller file is kept in memory when it was verified as a whole."""
 _LARGEST_SPAN = 1 << 26
-"""Bytes that are read at once to pick parts out of them."""
+"""Bytes that are read at once to pick parts out of them, if these are not few of them."""
 _DIRECTORY_ERRORS = (ArithmeticError, LookupError, MemoryError, RecursionError, TypeError, ValueError)
 """What numbers and names that lie lead to."""
 MARK_COLUMNS = ("key", "fingerprint", "status", "checksum")
@@ -317,7 +317,7 @@ class SealedFile:
         start = min(places, default=0)
         stop = max(map(sum, zip(places, lengths, strict=True)), default=0)
         parts = zip(places, lengths, strict=True)
-        if stop > self.seal.length or stop - start > _LARGEST_SPAN:
+        if stop > self.seal.length or stop - start > min(_LARGEST_SPAN, _READ_SIZE + 8 * sum(lengths)):
             return [self.read(at, length) for at, length in parts]
         whole = memoryview(self.read(start, stop - start))
         return [whole[at - start : at - start + length] for at, length in parts]

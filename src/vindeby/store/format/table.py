@@ -136,12 +136,14 @@ class TableFormat(FileFormat):
         columns = plan_columns(content)
         file.attrs["schemas"] = json.dumps([schema.to_json() for schema in content.schemas])
         datasets = [_new_dataset(file, column, content) for column in columns]
-        start = 0
-        for buffers in _chunks(content, columns):
-            count = min(CHUNK_ROWS, content.count - start)
+        rows = min(CHUNK_ROWS, content.count)
+        for start, buffers in zip(
+            range(0, content.count, CHUNK_ROWS), _chunks(content, columns), strict=True
+        ):
             for column, dataset in zip(columns, datasets, strict=True):
-                dataset[start : start + count] = buffers[column.path][:count]
-            start += count
+                # As it is: the chunks of a run of rows then follow each other in the file, and are read together.
+                place = (start, *(0 for _ in column.shape))
+                dataset.id.write_direct_chunk(place, buffers[column.path][:rows].tobytes())
         places = [_chunk_places(dataset, content.count) for dataset in datasets]
         return {"chunk_rows": CHUNK_ROWS, "columns": columns, "places": places}
 
