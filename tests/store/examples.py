@@ -15,7 +15,7 @@ from vindeby.store.format.record import Record
 from vindeby.store.format.rows import checksum_of
 from vindeby.store.format.shard import Receipt, ShardWriter
 from vindeby.store.read.database import Database
-from vindeby.store.salvage.saved import Saved, rescue
+from vindeby.store.salvage import Saved, rescue
 
 NAMING = "farm{farm_idx}_t{type_idx}_s{ss_seed}"
 

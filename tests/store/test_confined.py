@@ -17,8 +17,7 @@ from vindeby.store.foreign.guard import Guard, ReadLimits
 from vindeby.store.format.finding import Verdict
 from vindeby.store.read.database import Database
 from vindeby.store.read.reading import read_any
-from vindeby.store.salvage import salvage
-from vindeby.store.salvage.saved import rescue
+from vindeby.store.salvage import rescue, salvage
 
 pytestmark = pytest.mark.slow
 

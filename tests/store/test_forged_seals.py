@@ -53,7 +53,7 @@ class SharedGuard(Guard):
 @pytest.fixture
 def shared(monkeypatch: pytest.MonkeyPatch) -> Iterator[Guard]:
     guard = SharedGuard()
-    for module in ("read.database", "merge.merge", "salvage.salvage", "validate"):
+    for module in ("read.database", "merge.merge", "salvage", "validate"):
         monkeypatch.setattr(sys.modules[f"vindeby.store.{module}"], "Guard", lambda _=None: guard)
     yield guard
     guard.abort()

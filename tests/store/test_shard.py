@@ -44,7 +44,7 @@ class NoGuard(Guard):
 @pytest.fixture(autouse=True)
 def no_child(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     with monkeypatch.context() as patches:
-        for module in ("read.database", "merge.merge", "salvage.salvage", "validate"):
+        for module in ("read.database", "merge.merge", "salvage", "validate"):
             patches.setattr(sys.modules[f"vindeby.store.{module}"], "Guard", NoGuard)
         yield
 

@@ -39,8 +39,7 @@ from vindeby.store.format.rows import batches
 from vindeby.store.format.seal import SealedFile, SealError
 from vindeby.store.format.shard import ShardWriter
 from vindeby.store.merge.merge import MergeOptions, merge
-from vindeby.store.salvage.salvage import files_in
-from vindeby.store.salvage.saved import Saved, rescue
+from vindeby.store.salvage import Saved, files_in, rescue
 from vindeby.text import plural
 
 _NEEDED = ("layout",)
