@@ -60,8 +60,8 @@ def test_a_merge_alone_makes_the_newest_form_of_an_old_database(
             assert group.attrs["checksum"] == checksum_of(one)
 
 
-def test_a_copy_of_the_newest_form_by_h5repack_has_lost_nothing(file_format: str, tmp_path: Path) -> None:
-    path = copied(VERSIONS[-1] / f"repacked_{file_format}.h5", tmp_path)
+def test_a_copy_by_h5repack_has_lost_nothing(version: Path, file_format: str, tmp_path: Path) -> None:
+    path = copied(version / f"repacked_{file_format}.h5", tmp_path)
     for _ in range(2):
         with Database(path) as database:
             assert dict(database) == {one.key: one for one in records()}

@@ -9,8 +9,8 @@ Reading order, which is also the order in which the packages may import each oth
 
 - ``disk``: durable writes (``files``), locks, the run directory, event logs;
 - ``format``: what is kept (``record``), many records as one array with their checksums (``rows``), how a file proves
-  that it is whole (``seal``), how a worker publishes results (``shard``), the root attributes and what others
-  added (``root``), and the two file formats of a database (``classic``, ``table``);
+  that it is whole (``seal``), how a worker publishes results (``shard``), the root attributes (``root``), the two file
+  formats of a database (``classic``, ``table``), and new netCDF files (``netcdf``);
 - ``foreign``: the one door for HDF5 that nobody vouches for (``door``), which a child process reads (``guard``,
   ``child``);
 - ``read``: one file in whatever state (``reading``), and a database (``database``);

@@ -1,6 +1,6 @@
 """How a file proves that it is whole before anything parses it.
 
-Every HDF5 file that vindeby writes is followed by a *seal*, which HDF5 itself never looks at: the SHA-256 of
+Every database is followed by a *seal*, which HDF5 itself never looks at: the SHA-256 of
 each block of the file, a directory in JSON that says where the bytes of which column stand, and a trailer
 with a SHA-256 over all of that. Reading goes through ``SealedFile``: a byte is handed out only when the block
 it belongs to has the digest that the seal names. So a flipped bit, a lost write or a cut is found by hashing,
