@@ -36,7 +36,7 @@ spawner.run()
 """
 
 
-START = pickle.dumps(("start", 0, ""))
+START = pickle.dumps((0, ""))
 NO_DESCRIPTOR = (struct.pack("!i", len(START)) + START + b".").hex()
 
 

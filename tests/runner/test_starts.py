@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +22,7 @@ from vindeby.plots.layout import Drawn, layout
 from vindeby.report.gather import best_table
 from vindeby.results.result_set import ResultSet
 from vindeby.runner import CallTask
-from vindeby.runner.methods.search import _never_worse
+from vindeby.runner.methods.search import _not_worse
 from vindeby.runner.running import run
 
 
@@ -65,10 +64,6 @@ def test_a_result_is_never_worse_than_its_start_and_says_by_how_much_it_is_bette
     assert list(Starts(asked).check(record)) == []
 
 
-def _leading_to(found: Result, seed: int, start: Layout | None = None) -> Result:
-    return found
-
-
 def test_a_search_that_leads_below_its_start_returns_the_start() -> None:
     asked = starting(GIVEN, seeds=1)
     problem = problem_of(asked, asked.cells()[0])
@@ -78,8 +73,8 @@ def test_a_search_that_leads_below_its_start_returns_the_start() -> None:
     )  # all in one wake
     assert problem.aep(poor) < problem.aep(good)
     for start, found in ((good, poor), (poor, good)):
-        search = partial(_leading_to, Result(found, problem.aep(found), "budget", 1))
-        kept = _never_worse(problem, search, by_price=False)(0, start)
+        result = Result(found, problem.aep(found), "budget", 1)
+        kept = _not_worse(problem, result, start, by_price=False)
         assert (kept.layout, kept.aep_gwh) == (good, problem.aep(good))
 
 

@@ -5,15 +5,13 @@ What only Linux can do does nothing elsewhere; the pipes between the processes a
 
 import contextlib
 import ctypes
-import json
 import os
 import platform
 import resource
 import signal
-import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -27,25 +25,6 @@ def _prctl(option: int, value: int) -> None:
     if sys.platform == "linux":
         with contextlib.suppress(OSError, AttributeError):
             ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
-
-
-_PREPARE = "import sys, json; sys.path[:] = json.loads(sys.argv[1]); "
-
-
-def start_python(
-    module: str, search_path: Sequence[str], *arguments: object, **how: Any
-) -> subprocess.Popen[bytes]:
-    """A fresh interpreter, in a session of its own, that calls ``main`` of a module.
-
-    The arguments begin at ``sys.argv[2]`` there; ``how`` is for ``Popen``.
-    """
-    code = f"{_PREPARE}from {module} import main; main()"
-    return subprocess.Popen(  # noqa: S603 - this interpreter and our own code
-        [sys.executable, "-c", code, json.dumps(search_path), *map(str, arguments)],
-        stdin=subprocess.DEVNULL,
-        start_new_session=True,
-        **how,
-    )
 
 
 def die_with_parent(number: int = signal.SIGKILL) -> None:

@@ -14,7 +14,7 @@ import contextlib
 import errno
 import time
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -142,17 +142,31 @@ class TaskExecutor:
 
     def attempt(self, task: Task) -> Attempt:
         """Solve and check a task, and report nothing; whatever it raises becomes a failure."""
-        return self._attempted(partial(self._solve, task))
+        began = time.perf_counter()
+        try:
+            solve = self._prepare(self._cells[task.place])
+            self._progress(COMPUTING)
+            started = time.perf_counter()
+            result = solve(task)
+            seconds = time.perf_counter() - started
+        except BaseException as error:  # noqa: BLE001 - a task may raise anything, SystemExit too
+            self._solved(error)
+            return _failed(error, time.perf_counter() - began)
+        self._solved(None)
+        return self._checked(task, result, seconds)
 
-    def attempts(self, tasks: Sequence[Task]) -> Iterator[tuple[int, Attempt]]:
+    def attempts(self, tasks: Sequence[Task]) -> Iterable[tuple[int, Attempt]]:
         """Attempt tasks of one farm and type at the same time; gives the place of each in the list as it ends."""
-        gathering, solves = self._gathering, list[Solve]()
+        gathering = self._gathering
         if gathering is not None:
             with contextlib.suppress(Exception):  # each of the tasks raises it again
                 solves = [self._prepare(self._cells[task.place]) for task in tasks]
-        if gathering is None or not solves:
-            yield from enumerate(map(self.attempt, tasks))
-            return
+                return self._attempts_together(gathering, tasks, solves)
+        return enumerate(map(self.attempt, tasks))
+
+    def _attempts_together(
+        self, gathering: "Gathering", tasks: Sequence[Task], solves: Sequence[Solve]
+    ) -> Iterator[tuple[int, Attempt]]:
         self._progress(COMPUTING)
         began = time.perf_counter()
         for place, found in gathering.run(list(map(partial, solves, tasks))):
@@ -161,49 +175,30 @@ class TaskExecutor:
             if isinstance(found, TaskResult):
                 device = "+".join(sorted(gathering.used)) or self._device  # that of what it took from others
                 found = replace(found, attributes={**found.attributes, "device": device})
-            yield place, self._attempted(partial(self._record, tasks[place], found, seconds))
-
-    def _attempted(self, solve: Callable[[], tuple[Record, float]]) -> Attempt:
-        began = time.perf_counter()
-        try:
-            return Attempt(*solve())
-        except BaseException as error:  # noqa: BLE001 - a task may raise anything, SystemExit too
-            final = isinstance(error, VindebyError)
-            return Attempt(failure_of(error), time.perf_counter() - began, final)
+                yield place, self._checked(tasks[place], found, seconds)
+            else:
+                yield place, _failed(found, seconds)
 
     def close(self) -> bool:
         """Publish the rest; whether everything is durable."""
         return self.publisher.close()
 
-    def _solve(self, task: Task) -> tuple[Record, float]:
-        """The record and the seconds it took, without what its cell shares, which is set up first."""
+    def _checked(self, task: Task, result: TaskResult, seconds: float) -> Attempt:
+        """The record of a result, unless that is not possible."""
         try:
             cell = self._cells[task.place]
-            solve = self._prepare(cell)
-            self._progress(COMPUTING)
-            started = time.perf_counter()
-            result = solve(task)
-            seconds = time.perf_counter() - started
-        except BaseException as error:
-            self._solved(error)
-            raise
-        self._solved(None)
-        return self._record(task, result, seconds)
-
-    def _record(self, task: Task, result: TaskResult | BaseException, seconds: float) -> tuple[Record, float]:
-        if isinstance(result, BaseException):
-            raise result
-        cell = self._cells[task.place]
-        record = checked_record(self._campaign.of(cell), cell, task, result, seconds, self._check)
-        check = self._check.of(task.key) if isinstance(self._check, CampaignCheck) else None
-        if check is not None:
-            engine_gwh = check.energy_gwh(record) if check.compares else None
-            energies = {ENGINE_AEP: engine_gwh, FREE_AEP: check.free_gwh(record)}
-            known = {name: value for name, value in energies.items() if value is not None}
-            if self._starts is not None:
-                known |= self._starts.attributes(record)
-            record = replace(record, attributes={**record.attributes, **known})
-        return record, seconds
+            record = checked_record(self._campaign.of(cell), cell, task, result, seconds, self._check)
+            check = self._check.of(task.key) if isinstance(self._check, CampaignCheck) else None
+            if check is not None:
+                engine_gwh = check.energy_gwh(record) if check.compares else None
+                energies = {ENGINE_AEP: engine_gwh, FREE_AEP: check.free_gwh(record)}
+                known = {name: value for name, value in energies.items() if value is not None}
+                if self._starts is not None:
+                    known |= self._starts.attributes(record)
+                record = replace(record, attributes={**record.attributes, **known})
+        except BaseException as error:  # noqa: BLE001 - a returned object may raise anything
+            return _failed(error, seconds)
+        return Attempt(record, seconds)
 
     def _prepare(self, cell: Cell) -> Solve:
         if self._prepared[0] is not cell:
@@ -217,6 +212,10 @@ class TaskExecutor:
             raise prepared
         assert prepared is not None
         return prepared
+
+
+def _failed(error: BaseException, seconds: float) -> Attempt:
+    return Attempt(failure_of(error), seconds, isinstance(error, VindebyError))
 
 
 def shard_writer(setup: Setup) -> ShardWriter:

@@ -8,14 +8,16 @@ publishes them itself and reports which tasks are durable.
 import contextlib
 import errno
 import json
+import math
 import pickle
 import queue
-import socket
+import signal
 import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
+from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
@@ -44,7 +46,6 @@ from vindeby.runner.task_executor import Setup
 from vindeby.store.disk.run_directory import RunDirectory
 
 _TAIL = 8_000
-_SIGKILL = 9
 _DUMP_S = 0.3
 """How long a worker has to write down where it is before it is killed for taking too long."""
 
@@ -64,6 +65,8 @@ class WorkerHandle:
     retires_for: str = ""
     killed_for: Failure | None = None
     """Over which limit it was."""
+    kill_at: float = math.inf
+    """When it is killed, after it had time to write down where it is, or to be reported as ended."""
     most_together: int = 1
     together: int = 1
     """How many tasks it computes at the same time."""
@@ -74,6 +77,10 @@ class WorkerHandle:
     def send(self, message: Setup | Work | EndWorker) -> None:
         """Leave a message for the thread that writes."""
         self.outbox.put(pickle.dumps(message))
+
+    def kill_soon(self) -> None:
+        """Have it killed after a moment."""
+        self.kill_at = min(self.kill_at, time.monotonic() + _DUMP_S)
 
     def hang_up(self) -> None:
         """End both directions once the process is gone; returns when everything that it said was handed on."""
@@ -95,18 +102,21 @@ class LocalPool:
         self._workers: dict[int, WorkerHandle] = {}
         self._oom_kills = oom_kills()
         self._heartbeats = Heartbeats.create(slots)
-        log = run.logs / f"{setup.name}-spawner.log"
+        self._spawner = self._start_spawner()
+
+    def _start_spawner(self) -> Spawner:
+        log = self._run.logs / f"{self._setup.name}-spawner.log"
         listen = partial(_thread, self._read, self._hear_spawner, self._spawner_died)
-        self._spawner = Spawner(self._heartbeats.descriptor, setup.search_path, log, listen)
+        return Spawner(self._heartbeats.descriptor, self._setup.search_path, log, listen)
 
     def start(self, slot: int) -> None:
         """Ask the spawner for a worker, and send it what it needs to know first."""
-        ours, theirs = socket.socketpair()
+        ours, theirs = Pipe()
         with theirs:
             log = self._run.logs / f"{self._setup.name}-worker{slot}.log"
-            worker = WorkerHandle(slot, Connection(ours.detach()), log)
+            worker = WorkerHandle(slot, ours, log)
             self._heartbeats.slot(slot).clear()
-            hear, over = partial(self._hear, worker), partial(self._kill_soon, worker)
+            hear, over = partial(self._hear, worker), worker.kill_soon
             worker.threads = [_thread(self._read, hear, over, worker.pipe), _thread(_write, worker)]
             worker.send(self._setup)
             self._spawner.start(slot, theirs, log)
@@ -129,7 +139,7 @@ class LocalPool:
     def kill(self, slot: int) -> None:
         """Kill a worker and its process group."""
         if slot in self._workers:
-            self._spawner.order("kill", slot)
+            self._spawner.signal(slot, signal.SIGKILL)
 
     def wait(self, timeout_s: float) -> list[PoolEvent]:
         """Hear workers and spawner, and do what is due."""
@@ -142,13 +152,9 @@ class LocalPool:
             if worker.pid:
                 seen.append(self._seen(worker, now))
                 if worker.killed_for is None:
-                    found = excess(seen[-1], self._setup, worker.together, alone=worker.retries)
-                    worker.killed_for = found
-                    if found is not None and found.kind is Kind.MEMORY:
-                        self.kill(worker.slot)
-                    elif found is not None:
-                        self._spawner.order("dump", worker.slot)
-                        self._kill_soon(worker)
+                    self._limit(worker, excess(seen[-1], self._setup, worker.together, alone=worker.retries))
+            if worker.kill_at <= time.monotonic():
+                self.kill(worker.slot)
         return seen
 
     def close(self) -> None:
@@ -166,16 +172,13 @@ class LocalPool:
                 self._inbox.post(partial(hear, pipe.recv()))
         self._inbox.post(over)
 
-    def _kill_soon(self, worker: WorkerHandle) -> None:
-        _thread(self._post_late, partial(self._kill_now, worker))
-
-    def _post_late(self, call: Callable[[], None]) -> None:
-        time.sleep(_DUMP_S)
-        self._inbox.post(call)
-
-    def _kill_now(self, worker: WorkerHandle) -> None:
-        if self._workers.get(worker.slot) is worker:
-            self._spawner.order("kill", worker.slot)
+    def _limit(self, worker: WorkerHandle, found: Failure | None) -> None:
+        worker.killed_for = found
+        if found is not None and found.kind is Kind.MEMORY:
+            self.kill(worker.slot)
+        elif found is not None:
+            self._spawner.signal(worker.slot, signal.SIGUSR1)  # it writes down where it is
+            worker.kill_soon()
 
     def _seen(self, worker: WorkerHandle, now: float) -> Seen:
         status = self._heartbeats.look(worker.slot)
@@ -195,25 +198,27 @@ class LocalPool:
         worker.leaving |= isinstance(message, WorkerRetiring | MethodUnusable)
         self._inbox.events.append(message)
 
-    def _hear_spawner(self, event: dict[str, Any]) -> None:
-        worker = self._workers.get(event["slot"])
+    def _hear_spawner(self, event: tuple[str, int, int]) -> None:
+        what, slot, number = event
+        worker = self._workers.get(slot)
         if worker is None:
             return
-        if event["event"] == "started":
-            worker.pid = event["pid"]
+        if what == "started":
+            worker.pid = number
         else:
             worker.hang_up()
-            self._inbox.post(partial(self._ended, worker, event["status"], event["oom"]))
+            self._inbox.post(partial(self._ended, worker, number))
 
-    def _ended(self, worker: WorkerHandle, status: int, kills: int) -> None:
+    def _ended(self, worker: WorkerHandle, status: int) -> None:
         """Remove a process that has ended; its last messages have already been read."""
-        failure = self._failure_of(worker, status, kills)
+        failure = self._failure_of(worker, status)
         self._remove(worker, failure, by_itself=worker.leaving and status in {0, 1})
 
     def _spawner_died(self) -> None:
         """Restart the spawner, whose workers died with it; each task that was running may be the cause."""
         self._inbox.events.append(PoolNote("spawner died"))
-        self._spawner.restart()
+        self._spawner.close()
+        self._spawner = self._start_spawner()
         failure = Failure(Kind.KILLED, "the process that starts workers was killed")
         for worker in self._workers.values():
             worker.hang_up()
@@ -227,14 +232,14 @@ class LocalPool:
         del self._workers[worker.slot]
         self._inbox.events.append(WorkerGone(worker.slot, suspect, failure, by_itself, published, worker.pid))
 
-    def _failure_of(self, worker: WorkerHandle, status: int, kills: int) -> Failure:
+    def _failure_of(self, worker: WorkerHandle, status: int) -> Failure:
         shown = self._heartbeats.look(worker.slot)
         tail = end_of_log(worker.log, _TAIL, shown.log_offset) if shown.task is not None else ""
-        starved, self._oom_kills = kills > self._oom_kills, kills
+        before, self._oom_kills = self._oom_kills, oom_kills()
         if worker.killed_for is not None:
             return replace(worker.killed_for, traceback=tail, log=worker.log.name)
         reason, kind = worker.retires_for or how_it_ended(status), Kind.KILLED
-        if status == -_SIGKILL and starved:
+        if status == -signal.SIGKILL and self._oom_kills > before:
             reason, kind = "the kernel killed the process because the machine ran out of memory", Kind.MEMORY
         return Failure(kind, reason, tail, worker.log.name)
 

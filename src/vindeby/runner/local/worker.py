@@ -206,14 +206,38 @@ class Worker:
         os.register_at_fork(after_in_child=channel.close)
 
     def run(self) -> int:
-        """Set up, work until asked to end, publish the rest."""
+        """Set up, work until asked to end or worn, publish the rest."""
+        if not self._set_up():
+            return 1
+        while batch := self._next():
+            message = batch[0][2]
+            if not self._lock(alone=message.retry):
+                break
+            if message.retry:
+                limit_data(self.setup.memory_limit_alone)
+            self._do([(number, task) for number, task, _ in batch])
+            if message.retry:
+                limit_data(self.setup.memory_limit)
+            self.heartbeats.unlock()
+            self._worn = self._worn or self._wear()
+            if self._worn:
+                break
+        if self._worn:
+            self._report(WorkerRetiring(self.number, self._worn, self._pid))
+        for descriptor in self._spare:
+            with contextlib.suppress(OSError):  # a task may have closed it
+                os.close(descriptor)
+        return 0 if self.executor.close() else 1
+
+    def _set_up(self) -> bool:
+        """Make ready for tasks; False when the method cannot be used."""
         self.setup: Setup = self.channel.recv()
         sys.path[:] = self.setup.search_path
         try:
             self.executor = TaskExecutor(self.setup, self._report, self.number, self.progress, self.solved)
         except MethodUnusableError as error:
             self._report(MethodUnusable(str(error)))
-            return 1
+            return False
         self.publisher = self.executor.publisher
         lock = self.publisher.publishing
         os.register_at_fork(before=lock.acquire, after_in_parent=lock.release, after_in_child=lock.release)
@@ -225,11 +249,7 @@ class Worker:
         node, job = node_and_job()
         self._report(WorkerReady(self.number, self._pid, self.output.name, node, job, self.executor.writer))
         threading.Thread(target=self._listen, name="listener", daemon=True).start()
-        self._work()
-        for descriptor in self._spare:
-            with contextlib.suppress(OSError):  # a task may have closed it
-                os.close(descriptor)
-        return 0 if self.executor.close() else 1
+        return True
 
     def _report(self, event: PoolEvent) -> None:
         """Send an event, waiting as long as it takes; from any thread."""
@@ -263,23 +283,6 @@ class Worker:
             if message.now:
                 self.publisher.flush(timeout_s=2.0)
                 os._exit(0)
-
-    def _work(self) -> None:
-        while batch := self._next():
-            message = batch[0][2]
-            if not self._lock(alone=message.retry):
-                break
-            if message.retry:
-                limit_data(self.setup.memory_limit_alone)
-            self._do([(number, task) for number, task, _ in batch])
-            if message.retry:
-                limit_data(self.setup.memory_limit)
-            self.heartbeats.unlock()
-            self._worn = self._worn or self._wear()
-            if self._worn:
-                break
-        if self._worn:
-            self._report(WorkerRetiring(self.number, self._worn, self._pid))
 
     def _lock(self, *, alone: bool) -> bool:
         """Wait until other workers of the machine let this one compute; False when it is asked to end meanwhile."""

@@ -18,7 +18,7 @@ from vindeby.campaign import Campaign, Task
 from vindeby.campaign.starts import has_starts
 from vindeby.campaign.tasks import Cell
 from vindeby.errors import TaskError
-from vindeby.layout import Layout, LayoutProblem, Method, Pipeline, Result, Search
+from vindeby.layout import Layout, LayoutProblem, Pipeline, Result
 from vindeby.layout.problem import Report
 from vindeby.runner.methods.method_protocol import Solve, TaskResult
 from vindeby.wake import ScenarioFarm
@@ -66,14 +66,17 @@ class SearchMethod:
             problem = self._problem_of(campaign, cell)
             report = Report(names=steps, farm=problem.farm)
             problem = replace(problem, report=report, evaluate=self._evaluate)
-            search = self._search_of(campaign, method, problem)
+            search, finish = method.prepare(problem), self._finish_of(campaign, problem)
             kind = id(campaign.wake), id(campaign.method)
             foreign = campaign.wake.pywake or campaign.wake.floris  # where nothing to compile takes long
             if foreign is None and kind not in self._warm:
                 brief, seed = method.brief(), self._campaign.seeds[0]
                 with self._warmed_up(problem):
-                    short = search if brief == method else self._search_of(campaign, brief, problem)
-                    short(seed, self._start(cell, seed))
+                    short, start = (
+                        search if brief == method else brief.prepare(problem),
+                        self._start(cell, seed),
+                    )
+                    finish(short(seed, start), start)
                 self._warm.add(kind)
         report.tell = self._progress
         if not isinstance(method, Pipeline):  # it repeats its steps, nobody knows how often
@@ -81,19 +84,27 @@ class SearchMethod:
         type_indices = np.array(cell.type_indices) if cell.mix else None
 
         def solve(task: Task) -> TaskResult:
-            found = search(task.seed, self._start(cell, task.seed))
+            start = self._start(cell, task.seed)
+            found = finish(search(task.seed, start), start)
             return result_of(found, " -> ".join(steps), engine, type_indices)
 
         return solve
 
-    def _search_of(self, campaign: Campaign, method: Method, problem: LayoutProblem) -> Search:
-        """The search of a method; where one objective decides, it returns its start rather than anything worse."""
-        search, objective = method.prepare(problem), campaign.objective
+    def _finish_of(
+        self, campaign: Campaign, problem: LayoutProblem
+    ) -> Callable[[Result, Layout | None], Result]:
+        """What is done with each result: its stated energy; where one objective decides, no worse than its start."""
+        objective = campaign.objective
         has_rivals = objective is not None and (objective.against or objective.over == "regret")
         by_price = objective is not None and objective.is_priced_by_state
-        if self._starts is not None and not has_rivals:
-            search = _never_worse(problem, search, by_price)
-        return _stated(problem, search, by_price)
+        starts_count = self._starts is not None and not has_rivals
+
+        def finish(found: Result, start: Layout | None) -> Result:
+            if start is not None and starts_count:
+                found = _not_worse(problem, found, start, by_price)
+            return _stated(problem, found, by_price)
+
+        return finish
 
     def _start(self, cell: Cell, seed: int) -> Layout | None:
         start = None if self._starts is None else self._starts.of(cell, seed)
@@ -129,38 +140,27 @@ def _along_a_line(problem: LayoutProblem) -> Layout:
     return Layout(np.linspace(west, east, len(types)), np.linspace(south, north, len(types)), types)
 
 
-def _never_worse(problem: LayoutProblem, search: Search, by_price: bool) -> Search:
+def _not_worse(problem: LayoutProblem, found: Result, start: Layout, by_price: bool) -> Result:
+    """The result, or its start where that is better."""
     searched = by_price or problem.stated is None or isinstance(problem.stated, ScenarioFarm)
     aep_of = problem.aep if searched else problem.stated_aep
     sign = 1.0 if problem.valuation is None else problem.valuation.sign
-
-    def run(seed: int, start: Layout | None = None) -> Result:
-        found = search(seed, start)
-        if start is None:
-            return found
-        before, after = (sign * problem.objective(one, aep_of(one)) for one in (start, found.layout))
-        return found if after >= before else replace(found, layout=start, aep_gwh=problem.aep(start))
-
-    return run
+    before, after = (sign * problem.objective(one, aep_of(one)) for one in (start, found.layout))
+    return found if after >= before else replace(found, layout=start, aep_gwh=problem.aep(start))
 
 
-def _stated(problem: LayoutProblem, search: Search, by_price: bool) -> Search:
-    """Return the search with its stated energy, and the energy that it searched by beside it unless ``by_price``."""
-
-    def run(seed: int, start: Layout | None = None) -> Result:
-        found = search(seed, start)
-        if problem.stated is None and not problem.evaluate.shares_batches:
-            return found
-        stated_gwh = problem.stated_aep(found.layout)  # on processors, wherever the search computed
-        if problem.stated is None:
-            return replace(found, aep_gwh=stated_gwh)
-        searched = {} if by_price else {"aep_searched": found.aep_gwh}  # by price, it is not an energy
-        notes, arrays = {**found.notes, **searched}, dict(found.arrays)
-        if isinstance(problem.stated, ScenarioFarm):
-            arrays[SCENARIO_AEP] = problem.stated.scenario_aep(found.x, found.y, found.types)
-        return replace(found, aep_gwh=stated_gwh, notes=notes, arrays=arrays)
-
-    return run
+def _stated(problem: LayoutProblem, found: Result, by_price: bool) -> Result:
+    """The result with its stated energy, and the energy that it searched by beside it unless ``by_price``."""
+    if problem.stated is None and not problem.evaluate.shares_batches:
+        return found
+    stated_gwh = problem.stated_aep(found.layout)  # on processors, wherever the search computed
+    if problem.stated is None:
+        return replace(found, aep_gwh=stated_gwh)
+    searched = {} if by_price else {"aep_searched": found.aep_gwh}  # by price, it is not an energy
+    notes, arrays = {**found.notes, **searched}, dict(found.arrays)
+    if isinstance(problem.stated, ScenarioFarm):
+        arrays[SCENARIO_AEP] = problem.stated.scenario_aep(found.x, found.y, found.types)
+    return replace(found, aep_gwh=stated_gwh, notes=notes, arrays=arrays)
 
 
 def result_of(found: Result, search: str, engine: str, type_indices: IntArray | None) -> TaskResult:
