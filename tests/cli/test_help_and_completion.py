@@ -48,7 +48,7 @@ def complete(folder: Path, *words: str) -> tuple[list[str], list[str]]:
         (["--show"], ["--show-completion"]),
         (["init", "iea37-cs1-1"], ["iea37-cs1-16"]),
         (["run", "e"], ["energy-island", "energy-island-quick", "east.yaml"]),
-        (["run", "--re"], ["--retry-failed", "--replace-stale"]),
+        (["run", "--ret"], ["--retry-failed"]),
         (["merge", "--camp"], ["--campaign"]),
         (["show", "--picture", "den"], ["density"]),
     ],
