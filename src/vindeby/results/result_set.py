@@ -359,8 +359,8 @@ class ResultSet:
                 "farm": f"farm{places[row][0]}",
                 "type": f"t{places[row][1]}",
             }
-            for name, names in called.items():
-                names[row] = str(said.get("turbine" if name == "type" else name, unknown[name]))
+            for name, values in called.items():
+                values[row] = str(said.get("turbine" if name == "type" else name, unknown[name]))
         found = query_columns(keys, places, called, rows["ss_seed"])
         found["turbines"] = rows["n_turbines"]
         found |= {name: rows[name] for name in ("aep", "objective", "seconds")}
