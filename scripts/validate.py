@@ -46,7 +46,8 @@ UNITS = {"GWh": 1.0, "MWh": 1e3, "kW": 1e6 / 8760}
 """What an AEP in GWh is in the units of open cases that are energies or mean powers."""
 READERS = {
     "h5py": "_h5py_", "netCDF4": "_netcdf4_", "xarray": "_xarray_", "pyfive": "_pyfive_", "PyTables": "_pytables_",
-    "R (hdf5r)": "_r_shows_", "h5wasm": "_h5wasm_", "h5dump and h5ls": "_h5dump_",
+    "R (hdf5r)": "_hdf5r_", "R (ncdf4)": "_ncdf4_", "h5wasm": "_h5wasm_", "h5dump and h5ls": "_h5dump_",
+    "ncdump": "_ncdump_",
 }  # fmt: skip
 """Independent readers of HDF5, with what the names of their tests have in common."""
 

@@ -183,7 +183,7 @@ def test_the_table_form_is_one_row_a_record(tmp_path: Path) -> None:
     FILE_FORMATS["table"].write(tmp_path / "a.h5", content(batch))
     with h5py.File(tmp_path / "a.h5") as file:
         assert file["layout"].shape == (30, 2, 6)
-        row = file["key"][:].tolist().index(b"farm0_t1_s3")
+        row = [b"".join(key) for key in file["key"]].index(b"farm0_t1_s3")
         np.testing.assert_array_equal(file["layout"][row, :, :4], record(3, 4).layout)
         assert np.isnan(file["layout"][row, :, 4:]).all()
         assert file["ss_seed"][row] == 3

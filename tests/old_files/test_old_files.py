@@ -19,7 +19,7 @@ FOLDERS = sorted(Path(__file__).parent.glob("version_*"))
 
 
 def test_there_are_old_files() -> None:
-    assert [folder.name for folder in FOLDERS] == ["version_3", "version_4"]
+    assert [folder.name for folder in FOLDERS] == ["version_3", "version_4", "version_5"]
 
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)

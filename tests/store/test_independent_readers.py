@@ -141,9 +141,9 @@ def test_netcdf4_opens_both_forms(file_format: str, tmp_path: Path) -> None:
         marks = {"key", "fingerprint", "status", "checksum", "schema"}
         fields = {name for one in BATCH for name in (*one.arrays, *one.attributes)}
         assert found["axes"].keys() == marks | fields
-        axes = found["axes"].pop("layout")
-        assert axes == ["key", "layout_axis0", "layout_axis1"]
-        assert all(one == ["key"] for one in found["axes"].values())
+        assert found["axes"]["layout"] == ["key", "layout_axis0", "layout_axis1"]
+        assert found["axes"]["farm"] == ["key", "farm_axis0"]
+        assert found["axes"]["aep"] == found["axes"]["converged"] == ["key"]
 
 
 XARRAY = """
@@ -232,7 +232,7 @@ def test_pytables_reads_the_classic_form(classic: Path) -> None:
     assert found["layout"] == BATCH[1].layout.tolist()
 
 
-R_SCRIPT = """
+HDF5R = """
 suppressMessages(library(hdf5r))
 arguments <- commandArgs(TRUE)
 file <- H5File$new(arguments[1], mode = "r")
@@ -242,17 +242,42 @@ cat(paste(h5attr_names(group), collapse = " "), h5attr(group, "farm"), h5attr(gr
     h5attr(file, "grid_size"), length(names(file)), sep = "\\n")
 """
 
+NCDF4 = """
+suppressMessages(library(ncdf4))
+file <- nc_open(commandArgs(TRUE)[1])
+for (name in names(file$var)) invisible(ncvar_get(file, name))
+farms <- ncvar_get(file, "farm")
+numbers <- sprintf("%.17g", ncvar_get(file, "aep"))
+cat(paste(ncvar_get(file, "key"), farms, numbers, sep = ","), sep = "\\n")
+"""
 
-def test_r_shows_every_attribute(classic: Path, tmp_path: Path) -> None:
+
+def r_prints(folder: Path, package: str, script: str, *arguments: str | Path) -> list[str]:
     rscript = program("Rscript", "Debian package r-base-core")
-    if subprocess.run([rscript, "-e", "library(hdf5r)"], capture_output=True, check=False).returncode:
-        pytest.skip("the R package hdf5r is not installed (Debian package r-cran-hdf5r)")
-    (tmp_path / "show.R").write_text(R_SCRIPT)
-    names, *rest = called(rscript, tmp_path / "show.R", classic, KEY).splitlines()
+    if subprocess.run([rscript, "-e", f"library({package})"], capture_output=True, check=False).returncode:
+        pytest.skip(f"the R package {package} is not installed (Debian package r-cran-{package})")
+    (folder / "show.R").write_text(script)
+    return called(rscript, folder / "show.R", *arguments).splitlines()
+
+
+def test_hdf5r_shows_every_attribute(classic: Path, tmp_path: Path) -> None:
+    names, *rest = r_prints(tmp_path, "hdf5r", HDF5R, classic, KEY)
     assert sorted(names.split()) == NAMES
     assert rest[:3] == ["Thor øst", "1", "m"]
     assert float(rest[3]) == pytest.approx(BATCH[1].layout.sum(), rel=1e-15)
     assert rest[4:] == ["18", str(len(BATCH))]
+
+
+def test_ncdf4_reads_every_variable_of_a_table(tmp_path: Path) -> None:
+    lines = r_prints(tmp_path, "ncdf4", NCDF4, made(tmp_path, "table", BATCH))
+    expected = {f"{one.key},{one.attributes.get('farm', '')},{float(one.aep):.17g}" for one in BATCH}
+    assert set(lines) == expected
+
+
+def test_ncdump_shows_every_value_of_both_forms(file_format: str, tmp_path: Path) -> None:
+    text = called(program("ncdump", "Debian package netcdf-bin"), made(tmp_path, file_format, BATCH))
+    named = '"{}"' if file_format == "table" else "group: {} {{"
+    assert all(named.format(one.key) in text for one in BATCH)
 
 
 H5WASM = """

@@ -117,7 +117,7 @@ def test_a_flipped_bit_in_an_unsealed_table_costs_one_record_at_most(
         dataset = file[column]
         chunk = dataset.id.get_chunk_info_by_coord((0,) * dataset.ndim)
         row = int(np.prod(dataset.shape[1:], dtype=int)) * dataset.dtype.itemsize
-        key = file["key"][10].decode()
+        key = b"".join(file["key"][10]).decode()
     flip(path, (chunk.byte_offset + 10 * row) * 8 + 1)
     report = salvage([path], tmp_path / "new.h5", naming=NAMING)
     found = contents(tmp_path / "new.h5")

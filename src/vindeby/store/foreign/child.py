@@ -44,7 +44,7 @@ from vindeby.store.format.record import Attribute, Record
 from vindeby.store.format.rows import Schema, Segment, batches, segments_of
 from vindeby.store.format.seal import FORMAT_VERSION
 from vindeby.store.format.shard import shard_bytes
-from vindeby.store.format.table import Paths, column_paths, own_columns, runs, table_segment
+from vindeby.store.format.table import Paths, column_paths, column_values, own_columns, runs, table_segment
 
 _MOST_ROWS = 1024
 _MOST_SCHEMAS_TRIED = 64
@@ -101,7 +101,7 @@ def send_table(file: h5py.File, root: Mapping[str, Attribute], answer: Answer) -
     for start in range(0, count, step):
         rows = slice(start, min(start + step, count))
         try:
-            columns = {path: np.asarray(dataset[rows]) for path, dataset in datasets.items()}
+            columns = {path: column_values(dataset, rows) for path, dataset in datasets.items()}
             _send_rows(columns, known, paths, answer)
         except UnusableError as error:
             answer.note(error.verdict, error.detail)

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
 from numpy.typing import NDArray
 
 from vindeby.errors import StorageError
@@ -23,6 +24,8 @@ _LIBVER = ("earliest", "v110")
 """The oldest structures that can hold what is written: every HDF5 library from 1.8 on reads them."""
 
 _ONLY_A_LENGTH = "This is a netCDF dimension but not a netCDF variable."
+_DIMENSION = "_Netcdf4Dimid"
+"""The attribute that numbers the axes; coordinates with several axes name them by their numbers."""
 
 
 def new_variable(
@@ -33,20 +36,28 @@ def new_variable(
     attributes: Mapping[str, Any],
     **options: Any,
 ) -> h5py.Dataset:
-    """Create a variable over axes of these lengths; one that is named after its only axis has its coordinates.
+    """Create a variable over axes of these lengths; one that is named after its first axis has its coordinates.
 
     Coordinates must be created before the variables that lie along their axis. ``options`` are those of h5py.
     """
     dataset = file.create_dataset(name, tuple(axes.values()), dtype, **options)
     dataset.attrs.update(attributes)
-    if [name] == list(axes):
-        dataset.make_scale(name)
-        return dataset
-    for number, (axis, length) in enumerate(axes.items()):
+    if name in axes:
+        _make_scale(dataset, name)
+    for axis, length in axes.items():
         if axis not in file:
-            file.create_dataset(axis, (length,), ">f4").make_scale(f"{_ONLY_A_LENGTH}{length:10d}")
-        dataset.dims[number].attach_scale(file[axis])
+            _make_scale(file.create_dataset(axis, (length,), ">f4"), f"{_ONLY_A_LENGTH}{length:10d}")
+    if name not in axes:
+        for number, axis in enumerate(axes):
+            dataset.dims[number].attach_scale(file[axis])
+    elif len(axes) > 1:
+        dataset.attrs["_Netcdf4Coordinates"] = [file[axis].attrs[_DIMENSION] for axis in axes]
     return dataset
+
+
+def _make_scale(dataset: h5py.Dataset, name: str) -> None:
+    dataset.attrs[_DIMENSION] = np.int32(sum(one.is_scale for one in dataset.file.values()))
+    dataset.make_scale(name)
 
 
 class Variable(NamedTuple):

@@ -36,7 +36,7 @@ from vindeby.store.format.rows import Schema, check_array
 
 Buffer: TypeAlias = bytes | bytearray | memoryview
 
-FORMAT_VERSION = 4
+FORMAT_VERSION = 5
 """The newest format of databases that this version reads, and the one that it writes."""
 
 BLOCK_SIZE = 1 << 16

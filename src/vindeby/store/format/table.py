@@ -1,13 +1,14 @@
 """The table format: a netCDF-4 file with one variable per name, for more than about 50,000 results.
 
 ```
-key, fingerprint, status, checksum    text of fixed width, one row per record
+key, fingerprint, status, checksum    text, one row per record
 schema                                which entry of the root attribute ``schemas`` says what the row holds
 NAME of an attribute                  one value per row
 NAME of an array                      (key, NAME_axis0, ...): padded to the largest shape with NaN, or 0 for integers
 ```
-A name that has several types, in different records, gets a column for each (``NAME@type``). All columns are
-chunked alike, 1024 rows a chunk; the seal's directory has the place of every chunk.
+A text is a row of UTF-8 characters, as every netCDF library reads it. A name that has several types, in different
+records, gets a column for each (``NAME@type``). All columns are chunked alike, 1024 rows a chunk; the seal's directory
+has the place of every chunk.
 """
 
 from __future__ import annotations
@@ -89,9 +90,7 @@ def plan_columns(content: Content) -> list[TableColumn]:
 
 
 def _width(content: Content, field: str) -> int:
-    if field == "checksum":
-        return CHECKSUM_WIDTH
-    return max(2, content.widths.get(field, 1))  # netCDF has no texts of width 1, only characters
+    return CHECKSUM_WIDTH if field == "checksum" else content.widths.get(field, 1)
 
 
 def column_paths(schemas: Sequence[Schema], version: int = FORMAT_VERSION) -> Paths:
@@ -103,7 +102,11 @@ def column_paths(schemas: Sequence[Schema], version: int = FORMAT_VERSION) -> Pa
     else:
         places = {one: one[0].split(":", 1)[1] for one in wanted}
         taken = Counter([_SCHEMA_COLUMN.path, *places.values()])
-        taken.update(axis for one, place in places.items() for axis in _axes(place, one[2]))
+        taken.update(
+            axis
+            for one, place in places.items()
+            for axis in _axes(place, one[2] + (one[1] == "str" and version > 4))
+        )
     paths = {}
     for (field, kind, dimensions), place in places.items():
         suffix = f"@{kind.strip('<|')}" + (f"x{dimensions}" if field.startswith(array_field("")) else "")
@@ -142,7 +145,7 @@ class TableFormat(FileFormat):
         ):
             for column, dataset in zip(columns, datasets, strict=True):
                 # As it is: the chunks of a run of rows then follow each other in the file, and are read together.
-                place = (start, *(0 for _ in column.shape))
+                place = (start, *(0 for _ in dataset.shape[1:]))
                 dataset.id.write_direct_chunk(place, buffers[column.path][:rows].tobytes())
         places = [_chunk_places(dataset, content.count) for dataset in datasets]
         return {"chunk_rows": CHUNK_ROWS, "columns": columns, "places": places}
@@ -161,7 +164,7 @@ class TableFormat(FileFormat):
                 )
             paths = column_paths(known)
             for rows in (slice(0, SAMPLE), slice(max(0, count - SAMPLE), count)):
-                columns = {name: file[name][rows] for name in own_columns(paths)}
+                columns = {name: column_values(file[name], rows) for name in own_columns(paths)}
                 for code, members in runs(columns["schema"]):
                     if not table_segment(known[code], paths, columns, members).intact().all():
                         raise StorageError(
@@ -189,6 +192,12 @@ class TableFormat(FileFormat):
         codes = np.clip(columns["schema"], 0, len(known) - 1)
         paths = column_paths(known, directory["format_version"])
         return [table_segment(known[code], paths, columns, members) for code, members in runs(codes)]
+
+
+def column_values(dataset: h5py.Dataset, rows: slice) -> NDArray[Any]:
+    """Return some rows of a column; texts as texts, whose characters are the last axis of the dataset."""
+    values = np.asarray(dataset[rows])
+    return values.view(f"S{values.shape[1]}")[:, 0] if values.dtype == "S1" and values.ndim == 2 else values
 
 
 def table_segment(
@@ -222,22 +231,17 @@ def _read_columns(file: SealedFile, number: int, first: int) -> dict[str, NDArra
 
 
 def _new_dataset(file: h5py.File, column: TableColumn, content: Content) -> h5py.Dataset:
-    axes = zip(_axes(column.path, len(column.shape)), column.shape, strict=True)
+    dtype, shape, fill = column.dtype, column.shape, column.fill
     part, _, name = column.field.partition(":")
-    is_boolean = column.dtype == KINDS["bool"]
-    return new_variable(
-        file,
-        column.path,
-        "|i1" if is_boolean else column.dtype,
-        {"key": content.count, **dict(axes)},
-        {
-            **(array_attributes(content.root).get(name, {}) if part == "array" else {}),
-            **({"dtype": "bool"} if is_boolean else {}),  # as xarray keeps booleans, which netCDF has not
-        },
-        chunks=(min(CHUNK_ROWS, content.count), *column.shape) if content.count else None,
-        # netcdf-c aborts on a fill value of text of fixed length.
-        fillvalue=None if column.dtype.startswith("S") else column.fill,
-    )
+    about = dict(array_attributes(content.root).get(name, {})) if part == "array" else {}
+    if column.dtype == KINDS["bool"]:
+        dtype, about = "|i1", {**about, "dtype": "bool"}  # as xarray keeps booleans, which netCDF has not
+    elif column.dtype.startswith("S"):
+        # netcdf-c crashes on other texts of fixed width, and aborts on a fill value of text.
+        dtype, shape, fill, about = "S1", (int(column.dtype[1:]),), None, {"_Encoding": "utf-8"}
+    axes = {"key": content.count, **dict(zip(_axes(column.path, len(shape)), shape, strict=True))}
+    chunks = (min(CHUNK_ROWS, content.count), *shape) if content.count else None
+    return new_variable(file, column.path, dtype, axes, about, chunks=chunks, fillvalue=fill)
 
 
 def _chunk_places(dataset: h5py.Dataset, count: int) -> list[int]:
