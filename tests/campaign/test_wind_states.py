@@ -60,8 +60,7 @@ def test_states_are_probabilities_and_are_divided_only_where_that_is_asked_for()
     assert of_site(states=columns) == campaign
     divided = of_site(states={**columns, "normalise": True})
     assert site_of(divided).states().probability.tolist() == pytest.approx([0.75, 0.25], rel=1e-14)
-    (told,) = survey(divided).warnings
-    assert "sum to 0.996; they are divided by this sum" in told
+    assert survey(divided).warnings == ()
     assert set(identities(divided)).isdisjoint(identities(campaign))
     assert identities(of_site(states={**columns, "normalise": False})) == identities(campaign)
 
@@ -108,8 +107,7 @@ def test_sectors_and_tables_can_be_divided_by_their_sum(
     campaign = of_site(**{kind: site})
     inside = 1.0 if kind == "table" else np.exp(-((2.5 / 8) ** 9)) - np.exp(-((25.5 / 8) ** 9))
     assert site_of(campaign).states().probability.sum() / inside == pytest.approx(total, rel=1e-12)
-    (warning,) = survey(campaign).warnings
-    assert "sum to 0.995" in warning
+    assert ["sum to 0.995" in warning for warning in survey(campaign).warnings] == [True] * (not normalise)
 
 
 def test_defaults_that_are_written_out_change_no_identity_and_no_text() -> None:
@@ -217,21 +215,6 @@ def test_power_in_other_units_is_refused(power_kw: list[float], words: str) -> N
         Campaign.from_data(data)
     assert words in str(refused.value)
     assert "give power_kw in kW" in str(refused.value)
-
-
-@pytest.mark.parametrize(
-    ("power_kw", "words"),
-    [
-        ([70, 1000, 2000], "type tabulated: at 8 m/s the power is 0.634 of that of the wind"),
-        ([1, 10, 50], "the power is never more than 0.0094 of that of the wind"),
-    ],
-)
-def test_power_that_is_doubtful_is_warned_about(power_kw: list[float], words: str) -> None:
-    data = small()
-    data["turbines"][1]["table"] |= {"wind_speed": [4, 8, 12], "power_kw": power_kw, "ct": [0.8, 0.8, 0.4]}
-    warnings = survey(Campaign.from_data(data | {"capacity_mw": 10})).warnings
-    assert any(words in warning and "kW" in warning for warning in warnings), warnings
-    assert not survey(Campaign.from_data(small())).warnings
 
 
 SPELLINGS = [
