@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from vindeby.campaign.reading.stored_rows import asked_of, values_of
+from vindeby.campaign.reading.problems import checked
+from vindeby.campaign.reading.stored_rows import AskedOfStored
 from vindeby.campaign.reading.yaml_text import Document
 from vindeby.errors import CampaignError
 
@@ -17,12 +18,9 @@ def _document(label: str | int) -> Document:
 @pytest.mark.parametrize("label", ["a\nb", "a\x00b", "a\x1b[31m", "a\ud800", "a" * 121])
 def test_a_label_that_cannot_be_printed_is_refused(label: str) -> None:
     with pytest.raises(CampaignError, match=r"table\[0\].combination: is not a name of a combination"):
-        asked_of(_document(label))
+        checked(AskedOfStored, _document(label))
 
 
 @pytest.mark.parametrize("label", ["a b", 7, "æ, ø; å", "a" * 120])
 def test_other_labels_are_taken(label: str | int) -> None:
-    asked = asked_of(_document(label))
-    assert asked.vary is not None
-    assert asked.vary.neighbours is not None
-    assert [value.name for value in values_of(asked.vary.neighbours)] == [str(label)]
+    assert [*checked(AskedOfStored, _document(label)).entries()] == [str(label)]

@@ -4,22 +4,17 @@ What the file says wrongly is refused with its place there.
 """
 
 from collections.abc import Sequence
-from functools import cache
 from itertools import product
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from vindeby.assembly.stored_layouts import StoredLayouts
 from vindeby.campaign import Campaign
 from vindeby.campaign.reading.places import mappings, parts_of, set_whole
 from vindeby.campaign.reading.problems import checked
-from vindeby.campaign.reading.stored_rows import NOBODY, AskedOfStored, Row, Value, asked_of, values_of
+from vindeby.campaign.reading.stored_rows import NOBODY, AskedOfStored, Placed, Row
 from vindeby.campaign.reading.yaml_text import Document
 from vindeby.campaign.reading.yaml_text import Path as DataPath
-from vindeby.campaign.refusals import SAME_PLACE_M
-from vindeby.campaign.stored import Pinned
 from vindeby.campaign.tasks import Cell, cell_key
 from vindeby.errors import DataError, InputError
 from vindeby.text import listed
@@ -37,7 +32,7 @@ def stored_campaign(document: Document) -> Document:
 
     CampaignError or DataError says what is wrong, or missing in the database.
     """
-    asked = asked_of(document)
+    asked = checked(AskedOfStored, document)
     if asked.stored.database is None:
         document.refuse((*_AT, "database"), "is missing", "write the path of the database with the layouts")
     path = Path(asked.stored.database).absolute()
@@ -56,11 +51,15 @@ class _WholeCampaign:
 
     def __init__(self, document: Document, asked: AskedOfStored, stored: StoredLayouts) -> None:
         self.given, self.asked, self.stored, self.refuse = document.data, asked, stored, document.refuse
-        self.origins, self.notes = dict(document.origins), document.notes
+        # What stands below farms and types in the file is at another place in the campaign.
+        moved = {
+            path for path in document.origins if path[:1] in (("farms",), ("turbines",)) and len(path) > 1
+        }
+        self.origins = {path: origin for path, origin in document.origins.items() if path not in moved}
+        self.notes = document.notes
         self.source = stored.campaign.variants[0]
         self.farm_names = [farm.name for farm in self.source.farms]
         self.type_names = [turbine.name for turbine in self.source.turbines]
-        self.label = cache(lambda cell: cell.label(self.type_names))
         for key in _OF_LAYOUTS:
             if key in self.given:
                 remedy = "leave it out; method: {stored: {seeds: ...}} says which layouts are evaluated"
@@ -71,37 +70,30 @@ class _WholeCampaign:
         """The data of the whole campaign, and where they were written."""
         section = self.asked.stored
         farms = self._numbers("farms", section.farms, self.farm_names)
-        types = self._types(farms)
-        seeds = self._seeds()
+        types, seeds = self._types(farms), self._seeds()
+        data = self._filled_in()
+        data["turbines"] = self._by_name("turbines", data["turbines"])
+        data["farms"] = self._by_name("farms", data["farms"])
+        self._put_neighbours(data)
         layouts = {
-            (cell.farm_idx, cell.type_idx): [self.stored.pinned(cell, seed) for seed in seeds]
+            cell_key(farms.index(farm), types.index(cell.type_idx)): [
+                str(self.stored.pinned(cell, seed)) for seed in seeds
+            ]
             for farm in farms
             for cell in self.stored.cells[farm]
             if cell.mix or cell.type_idx in types
         }
-        data = self._filled_in()
-        data["turbines"] = self._by_name("turbines", data["turbines"])
-        data["farms"] = self._by_name("farms", data["farms"])
-        self._put_neighbours(data, [pin for pins in layouts.values() for pin in pins])
-        method = section.model_dump(mode="json", exclude_none=True)
-        method |= {
+        method = {
+            **section.model_dump(mode="json", exclude_none=True),
             "database": str(self.stored.path),
             "digest": self.stored.digest,
             "campaign": self.stored.campaign.name,
             "turbines": data["turbines"],
+            "layouts": layouts,
         }
-        data |= {"seeds": 1, "method": {"stored": {**method, "layouts": {}}}}
-        plain = {key: value for key, value in data.items() if key != "vary"}
-        if not set_whole(data, _FIELDS).keys() - {"neighbours"}:
-            checked(Campaign, Document(plain, self.origins))  # with all farms: neighbours stand there, too
         data["farms"] = [data["farms"][index] for index in farms]
         data["turbines"] = [data["turbines"][index] for index in types]
-        method["layouts"] = {
-            cell_key(farms.index(farm), types.index(kind)): [*map(str, pins)]
-            for (farm, kind), pins in layouts.items()
-        }
         data |= {"seeds": [0] if seeds == ["best"] else seeds, "method": {"stored": method}}
-        self._move_farms(farms)
         return Document(data, self.origins, self.notes)
 
     def _refuse_what_differs(self) -> None:
@@ -126,14 +118,14 @@ class _WholeCampaign:
 
     def _types(self, farms: Sequence[int]) -> list[int]:
         types = self._numbers("types", self.asked.stored.types, self.type_names)
-        mixed = [farm for farm in farms if self.stored.cells[farm][0].mix]
-        if not mixed:
-            return types
-        needed = {kind for farm in mixed for kind, _ in self.stored.cells[farm][0].mix}
-        if len(mixed) < len(farms) and not needed <= set(types):
-            message = f"farm {self.farm_names[mixed[0]]!r} has a mix of types that are not all listed"
+        mixes = [self.stored.cells[farm][0].mix for farm in farms]
+        needed = {kind for mix in mixes for kind, _ in mix}
+        if all(mixes):
+            return sorted(needed)
+        if not needed <= {*types}:
+            message = "lacks types of farms that mix several"
             self.refuse((*_AT, "types"), message, "evaluate farms with a mix in a campaign of their own")
-        return sorted(needed | set(types)) if len(mixed) < len(farms) else sorted(needed)
+        return types
 
     def _seeds(self) -> list[int | str]:
         given = self.asked.stored.seeds
@@ -179,50 +171,38 @@ class _WholeCampaign:
             known[names.index(name)] = one
         return known
 
-    def _put_neighbours(self, data: dict[str, Any], own: Sequence[Pinned]) -> None:
+    def _put_neighbours(self, data: dict[str, Any]) -> None:
         """Replace the rows of neighbours by the layouts that they mean."""
-        asked, turbines = self.asked, data["turbines"]
-        values = list[Value]()
-        if asked.neighbours is not None:
-            entries: list[tuple[Any, DataPath]] = [
-                (one, ("neighbours", index)) for index, one in enumerate(asked.neighbours)
-            ]
-            values.append(Value("", entries))
         if "neighbours" in set_whole(self.given, _FIELDS):
             # Those that stood around the layouts when they were searched stand in every combination.
             around = data.pop("neighbours", []) if "neighbours" not in self.given else []
             for farm in data["farms"] if around else ():
                 farm["neighbours"] = [*around, *farm.get("neighbours", [])]
-        axis = None if asked.vary is None else asked.vary.neighbours
-        values += [] if axis is None else values_of(axis)
-        made = {value.name: self._entries(value) for value in values}
-        self._refuse_doubled(values, made, own)
-        if "" in made:
-            data["neighbours"] = made.pop("")
-        if axis is not None:
-            named = {name: entries or NOBODY for name, entries in made.items()}
-            data["vary"] = {**data["vary"], "neighbours": named}
-            for value in values:
-                for index, (_, at) in enumerate(value.entries):
-                    place = ("vary", "neighbours", value.name, index)
-                    self.origins.setdefault(place, self._origin(at))
+        placed = self.asked.entries()
+        made = {name: self._entries(entries) for name, entries in placed.items()}
         every = [data.get("neighbours"), *(farm.get("neighbours") for farm in data["farms"]), *made.values()]
         for group in (one for groups in every for one in groups or ()):
             if isinstance(group, dict) and "positions" in group:
-                _describe_types(group, turbines)
+                _describe_types(group, data["turbines"])
+        if "" in made:
+            data["neighbours"] = made.pop("")
+        if made:
+            data["vary"] = {
+                **data["vary"],
+                "neighbours": {name: entries or NOBODY for name, entries in made.items()},
+            }
+        for name in made:
+            for index, (_, at) in enumerate(placed[name]):
+                place = ("vary", "neighbours", name, index)
+                self.origins.setdefault(place, Document({}, self.origins).origin(at))
 
-    def _origin(self, at: DataPath) -> Any:
-        return Document({}, self.origins).origin(at)
-
-    def _entries(self, value: Value) -> list[Any]:
+    def _entries(self, entries: Sequence[Placed]) -> list[Any]:
         """Return what stands in a combination, each farm once."""
-        farms = [row.farm if isinstance(row, Row) else None for row, _ in value.entries]
-        for index, (_, at) in enumerate(value.entries):
+        farms = [row.farm if isinstance(row, Row) else None for row, _ in entries]
+        for index, (_, at) in enumerate(entries):
             if farms[index] is not None and farms[index] in farms[:index]:
-                of_table = at[:3] == ("vary", "neighbours", "table")
-                wrong = f"combination {value.name!r} lists it twice" if of_table else "is listed twice"
-                self.refuse((*at, "farm"), wrong, "list each farm once", farms[index])
-        return [self._entry(row, at) for row, at in value.entries]
+                self.refuse((*at, "farm"), "is listed twice", "list each farm once", farms[index])
+        return [self._entry(row, at) for row, at in entries]
 
     def _entry(self, row: Any, at: DataPath) -> Any:
         """Return a row as the layout that it means; groups stay as they are."""
@@ -241,49 +221,13 @@ class _WholeCampaign:
         return found if row.since is None else {**found, "from": row.since}
 
     def _cell(self, cells: Sequence[Cell], name: str | None, at: DataPath) -> Cell:
-        labels = [*map(self.label, cells)]
+        labels = [cell.label(self.type_names) for cell in cells]
         if name is None and len(cells) == 1:
             return cells[0]
         if name not in labels:
             message = "is missing" if name is None else "is not a type of this farm"
             self.refuse((*at, "type"), message, f"the farm has: {', '.join(labels)}", name)
         return cells[labels.index(name)]
-
-    def _refuse_doubled(
-        self, values: Sequence[Value], made: dict[str, list[Any]], own: Sequence[Pinned]
-    ) -> None:
-        """Refuse layouts of two farms that overlap: a turbine cannot stand where another does."""
-        seen: set[tuple[Pinned, Pinned]] = set()
-        for value in values:
-            entries = zip(made[value.name], value.entries, strict=True)
-            around = [
-                (Pinned.parse(one["stored"]), at)
-                for one, (_, at) in entries
-                if isinstance(one, dict) and "stored" in one
-            ]
-            for index, (one, at) in enumerate(around):
-                for other in (*(pinned for pinned, _ in around[:index]), *own):
-                    if (one, other) not in seen and other.farm_idx != one.farm_idx:
-                        seen.add((one, other))
-                        self._refuse_pair(one, other, value.name, at)
-
-    def _refuse_pair(self, one: Pinned, other: Pinned, name: str, at: DataPath) -> None:
-        a, b = self.stored.layout(one), self.stored.layout(other)
-        if float(np.hypot(a.x[:, None] - b.x, a.y[:, None] - b.y).min()) < SAME_PLACE_M:
-            where = f"combination {name!r}: " if name else ""
-            message = f"{where}{one.key} and {other.key} have turbines at the same place"
-            self.refuse(at, message, "let only one of these farms stand")
-
-    def _move_farms(self, farms: Sequence[int]) -> None:
-        """Let what is known of the places of farms in the file be found at their places in the campaign."""
-        names, moved = [self.farm_names[index] for index in farms], {}
-        for path, origin in list(self.origins.items()):
-            if path[:1] == ("farms",) and len(path) > 1:
-                del self.origins[path]
-                name = self.given["farms"][path[1]]["name"]
-                if name in names:
-                    moved["farms", names.index(name), *path[2:]] = origin
-        self.origins |= moved
 
 
 def _describe_types(group: dict[str, Any], turbines: list[dict[str, Any]]) -> None:

@@ -6,10 +6,10 @@ CSV file of its own. Messages show the lines of such a file, and none of its tex
 elsewhere and name any file.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Sequence
 from itertools import combinations as subsets_of
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
     BaseModel,
@@ -22,15 +22,12 @@ from pydantic import (
 )
 
 from vindeby.campaign.reading.files import NamedFile
-from vindeby.campaign.reading.problems import checked
 from vindeby.campaign.reading.tables import TableReader
 from vindeby.campaign.reading.yaml_text import Document, Origin
 from vindeby.campaign.reading.yaml_text import Path as DataPath
 from vindeby.campaign.sections.method import Step, StoredSection, is_seed, one_step_is_a_pipeline
 from vindeby.campaign.sections.values import Date, Name, OneOf, Section, one_is_a_list, require
-from vindeby.campaign.sections.vary import MOST_COMBINATIONS
 
-MOST_IN_SUBSETS = 12
 NOBODY = "none"
 """The name of the combination in which no neighbour stands."""
 _AXIS: DataPath = ("vary", "neighbours")
@@ -115,30 +112,10 @@ class Combinations(OneOf):
 
     one_by_one: _Rows | None = None
     """Farms in the order in which they are built: none, the first, the first two, ..."""
-    subsets: _Rows | None = None
+    subsets: Annotated[_Rows, Field(max_length=12)] | None = None
     """Farms of which every subset stands once."""
     table: Annotated[tuple[TableRow, ...], Field(min_length=1)] | None = None
     """Rows with the name of a combination and a farm that stands in it."""
-
-    @model_validator(mode="after")
-    def _mean_something(self) -> Self:
-        for index, row in enumerate(self.one_by_one or ()):
-            wrong = "has no meaning here: farms stand in the order of the list"
-            remedy = "leave it out, or list the farms under a name, where each stands from its date on"
-            require(row.since is None, wrong, remedy, "one_by_one", index, "from")
-        count = len(self.subsets or ())
-        remedy = f"list at most {MOST_IN_SUBSETS}, or write the combinations as a table"
-        require(count <= MOST_IN_SUBSETS, f"{count} farms have {2**count:,} subsets", remedy, "subsets")
-        rows = self.table or ()
-        empty = {row.combination for row in rows if row.farm is None}
-        for index, row in enumerate(rows):
-            wrong = f"combination {row.combination!r} has a row without a farm, in which nothing stands"
-            alone = row.farm is None or row.combination not in empty
-            require(alone, wrong, "remove one of them", "table", index, "combination")
-        many = len({row.combination for row in rows})
-        wrong = f"has {many:,} combinations"
-        require(many <= MOST_COMBINATIONS, wrong, f"stay below {MOST_COMBINATIONS:,}", "table")
-        return self
 
 
 def _kind_of_entry(value: Any) -> str:
@@ -159,6 +136,8 @@ _Entry = Annotated[
 ]
 Entries = Annotated[tuple[_Entry, ...], BeforeValidator(_entries)]
 """Farms of the database, among groups of turbines, which stay as they are."""
+Placed = tuple[Any, DataPath]
+"""An entry, with the place where it is written."""
 
 
 def _is_short(value: Any) -> str:
@@ -194,43 +173,38 @@ class AskedOfStored(BaseModel):
         assert found is not None, "only campaigns of stored layouts are read in this way"
         return found
 
-
-class Value(NamedTuple):
-    """What stands around the evaluated farms, in one combination: rows, and groups as they were written."""
-
-    name: str
-    entries: list[tuple[Any, DataPath]]
-    """Each with the place where it is written."""
-
-
-def asked_of(document: Document) -> AskedOfStored:
-    """Return what a campaign file asks of the database; CampaignError has what is wrong."""
-    return checked(AskedOfStored, document)
-
-
-def values_of(axis: Combinations | dict[str, tuple[Any, ...]]) -> list[Value]:
-    """Return each combination of an axis of neighbours, in its order."""
-    if isinstance(axis, dict):
-        return [
-            Value(name, [(one, (*_AXIS, name, index)) for index, one in enumerate(entries)])
-            for name, entries in axis.items()
-        ]
-    form, given = axis.chosen
-    rows: list[tuple[Any, DataPath]] = [(row, (*_AXIS, form, index)) for index, row in enumerate(given)]
-    if form == "table":
-        found: dict[str, list[tuple[Any, DataPath]]] = {}
-        for line, row in zip(given, rows, strict=True):
-            found.setdefault(line.combination, []).extend([row] if line.farm is not None else [])
-        return [Value(name, some) for name, some in found.items()]
-    return [Value("+".join(row.farm for row, _ in some) or NOBODY, some) for some in _chosen(form, rows)]
+    def entries(self) -> dict[str, list[Placed]]:
+        """Return what stands in each combination of the axis, and under the name "" what stands in all of them."""
+        found: dict[str, list[Placed]] = {}
+        if self.neighbours is not None:
+            found[""] = [(one, ("neighbours", index)) for index, one in enumerate(self.neighbours)]
+        axis = None if self.vary is None else self.vary.neighbours
+        if isinstance(axis, dict):
+            for name, given in axis.items():
+                found[name] = [(one, (*_AXIS, name, index)) for index, one in enumerate(given)]
+        elif axis is not None:
+            form, rows = axis.chosen
+            placed = [(row, (*_AXIS, form, index)) for index, row in enumerate(rows)]
+            found |= _by_name_in_table(placed) if form == "table" else _named(form, placed)
+        return found
 
 
-def _chosen(form: str, rows: list[tuple[Any, DataPath]]) -> Iterator[list[tuple[Any, DataPath]]]:
-    for size in range(len(rows) + 1):
-        if form == "one_by_one":
-            yield rows[:size]
-        else:
-            yield from map(list, subsets_of(rows, size))
+def _by_name_in_table(rows: Sequence[Placed]) -> dict[str, list[Placed]]:
+    found: dict[str, list[Placed]] = {}
+    for row, at in rows:
+        found.setdefault(row.combination, []).extend([(row, at)] if row.farm is not None else [])
+    return found
+
+
+def _named(form: str, rows: Sequence[Placed]) -> dict[str, list[Placed]]:
+    """Return the combinations of a list, named by their farms."""
+    sizes = range(len(rows) + 1)
+    chosen = (
+        [rows[:size] for size in sizes]
+        if form == "one_by_one"
+        else [some for size in sizes for some in subsets_of(rows, size)]
+    )
+    return {"+".join(row.farm for row, _ in some) or NOBODY: [*some] for some in chosen}
 
 
 def with_combination_file(document: Document, folder: Path) -> Document:
@@ -255,20 +229,15 @@ def with_combination_file(document: Document, folder: Path) -> Document:
         message, remedy = "names a column that is not known", f"name the columns {','.join(COLUMNS)}"
         reader.refuse(given.header.line, message, f"{remedy}; type, seed and from may be left out")
     cells = zip(*given.words.values(), strict=True)
-    rows = [{name: cell for name, cell in zip(given.words, row, strict=True) if cell} for row in cells]
-    for line, row in zip(given.lines, rows, strict=True):
-        _check_row(reader, line, row)
-    axis["table"] = rows
+    axis["table"] = [_row(zip(given.words, row, strict=True)) for row in cells]
     document.origins |= {
         (*_TABLE, index): Origin(str(named.path), line) for index, line in enumerate(given.lines)
     }
     return document
 
 
-def _check_row(reader: TableReader, line: int, row: dict[str, Any]) -> None:
-    if "combination" not in row:
-        reader.refuse(line, "names no combination", "fill the gap, or remove the line")
-    if row.get("seed", "best") != "best":
-        if not row["seed"].isdecimal():
-            reader.refuse(line, "has a seed that is neither best nor a number", "write e.g. best or 12")
+def _row(cells: Iterable[tuple[str, str]]) -> dict[str, Any]:
+    row: dict[str, Any] = {name: cell for name, cell in cells if cell}
+    if row.get("seed", "").isdecimal():
         row["seed"] = int(row["seed"])
+    return row
