@@ -158,7 +158,7 @@ BROKEN_COSTS: dict[str, BrokenCosts] = {
         "least: 10", "positive: up, least: 10", "costs.foundation.depth.positive", "is not a known key"
     ),
     # objectives
-    "an unknown objective": _objective("lcoh", "objective", "should be 'aep'", "'lcoe'", "got 'lcoh'"),
+    "an unknown objective": _objective("lcoh", "objective", "must be 'aep'", "'lcoe'", "got 'lcoh'"),
     "npv without a price": _objective("npv", "objective.price", "belong together", "{of: npv, price: 80}"),
     "a price of 0": _objective("{of: npv, price: 0}", "objective.price", "greater than 0"),
     "a price for the LCOE": _objective("{of: lcoe, price: 80}", "objective.price", "npv and price belong together"),

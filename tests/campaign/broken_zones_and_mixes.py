@@ -90,7 +90,11 @@ BROKEN_ZONES_AND_MIXES: dict[str, Broken] = {
         "got 2",
     ),
     "a number of rounds in words": _with(
-        "    rounds: 2\n", "    rounds: for ever\n", "farms[1].rounds", "until-settled", "got 'for ever'"
+        "    rounds: 2\n",
+        "    rounds: for ever\n",
+        "farms[1].rounds",
+        "must be a whole number",
+        "got 'for ever'",
     ),
     "too many rounds": _with(
         "    rounds: 2\n", "    rounds: 1001\n", "farms[1].rounds", "must be at most 1000", "got 1001"

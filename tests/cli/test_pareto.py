@@ -125,11 +125,11 @@ def test_two_objectives_are_kept_and_decide_the_fingerprint() -> None:
         (
             "[aep, turbines]",
             "[turbines, aep]",
-            ("objective", "should be 'aep'", "got 'turbines'"),
+            ("objective", "must be 'aep'", "got 'turbines'"),
         ),
         ("[aep, turbines]", "[aep]", ("objective", "is not a pair of objectives")),
-        ("[aep, turbines]", "[aep, beauty]", ("objective", "should be 'cable_length'", "got 'beauty'")),
-        ("[aep, turbines]", "[aep, [turbines]]", ("objective", "should be 'cable_length'")),
+        ("[aep, turbines]", "[aep, beauty]", ("objective", "must be 'cable_length'", "got 'beauty'")),
+        ("[aep, turbines]", "[aep, [turbines]]", ("objective", "must be 'cable_length'")),
         ("{from: 3, to: 6}", "6", ("objective", "the number of turbines is fixed", "{from: 60, to: 66}")),
         (
             "[aep, turbines]",

@@ -43,11 +43,15 @@ REFUSED: dict[str, tuple[dict[str, Any], str, str]] = {
     ),
     "word for seeds": (
         of_layouts(seeds="worst"),
-        "method.stored.seeds: does not name seeds (got 'worst')",
-        "best",
+        "method.stored.seeds: must be 'best' or 'all' or must be a list (got 'worst')",
+        "write a list",
     ),
-    "seed twice": (of_layouts(seeds=[1, 1]), "method.stored.seeds[1]: a seed is listed twice", "once"),
-    "negative seed": (of_layouts(seeds=[-1]), "method.stored.seeds[0]: is not a seed (got -1)", "from 0 on"),
+    "seed twice": (of_layouts(seeds=[1, 1]), "method.stored.seeds[1]: is listed twice", "once"),
+    "negative seed": (
+        of_layouts(seeds=[-1]),
+        "method.stored.seeds[0]: must be at least 0 (got -1)",
+        "larger",
+    ),
     "seeds of a campaign": (
         {"seeds": 3},
         "seeds: is that of the stored layouts",
@@ -56,8 +60,8 @@ REFUSED: dict[str, tuple[dict[str, Any], str, str]] = {
     "a start": ({"start": {"x": [1.0], "y": [1.0]}}, "start: is that of the stored layouts", "leave it out"),
     "internal wakes": (
         of_layouts(internal_wakes="maybe"),
-        "internal_wakes: is not known (got 'maybe')",
-        "true, false or both",
+        "internal_wakes: must be 'on', 'off' or 'both' (got 'maybe')",
+        "write one of these",
     ),
     "output": (of_layouts(output="energy"), "output: ", "'aep' or 'power'"),
     "power without steps": (of_layouts(output="power"), "output: needs a time series", "output: aep"),
@@ -114,8 +118,8 @@ REFUSED: dict[str, tuple[dict[str, Any], str, str]] = {
     ),
     "seed of true": (
         of_layouts(neighbours={"together": [{**B, "seed": True}]}),
-        "is not a seed (got True)",
-        "write best",
+        "must be a whole number or must be 'best' (got True)",
+        "write one of these",
     ),
     "farm twice together": (
         of_layouts(neighbours={"subsets": [B, B]}),

@@ -34,7 +34,7 @@ from vindeby.campaign.sections.values import (
     Count,
     Name,
     Text,
-    refusal,
+    each_once,
     require,
 )
 from vindeby.campaign.sections.vary import Vary, refuse_bad_paths
@@ -43,19 +43,16 @@ from vindeby.campaign.variants import Combination, checked_axes
 
 MAX_TASKS = 10_000_000
 
-Seed = Annotated[int, Strict(), Field(ge=0, lt=2**32)]
-_Seeds = Annotated[tuple[Seed, ...], Field(min_length=1)]
+_Seeds = Annotated[tuple[Annotated[int, Strict(), Field(ge=0, lt=2**32)], ...], Field(min_length=1)]
 _Steps = Annotated[tuple[Step, ...], Field(min_length=1)]
 
 
 def _count_is_a_range(value: Any) -> Any:
-    if isinstance(value, int) and not isinstance(value, bool):
-        remedy = f"give 1 to {MAX_TASKS:,}, or a list of seeds"
-        require(1 <= value <= MAX_TASKS, "is not a number of seeds", remedy)
-        return tuple(range(value))
-    is_list = isinstance(value, list | tuple)
-    require(is_list, "is neither a number nor a list", "write e.g. 50, or [0, 7, 12]")
-    return value
+    if not isinstance(value, int) or isinstance(value, bool):
+        return value
+    remedy = f"give 1 to {MAX_TASKS:,}, or a list of seeds"
+    require(1 <= value <= MAX_TASKS, "is not a number of seeds", remedy)
+    return tuple(range(value))
 
 
 _LEFT_OUT = object()
@@ -133,9 +130,7 @@ class CampaignFields(Amount):
         AfterValidator(some_are_alone),
     ]
     """How layouts are searched: one step, or a list of steps."""
-    seeds: Annotated[
-        tuple[Seed, ...], BeforeValidator(_count_is_a_range, Count | _Seeds), Field(min_length=1)
-    ]
+    seeds: Annotated[_Seeds, AfterValidator(each_once), BeforeValidator(_count_is_a_range, Count | _Seeds)]
     """A number n of seeds (0 to n - 1), or a list of them."""
     vary: Vary | None = None
     """Further axes: each has named values, and each value sets fields of the campaign."""
@@ -240,14 +235,6 @@ class CampaignFields(Amount):
             return data
         empty = dict.fromkeys(_WITHOUT_WIND, _LEFT_OUT)
         return {**empty, **data} if _says_what_it_returns(data.get("method")) else data
-
-    @field_validator("seeds", mode="after")
-    @classmethod
-    def _seeds_differ(cls, seeds: tuple[int, ...]) -> tuple[int, ...]:
-        if len(set(seeds)) < len(seeds):
-            twice = next(seed for index, seed in enumerate(seeds) if seed in seeds[:index])
-            raise refusal("a seed is listed twice", remedy="list each seed once", value=twice)
-        return seeds
 
     @field_validator("vary", mode="after")
     @classmethod

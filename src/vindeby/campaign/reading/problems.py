@@ -26,6 +26,7 @@ _WORDS: dict[str, tuple[str | None, str]] = {
         ("dict_type", "model_type", "dataclass_type", "dataclass_exact_type", "model_attributes_type"),
         ("must be a mapping", "write key: value lines"),
     ),
+    "literal_error": ("must be {expected}", "write one of these"),
     "greater_than": ("must be greater than {gt}", "write a larger number"),
     "greater_than_equal": ("must be at least {ge}", "write a larger number"),
     "less_than": ("must be less than {lt}", "write a smaller number"),
@@ -42,8 +43,6 @@ _WORDS: dict[str, tuple[str | None, str]] = {
 """What is wrong, by pydantic's name for it, and the remedy."""
 _UNKNOWN = ("extra_forbidden", "unexpected_keyword_argument")
 _LONGEST_VALUE, _MOST_PROBLEMS = 80, 100
-_UNION_TAGS = ("number", "table", "list", "rows", "range", "group", "reference", "row", "axis", "values")
-"""Steps of a location that only say which form of a value was meant."""
 
 
 def checked(model: type[_Model], document: Document) -> _Model:
@@ -53,11 +52,16 @@ def checked(model: type[_Model], document: Document) -> _Model:
     except ValidationError as error:
         varied = set_whole(document.data, model.model_fields)
         details = [dict(one) for one in error.errors(include_url=False) if not _follows(one, varied)]
-    paths = [_paths(detail, document.data) for detail in details]
-    lines = [document.origin(written).line or 0 for _, written in paths]
-    first = sorted(range(len(details)), key=lines.__getitem__)[:_MOST_PROBLEMS]
-    problems = {_problem(model, details[index], document, *paths[index]): None for index in first}
-    if more := len(details) - len(first):
+    found: dict[tuple[Path, Path], list[dict[str, Any]]] = {}
+    for detail in details:
+        found.setdefault(_paths(detail, document.data), []).append(detail)
+    above = {path[:length] for path, _ in found for length in range(len(path))}
+    meant = [
+        (paths, kept) for paths, one in found.items() if (kept := _of_form_meant(one, paths[0] in above))
+    ]
+    meant.sort(key=lambda one: document.origin(one[0][1]).line or 0)
+    problems = {_problem(model, one, document, *paths): None for paths, one in meant[:_MOST_PROBLEMS]}
+    if (more := len(meant) - _MOST_PROBLEMS) > 0:
         wrong, remedy = f"there are {more:,} more problems", "correct those above, and check again"
         problems[Problem(document.origin(()).source, "", wrong, None, remedy)] = None
     raise CampaignError([*problems])
@@ -77,6 +81,17 @@ def _follows(detail: Mapping[str, Any], varied: Mapping[str, Any]) -> bool:
     )
 
 
+def _of_form_meant(details: list[dict[str, Any]], is_wrong_inside: bool) -> list[dict[str, Any]]:
+    """Return the errors at one path, without those about forms that the value was not meant to have.
+
+    Where a field is, for example, a number or a table, pydantic reports for each of them why the value is not one.
+    """
+    others = [one for one in details if not one["type"].endswith(("_type", "literal_error"))]
+    if is_wrong_inside:
+        return others
+    return [one for one in details if not (others and one["type"].endswith("_type"))]
+
+
 def _paths(detail: Mapping[str, Any], data: Any) -> tuple[Path, Path]:
     """Return the path of what is wrong for messages, and that in the data as they were written."""
     path = _path_in_data(data, tuple(detail["loc"]), keep_last=detail["type"] in ("missing", *_UNKNOWN))
@@ -85,11 +100,12 @@ def _paths(detail: Mapping[str, Any], data: Any) -> tuple[Path, Path]:
 
 
 def _problem(
-    model: type[BaseModel], detail: dict[str, Any], document: Document, path: Path, written: Path
+    model: type[BaseModel], details: list[dict[str, Any]], document: Document, path: Path, written: Path
 ) -> Problem:
-    context, location = detail.get("ctx", {}), tuple(detail["loc"])
-    origin = document.origin(written)
-    message, remedy = _words(model, detail, location)
+    detail = details[0]
+    origin, context = document.origin(written), detail.get("ctx", {})
+    words = dict(_words(model, one, tuple(one["loc"])) for one in details)
+    message, remedy = " or ".join(words), ", or ".join(dict.fromkeys(words.values()))
     shown = context.get("shown") if detail["type"] == "refused" else detail["input"]
     if shown is None or detail["type"] in ("missing", *_UNKNOWN):
         shown = value_at(document.data, written)
@@ -98,7 +114,7 @@ def _problem(
     return Problem(origin.source, field_name(path), message, show(shown), remedy, origin.line)
 
 
-def _words(model: type[BaseModel], detail: dict[str, Any], location: Path) -> tuple[str, str | None]:
+def _words(model: type[BaseModel], detail: dict[str, Any], location: Path) -> tuple[str, str]:
     kind, context = detail["type"], detail.get("ctx", {})
     if kind == "refused":
         return context["message"], context["remedy"]
@@ -164,13 +180,12 @@ def keys_at(annotation: Any, location: Path) -> Iterator[str]:
     if is_dataclass(annotation) and not location:
         yield from (field.name for field in fields(annotation))
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        for name, info in annotation.model_fields.items():
-            key = info.alias or name
-            if not location:
-                yield key
-            elif location[0] in (key, name):
-                yield from keys_at(info.annotation, location[1:])
-        if location and location[0] in _UNION_TAGS:
+        fields_by_key = {info.alias or name: info for name, info in annotation.model_fields.items()}
+        if not location:
+            yield from fields_by_key
+        elif location[0] in fields_by_key:
+            yield from keys_at(fields_by_key[str(location[0])].annotation, location[1:])
+        else:  # a step that only says which form of a value was meant
             yield from keys_at(annotation, location[1:])
         return
     rest = location[1:] if location and isinstance(location[0], int) else location

@@ -25,7 +25,7 @@ from vindeby.campaign.reading.files import NamedFile
 from vindeby.campaign.reading.tables import TableReader
 from vindeby.campaign.reading.yaml_text import Document, Origin
 from vindeby.campaign.reading.yaml_text import Path as DataPath
-from vindeby.campaign.sections.method import Step, StoredSection, is_seed, one_step_is_a_pipeline
+from vindeby.campaign.sections.method import Seed, Step, StoredSection, one_step_is_a_pipeline
 from vindeby.campaign.sections.values import Date, Name, OneOf, Section, one_is_a_list, require
 
 NOBODY = "none"
@@ -63,12 +63,6 @@ def with_database(document: Document, database: str) -> None:
     stored["database"] = database
 
 
-def _seed(value: Any) -> int | str:
-    require(value == "best" or is_seed(value), "is not a seed", "write best, or a whole number from 0 on")
-    found: int | str = value
-    return found
-
-
 def _label(value: Any) -> str:
     text = str(value).strip()
     is_name = isinstance(value, str | int) and not isinstance(value, bool) and text.isprintable()
@@ -87,7 +81,7 @@ class Row(Section):
 
     farm: Name
     type: Name | None = None
-    seed: Annotated[int | Literal["best"], BeforeValidator(_seed)] = "best"
+    seed: Seed | Literal["best"] = "best"
     since: Date | None = Field(None, alias="from")
 
 

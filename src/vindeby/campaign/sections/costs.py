@@ -7,10 +7,10 @@ here and in the stored campaign there are only numbers.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Self, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Self, TypeAlias, TypeVar
 
 import numpy as np
-from pydantic import AfterValidator, BeforeValidator, Field, Strict, Tag, WithJsonSchema, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, Strict, WithJsonSchema, model_validator
 from shapely.geometry.base import BaseGeometry
 
 from vindeby.arrays import FloatArray
@@ -28,7 +28,6 @@ from vindeby.campaign.sections.values import (
     Section,
     Text,
     Weights,
-    either,
     increasing,
     require,
     require_length,
@@ -38,10 +37,7 @@ if TYPE_CHECKING:
     from vindeby.campaign.sections.farm import Farm
 
 _Figure = TypeVar("_Figure")
-ByType = Annotated[
-    Annotated[_Figure, Tag("number")] | Annotated[dict[Name, _Figure], Field(min_length=1), Tag("table")],
-    either("number", "table"),
-]
+ByType: TypeAlias = _Figure | Annotated[dict[Name, _Figure], Field(min_length=1)]
 """One number for all turbine types, or one for each, by name."""
 Grid = tuple[FloatArray, FloatArray, FloatArray]
 """x, y, and numbers over (x, y)."""
@@ -185,19 +181,16 @@ class FoundationSection(Section):
         return self
 
 
-_Searched = Annotated[Count, Field(le=50), Tag("number")]
-_Places = Annotated[tuple[Vertex, ...], Field(min_length=1, max_length=50), Tag("rows")]
-Substations = Annotated[_Searched | _Places, either("number", "rows")]
+Substations = (
+    Annotated[Count, Field(le=50)] | Annotated[tuple[Vertex, ...], Field(min_length=1, max_length=50)]
+)
 """How many substations are placed by the search, or where they stand: ``[x, y]`` each, in metres."""
 
 
 class Cables(Section):
     """Cables from the turbines to substations, which cost so much per metre and never cross."""
 
-    substations: Annotated[
-        _Searched | _Places | Annotated[dict[Name, Substations], Field(min_length=1), Tag("table")],
-        either("number", "rows", "table"),
-    ]
+    substations: Substations | Annotated[dict[Name, Substations], Field(min_length=1)]
     """Where substations stand, [x, y] in metres, or how many there are; or either of them by the name of the farm."""
     types: Annotated[
         tuple[tuple[Annotated[Count, Field(le=1000)], NotNegative], ...], Field(min_length=1, max_length=20)
@@ -283,8 +276,7 @@ _WORDS = {
     "npv": "the largest net present value (NPV)",
 }
 Price = Annotated[
-    Annotated[Positive, Tag("number")] | Annotated[Weights, Tag("list")],
-    either("number", "list"),
+    Positive | Weights,
     WithJsonSchema({"anyOf": [{"type": "number"}, {"type": "array"}, {"type": "string"}]}),
 ]
 """EUR per MWh: one number, or one for each step of a time series or each state."""

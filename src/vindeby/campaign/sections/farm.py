@@ -38,7 +38,6 @@ from vindeby.campaign.sections.values import (
     Positive,
     Section,
     Text,
-    either,
     one_is_a_list,
     refusal,
     require,
@@ -74,11 +73,7 @@ def _one_number(value: int | CountRange) -> int | CountRange:
     return value.most if isinstance(value, CountRange) and value.fewest == value.most else value
 
 
-_NumberOrRange = Annotated[
-    Annotated[Count, Field(le=MAX_TURBINES), Tag("number")] | Annotated[CountRange, Tag("table")],
-    either("number", "table"),
-    AfterValidator(_one_number),
-]
+_NumberOrRange = Annotated[Annotated[Count, Field(le=MAX_TURBINES)] | CountRange, AfterValidator(_one_number)]
 
 
 def even_shares(ranges: Sequence[tuple[int, int]], total: int) -> list[int]:
@@ -207,13 +202,11 @@ class ZoneSection(Amount):
     """With search: in-turn, the date when it is built; by default before those that say it."""
 
 
+def _rounds(value: Any) -> Any:
+    return 200 if value == "until-settled" else value
+
+
 _Rounds = Annotated[Count, Field(le=1000)]
-
-
-def _until_settled(value: Any) -> Any:
-    known = not isinstance(value, str) or value == "until-settled"
-    require(known, "is not a number of rounds", "write a whole number, or until-settled")
-    return 200 if isinstance(value, str) else value
 
 
 class Farm(Amount):
@@ -234,9 +227,7 @@ class Farm(Amount):
     """Several areas, each with its own amount."""
     search: Literal["together", "in-turn"] | None = None
     """Search all zones together, or one after the other."""
-    rounds: Annotated[_Rounds, BeforeValidator(_until_settled, _Rounds | Literal["until-settled"])] | None = (
-        None
-    )
+    rounds: Annotated[_Rounds, BeforeValidator(_rounds, _Rounds | Literal["until-settled"])] | None = None
     """How often at most zones are searched in turn; until-settled: until no zone moves."""
     maximise: Literal["own", "all"] | None = None
     """With search: in-turn, what a zone maximises: its own energy, or that of all turbines that stand."""

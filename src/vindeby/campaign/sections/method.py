@@ -17,6 +17,7 @@ from vindeby.campaign.sections.values import (
     Parameters,
     Section,
     Text,
+    each_once,
     one_is_a_list,
     require,
 )
@@ -46,12 +47,9 @@ _LONGEST_LIST = 1000
 _RESERVED = {".", "..", "checksum", "fingerprint", "key", "status", "returns"}
 
 
-def _names_of_arrays(names: tuple[str, ...]) -> tuple[str, ...]:
-    for index, name in enumerate(names):
-        usable = "/" not in name and name not in _RESERVED
-        require(usable, "cannot be the name of an array", "choose another", index)
-        require(name not in names[:index], "is listed twice", "list each array once", index)
-    return names
+def _name_of_an_array(name: str) -> str:
+    require("/" not in name and name not in _RESERVED, "cannot be the name of an array", "choose another")
+    return name
 
 
 class Call(Section):
@@ -65,7 +63,9 @@ class Call(Section):
     """What it is called with."""
     returns: (
         Annotated[
-            tuple[Name, ...], Field(min_length=1, max_length=_LONGEST_LIST), AfterValidator(_names_of_arrays)
+            tuple[Annotated[Name, AfterValidator(_name_of_an_array)], ...],
+            Field(min_length=1, max_length=_LONGEST_LIST),
+            AfterValidator(each_once),
         ]
         | None
     ) = None
@@ -92,32 +92,17 @@ _Names = Annotated[
 ]
 
 
-def is_seed(value: Any) -> bool:
-    """Whether a value is the number of a seed."""
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
-
-
-def _seeds(value: Any) -> str | tuple[int, ...]:
-    if value in ("best", "all"):
-        return str(value)
-    if is_seed(value):
-        return (value,)
-    is_list = isinstance(value, list | tuple) and len(value) > 0
-    require(is_list, "does not name seeds", "write best, all, a seed from 0 on, or a list of seeds")
-    for index, seed in enumerate(value):
-        require(is_seed(seed), "is not a seed", "write a whole number from 0 on", index)
-        require(seed not in value[:index], "a seed is listed twice", "list each seed once", index)
-    return tuple(value)
-
-
-def _wakes(value: Any) -> Any:
-    names = {True: "on", False: "off", "both": "both", "on": "on", "off": "off"}
-    is_known = isinstance(value, bool | str) and value in names
-    require(is_known, "is not known", "write true, false or both")
-    return names[value]
-
-
+Seed = Annotated[int, Strict(), Field(ge=0)]
+_Seeds = Annotated[tuple[Seed, ...], Field(min_length=1), AfterValidator(each_once)]
 InternalWakes = Literal["on", "off", "both"]
+
+
+def _one_seed_is_a_list(value: Any) -> Any:
+    return (value,) if isinstance(value, int) else value
+
+
+def _on_or_off(value: Any) -> Any:
+    return ("off", "on")[value] if isinstance(value, bool) else value
 
 
 class StoredSection(Section):
@@ -132,11 +117,11 @@ class StoredSection(Section):
     types: _Names | None = None
     """The turbine types whose layouts are evaluated; all by default."""
     seeds: Annotated[
-        Literal["best", "all"] | tuple[int, ...],
-        BeforeValidator(_seeds, int | Literal["best", "all"] | tuple[int, ...]),
+        Literal["best", "all"] | _Seeds,
+        BeforeValidator(_one_seed_is_a_list, Seed | Literal["best", "all"] | _Seeds),
     ] = "best"
     """The best layout of each farm and type, all of them, or those of these seeds."""
-    internal_wakes: Annotated[InternalWakes, BeforeValidator(_wakes, bool | InternalWakes)] = "on"
+    internal_wakes: Annotated[InternalWakes, BeforeValidator(_on_or_off, bool | InternalWakes)] = "on"
     """Whether the turbines of an evaluated farm cast wakes."""
     output: Literal["aep", "power"] = "aep"
     """Energies only, or also the power of each turbine at each step of a time series."""

@@ -2,32 +2,22 @@
 
 from __future__ import annotations
 
-import re
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, Field, Strict
+from pydantic import Field, Strict
 
-from vindeby.campaign.sections.values import Count, NotNegative, Positive, Section, require
+from vindeby.campaign.sections.values import Count, Line, NotNegative, Positive, Section, matching
 
-
-def _text(pattern: str, wrong: str, remedy: str) -> Any:
-    def check(value: Any) -> Any:
-        is_right = (
-            isinstance(value, str) and value.isprintable() and re.fullmatch(pattern, value, re.IGNORECASE)
-        )
-        require(is_right, wrong, remedy)
-        return value.strip()
-
-    return BeforeValidator(check)
-
-
-Line = Annotated[str, _text(r".*\S.*", "must be text of one line", "write it as SLURM's sbatch takes it")]
 _TIME = 'write hours, minutes and seconds in quotes, "12:00:00", or "2-00:00:00"'
-Time = Annotated[str, _text(r"(\d+-)?\d{1,3}(:\d{2}){0,2}", "is not a time", _TIME)]
+Time = Annotated[Line, matching(r"(\d+-)?\d{1,3}(:\d{2}){0,2}", "is not a time", _TIME)]
 _MEMORY = "write a number and a unit, such as 16GB"
-Memory = Annotated[str, _text(r"\d+(\.\d+)? ?[KMGT]?i?B?", "is not an amount of memory", _MEMORY)]
-_OPTION = "begin with a hyphen, such as --qos=normal"
-Directive = Annotated[Line, _text(r"\s*-.*", "is not an option of sbatch", _OPTION)]
+Memory = Annotated[Line, matching(r"(?i)\d+(\.\d+)? ?[KMGT]?i?B?", "is not an amount of memory", _MEMORY)]
+Directive = Annotated[
+    Line, matching("-.*", "is not an option of sbatch", "begin with a hyphen, such as --qos=normal")
+]
+_Percentage = Annotated[
+    Line, matching(r"(100|[0-9]{1,2}(\.[0-9]+)?)%", "is not a percentage", 'write it like "5%"')
+]
 
 
 class SlurmOptions(Section):
@@ -53,33 +43,10 @@ class SlurmOptions(Section):
     """The network interface through which Dask's scheduler and workers find each other, such as ``ib0``."""
 
 
-_PERCENTAGE = r"(100|[0-9]{1,2}(\.[0-9]+)?)%"
-
-_Percentage = Annotated[str, Field(pattern=f"^({_PERCENTAGE})$")]
-Retries = Annotated[int, Strict(), Field(ge=0, le=100)]
-
-
-def _is_count(value: Any, least: int) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= least
-
-
-def _workers(value: Any) -> Any:
-    right = value == "auto" or _is_count(value, least=1)
-    require(right, "must be auto or a number of at least 1", "auto means one for each core")
-    return value
-
-
-def _failures(value: Any) -> Any:
-    percentage = isinstance(value, str) and re.fullmatch(_PERCENTAGE, value)
-    right = value is None or percentage or _is_count(value, least=0)
-    require(right, "is neither a number of tasks nor a percentage", 'write e.g. 20 or "5%"')
-    return value
-
-
 class RunOptions(Section):
     """Workers, limits and retries; docs/running.md says what each is for."""
 
-    workers: Annotated[int | str, BeforeValidator(_workers, Literal["auto"] | Count)] = "auto"
+    workers: Literal["auto"] | Count = "auto"
     """Worker processes; auto is one for each core."""
     device: Literal["cpu", "auto", "cuda"] = "cpu"
     """What computes energies, gradients and powers: cpu, a CUDA card (cuda), or a card where it is of use (auto)."""
@@ -87,9 +54,9 @@ class RunOptions(Section):
     """A task that takes longer is stopped, in seconds."""
     memory_limit_mb: Positive | None = None
     """Per worker; if not given, a fair share of the machine's memory."""
-    retries: Retries = 1
+    retries: Annotated[int, Strict(), Field(ge=0, le=100)] = 1
     """How often a task that failed is tried again, in a fresh process and alone on its machine."""
-    max_failures: Annotated[int | str | None, BeforeValidator(_failures, Retries | _Percentage | None)] = None
+    max_failures: Annotated[int, Strict(), Field(ge=0)] | _Percentage | None = None
     """Stop after so many failed tasks, or such a share of them ("5%")."""
     flush_s: NotNegative = 1.0
     """Finished results wait at most this long for others to share a file with."""

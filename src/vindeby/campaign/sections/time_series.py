@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Annotated, Any, Self
 
 import numpy as np
-from pydantic import Field, Tag, model_validator
+from pydantic import Field, model_validator
 
 from vindeby.campaign.reading.packed_lists import digest_of_numbers
 from vindeby.campaign.reading.tables import find_time_problem
@@ -23,7 +23,6 @@ from vindeby.campaign.sections.values import (
     Speeds,
     Times,
     Weights,
-    either,
     refusal,
     refuse_bad_sum,
     require,
@@ -45,9 +44,7 @@ class TurbulenceSection(Section):
     """Directions of the points, in degrees."""
     wind_speeds: Increasing | None = None
     """Wind speeds of the points, in m/s."""
-    values: Annotated[
-        Annotated[_Row, Tag("list")] | Annotated[tuple[_Row, ...], Tag("rows")], either("list", "rows")
-    ]
+    values: Annotated[tuple[Intensity | _Row, ...], Field(min_length=1)]
     """One value for each point; with both axes, one row for each direction."""
 
     @model_validator(mode="after")
@@ -55,7 +52,7 @@ class TurbulenceSection(Section):
         axes = {"wind_directions": self.wind_directions, "wind_speeds": self.wind_speeds}
         given = {name: axis for name, axis in axes.items() if axis is not None}
         require(given, "has no points", "give wind_directions, wind_speeds or both")
-        has_rows = isinstance(self.values[0], tuple)
+        has_rows = all(isinstance(row, tuple) for row in self.values)
         name, axis = next(iter(given.items()))
         form = "one row per direction" if len(given) == 2 else f"one entry for each of {name}"
         require(has_rows == (len(given) == 2), f"must have {form}", "give them in this form", "values")
@@ -83,15 +80,10 @@ def refuse_speeds_outside(turbulence: object, speeds: tuple[float, ...], *at: st
         require(known[0] <= speed <= known[-1], wrong, remedy, *at)
 
 
-TurbulenceIntensity = Annotated[
-    Annotated[Intensity, Tag("number")] | Annotated[TurbulenceSection, Tag("table")],
-    either("number", "table"),
-]
+TurbulenceIntensity = Intensity | TurbulenceSection
 """Of a rose: a number or a table."""
 
-StepIntensity = Annotated[
-    Annotated[Intensity, Tag("number")] | Annotated[Intensities, Tag("list")], either("number", "list")
-]
+StepIntensity = Intensity | Intensities
 """Of states one by one: a number for all of them, or a list with one for each."""
 
 

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, Tag, model_validator
+from pydantic import Field, model_validator
 
 from vindeby import units
 from vindeby.campaign.reading.readers import readers
@@ -17,7 +17,6 @@ from vindeby.campaign.sections.values import (
     Positive,
     Section,
     ThrustCoefficient,
-    either,
     require,
     require_length,
 )
@@ -128,10 +127,7 @@ class Cubic(_Size):
     """The wind speed from which power is rated, in m/s."""
     cut_out: Positive = 25.0
     """Cut-out wind speed in m/s."""
-    ct: Annotated[
-        Annotated[Fraction, Tag("number")] | Annotated[tuple[ThrustCoefficient, ...], Tag("list")],
-        either("number", "list"),
-    ] = 8 / 9
+    ct: Fraction | tuple[ThrustCoefficient, ...] = 8 / 9
     """The thrust coefficient, or a list of them."""
     ct_wind_speed: Increasing | None = None
     """The wind speeds of a list of ct, in m/s."""

@@ -16,7 +16,6 @@ from pydantic import (
     BaseModel,
     BeforeValidator,
     ConfigDict,
-    Discriminator,
     FailFast,
     Field,
     JsonValue,
@@ -182,11 +181,11 @@ def under(*at: str | int) -> Iterator[None]:
         raise refusal(given["message"], remedy=given["remedy"], at=where, value=given["shown"]) from None
 
 
-def matching(pattern: str, wrong: str, remedy: str, flags: int = 0) -> AfterValidator:
+def matching(pattern: str, wrong: str, remedy: str) -> AfterValidator:
     """A check of the form of a text."""
 
     def check(text: str) -> str:
-        require(re.fullmatch(pattern, text, flags), wrong, remedy)
+        require(re.fullmatch(pattern, text), wrong, remedy)
         return text
 
     return AfterValidator(check)
@@ -223,7 +222,16 @@ def require_length(count: int, axis: str, wanted: int, *at: str | int) -> None:
     require(count == wanted, f"has {count} entries, but {axis} has {wanted:,}", "give one for each", *at)
 
 
-def _a_name(text: str) -> str:
+def each_once(values: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Refuse a list with an entry that it has already."""
+    seen = set[Any]()
+    for index, value in enumerate(values if len({*values}) < len(values) else ()):
+        require(value not in seen, "is listed twice", "list it once", index)
+        seen.add(value)
+    return values
+
+
+def _printable(text: str) -> str:
     require(text == text.strip(), "starts or ends with a blank", "remove the blank")
     bad = [letter for letter in text if unicodedata.category(letter) in ("Cc", "Cs", "Cn", "Co", "Zl", "Zp")]
     require(not bad, f"holds the character {''.join(bad[:1])!a}", "use printable characters only")
@@ -264,19 +272,6 @@ def evenly_around(directions: tuple[float, ...], *inner: str, remedy: str = _FRO
     return directions
 
 
-def _form_of(value: Any) -> str:
-    if isinstance(value, list | tuple):
-        return "rows" if value and isinstance(value[0], list | tuple) else "list"
-    if is_packed(value):
-        return "list"
-    return "table" if isinstance(value, dict | Section) else "number"
-
-
-def either(*forms: str) -> Discriminator:
-    """Which of the forms (``number``, ``table``, ``list``, ``rows``) a value is written in; else the first."""
-    return Discriminator(lambda value: form if (form := _form_of(value)) in forms else forms[0])
-
-
 def _on_a_map(value: float) -> float:
     far = f"is farther than {FARTHEST_M:g} m from the origin"
     require(abs(value) <= FARTHEST_M, far, "give coordinates in metres, UTM for example")
@@ -288,7 +283,9 @@ Metres = Annotated[float, Strict(), AfterValidator(_on_a_map), WithJsonSchema(_L
 """A coordinate on a map."""
 Fraction = Annotated[Number, Field(ge=0.0, le=1.0), PLUS_ZERO]
 Text = Annotated[str, Strict(), Field(max_length=10_000)]
-Name = Annotated[str, Strict(), Field(min_length=1, max_length=120), AfterValidator(_a_name)]
+Line = Annotated[str, Strict(), Field(min_length=1, max_length=10_000), AfterValidator(_printable)]
+"""Text of one line, without blanks around it."""
+Name = Annotated[Line, Field(max_length=120)]
 Increasing = Annotated[tuple[NotNegative, ...], Field(min_length=1), _rising("sort it and remove duplicates")]
 """A list of numbers, none negative, each above the one before."""
 _AXIS = _rising("sort the axis together with the values over it")
