@@ -58,7 +58,6 @@ def draw_all(output: Path, folder: Path) -> None:
     every = result_set.matching(f"{cell}_*")
     store(as_bytes(plots.layout(result_set, key).figure), folder / "layout.png")
     store(as_bytes(plots.compare(result_set, every[-1], every[0]).figure), folder / "compare.png")
-    store(as_bytes(plots.gallery(result_set, f"{cell}_*")[0].figure), folder / "gallery.png")
     for name, (picture, _) in plots.PICTURES.items():
         with contextlib.suppress(DataError):  # of a study, or of other searches
             store(as_bytes(picture(result_set).figure), folder / f"{name}.png")

@@ -12,9 +12,9 @@ from playwright.sync_api import Browser, expect, sync_playwright
 from tests.board.serving import board, wait_until
 from tests.board.test_browser import CHROMIUM, FLAGS, SLOW
 from tests.campaign.examples import small
+from tests.plots.contrast import contrast
 from tests.results.examples import campaign, events, publish, set_aside
 from vindeby.campaign import Campaign
-from vindeby.plots.style import contrast
 
 pytestmark = [
     pytest.mark.browser,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +10,9 @@ import pytest
 
 from tests.evaluation.stored import campaign, compute, evaluated
 from vindeby.campaign import Campaign
-from vindeby.errors import ArgumentError, DataError
+from vindeby.errors import ArgumentError
 from vindeby.interop.export.chosen import Selection
 from vindeby.interop.export.exporting import ExportOptions, export
-from vindeby.plots.energy import best_and_median
 from vindeby.results.result_set import ResultSet
 
 
@@ -36,13 +34,6 @@ def test_a_function_without_wind_has_nothing_for_formats_of_wind(
     with pytest.raises(ArgumentError, match="netcdf, zarr, parquet or csv"):
         export(scores, form, tmp_path / "out", Selection(), ExportOptions(crs="local"))
     assert list(tmp_path.iterdir()) == []
-
-
-def test_a_picture_of_results_without_energy_divides_by_nothing(scores: ResultSet) -> None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        with pytest.raises(DataError, match="no two farms or types"):
-            best_and_median(scores)
 
 
 @pytest.mark.slow

@@ -68,8 +68,6 @@ def test_other_pictures_show_neighbours_too(result_set: ResultSet) -> None:
     pictures = [
         plots.PICTURES["map"][0](result_set),
         plots.compare(result_set, "farm0_t1_s0", "farm0_t1_s1"),
-        *plots.gallery(result_set, "farm0_t1_*"),
-        *plots.gallery(result_set, "farm0_t1_*", every=True),
     ]
     assert [len(drawn_in(axes)) for axes in pictures] == [1] * len(pictures)
 

@@ -9,7 +9,6 @@ import matplotlib as mpl
 import numpy as np
 import pytest
 from matplotlib.collections import LineCollection, PatchCollection
-from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.patches import PathPatch, Polygon, Rectangle
 from mpl_toolkits.axes_grid1.anchored_artists import AnchoredSizeBar  # type: ignore[import-untyped]
@@ -21,8 +20,7 @@ from tests.results.examples import campaign, events, finished, publish, record
 from vindeby import plots
 from vindeby.campaign import Campaign
 from vindeby.errors import ArgumentError, DataError
-from vindeby.plots.shapes import pair
-from vindeby.plots.style import as_bytes, shades, style
+from vindeby.plots.style import as_bytes, shades
 from vindeby.results.result_set import ResultSet
 from vindeby.store.format.shard import ShardWriter
 
@@ -104,16 +102,13 @@ def test_a_picture_says_what_the_results_do_not_hold(name: str, result_set: Resu
 
 
 @pytest.mark.parametrize("name", [name for name in plots.PICTURES if name not in NEEDS])
-@pytest.mark.parametrize("dark", [False, True])
-def test_every_picture_of_a_campaign_can_be_drawn(name: str, dark: bool, result_set: ResultSet) -> None:
-    axes = plots.PICTURES[name][0](result_set, dark=dark)
+def test_every_picture_of_a_campaign_can_be_drawn(name: str, result_set: ResultSet) -> None:
+    axes = plots.PICTURES[name][0](result_set)
     assert isinstance(axes.figure, Figure)
     width, height = axes.figure.get_size_inches()
     assert 3 < width < 20
     assert 2 < height < 20
     axes.figure.canvas.draw()
-    if dark:
-        assert axes.get_facecolor()[:3] == to_rgb("#16191d")
 
 
 @pytest.fixture(scope="module")
@@ -165,15 +160,6 @@ def test_a_map_tells_exclusions_zones_scale_and_coordinate_system(wide: ResultSe
     assert {"north", "south"} <= {text.get_text() for text in zoned.texts}
 
 
-def test_the_density_of_few_results_names_them_and_shows_where_they_are(wide: ResultSet) -> None:
-    axes = plots.PICTURES["density"][0](wide)
-    assert {"farm0_t0_s0", "farm1_t0_s0"} == {text.get_text() for text in axes.texts}
-    left, right = axes.get_xlim()
-    x = np.concatenate([np.asarray(line.get_xdata()) for line in axes.lines])
-    assert np.ptp(x) > 0.7 * (right - left)
-    assert axes.lines[0].get_markersize() > 5
-
-
 def test_the_loss_by_direction_and_by_turbine_adds_up_to_that_of_the_layout(result_set: ResultSet) -> None:
     axes = plots.PICTURES["wakes"][0](result_set)
     key = axes.get_title(loc="left").split(":")[0]
@@ -215,15 +201,6 @@ def test_the_energy_picture_has_every_seed_the_median_and_the_best(result_set: R
     assert any(np.allclose(line, [values.max()]) for line in drawn if len(line) == 1)
 
 
-def test_a_gallery_has_the_best_first(result_set: ResultSet) -> None:
-    every = plots.gallery(result_set, "farm0_t1_*", every=True)
-    best = max(range(4), key=lambda seed: float(result_set.record(f"farm0_t1_s{seed}").aep))
-    assert len(every) == 4
-    assert every[0].get_title(loc="left").startswith(f"s{best}, ")
-    with pytest.raises(ArgumentError, match="names are like farm0_t0_s0, so write farm0_t0_\\*"):
-        plots.gallery(result_set, "farm7*")
-
-
 def test_a_comparison_says_what_changed_and_draws_every_way(result_set: ResultSet) -> None:
     axes = plots.compare(result_set, "farm0_t0_s0", "farm0_t0_s1")
     one, other = (float(result_set.record(key).aep) for key in ("farm0_t0_s0", "farm0_t0_s1"))
@@ -259,20 +236,6 @@ def test_results_of_two_databases_are_compared_only_where_their_energies_are_com
         plots.compare(same, "farm0_t0_s0", "farm1_t0_s0", other)
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_pairs_are_the_best_of_all_possible_ones(seed: int) -> None:
-    random = np.random.default_rng(seed)
-    old, new = random.uniform(size=(2, 5)), random.uniform(size=(2, 7))
-    one, other = pair(old, new)
-    assert sorted(one) == list(range(5))
-    assert len(set(other)) == 5
-    found = ((old[:, one] - new[:, other]) ** 2).sum()
-    least = min(((old - new[:, list(chosen)]) ** 2).sum() for chosen in itertools.permutations(range(7), 5))
-    assert found == pytest.approx(least, rel=1e-12)
-    back, forth = pair(new, old)
-    assert sorted(zip(forth, back, strict=True)) == sorted(zip(one, other, strict=True))
-
-
 @pytest.mark.parametrize("kind", plots.FORMATS)
 def test_pictures_are_files_of_each_format_and_always_the_same(
     kind: str, result_set: ResultSet, tmp_path: Path
@@ -288,12 +251,8 @@ def test_pictures_are_files_of_each_format_and_always_the_same(
 
 
 def test_colours_keep_their_order_in_black_and_white() -> None:
-    for dark in (False, True):
-        with style(dark=dark):
-            grey = [np.dot(colour[:3], [0.2126, 0.7152, 0.0722]) for colour in shades(6)]
-            assert all(later > earlier for earlier, later in itertools.pairwise(grey))
-            page = 1.0 if not dark else 0.09
-            assert min(abs(value - page) for value in grey) > 0.1
+    grey = [np.dot(colour[:3], [0.2126, 0.7152, 0.0722]) for colour in shades(6)]
+    assert all(later > earlier for earlier, later in itertools.pairwise(grey))
 
 
 def test_drawing_leaves_the_settings_of_others_alone(result_set: ResultSet) -> None:
@@ -322,8 +281,6 @@ def test_show_writes_a_picture_that_can_be_opened(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, "farm0_t0_s0.png\n", "")
     with Image.open(tmp_path / "farm0_t0_s0.png") as image:
         assert min(image.size) > 500
-    done = vindeby(tmp_path, "show", "o.h5", "--gallery", "farm0_t0_*", "-o", "g.svg")
-    assert (done.returncode, done.stdout) == (0, "g.svg\n")
     best = ResultSet(tmp_path / "o.h5").best_key()
     done = vindeby(tmp_path, "show", "o.h5", "--best")
     assert (done.returncode, done.stdout.splitlines()[0]) == (0, f"{best}.png")
@@ -333,11 +290,11 @@ def test_show_writes_a_picture_that_can_be_opened(tmp_path: Path) -> None:
     ("arguments", "status", "message"),
     [
         (("o.h5",), 2, "give one of KEY, e.g. farm0_t0_s0, farm0_t0_s1, farm0_t0_s2, and "),
-        (("o.h5",), 2, " more, --best, --gallery PATTERN or --picture NAME"),
+        (("o.h5",), 2, " more, --best or --picture NAME"),
         (
             ("o.h5", "farm0_t0_s0", "--best"),
             2,
-            "give one of KEY, --best, --gallery PATTERN or --picture NAME",
+            "give one of KEY, --best or --picture NAME",
         ),
         (("o.h5", "farm0_t0_s9"), 2, "do you mean farm0_t0_s"),
         (("o.h5", "farm0_t0_s0", "-o", "x.gif"), 2, "x.gif: pictures are made as png, svg, pdf"),

@@ -20,7 +20,6 @@ from vindeby import plots
 from vindeby.campaign import Campaign
 from vindeby.economy.cables import Routes
 from vindeby.errors import DataError
-from vindeby.plots.style import figure, label_points, style
 from vindeby.report import build_report
 from vindeby.results import humanize
 from vindeby.results.result_set import ResultSet
@@ -138,21 +137,7 @@ def test_points_of_a_front_carry_their_weight_and_axes_separate_thousands(cabled
         assert axis.get_major_formatter()(12500.0, 0) == "12,500"
 
 
-def test_texts_beside_points_never_overlap() -> None:
-    random = np.random.default_rng(3)
-    points = [(float(x), float(y)) for x, y in random.uniform(size=(60, 2))]
-    with style():
-        axes = figure(7.2, 4.6).add_subplot()
-        axes.plot(*zip(*points, strict=True), "o")
-        label_points(axes, points, [f"farm0_t0_s{number}" for number in range(60)])
-        axes.figure.canvas.draw()
-    boxes = [text.get_window_extent() for text in axes.texts]
-    assert 10 < len(boxes) < 60
-    for number, box in enumerate(boxes):
-        assert not any(box.overlaps(other) for other in boxes[:number])
-
-
-@pytest.mark.parametrize(("name", "seeds"), [("best", 3), ("density", 3), ("energy", 1), ("durations", 1)])
+@pytest.mark.parametrize(("name", "seeds"), [("density", 3), ("energy", 1), ("durations", 1)])
 def test_a_picture_with_nothing_to_compare_is_not_drawn(name: str, seeds: int, tmp_path: Path) -> None:
     data = campaign(seeds=seeds).to_data()
     data["farms"], data["turbines"] = data["farms"][:1], data["turbines"][:1]

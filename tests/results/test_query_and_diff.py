@@ -140,7 +140,7 @@ def test_other_views_take_a_condition(folder: Path) -> None:
     page = (folder / "page.html").read_text()
     assert "the 1 of 4 results with farm ==" in page
     assert "farm1_t0_s1" not in page
-    done = command(folder, "show", "a.h5", "--gallery", "*", "--where", condition, "-o", "g.png")
+    done = command(folder, "show", "a.h5", "--best", "--where", condition, "-o", "g.png")
     assert done.returncode == 0, done.stderr
     few, every = (vindeby.ResultSet(folder / "a.h5", where=where) for where in (condition, None))
     assert (few.matching("*"), len(every.matching("*"))) == (["farm1_t0_s0"], 4)

@@ -6,7 +6,7 @@
 >>> axes.figure.savefig("layout.pdf")                            # doctest: +SKIP
 
 Colours are steps of viridis, of one blue or of grey, so they keep their order in black and white and for every kind
-of colour vision, and each has a contrast of at least 3 against its page, light or dark. Whatever a colour shows
+of colour vision, and each has a contrast of at least 3 against the page. Whatever a colour shows
 is also shown by a position, a marker or a figure.
 """
 
@@ -14,16 +14,16 @@ from collections.abc import Callable
 
 from matplotlib.axes import Axes
 
-from vindeby.plots.compare import compare, gallery
+from vindeby.plots.compare import compare
 from vindeby.plots.costs import cables, costs, depth
-from vindeby.plots.energy import best_and_median, counts, energy, front, losses, search
+from vindeby.plots.energy import counts, energy, front, losses, search
 from vindeby.plots.farms import density, farm_map, wakes
 from vindeby.plots.layout import flow_map, layout
 from vindeby.plots.style import FORMATS, save
 from vindeby.plots.times import completion, durations, series
 from vindeby.plots.wind import rose
 
-__all__ = ["FORMATS", "PICTURES", "compare", "flow_map", "gallery", "layout", "save"]
+__all__ = ["FORMATS", "PICTURES", "compare", "flow_map", "layout", "save"]
 
 Picture = Callable[..., Axes]
 
@@ -32,7 +32,6 @@ PICTURES: dict[str, tuple[Picture, str]] = {
         energy,
         "every result by farm, turbine type and combination of axes: AEP, or capacity factor where capacities differ",
     ),
-    "best": (best_and_median, "the best of each farm and type, and how far the median is below"),
     "density": (density, "wake loss against capacity density"),
     "map": (farm_map, "the farms, each with its best layout"),
     "wind": (rose, "how often the wind comes from where, and how fast"),

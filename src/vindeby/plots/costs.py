@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from vindeby.assembly.value import CABLE_LENGTH, LCOE, PARTS
 from vindeby.errors import DataError
 from vindeby.plots.layout import Drawn, layout_map
-from vindeby.plots.style import figure, ink, shades, style
+from vindeby.plots.style import INK, figure, shades, style
 from vindeby.results.result_set import ResultSet
 from vindeby.store.format.record import Record
 
@@ -27,7 +27,7 @@ def _parts_of(record: Record) -> list[float] | None:
     return [part / capex * (lcoe - by_opex) if capex else 0.0 for part in parts] + [by_opex]
 
 
-def costs(result_set: ResultSet, *, dark: bool = False) -> Axes:
+def costs(result_set: ResultSet) -> Axes:
     """The parts of the LCOE of the best result of each farm and type."""
     found: dict[str, list[float]] = {}
     for place, row in [*result_set.best(LCOE).items()][:_MOST_BARS]:
@@ -39,14 +39,14 @@ def costs(result_set: ResultSet, *, dark: bool = False) -> Axes:
     values = np.array(list(found.values()))
     labels = [PARTS[name] for name in _CAPEX] + ["opex"]
     used = [index for index in range(len(labels)) if values[:, index].any()]
-    with style(dark=dark):
+    with style():
         axes: Axes = figure(7.2, 1.8 + 0.3 * len(found)).add_subplot()
         left = np.zeros(len(found))
         for colour, index in zip(shades(len(used)), used, strict=True):
             axes.barh(list(found), values[:, index], left=left, color=colour, label=labels[index])
             left += values[:, index]
         for line, total in enumerate(left):
-            axes.text(total, line, f"  {total:.2f}", va="center", fontsize=7.5, color=ink())
+            axes.text(total, line, f"  {total:.2f}", va="center", fontsize=7.5, color=INK)
         axes.set(ylim=(len(found) - 0.4, -0.6), xlabel="EUR per MWh")
         axes.margins(x=0.12)
         axes.grid(visible=False, axis="y")
@@ -60,13 +60,13 @@ def costs(result_set: ResultSet, *, dark: bool = False) -> Axes:
     return axes
 
 
-def _map_of_best(result_set: ResultSet, *, shown: str, ground: str, missing: str, dark: bool = False) -> Axes:
+def _map_of_best(result_set: ResultSet, *, shown: str, ground: str, missing: str) -> Axes:
     """The layout that is best by the objective that is ``shown``."""
     key = result_set.best_key(shown)
     drawn = Drawn(result_set, key)
     if (drawn.depth if ground == "depth" else drawn.routes) is None:
         raise DataError(f"{result_set.path}: {missing}")
-    return layout_map(result_set, key, ground=ground, dark=dark)
+    return layout_map(result_set, key, ground=ground)
 
 
 _NO_DEPTH = "the water depth is not known; give the campaign a grid of depths"

@@ -13,20 +13,17 @@ from vindeby.arrays import FloatArray
 from vindeby.errors import DataError
 from vindeby.plots.layout import Drawn
 from vindeby.plots.style import (
+    INK,
     MARKERS,
+    PAPER,
     figure,
-    ink,
-    label_points,
     legend_mark,
-    paper,
-    ramp,
     shades,
     style,
-    text_on,
     thousands,
 )
 from vindeby.results.fronts import fronts_of
-from vindeby.results.result_set import CELL, ResultSet
+from vindeby.results.result_set import ResultSet
 
 _MOST_FARMS = 24
 _MOST_BARS = 60
@@ -38,8 +35,6 @@ class ComparedQuantity(NamedTuple):
     """What results are compared by; more is better."""
 
     label: str
-    form: str
-    """How a value is written."""
     values: FloatArray
     """One for each row."""
 
@@ -54,8 +49,8 @@ def comparable(result_set: ResultSet, rows: NDArray[Any]) -> ComparedQuantity:
     energy = np.asarray(rows["aep"], np.float64)
     known = len(rows) > 0 and bool(np.all(capacity > 0))
     if not known or capacity.max() - capacity.min() <= SAME_CAPACITY * capacity.max():
-        return ComparedQuantity("AEP, GWh", "{:,.0f}", energy)
-    return ComparedQuantity("capacity factor, %", "{:.2f}", 100 * result_set.capacity_factors(rows))
+        return ComparedQuantity("AEP, GWh", energy)
+    return ComparedQuantity("capacity factor, %", 100 * result_set.capacity_factors(rows))
 
 
 def type_label(result_set: ResultSet, kind: int, farm: int | None = None) -> str:
@@ -102,7 +97,7 @@ class Kinds:
         axes.set_xticks(range(len(self.ticks)), self.ticks, **turned)
 
 
-def energy(result_set: ResultSet, *, dark: bool = False) -> Axes:
+def energy(result_set: ResultSet) -> Axes:
     """Each seed is a point: one panel per farm, one column per type and combination of axes.
 
     A bar marks the median, a triangle the best; where there are axes, a box the quartiles and the range of the seeds.
@@ -110,7 +105,7 @@ def energy(result_set: ResultSet, *, dark: bool = False) -> Axes:
     rows = _with_energy(result_set)
     shown, kinds = comparable(result_set, rows), Kinds(result_set, rows)
     farms = [int(farm) for farm in np.unique(rows["farm_idx"])][:_MOST_FARMS]
-    with style(dark=dark):
+    with style():
         panel = max(2.1, 0.32 * len(kinds.places))
         columns = min(5, len(farms), max(1, int(14.0 / panel)))
         lines = math.ceil(len(farms) / columns)
@@ -140,8 +135,8 @@ def energy(result_set: ResultSet, *, dark: bool = False) -> Axes:
             for number, (name, colour) in enumerate(zip(kinds.names, colours, strict=True))
         ]
         handles += [
-            Line2D([], [], color=ink(), linewidth=1.3, label="median"),
-            legend_mark("^", ink(), "best", 5),
+            Line2D([], [], color=INK, linewidth=1.3, label="median"),
+            legend_mark("^", INK, "best", 5),
         ]
         whole.legend(handles=handles, loc="outside lower center", ncols=min(len(handles), 4), fontsize=8)
     axes = grid.flat[0]
@@ -154,49 +149,12 @@ def _column(axes: Axes, values: FloatArray, at: int, colour: object, random: np.
         return
     spread = random.uniform(-0.26, 0.26, len(values))
     axes.plot(at + spread, values, MARKERS[at % len(MARKERS)], markersize=4.5 if len(values) <= 20 else 3.2,
-              color=colour, markeredgecolor=paper(), markeredgewidth=0.4)  # fmt: skip
-    axes.plot([at - 0.36, at + 0.36], [np.median(values)] * 2, color=ink(), linewidth=1.3)
-    axes.plot(at, values.max(), "^", markersize=5, color=ink(), markeredgecolor=paper(), markeredgewidth=0.5)
+              color=colour, markeredgecolor=PAPER, markeredgewidth=0.4)  # fmt: skip
+    axes.plot([at - 0.36, at + 0.36], [np.median(values)] * 2, color=INK, linewidth=1.3)
+    axes.plot(at, values.max(), "^", markersize=5, color=INK, markeredgecolor=PAPER, markeredgewidth=0.5)
 
 
-def best_and_median(result_set: ResultSet, *, dark: bool = False) -> Axes:
-    """Two tables, farm by type and combination: the best result, and how far the median of the seeds is below it.
-
-    Only the first is coloured, so that a colour has one meaning; the second has bars.
-    """
-    rows = _with_energy(result_set)
-    if len(np.unique(rows[CELL])) < 2:
-        raise DataError(f"{result_set.path}: holds no two farms or types that could be compared")
-    shown, kinds, farms = comparable(result_set, rows), Kinds(result_set, rows), np.unique(rows["farm_idx"])
-    best = np.full((len(farms), len(kinds.places)), np.nan)
-    below = best.copy()
-    for line, farm in enumerate(farms):
-        for column in range(len(kinds.places)):
-            values = shown.values[(rows["farm_idx"] == farm) & kinds.are(column)]
-            if len(values):
-                best[line, column] = values.max()
-                below[line, column] = 100 * (1 - np.median(values) / values.max())
-    with style(dark=dark):
-        whole = figure(max(6.4, 3.2 + 1.25 * len(kinds.places)), max(2.4, 1.6 + 0.3 * len(farms)))
-        left, right = whole.subplots(1, 2, sharey=True)
-        _coloured(left, best, shown.form)
-        left.set_title(f"best {shown.label}")
-        _barred(right, below)
-        right.set_title("median below best, % of the best")
-        for axes in (left, right):
-            kinds.draw_ticks(axes)
-            axes.grid(visible=False)
-            axes.tick_params(length=0)
-            for side in axes.spines.values():
-                side.set_visible(False)
-        left.set_yticks(range(len(farms)), [result_set.axes.farm_name(int(farm)) for farm in farms])
-        if not kinds.has_axes and any(" " in name for name in kinds.names):
-            whole.supxlabel(", ".join(kinds.names), fontsize=8)
-    assert isinstance(left, Axes)
-    return left
-
-
-def losses(result_set: ResultSet, *, dark: bool = False) -> Axes:
+def losses(result_set: ResultSet) -> Axes:
     """What own and neighbours' wakes take from the best of each farm and type, or in each combination."""
     is_stored = result_set.campaign is not None and result_set.campaign.stored is not None
     best = [*map(result_set.key_of, result_set.best().values())]
@@ -206,10 +164,10 @@ def losses(result_set: ResultSet, *, dark: bool = False) -> Axes:
         raise DataError(f"{result_set.path}: has no neighbours whose wakes could be compared with its own")
     names = [one.title if is_stored else one.cell for one in drawn]
     own, total = np.array([(100 * one.own_wake_loss, 100 * one.wake_loss) for one in drawn]).T
-    with style(dark=dark):
+    with style():
         axes = figure(7.2, 1.6 + 0.26 * len(names)).add_subplot()
         axes.barh(names, own, color=shades(4)[1], label="own wakes")
-        axes.barh(names, total - own, left=own, color=shades(4)[2], hatch="///", edgecolor=paper(),
+        axes.barh(names, total - own, left=own, color=shades(4)[2], hatch="///", edgecolor=PAPER,
                   label="neighbours' wakes")  # fmt: skip
         for line, (mine, both) in enumerate(zip(own, total, strict=True)):
             axes.text(max(mine, both), line, f"  {mine:.2f} + {both - mine:.2f}", va="center", fontsize=7.5)
@@ -221,12 +179,10 @@ def losses(result_set: ResultSet, *, dark: bool = False) -> Axes:
     return axes
 
 
-def _lines(
-    result_set: ResultSet, *, x: tuple[str, str], y: tuple[str, str], dark: bool = False, **axis: Any
-) -> Axes:
+def _lines(result_set: ResultSet, *, x: tuple[str, str], y: tuple[str, str], **axis: Any) -> Axes:
     """One array of the best result of each farm and type against another; their names, and those of their axes."""
     rows = [*result_set.best().items()]
-    with style(dark=dark):
+    with style():
         axes: Axes = figure(7.2, 4.0).add_subplot(xlabel=x[1], ylabel=y[1], **axis)
         for number, (cell, row) in enumerate(rows):
             arrays = result_set.record(result_set.key_of(row)).arrays
@@ -244,13 +200,13 @@ def _lines(
     return axes
 
 
-def front(result_set: ResultSet, *, dark: bool = False) -> Axes:
+def front(result_set: ResultSet) -> Axes:
     """AEP against the second of two objectives, a line through what is not dominated; each point with its weight."""
     fronts = fronts_of(result_set)
     points = [point for one in fronts for point in one.points]
     if len({(point.other, point.aep_gwh) for point in points}) < 2:
         raise DataError(f"{result_set.path}: holds fewer than two results that could make a front")
-    with style(dark=dark):
+    with style():
         axes: Axes = figure(7.2, 4.4).add_subplot(ylabel="AEP, GWh")
         for number, (one, colour) in enumerate(zip(fronts, shades(len(fronts)), strict=True)):
             marker = MARKERS[number % len(MARKERS)]
@@ -261,8 +217,10 @@ def front(result_set: ResultSet, *, dark: bool = False) -> Axes:
                 label = None if dominated else f"{one.farm}, {one.type}"
                 axes.plot(*zip(*mine, strict=True), marker=marker, markersize=4.5, color=colour, label=label,
                           **form)  # fmt: skip
-        weights = ["" if point.weight is None else f"{point.weight:.3g}" for point in points]
-        label_points(axes, [(point.other, point.aep_gwh) for point in points], weights)
+        for point in points:
+            if point.weight is not None:
+                place = (point.other, point.aep_gwh)
+                axes.annotate(f"{point.weight:.3g}", place, (4, 2), textcoords="offset points", fontsize=6.5)
         for axis in (axes.xaxis, axes.yaxis):
             axis.set_major_formatter(thousands)
         against = fronts[0].against
@@ -274,24 +232,3 @@ def front(result_set: ResultSet, *, dark: bool = False) -> Axes:
 
 counts = partial(_lines, x=("tried_turbines", "turbines"), y=("tried_objective", "objective"))
 search = partial(_lines, x=("curve_seconds", "CPU seconds"), y=("curve_aep_gwh", "AEP, GWh"), xscale="log")
-
-
-def _coloured(axes: Axes, values: FloatArray, form: str) -> None:
-    image = axes.imshow(values, cmap=ramp(), aspect="auto")
-    colours = np.asarray(image.cmap(image.norm(values)))
-    for (line, column), value in np.ndenumerate(values):
-        if not np.isnan(value):
-            axes.text(column, line, form.format(value), ha="center", va="center", fontsize=7.5,
-                      color=text_on(colours[line, column]))  # fmt: skip
-
-
-def _barred(axes: Axes, values: FloatArray) -> None:
-    """Figures, each over a bar of its length from the left of its cell."""
-    most = max(float(np.nan_to_num(values).max()), 1e-12)
-    for (line, column), value in np.ndenumerate(values):
-        if not np.isnan(value):
-            axes.barh(
-                line, 0.9 * value / most, 0.72, left=column - 0.45, color=ink(), alpha=0.22, linewidth=0
-            )
-            axes.text(column, line, f"{value:.2f}", ha="center", va="center", fontsize=7.5)
-    axes.set_xlim(-0.5, values.shape[1] - 0.5)

@@ -5,19 +5,19 @@ from typing import cast
 import numpy as np
 import shapely
 from matplotlib.axes import Axes
+from matplotlib.colors import ListedColormap
 
 from vindeby.campaign import Campaign
 from vindeby.errors import DataError
 from vindeby.plots import shapes
 from vindeby.plots.energy import SAME_CAPACITY, type_label
 from vindeby.plots.layout import Drawn, draw_surroundings, layout_map
-from vindeby.plots.style import MARKERS, figure, label_points, ramp, shades, strong, style
+from vindeby.plots.style import MARKERS, STRONG, figure, shades, style
 from vindeby.results.maps import box_around, nearby, neighbour_places
 from vindeby.results.result_set import ResultSet
 
 _MOST_LISTED = 30
 _BAR = 5
-_FEW = 20
 
 
 def _campaign_of(result_set: ResultSet) -> Campaign:
@@ -30,7 +30,7 @@ def _campaign_of(result_set: ResultSet) -> Campaign:
     return result_set.campaign
 
 
-def density(result_set: ResultSet, *, dark: bool = False) -> Axes:
+def density(result_set: ResultSet) -> Axes:
     """Each result is a point: what wakes take against how much capacity stands on a square kilometre."""
     campaign = _campaign_of(result_set)
     areas = {index: farm.boundary.area_km2 for index, farm in enumerate(campaign.farms)}
@@ -41,23 +41,19 @@ def density(result_set: ResultSet, *, dark: bool = False) -> Axes:
     if not known.any() or np.ptp(densities[known]) <= SAME_CAPACITY * densities[known].max():
         raise DataError(f"{result_set.path}: holds no two capacity densities that could be compared")
     types = [int(kind) for kind in np.unique(rows["type_idx"][known])]
-    is_few = len(rows) <= _FEW
-    with style(dark=dark):
+    with style():
         axes = figure(7.2, 4.6).add_subplot(xlabel="capacity density, MW/km²", ylabel="wake loss, %")
         axes.margins(0.1)
         for number, (kind, colour) in enumerate(zip(types, shades(len(types)), strict=True)):
             mine = known & (rows["type_idx"] == kind)
-            axes.plot(densities[mine], losses[mine], MARKERS[number % len(MARKERS)], markersize=7 if is_few else 4,
+            axes.plot(densities[mine], losses[mine], MARKERS[number % len(MARKERS)], markersize=4.5,
                       color=colour, markeredgewidth=0, label=type_label(result_set, kind))  # fmt: skip
-        if is_few:
-            names = [result_set.key_of(row) for row in np.flatnonzero(known).tolist()]
-            label_points(axes, [*zip(densities[known], losses[known], strict=True)], names)
         axes.set_title("Wake loss against capacity density, every result")
         axes.legend(fontsize=8, loc="center left", bbox_to_anchor=(1.0, 0.5))
     return axes
 
 
-def wakes(result_set: ResultSet, *, dark: bool = False) -> Axes:
+def wakes(result_set: ResultSet) -> Axes:
     """Of the best result of all, what wakes take by wind direction and from each turbine."""
     best = Drawn(result_set, result_set.best_key())
     if best.farm is None or not best.has_wakes:
@@ -72,41 +68,43 @@ def wakes(result_set: ResultSet, *, dark: bool = False) -> Axes:
     lost_from, free_from = (np.bincount(bar.ravel(), power.ravel()) for power in (lost, free))
     by_turbine = lost.reshape(len(type_of), -1).sum(axis=1) / free.reshape(len(type_of), -1).sum(axis=1)
     width, height = shapes.paper_for(best.box, 4.2)
-    with style(dark=dark):
+    with style():
         left, right = figure(5.0 + width, max(height, 3.6)).subplots(1, 2, width_ratios=(4.0, width))
         left.bar(
             angles,
             100 * lost_from / np.maximum(free_from, 1e-9),
             min(30.0, 360 / len(angles)),
-            color=strong(),
+            color=STRONG,
         )
         left.set(xlabel="wind direction, degrees", ylabel="wake loss, %", xticks=range(0, 361, 90))
         left.set_title(f"{best.key}: by direction")
         draw_surroundings(right, best, best.box)
-        points = right.scatter(*best.places_km, s=26, cmap=ramp(), c=100 * by_turbine, zorder=6)
+        points = right.scatter(
+            *best.places_km, s=26, cmap=ListedColormap(shades(256)), c=100 * by_turbine, zorder=6
+        )
         shapes.draw_legend(right)
         right.set_title("and by turbine")
         right.figure.colorbar(points, ax=right, label="wake loss, %", shrink=0.8)
     return cast("Axes", left)
 
 
-def farm_map(result_set: ResultSet, *, dark: bool = False) -> Axes:
+def farm_map(result_set: ResultSet) -> Axes:
     """All areas in their places, each with its best layout; of a campaign with one farm, its best layout alone."""
     campaign, best = _campaign_of(result_set), result_set.best_of_farm()
     if len(campaign.farms) == 1 and best:
-        return layout_map(result_set, result_set.key_of(min(best.values())), ground="nothing", dark=dark)
+        return layout_map(result_set, result_set.key_of(min(best.values())), ground="nothing")
     shapes_of = [farm.drawn_shape() for farm in campaign.farms]
     every = np.hstack([neighbour_places(campaign, index) for index in range(len(campaign.farms))])
     beside = nearby(np.unique(every, axis=1), box_around(*shapes_of)) if every.size else every
     box = box_around(*shapes_of, beside)
-    with style(dark=dark):
+    with style():
         origin, (width, height) = box[:2], shapes.paper_for(box, 9.5)
         axes = figure(max(width, 3.0) + 2.3, height).add_subplot()
         for shape in shapes_of:
             shapes.draw_area(axes, shape, origin, 1.1)
         for row in best.values():
             places = result_set.layout(result_set.key_of(row))
-            axes.plot(*shapes.in_km(places, origin), "o", markersize=3, color=strong(), markeredgewidth=0)
+            axes.plot(*shapes.in_km(places, origin), "o", markersize=3, color=STRONG, markeredgewidth=0)
         excluded = shapely.union_all([farm.excluded_shape() for farm in campaign.farms])
         shapes.draw_excluded(axes, excluded, origin)
         shapes.draw_neighbours(axes, beside, beside.shape[1], origin, 2.6)

@@ -19,7 +19,7 @@ from vindeby.economy.cables import Routes
 from vindeby.errors import ArgumentError, VindebyError
 from vindeby.plots import shapes, wind
 from vindeby.plots.shapes import MixedTypes
-from vindeby.plots.style import FAINT, figure, ink, slow_to_free, style
+from vindeby.plots.style import FAINT, INK, WAKE_COLOURS, figure, style
 from vindeby.results.maps import Box, nearby, neighbour_groups
 from vindeby.results.result_set import ResultSet
 from vindeby.results.sources import farm_of, turbine_of
@@ -241,14 +241,13 @@ def layout(
     *,
     direction: float | None = None,
     speed: float | None = None,
-    dark: bool = False,
 ) -> Axes:
     """A picture of one result: the map, the wind rose and the figures.
 
     ``direction`` and ``speed`` are those of the wind that the wakes are drawn for; by default the prevailing one.
     """
     drawn = Drawn(result_set, key)
-    with style(dark=dark):
+    with style():
         width, height = shapes.paper_for(drawn.box)
         whole = figure(width + 2.5 + 0.9 * drawn.has_wakes, max(height, 4.6))
         side = whole.add_gridspec(2, 2, width_ratios=[width + 0.9, 2.3], height_ratios=[1.1, 1])
@@ -261,10 +260,10 @@ def layout(
     return axes
 
 
-def layout_map(result_set: ResultSet, key: str, *, ground: str = "wakes", dark: bool = False) -> Axes:
+def layout_map(result_set: ResultSet, key: str, *, ground: str = "wakes") -> Axes:
     """The map of one result alone, on its ``wakes`` (small enough for a page), on the ``depth`` or on ``nothing``."""
     drawn = Drawn(result_set, key)
-    with style(dark=dark):
+    with style():
         width, height = shapes.paper_for(drawn.box, 4.6 if ground == "wakes" else 7.6)
         axes = figure(max(width, 3.6) + 0.9 * (ground != "nothing"), height + 0.4).add_subplot()
         wind_of = _wind(drawn, None, None) if ground == "wakes" else (None, None)
@@ -307,7 +306,7 @@ def _map(
     if drawn.routes is not None:
         shapes.draw_cables(axes, drawn.routes, drawn.capacities, drawn.origin)
     if drawn.mixed is None:
-        shapes.draw_rotors(axes, places, drawn.diameter_m, direction, color=ink(), zorder=5)
+        shapes.draw_rotors(axes, places, drawn.diameter_m, direction, color=INK, zorder=5)
         shapes.draw_legend(axes)
     else:
         shapes.draw_mixed(axes, places, drawn.mixed, direction)
@@ -327,26 +326,26 @@ def _draw_wakes(axes: Axes, drawn: Drawn, direction: float, speed: float) -> Any
     )
     corners = np.array([grid_x[[0, -1]], grid_y[[0, -1]]])
     (west, east), (south, north) = shapes.in_km(corners, drawn.origin)
-    return axes.imshow(flow.wind_speed, extent=(west, east, south, north), origin="lower", cmap=slow_to_free(),
+    return axes.imshow(flow.wind_speed, extent=(west, east, south, north), origin="lower", cmap=WAKE_COLOURS,
                        vmin=0.5 * speed, vmax=speed, interpolation="bilinear", zorder=0)  # fmt: skip
 
 
-def flow_map(flow: FlowMap, *, dark: bool = False) -> Axes:
+def flow_map(flow: FlowMap) -> Axes:
     """Draw the wind speeds of a flow map, with the turbines in it."""
     (left, right), (bottom, top) = ((axis.min(), axis.max()) for axis in (flow.x, flow.y))
     origin = float(left), float(bottom)
     x, y = ((axis - corner) * shapes.KM for axis, corner in zip((flow.x, flow.y), origin, strict=True))
-    with style(dark=dark):
+    with style():
         width, height = shapes.paper_for((left, bottom, right, top))
         axes = figure(max(width, 5.0) + 0.9, height).add_subplot()
-        image = axes.pcolormesh(x, y, flow.wind_speed, cmap=slow_to_free(), vmin=0.5 * flow.speed, vmax=flow.speed,
+        image = axes.pcolormesh(x, y, flow.wind_speed, cmap=WAKE_COLOURS, vmin=0.5 * flow.speed, vmax=flow.speed,
                                 shading="nearest", rasterized=True, zorder=0)  # fmt: skip
         axes.figure.colorbar(
             image, ax=axes, shrink=0.7, aspect=40, pad=0.02, label="wind speed, m/s", extend="min"
         )
         axes.set_title(f"At {flow.height_m:g} m, free wind {flow.speed:g} m/s from {flow.direction:.4g}°")
         axes.set(xlim=axes.get_xlim(), ylim=axes.get_ylim(), aspect="equal")
-        axes.plot(*shapes.in_km(flow.turbines, origin), "o", markersize=3, color=ink())
+        axes.plot(*shapes.in_km(flow.turbines, origin), "o", markersize=3, color=INK)
         axes.grid(visible=False)
         shapes.label_axes(axes, origin)
         shapes.draw_scale(axes)

@@ -14,13 +14,12 @@ from matplotlib.path import Path
 from matplotlib.patheffects import Normal, withStroke
 from matplotlib.transforms import offset_copy
 from mpl_toolkits.axes_grid1.anchored_artists import AnchoredSizeBar  # type: ignore[import-untyped]
-from numpy.typing import NDArray
 from shapely.geometry.base import BaseGeometry
 
 from vindeby.arrays import FloatArray, IntArray
 from vindeby.campaign.sections.costs import Depth
 from vindeby.economy.cables import Routes
-from vindeby.plots.style import FAINT, MARKERS, ink, legend_mark, paper, shades, slow_to_free
+from vindeby.plots.style import FAINT, INK, MARKERS, PAPER, legend_mark, shades
 from vindeby.results.maps import Box, box_around
 
 Origin = tuple[float, float]
@@ -43,7 +42,7 @@ def draw_area(axes: Axes, area: BaseGeometry, origin: Origin, linewidth: float) 
             vertices.append(points)
             codes += map(int, (Path.MOVETO, *[Path.LINETO] * (len(points) - 2), Path.CLOSEPOLY))
     path = Path(np.concatenate(vertices), codes)
-    axes.add_patch(PathPatch(path, facecolor="none", edgecolor=ink(), linewidth=linewidth))
+    axes.add_patch(PathPatch(path, facecolor="none", edgecolor=INK, linewidth=linewidth))
 
 
 def draw_rotors(
@@ -86,8 +85,8 @@ def draw_neighbours(axes: Axes, places: FloatArray, count: int, origin: Origin, 
         if shown == count
         else f"neighbours ({shown} of {count}, the others farther away)"
     )
-    (line,) = axes.plot(*in_km(places, origin), "^", markersize=size, markerfacecolor=paper(),
-                        markeredgecolor=ink(), markeredgewidth=0.9, label=label, zorder=5)  # fmt: skip
+    (line,) = axes.plot(*in_km(places, origin), "^", markersize=size, markerfacecolor=PAPER,
+                        markeredgecolor=INK, markeredgewidth=0.9, label=label, zorder=5)  # fmt: skip
     line.set_gid("neighbours")
 
 
@@ -97,15 +96,15 @@ def draw_cables(axes: Axes, routes: Routes, capacities: Sequence[int], origin: O
     ``capacities`` are how many turbines each type carries, as far as this is known.
     """
     lines, colours = routes.lines(), shades(1 + int(routes.types.max(initial=0)))
-    halo = [withStroke(linewidth=4.5, foreground=paper()), Normal()]
+    halo = [withStroke(linewidth=4.5, foreground=PAPER), Normal()]
     for kind in np.unique(routes.types).tolist():
         mine = [(line - origin) * KM for line, one in zip(lines, routes.types, strict=True) if one == kind]
         name = f"for {capacities[kind]} turbines" if kind < len(capacities) else f"of type {kind}"
         label = f"cables {name}: {routes.lengths_m[routes.types == kind].sum() * KM:,.1f} km"
         look = {"colors": [colours[kind]], "linewidths": 1.2 + 0.8 * kind, "zorder": 4}
         axes.add_collection(LineCollection(mine, label=label, path_effects=halo, **look))
-    (squares,) = axes.plot(*in_km(routes.substations.T, origin), "s", markersize=9, color=ink(), zorder=6,
-                           markeredgecolor=paper(), markeredgewidth=1.2, label="substation")  # fmt: skip
+    (squares,) = axes.plot(*in_km(routes.substations.T, origin), "s", markersize=9, color=INK, zorder=6,
+                           markeredgecolor=PAPER, markeredgewidth=1.2, label="substation")  # fmt: skip
     squares.set_gid("substations")
 
 
@@ -125,7 +124,7 @@ def draw_depth(axes: Axes, depth: Depth, origin: Origin, *, filled: bool = False
         return
     x, y = ((np.array(axis) - corner) * KM for axis, corner in zip((depth.x, depth.y), origin, strict=True))
     if filled:
-        image = axes.contourf(x, y, values, levels=20, cmap=slow_to_free().reversed(), zorder=0)
+        image = axes.contourf(x, y, values, levels=20, cmap="Blues", zorder=0)
         axes.figure.colorbar(image, ax=axes, shrink=0.7, aspect=40, pad=0.02, label="water depth, m")
         return
     lines = axes.contour(x, y, values, levels=8, colors=FAINT, linewidths=0.7, zorder=1)
@@ -145,14 +144,14 @@ def draw_names(axes: Axes, names: dict[str, FloatArray], origin: Origin, size: f
     for name, place in names.items():
         x, y = (place - origin) * KM
         axes.text(x, y, name, ha="center", va="center", fontsize=size, fontweight="bold", zorder=7, clip_on=True,
-                  path_effects=[withStroke(linewidth=2.5, foreground=paper())])  # fmt: skip
+                  path_effects=[withStroke(linewidth=2.5, foreground=PAPER)])  # fmt: skip
 
 
 def draw_numbers(axes: Axes, places_km: FloatArray, size: float) -> None:
     """Each turbine's number, beside it."""
     for number, (x, y) in enumerate(places_km.T):
-        halo = [withStroke(linewidth=1.6, foreground=paper())]
-        look: Any = {"fontsize": size, "color": ink(), "path_effects": halo, "zorder": 7}
+        halo = [withStroke(linewidth=1.6, foreground=PAPER)]
+        look: Any = {"fontsize": size, "color": INK, "path_effects": halo, "zorder": 7}
         axes.annotate(str(number), (x, y), (2.2, 1.6), textcoords="offset points", **look)
 
 
@@ -184,7 +183,7 @@ def draw_scale(axes: Axes) -> None:
     power = 10.0 ** np.floor(np.log10(width))
     length = power * max(step for step in (1, 2, 5) if step * power <= width)
     axes.add_artist(
-        AnchoredSizeBar(axes.transData, length, f"{length:g} km", "lower right", frameon=False, color=ink())
+        AnchoredSizeBar(axes.transData, length, f"{length:g} km", "lower right", frameon=False, color=INK)
     )
 
 
@@ -219,54 +218,22 @@ def draw_mixed(axes: Axes, places_km: FloatArray, mixed: MixedTypes, direction: 
 
 
 def draw_moves(axes: Axes, old: FloatArray, new: FloatArray) -> None:
-    """Draw an arrow from each place to the one that took it over, both in km."""
-    look = {"arrowstyle": "-|>", "color": FAINT, "linewidth": 0.8, "shrinkA": 3, "shrinkB": 3}
-    for start, end in zip(*pair(old, new), strict=True):
-        axes.annotate("", tuple(new[:, end]), tuple(old[:, start]), arrowprops=look, zorder=1)
+    """Draw arrows from old places to new ones, both in km, none of which would get shorter by swapping two ends.
 
-
-def pair(old: FloatArray, new: FloatArray) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Pairs of places, old and new, such that the squares of their distances sum to the least.
-
-    The Hungarian method with row and column potentials (Kuhn 1955; Jonker and Volgenant 1987): each place of
-    the smaller side is joined by a shortest augmenting path.
+    Where there are more places of one kind, those left over have no arrow.
     """
-    swapped = old.shape[1] > new.shape[1]
-    rows, columns = (new, old) if swapped else (old, new)
-    cost = ((rows[:, :, None] - columns[:, None, :]) ** 2).sum(axis=0)
-    taken = _assign(cost)
-    one, other = np.arange(len(taken)), taken
-    return (other, one) if swapped else (one, other)
-
-
-def _assign(cost: FloatArray) -> NDArray[np.intp]:
-    """The column of each row; there must be at least as many columns as rows."""
-    count, width = cost.shape
-    row_price, column_price = np.zeros(count), np.zeros(width)
-    owner = np.full(width, -1)
-    for row in range(count):
-        distance = np.full(width, np.inf)
-        previous = np.full(width, -1)
-        visited = np.zeros(width, bool)
-        current, column, reached = row, -1, 0.0
-        while True:
-            reduced = reached + cost[current] - row_price[current] - column_price
-            better = ~visited & (reduced < distance)
-            distance[better], previous[better] = reduced[better], column
-            column = int(np.argmin(np.where(visited, np.inf, distance)))
-            reached = float(distance[column])
-            visited[column] = True
-            if owner[column] < 0:
-                break
-            current = int(owner[column])
-        row_price[row] += reached
-        passed = visited & (owner >= 0)
-        row_price[owner[passed]] += reached - distance[passed]
-        column_price[visited] -= reached - distance[visited]
-        while column >= 0:
-            before = int(previous[column])
-            owner[column] = row if before < 0 else owner[before]
-            column = before
-    result = np.empty(count, np.intp)
-    result[owner[owner >= 0]] = np.flatnonzero(owner >= 0)
-    return result
+    look = {"arrowstyle": "-|>", "color": FAINT, "linewidth": 0.8, "shrinkA": 3, "shrinkB": 3}
+    most = max(old.shape[1], new.shape[1])
+    cost = np.zeros((most, most))
+    cost[: old.shape[1], : new.shape[1]] = ((old[:, :, None] - new[:, None, :]) ** 2).sum(axis=0)
+    ends = np.arange(most)
+    while True:
+        swapped, kept = cost[:, ends], np.diag(cost[:, ends])
+        gain = kept[:, None] + kept - swapped - swapped.T
+        one, other = np.unravel_index(np.argmax(gain), gain.shape)
+        if gain[one, other] < 1e-9:
+            break
+        ends[[one, other]] = ends[[other, one]]
+    for start, end in enumerate(ends.tolist()):
+        if start < old.shape[1] and end < new.shape[1]:
+            axes.annotate("", tuple(new[:, end]), tuple(old[:, start]), arrowprops=look, zorder=1)

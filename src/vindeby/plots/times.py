@@ -10,7 +10,7 @@ from vindeby import units
 from vindeby.arrays import FloatArray
 from vindeby.errors import DataError
 from vindeby.plots.energy import type_label
-from vindeby.plots.style import MARKERS, figure, ink, paper, shades, strong, style, thousands
+from vindeby.plots.style import INK, MARKERS, PAPER, STRONG, figure, shades, style, thousands
 from vindeby.results import humanize as words
 from vindeby.results.result_set import ResultSet
 
@@ -18,7 +18,7 @@ _LONG_PAUSE_S = 600.0
 _MOST_LINES = 8
 
 
-def completion(result_set: ResultSet, *, dark: bool = False) -> Axes:
+def completion(result_set: ResultSet) -> Axes:
     """Results published over working time; pauses between runs are cut out and marked."""
     history = result_set.history
     history.refresh()
@@ -31,21 +31,21 @@ def completion(result_set: ResultSet, *, dark: bool = False) -> Axes:
     elapsed = np.cumsum(np.where(gaps > _LONG_PAUSE_S, 0.0, gaps))
     long, longer = elapsed[-1] > 180, elapsed[-1] > 7200
     unit, name = (3600.0, "hours") if longer else (60.0, "minutes") if long else (1.0, "seconds")
-    with style(dark=dark):
+    with style():
         axes = figure(7.2, 3.8).add_subplot()
-        axes.plot(elapsed / unit, counts, color=strong(), linewidth=2.0, drawstyle="steps-post")
-        axes.axhline(counts[-1], color=ink(), linewidth=0.6, linestyle=":")
+        axes.plot(elapsed / unit, counts, color=STRONG, linewidth=2.0, drawstyle="steps-post")
+        axes.axhline(counts[-1], color=INK, linewidth=0.6, linestyle=":")
         total = result_set.campaign.total_configs if result_set.campaign else int(counts[-1])
         if total >= counts[-1]:
-            axes.axhline(total, color=ink(), linewidth=0.8, linestyle="--")
+            axes.axhline(total, color=INK, linewidth=0.8, linestyle="--")
             axes.annotate(f"{total:,} expected", (0, total), xytext=(2, -3), textcoords="offset points", va="top",
                           fontsize=8)  # fmt: skip
         for number, pause in enumerate(pauses):
-            axes.axvline(elapsed[pause] / unit, color=ink(), linewidth=0.8, linestyle=":",
+            axes.axvline(elapsed[pause] / unit, color=INK, linewidth=0.8, linestyle=":",
                          label="a pause" if number == 0 else None)  # fmt: skip
         failed = [np.interp(f.time, times, elapsed) / unit for f in history.failed_tasks.values()]
         if failed:
-            axes.plot(failed, np.zeros(len(failed)), "x", color=ink(), markersize=5, clip_on=False,
+            axes.plot(failed, np.zeros(len(failed)), "x", color=INK, markersize=5, clip_on=False,
                       label=f"{len(failed)} failures")  # fmt: skip
         if failed or len(pauses):
             axes.legend(loc="lower right")
@@ -55,7 +55,7 @@ def completion(result_set: ResultSet, *, dark: bool = False) -> Axes:
     return axes
 
 
-def series(result_set: ResultSet, *, dark: bool = False) -> Axes:
+def series(result_set: ResultSet) -> Axes:
     """The power of the first evaluated farm, smoothed over time, and by how much combinations differ from the first."""
     powers: dict[str, FloatArray] = {}
     campaign = result_set.campaign if result_set.campaign and result_set.campaign.stored else None
@@ -73,7 +73,7 @@ def series(result_set: ResultSet, *, dark: bool = False) -> Axes:
     first, times = next(iter(powers.values())), getattr(result_set.campaign.site.time_series, "times", None)
     x, width = np.arange(len(first)), max(1, len(first) // 60)
     x = x if times is None else np.array(times, "datetime64[s]")
-    with style(dark=dark):
+    with style():
         axes, below = figure(7.2, 4.8).subplots(2, 1, sharex=True)
         for (name, power), colour in zip(powers.items(), shades(len(powers)), strict=True):
             for part, values in ((axes, power), (below, power - first)):
@@ -86,21 +86,21 @@ def series(result_set: ResultSet, *, dark: bool = False) -> Axes:
     return cast("Axes", axes)
 
 
-def durations(result_set: ResultSet, *, dark: bool = False) -> Axes:
+def durations(result_set: ResultSet) -> Axes:
     """Seconds of each task, by turbine type, on a logarithmic axis."""
     rows = result_set.rows[result_set.rows["seconds"] > 0]
     if len(rows) < 2:
         raise DataError(f"{result_set.path}: holds no two results that say how long they took")
     types = [int(kind) for kind in np.unique(rows["type_idx"])]
-    with style(dark=dark):
+    with style():
         axes = figure(7.2, 1.5 + 0.42 * len(types)).add_subplot()
         random = np.random.default_rng(1)
         for line, (kind, colour) in enumerate(zip(types, shades(len(types)), strict=True)):
             values = rows["seconds"][rows["type_idx"] == kind]
             axes.plot(values, line + random.uniform(-0.3, 0.3, len(values)), MARKERS[line % len(MARKERS)],
-                      ms=4.5 if len(values) <= 20 else 3.2, color=colour, mec=paper(), mew=0.4)  # fmt: skip
+                      ms=4.5 if len(values) <= 20 else 3.2, color=colour, mec=PAPER, mew=0.4)  # fmt: skip
             middle = float(np.median(values))
-            axes.plot([middle] * 2, [line - 0.38, line + 0.38], color=ink(), linewidth=1.6)
+            axes.plot([middle] * 2, [line - 0.38, line + 0.38], color=INK, linewidth=1.6)
             axes.annotate(words.duration(middle), (middle, line - 0.38), ha="center", va="bottom", fontsize=7,
                           xytext=(0, 0), textcoords="offset points")  # fmt: skip
         axes.set_yticks(range(len(types)), [type_label(result_set, kind) for kind in types])

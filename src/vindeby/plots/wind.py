@@ -11,7 +11,7 @@ from matplotlib.ticker import MaxNLocator
 
 from vindeby.arrays import FloatArray
 from vindeby.errors import DataError
-from vindeby.plots.style import figure, greys, ink, paper, style
+from vindeby.plots.style import INK, PAPER, figure, shades, style
 from vindeby.results.result_set import ResultSet
 
 if TYPE_CHECKING:
@@ -53,36 +53,22 @@ def _by_direction(farm: WindFarm) -> tuple[FloatArray, FloatArray, FloatArray]:
     return np.arange(360.0), shares, _smooth(speeds) / np.maximum(_smooth(shares), 1e-300)
 
 
-def _given_sectors(site: Any) -> FloatArray | None:
-    """Return the shares in percent of the sectors that the site was described by; None if it has not a few of them."""
-    shares = np.asarray(getattr(site, "frequency", getattr(site, "probability", ())), np.float64)
-    shares = shares.sum(axis=1) if shares.ndim == 2 else shares  # a table has wind speeds, too
-    return shares * 100 if shares.ndim == 1 and 3 <= len(shares) <= _MOST_SECTORS else None
-
-
-def _draw_given(axes: Any, angles: FloatArray, given: FloatArray, used: FloatArray, how: str) -> None:
-    """Draw the shares that were given over those that are used, if they differ, and say by how much and why."""
-    worst = int(np.argmax(np.abs(given - used)))
-    if abs(given[worst] - used[worst]) < 0.05:
-        return
-    arcs = angles[:, None] + np.linspace(-0.9, 0.9, 9) * np.pi / len(angles)
-    axes.plot(arcs.T, np.tile(given, (9, 1)), color=ink(), linewidth=0.9)[0].set_label("as given")
-    place = np.rad2deg(angles[worst]) % 360
-    note = f"{given[worst]:.1f} % from {place:.3g}° as given, {used[worst]:.1f} % as used:\n{how}"
-    axes.text(0.5, -0.4, note, transform=axes.transAxes, ha="center", va="top", fontsize=6)
+def _count_of_sectors(rose: Any) -> int:
+    """Return how many sectors a site is described by, or 12 for one that is not described by a few sectors."""
+    count = len(np.atleast_1d(getattr(rose, "frequency", getattr(rose, "probability", ()))))
+    return count if 3 <= count <= _MOST_SECTORS else _SECTORS
 
 
 def draw_rose(axes: Any, farm: WindFarm, direction: float | None = None) -> None:
     """How often the wind comes from where, and how fast; ``axes`` must be polar."""
     states = farm.states
     rose, turned = getattr(farm.site, "rose", farm.site), getattr(farm.site, "turned_deg", 0.0)
-    given = _given_sectors(rose)
-    count = _SECTORS if given is None else len(given)
+    count = _count_of_sectors(rose)
     place = (np.repeat(states.direction, np.diff(states.first)) - turned) / (360 / count)
     sector = np.floor(place + 0.5).astype(int) % count  # a border belongs to the next one, as in wake.site
     angles = np.deg2rad(np.arange(count) * 360 / count + turned)
     base = np.zeros(count)
-    colours = greys(len(_SPEED_CLASSES) - 1)
+    colours = shades(len(_SPEED_CLASSES) - 1, "Greys_r")
     for low, high, colour in zip(_SPEED_CLASSES, _SPEED_CLASSES[1:], colours, strict=False):
         mine = (states.speed >= low) & (states.speed < high)
         share = np.bincount(sector[mine], states.probability[mine], count) * 100
@@ -93,15 +79,11 @@ def draw_rose(axes: Any, farm: WindFarm, direction: float | None = None) -> None
             width=2 * np.pi / count * 0.9,
             bottom=base,
             color=colour,
-            edgecolor=paper(),
+            edgecolor=PAPER,
             linewidth=0.3,
             label=name,
         )
         base += share
-    if given is not None:
-        how = f"{getattr(rose, 'interpolation', 'no')} interpolation, "
-        how += f"{states.speed.min():g} to {states.speed.max():g} m/s"
-        _draw_given(axes, angles, given, base, how)
     axes.set_theta_zero_location("N")
     axes.set_theta_direction(-1)
     axes.set_thetagrids(np.arange(0, 360, 90), ["N", "E", "S", "W"], fontsize=7)
@@ -109,7 +91,6 @@ def draw_rose(axes: Any, farm: WindFarm, direction: float | None = None) -> None
     axes.yaxis.set_major_locator(MaxNLocator(nbins=3, steps=[1, 2, 5, 10]))
     axes.yaxis.set_major_formatter(lambda value, _: f"{value:g} %")
     axes.tick_params(axis="y", labelsize=6)
-    axes.set_rlabel_position(_free_angle(base, direction))
     axes.grid(linewidth=0.4, alpha=0.6)
     axes.spines["polar"].set_visible(False)
     if direction is not None:
@@ -119,11 +100,11 @@ def draw_rose(axes: Any, farm: WindFarm, direction: float | None = None) -> None
             (np.deg2rad(direction), base.max() * 1.12),
             arrowprops={
                 "arrowstyle": "-|>",
-                "color": ink(),
+                "color": INK,
                 "linewidth": 1.2,
                 "shrinkA": 0,
                 "shrinkB": 0,
-                "path_effects": [withStroke(linewidth=3.5, foreground=paper())],
+                "path_effects": [withStroke(linewidth=3.5, foreground=PAPER)],
             },
         )
     axes.set_title("wind", fontsize=9, pad=10, loc="center")
@@ -139,7 +120,7 @@ def draw_rose(axes: Any, farm: WindFarm, direction: float | None = None) -> None
     )
 
 
-def rose(result_set: ResultSet, *, dark: bool = False) -> Axes:
+def rose(result_set: ResultSet) -> Axes:
     """The wind of the campaign's site alone."""
     campaign = result_set.campaign
     farm = result_set.wind_farm(next(iter(result_set.axes.cells), None))
@@ -147,17 +128,7 @@ def rose(result_set: ResultSet, *, dark: bool = False) -> Axes:
         raise DataError(f"{result_set.path}: its campaign is about a function without wind")
     if farm is None:
         raise DataError(f"{result_set.path}: no campaign is kept with it, so the wind is not known")
-    with style(dark=dark):
+    with style():
         axes: Axes = figure(4.0, 4.3).add_subplot(projection="polar")
         draw_rose(axes, farm)
     return axes
-
-
-def _free_angle(shares: FloatArray, direction: float | None) -> float:
-    """Degrees between two sectors where labels hide least: low bars, and not where the arrow is."""
-    angles = (np.arange(len(shares)) + 0.5) * 360 / len(shares)
-    heights = np.maximum(shares, np.roll(shares, -1))
-    if direction is not None:
-        away = np.abs((angles - direction + 180) % 360 - 180)
-        heights = np.where(away < 1.2 * 360 / len(shares), np.inf, heights)
-    return float(angles[np.argmin(heights)])

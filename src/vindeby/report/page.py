@@ -90,15 +90,14 @@ def facts(pairs: Iterable[tuple[str, str]]) -> str:
 
 
 def picture(draw: Callable[..., Any], caption: str) -> str:
-    """A picture for light and for dark pages, in the size that it has on paper."""
-    light, dark = (as_bytes(draw(dark=is_dark).figure) for is_dark in (False, True))
-    dots = (int.from_bytes(light[start : start + 4]) for start in (16, 20))  # as the header of a PNG has them
+    """A picture in the size that it has on paper."""
+    png = as_bytes(draw().figure)
+    dots = (int.from_bytes(png[start : start + 4]) for start in (16, 20))  # as the header of a PNG has them
     width, height = (round(count * _CSS_DOTS_PER_INCH / DOTS_PER_INCH) for count in dots)
     kind = "scroll wide" if width > _PHONE_WIDTH else "scroll"
     return (
-        f'<figure class="picture"><div class="{kind}"><picture>'
-        f'<source media="(prefers-color-scheme: dark)" srcset="{_address(dark)}">'
-        f'<img src="{_address(light)}" alt="{shown(caption)}" width="{width}" height="{height}"></picture></div>'
+        f'<figure class="picture"><div class="{kind}">'
+        f'<img src="{_address(png)}" alt="{shown(caption)}" width="{width}" height="{height}"></div>'
         f"{tag('figcaption', caption, class_='faint')}</figure>"
     )
 

@@ -87,9 +87,9 @@ class FlowMap:
             f"{self.speed:g} m/s from {self.direction:g} degrees>"
         )
 
-    def plot(self, *, dark: bool = False) -> Any:
+    def plot(self) -> Any:
         """Draw the wind speeds and the turbines; return the matplotlib axes."""
-        return _pictures("flow_map")(self, dark=dark)
+        return _pictures("flow_map")(self)
 
 
 class Described(Protocol):
