@@ -13,12 +13,11 @@ import re
 import shlex
 import sys
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from vindeby.campaign import Campaign
-from vindeby.campaign.sections.run_options import SlurmOptions
 from vindeby.errors import BusyError
 from vindeby.results.missing import missing_results
 from vindeby.slurm_commands import in_queue
@@ -30,6 +29,7 @@ from vindeby.text import as_ranges, parse_json
 _NOTICE_S = 60
 """Between the end of the grace that running tasks have and the end of the job, to publish and to be requeued."""
 _REQUEUES = 100
+_JOBS = "slurm.json"
 
 
 @dataclass(frozen=True)
@@ -40,10 +40,13 @@ class Job:
     campaign: Campaign
     folder: Path
     """Where the jobs run: the folder in which the command was given."""
-    slurm: SlurmOptions
-    parts: int
     options: tuple[str, ...] = ()
     """Further options of ``vindeby run``."""
+
+    @property
+    def parts(self) -> int:
+        """How many elements share the tasks."""
+        return self.campaign.run.slurm.nodes or 1
 
     @property
     def name(self) -> str:
@@ -120,7 +123,8 @@ def _vindeby() -> list[str]:
 
 
 def _directives(job: Job, *first: str, cores: int | None = None) -> list[str]:
-    slurm, cores = job.slurm, cores or job.slurm.cores
+    slurm = job.campaign.run.slurm
+    cores = cores or slurm.cores
     asked = [
         *first,
         "--nodes=1",
@@ -161,7 +165,7 @@ def _memory(text: str) -> str:
 def _surroundings(job: Job) -> list[str]:
     return [
         f"cd {shlex.quote(str(job.folder))} || exit 1",
-        *job.slurm.before,
+        *job.campaign.run.slurm.before,
         f"export NUMBA_CACHE_DIR={shlex.quote(str(job.run.path / 'compiled'))}",
         'mkdir -p "$NUMBA_CACHE_DIR"',
         "",
@@ -188,38 +192,23 @@ def what_is_left(run: RunDirectory, campaign: Campaign, parts: int, *, retry_fai
     return Left(dict(sorted(by_part.items())), len(given_up), len(expected))
 
 
-@dataclass(frozen=True)
-class Submitted:
-    """The numbers of the jobs of one submission."""
-
-    array: str
-    merge: str
-
-
 def refuse_while_running(run: RunDirectory) -> None:
     """BusyError when jobs of an earlier submission of this campaign wait or run."""
-    earlier = read_note(run)
-    if earlier is None:
-        return
-    if left := list(in_queue((earlier.array, earlier.merge))):
+    earlier = submitted_jobs(run)
+    if left := list(in_queue(earlier)):
         raise BusyError(
             f"{run.output}: jobs of this campaign are still in the queue: {', '.join(left[:8])}; wait for them, or end "
-            f"them with: scancel {earlier.array} {earlier.merge}"
+            f"them with: scancel {' '.join(earlier)}"
         )
 
 
-def write_note(run: RunDirectory, submitted: Submitted) -> None:
-    """Keep the numbers of the jobs in the run directory."""
-    replace_text(_note(run), json.dumps(asdict(submitted)) + "\n", run.path.parent)
+def keep_jobs(run: RunDirectory, jobs: Sequence[str]) -> None:
+    """Keep the numbers of submitted jobs in the run directory."""
+    replace_text(run.path / _JOBS, json.dumps(jobs) + "\n", run.path.parent)
 
 
-def read_note(run: RunDirectory) -> Submitted | None:
-    """What was submitted last, if anything."""
-    with contextlib.suppress(OSError, ValueError, TypeError, KeyError):
-        data = parse_json(read_bounded(_note(run)))
-        return Submitted(str(data["array"]), str(data["merge"]))
-    return None
-
-
-def _note(run: RunDirectory) -> Path:
-    return run.path / "slurm.json"
+def submitted_jobs(run: RunDirectory) -> list[str]:
+    """The numbers of the jobs that were submitted last, if any."""
+    with contextlib.suppress(OSError, ValueError, TypeError):
+        return [str(job) for job in parse_json(read_bounded(run.path / _JOBS))]
+    return []

@@ -17,7 +17,6 @@ from tests.contracts.test_pools import steered
 from tests.runner.campaigns import calling, one_cell
 from vindeby.batch import Job, array_text, merge_text, what_is_left
 from vindeby.campaign import Campaign
-from vindeby.campaign.sections.run_options import SlurmOptions
 from vindeby.cli import main
 from vindeby.runner import run
 from vindeby.runner.processes import node_and_job
@@ -35,9 +34,9 @@ def test_ranges_name_each_number_once(numbers: set[int]) -> None:
 
 
 def job(folder: Path, campaign: Campaign | None = None, **options: object) -> Job:
-    slurm = SlurmOptions.model_validate({"cores": 4, "time": "12:00:00", **options})
-    campaign = campaign or one_cell(calling("good", 6))
-    return Job(RunDirectory(folder / "with blank's.h5"), campaign, folder, slurm, 3)
+    data = (campaign or one_cell(calling("good", 6))).to_data()
+    data["run"]["slurm"] = {"nodes": 3, "cores": 4, "time": "12:00:00", **options}
+    return Job(RunDirectory(folder / "with blank's.h5"), Campaign.from_data(data), folder)
 
 
 @pytest.mark.parametrize(
@@ -103,11 +102,7 @@ def test_tasks_that_failed_are_left_out_until_they_are_to_be_tried_again(tmp_pat
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--time", "soon"], "--time: 'soon': is not a time"),
-        (["--memory", "much"], "--memory: 'much': is not an amount of memory"),
-        (["--directive", "qos=low"], "is not an option of sbatch"),
-        (["--nodes", "0"], "--nodes: 0"),
-        (["--partition", "a\nb"], "must be text of one line"),
+        (["--set", "run.slurm.time=soon"], "run.slurm.time: is not a time"),
         (["-o", "nowhere/out.h5"], "there is no folder"),
     ],
 )
@@ -133,21 +128,18 @@ def test_mistakes_have_status_2_and_words(
 def test_without_slurm_the_scripts_are_written_and_submitting_is_an_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    written = vindeby(tmp_path, "slurm", "energy-island-quick", "--seeds", "2", "--nodes", "2")
+    words = ("slurm", "energy-island-quick", "--seeds", "2", "--set", "run.slurm.nodes=2")
+    written = vindeby(tmp_path, *words)
     assert written.returncode == 0
     assert "in parts 1-2 of 2" in written.stdout
     assert os.access(tmp_path / "layouts.slurm.sh", os.X_OK)
     assert (tmp_path / "layouts.merge.sh").is_file()
     monkeypatch.setenv("PATH", str(Path(sys.executable).parent))
-    refused = vindeby(tmp_path, "slurm", "energy-island-quick", "--seeds", "2", "--nodes", "2", "--submit")
+    refused = vindeby(
+        tmp_path, "slurm", "energy-island-quick", "--seeds", "2", "--set", "run.slurm.nodes=2", "--submit"
+    )
     assert refused.returncode == 2
     assert "sbatch is not here" in refused.stderr
-
-
-def test_options_about_jobs_need_the_option_that_submits_them(tmp_path: Path) -> None:
-    done = vindeby(tmp_path, "run", "energy-island-quick", "--cores", "4")
-    assert done.returncode == 2
-    assert "--cores: is about SLURM jobs; give --slurm too" in done.stderr
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from tests.cluster.slurm import Slurm
 from tests.cluster.undisturbed import undisturbed
 from tests.contracts.test_pools import steered
 from tests.runner.campaigns import ROOT, equal, results
-from vindeby.batch import read_note
+from vindeby.batch import submitted_jobs
 from vindeby.campaign import Campaign
 from vindeby.store.disk.events import EventTail
 from vindeby.store.disk.run_directory import RunDirectory
@@ -42,14 +42,13 @@ class Jobs:
 
     def submit(self, *words: str, parts: int = 2) -> subprocess.CompletedProcess[str]:
         return self.vindeby(
-            "slurm", str(self.folder / "campaign.yaml"), "-o", str(self.output), "--nodes", str(parts),
-            "--time", "01:00:00", "--cores", "1", "--submit", *words,
+            "slurm", str(self.folder / "campaign.yaml"), "-o", str(self.output), "--set",
+            f"run.slurm={{nodes: {parts}, time: '01:00:00', cores: 1}}", "--submit", *words,
         )  # fmt: skip
 
     def numbers(self) -> tuple[str, str]:
-        note = read_note(self.directory)
-        assert note is not None
-        return note.array, note.merge
+        array, merge = submitted_jobs(self.directory)
+        return array, merge
 
     def state(self, job: str) -> str:
         found = re.search(r"JobState=(\w+)", self.slurm.command("scontrol", "show", "job", job))

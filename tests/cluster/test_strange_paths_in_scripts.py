@@ -26,7 +26,7 @@ seeds: 2
 def _slurm(folder: Path, output: Path) -> tuple[int, str]:
     campaign = folder / "campaign.yaml"
     campaign.write_text(_CAMPAIGN)
-    result = CliRunner().invoke(build(), ["slurm", str(campaign), "-o", str(output), "--nodes", "2"])
+    result = CliRunner().invoke(build(), ["slurm", str(campaign), "-o", str(output)])
     return result.exit_code, result.output + str(result.exception or "")
 
 

@@ -64,7 +64,7 @@ def test_a_job_that_settles_nothing_in_three_starts_is_not_queued_again(tmp_path
     reason = ends.end({}, 0)[1]
     assert "ran out of time in 3 starts in a row" in reason
     assert "s; give jobs more time" in reason
-    assert "longer --time" in reason
+    assert "longer run.slurm.time" in reason
 
 
 def test_a_task_that_is_given_up_is_progress(tmp_path: Path) -> None:
@@ -127,7 +127,7 @@ def test_the_third_cut_sets_the_task_aside_and_the_same_job_does_not_try_it_agai
     assert failed[key].reason.startswith("cut short in 3 starts of job 7_1 because the job's time was up")
     again = run(campaign, output, workers=1, retry_failed=True)
     assert (again.done, again.complete, list(again.all_failed)) == (0, False, [key])
-    assert "longer --time" in again.remedies["time of the job"]
+    assert "longer run.slurm.time" in again.remedies["time of the job"]
     monkeypatch.setenv("SLURM_ARRAY_JOB_ID", "8")
     (tmp_path / "gate").touch()
     assert run(campaign, output, workers=1, retry_failed=True).complete

@@ -12,11 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from vindeby.campaign import presets
-from vindeby.errors import ArgumentError
 
 if TYPE_CHECKING:
     from vindeby.campaign import Campaign
-    from vindeby.campaign.sections.run_options import SlurmOptions
 
 _CAMPAIGN_FILES = (".yaml", ".yml")
 
@@ -179,45 +177,8 @@ def how_to_run(
     return locals()
 
 
-def slurm_jobs(
-    nodes: int | None = option("--nodes N", "Jobs, each on one node."),
-    time: str | None = option("--time HH:MM:SS", "How long a job may take."),
-    cores: int | None = option("--cores N", "Cores, and workers, of a job."),
-    memory: str | None = option("--memory 16GB", "Memory of a job."),
-    partition: str | None = option("--partition NAME", "SLURM's partition."),
-    account: str | None = option("--account NAME", "Whom SLURM charges."),
-    directives: list[str] | None = option(
-        "--directive OPTION", "Another option of sbatch, e.g. --qos=low; repeatable."
-    ),
-) -> dict[str, Any]:
-    """What the command line says about SLURM jobs, by the field of the campaign's section ``slurm``."""
-    return {name: value for name, value in locals().items() if value is not None}
-
-
 def _overrides(set_: list[str] | None, seeds: str | None) -> list[str]:
     overrides = list(set_ or [])
     if seeds is not None:
         overrides.append(f"seeds=[{seeds}]" if "," in seeds else f"seeds={seeds}")
     return overrides
-
-
-def slurm_options(campaign: Campaign, jobs: dict[str, Any]) -> SlurmOptions:
-    """What the campaign says about jobs; options of the command line take precedence, and directives are added."""
-    from pydantic import ValidationError
-
-    slurm = campaign.run.slurm
-    directives = (*slurm.directives, *jobs.get("directives", ()))
-    try:
-        return slurm.model_validate({**slurm.model_dump(), **jobs, "directives": directives})
-    except ValidationError as error:
-        first = error.errors()[0]
-        name = option_name(str(first["loc"][0])) if first["loc"] else ""
-        context = first.get("ctx", {})
-        remedy = f"; {context['remedy']}" if "remedy" in context else ""
-        message = context.get("message") or first["msg"]
-        raise ArgumentError(f"--{name}: {first.get('input')!r}: {message}{remedy}") from None
-
-
-def option_name(field: str) -> str:
-    """The option for a field of the campaign's section ``slurm``."""
-    return field.removesuffix("s") if field == "directives" else field

@@ -1,9 +1,7 @@
 """``vindeby run CAMPAIGN [-o OUT.h5]``: run what is missing, then merge and validate."""
 
-from __future__ import annotations
-
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from vindeby.cli.options import (
     IntervalOption,
@@ -12,23 +10,16 @@ from vindeby.cli.options import (
     how_to_run,
     loader,
     option,
-    option_name,
-    slurm_jobs,
-    slurm_options,
     taking,
 )
 from vindeby.cli.output import say
 from vindeby.errors import ArgumentError
-
-if TYPE_CHECKING:
-    from vindeby.campaign import Campaign
 
 DEFAULT_OUTPUT = Path("layouts.h5")
 
 
 @taking("load", loader)
 @taking("how", how_to_run)
-@taking("jobs", slurm_jobs)
 def command(
     load: Any,
     output: OutputOption = DEFAULT_OUTPUT,
@@ -38,9 +29,8 @@ def command(
         "Compute on a Dask cluster: its scheduler's address or file, or local for one started here.",
     ),
     slurm: bool = option(
-        "--slurm", "Compute on SLURM jobs that this process submits and keeps, through Dask.", False
+        "--slurm", "Compute on SLURM jobs that this process submits, as run.slurm of the file says.", False
     ),
-    jobs: Any = None,
     replace_stale: bool = option(
         "--replace-stale", "Compute again what answers an older version of the campaign.", False
     ),
@@ -69,7 +59,8 @@ def command(
     loaded = load((lambda _: None) if quiet else _say_what_matters)
     for note in () if quiet else notes_about_files(loaded):
         say(f"warning: {note}")
-    pool = _pool(loaded, dask, slurm, jobs)
+    if slurm and dask is not None:
+        raise ArgumentError("--slurm and --dask exclude each other; give one of them")
     with watching(quiet=quiet, interval_s=interval) as shown:
         summary = run(
             loaded,
@@ -80,7 +71,7 @@ def command(
             recompute_where=recompute_where,
             keep_replaced=keep_replaced,
             max_failures=_failures(max_failures),
-            pool=pool,
+            pool=loaded.run.slurm if slurm else dask,
             **how,
             **shown,
         )
@@ -91,19 +82,6 @@ def _say_what_matters(note: str) -> None:
     """Say what a reader of another format chose or doubts; ``check`` says what it took and left as well."""
     if not note.startswith(("taken:", "ignored:", "include left:", "schema:")):
         say(note)
-
-
-def _pool(campaign: Campaign, dask: str | None, slurm: bool, jobs: dict[str, Any]) -> object | None:
-    """Where the work is done, if not on this machine."""
-    if not slurm:
-        for name in jobs:
-            raise ArgumentError(
-                f"--{option_name(name)}: is about SLURM jobs; give --slurm too, or use vindeby slurm"
-            )
-        return dask
-    if dask is not None:
-        raise ArgumentError("--slurm and --dask exclude each other; give one of them")
-    return slurm_options(campaign, jobs)
 
 
 def _failures(text: str | None) -> int | str | None:

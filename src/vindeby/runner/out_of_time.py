@@ -57,7 +57,7 @@ def record_time_up(
     }
     reason = (
         f"job {job} ran out of time in {STARTS} starts in a row without finishing a task, the last time after "
-        f"{seconds:,.0f} s; give jobs more time: run the same vindeby slurm command again with a longer --time"
+        f"{seconds:,.0f} s; give jobs more time: run the same vindeby slurm command again with a longer run.slurm.time"
     )
     return failures, reason if fruitless else ""
 

@@ -31,7 +31,7 @@ REMEDIES = {
     Kind.MEMORY: "raise run.memory_limit_mb or use fewer workers",
     Kind.TIME: "raise run.time_limit_s",
     Kind.STUCK: "raise run.silent_limit_s if it was at work",
-    Kind.JOB_TIME: "it takes longer than a job may: submit it again with a longer --time, or let it compute less",
+    Kind.JOB_TIME: "it takes longer than a job may: submit it with a longer run.slurm.time, or let it compute less",
 }
 """What to do about a task that failed, besides ``--retry-failed``."""
 

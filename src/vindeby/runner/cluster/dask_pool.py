@@ -122,7 +122,7 @@ class _Batch:
         """Return how long its task had run when its Dask worker vanished, as the job may be too short for it."""
         if self.seen is None or self.seen.task is None:
             return ""
-        hint = "; if that is about the time of the job, raise --time" if self.job else ""
+        hint = "; if that is about the time of the job, raise run.slurm.time" if self.job else ""
         return (
             f", {self.seen.seconds + time.monotonic() - self.seen_at:,.0f} s after it began this task{hint}"
         )

@@ -129,8 +129,8 @@ class JobKeeper:
         if self._never_starting >= 2:
             number, reason = next(iter(pending.items()))
             self._stuck = (
-                f"SLURM will not start job {number} as it is ({reason}); change what the jobs ask for (--partition, "
-                "--account, --time, --cores, --memory, --directive)"
+                f"SLURM will not start job {number} as it is ({reason}); change what the jobs ask for: "
+                "run.slurm of the campaign"
             )
         else:
             self._stuck = ""
