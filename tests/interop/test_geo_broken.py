@@ -39,33 +39,33 @@ def polygon(*positions: Any) -> dict[str, Any]:
     return collection({"type": "Polygon", "coordinates": [list(positions)]})
 
 
-NOT_NUMBERS = "feature 0 has a position that is not two numbers"
+NOT_GEOJSON = "feature 0 has a geometry that is not GeoJSON"
 OUTER, WRONG_HOLE = [[8, 55], [9, 55], [9, 56], [8, 55]], [[8.7, 55.2], [8.8], [8.8, 55.3], [8.7, 55.2]]
 GEOJSON: dict[str, tuple[Any, str]] = {
     "not JSON": (f"{{{SECRET}", "is not valid JSON in line 1"),
     "no GeoJSON": ({SECRET: 1}, "is not GeoJSON: it has no type"),
     "a list": ([[1, 2]], "is not GeoJSON"),
     "no features": ({"type": "FeatureCollection", "features": []}, "holds no features"),
-    "features of another kind": ({"type": "FeatureCollection", "features": SECRET}, "has no list of features"),
+    "features of another kind": ({"type": "FeatureCollection", "features": SECRET}, "or no list of features"),
     "no object": ({"type": "FeatureCollection", "features": [SECRET]}, "feature 0 is not a GeoJSON object"),
-    "unknown kind": (collection({"type": SECRET}), "feature 0 has a geometry of an unknown kind"),
+    "unknown kind": (collection({"type": SECRET}), NOT_GEOJSON),
     "properties": (
         {"type": "Feature", "properties": SECRET, "geometry": None},
-        "has properties that are not a mapping",
+        "feature 0 is not a GeoJSON object",
     ),
     "null geometry": ({"type": "Feature", "properties": {}, "geometry": None}, "feature 0 has no geometry;"),
     "line": (collection(shapely.LineString([(8, 55), (8.1, 55)])), "feature 0 is a LineString"),
     "point": (collection(shapely.Point(8, 55)), "feature 0 is a Point, and an area needs polygons"),
     "self-crossing": (collection(BOW_TIE), "not a valid polygon: Self-intersection[8.05 55.05]"),
     "part in a hole": (collection(ISLAND), "a part that lies in the hole of another part"),
-    "text": (polygon([8, 55], [8.1, SECRET], [8.1, 55.1], [8, 55]), NOT_NUMBERS),
-    "one number": (polygon([8], [8.1, 55], [8.1, 55.1], [8]), NOT_NUMBERS),
-    "true": (polygon([8, True], [8.1, 55], [8.1, 55.1], [8, True]), NOT_NUMBERS),
-    "hole": (collection({"type": "Polygon", "coordinates": [OUTER, WRONG_HOLE]}), NOT_NUMBERS),
-    "two vertices": (polygon([8, 55], [8.1, 55]), "its coordinates do not make a Polygon"),
-    "not nested": (collection({"type": "Polygon", "coordinates": [8, 55]}), "its coordinates do not make a Polygon"),
-    "NaN": ('{"type": "Feature", "geometry": NaN}', "holds what JSON does not have"),
-    "infinite": (polygon([8, 1e999], [8.1, 55], [8.1, 55.1], [8, 55]), "JSON does not have"),
+    "text": (polygon([8, 55], [8.1, SECRET], [8.1, 55.1], [8, 55]), NOT_GEOJSON),
+    "one number": (polygon([8], [8.1, 55], [8.1, 55.1], [8]), NOT_GEOJSON),
+    "true": (polygon([8, True], [8.1, 55], [8.1, 55.1], [8, True]), NOT_GEOJSON),
+    "hole": (collection({"type": "Polygon", "coordinates": [OUTER, WRONG_HOLE]}), NOT_GEOJSON),
+    "two vertices": (polygon([8, 55], [8.1, 55]), NOT_GEOJSON),
+    "not nested": (collection({"type": "Polygon", "coordinates": [8, 55]}), NOT_GEOJSON),
+    "NaN": ('{"type": "Feature", "geometry": NaN}', "is not valid JSON"),
+    "infinite": (polygon([8, 1e999], [8.1, 55], [8.1, 55.1], [8, 55]), "is not valid JSON"),
     "deep": ('{"type": "Feature", "geometry": ' + "[" * 100_000, "JSON"),
     "metres": (collection(METRES), "feature 0 has a position that is not a longitude and latitude"),
     "past 180": (collection(shapely.box(185, 55, 186, 56)), "feature 0 has a position that is not a longitude"),
@@ -88,7 +88,7 @@ GEOJSON: dict[str, tuple[Any, str]] = {
     "several": (collection(AREA, AREA), "holds 2 features; the campaign does not say which of them is meant"),
     "pole": (collection(shapely.box(8, 85, 9, 86)), "does not lie in a UTM zone"),
     "half the globe": (collection(shapely.box(8, 55, 30, 56)), "degrees from the middle meridian"),
-    "binary": (b"\xff\xfe\x00", "byte 0 is not UTF-8"),
+    "binary": (b"\xff\xfe\x00", "is not valid JSON"),
 }  # fmt: skip
 
 
@@ -184,7 +184,7 @@ def test_broken_files_of_gdal_are_refused(tmp_path: Path, case: str) -> None:
         ({"file": "a.geojson", "crs": "EPSG:25832"}, "the file says EPSG:4326 itself"),
         ({"file": "a.geojson", "crs": "+proj=utm +zone=32"}, "is not a known coordinate reference system"),
         ({"file": "a.geojson", "crs": 4326}, "must be text"),
-        ({"file": "a.geojson", "layer": "a"}, "GeoJSON has no layers"),
+        ({"file": "a.geojson", "layer": "a"}, "a .geojson file has no layers"),
         ({"file": "a.geojson", "feature": 5}, "the last is 0, counted from 0"),
         ({"file": "a.geojson", "feature": "x"}, "no feature has this name"),
         ({"file": "a.geojson", "feature": {"kind": 1}}, "the features have no field 'kind'; there are: name"),
@@ -253,7 +253,7 @@ def test_latitude_before_longitude_is_noticed_beside_the_rest(tmp_path: Path) ->
     write_vector(tmp_path / "points.gpkg", shapely.Point(8.3, 55.2))
     with pytest.raises(CampaignError) as caught:
         read(tmp_path, farms, neighbours={"file": "points.gpkg", "type": "v80"})
-    assert "wrong.geojson: farms[1].boundary: lies far from the rest" in str(caught.value)
+    assert "wrong.geojson: farms[1].boundary: lies 66 degrees from the middle" in str(caught.value)
     assert "write longitude before latitude" in str(caught.value)
 
 
@@ -273,13 +273,15 @@ def test_archives_do_not_lead_out_nor_unpack_without_end(
 ) -> None:
     write_vector(tmp_path / "a.zip", AREA)
     with zipfile.ZipFile(tmp_path / "a.zip", "a") as archive:
-        archive.writestr("../../evil.shp", b"")
-    assert "leads out of the archive" in refused(tmp_path, {"file": "a.zip"})
+        archive.writestr("../../evil.prj", b"")
+        archive.writestr(f"{'long' * 200}.prj", b"")
+    loaded(tmp_path, {"file": "a.zip"})
+    assert not list(tmp_path.parent.rglob("evil*"))
     monkeypatch.setattr(vector_files, "MAX_BYTES", 100_000)
     with zipfile.ZipFile(tmp_path / "b.zip", "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("a.shp", bytes(1_000_000))
     assert (tmp_path / "b.zip").stat().st_size < 10_000
-    assert "unpacks to more than the 100,000 bytes" in refused(tmp_path, {"file": "b.zip"})
+    assert "has more than the 100,000 bytes" in refused(tmp_path, {"file": "b.zip"})
     content = bytearray((tmp_path / "b.zip").read_bytes())
     for at in (content.find(b"PK\1\2") + 24, 22):  # an archive that lies about the size
         content[at : at + 4] = (10).to_bytes(4, "little")
@@ -292,10 +294,6 @@ def test_archives_do_not_lead_out_nor_unpack_without_end(
     told = refused(tmp_path, {"file": "e.zip"})
     assert "holds no shapefile" in told
     assert SECRET not in told
-    with zipfile.ZipFile(tmp_path / "f.zip", "w") as archive:
-        for number in range(1001):
-            archive.writestr(f"{number}.shp", b"")
-    assert "holds more than 1,000 files" in refused(tmp_path, {"file": "f.zip"})
     (tmp_path / "g.gdb").mkdir()
     for number in range(1001):
         (tmp_path / f"g.gdb/a{number:08x}.gdbtable").touch()

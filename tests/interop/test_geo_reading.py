@@ -304,7 +304,7 @@ def test_only_the_features_that_are_used_are_judged(tmp_path: Path) -> None:
     for wanted, words in (
         ("tie", "Self-intersection"),
         ("metres", "feature 3 has a position that is not a longitude and latitude"),
-        ("odd", "feature 4 has a position that is not two numbers"),
+        ("odd", "feature 4 has a geometry that is not GeoJSON"),
     ):
         assert words in refused(tmp_path, {"file": "a.geojson", "feature": {"NAME": wanted}})
     with pytest.raises(CampaignError, match="feature 1 has no NAME"):

@@ -42,7 +42,7 @@ LEAST_CONVERGENCE_DEG = 0.01
 _DECIMALS = 4
 """Of degrees of convergence, and of metres: what lies below 0.1 mm differs between versions of PROJ."""
 _INACCURATE_M = 1.5
-_FAR_DEGREES, _NEAR_DEGREES = 10.0, 3.0
+_FAR_DEGREES = 10.0
 _AREA_KEYS = ("file", "layer", "feature", "crs", "edges")
 _POSITION_KEYS = ("file", "layer", "feature", "crs", "name", "type", "turbines", "repair")
 _STRAIGHT_IN_METRES = "straight-in-metres"
@@ -97,7 +97,7 @@ class _Reading:
                 layer, numbers = self._add(named, _POSITION_KEYS, partial(_put_positions, named), points_of)
                 if "type" not in group:
                     put_types(layer, numbers, named, type_names(data, group))
-        self._refuse_swapped()
+        self._refuse_distant()
         extent = systems.extent_of(np.concatenate([piece.degrees for piece in self.pieces]))
         crs, found = self._system(extent)
         for piece in self.pieces:
@@ -195,19 +195,16 @@ class _Reading:
             named.refuse(missing, "say it with crs: EPSG:CODE beside file, if you know it")
         return crs
 
-    def _refuse_swapped(self) -> None:
-        """Refuse pieces that lie near most others only with longitude and latitude exchanged."""
+    def _refuse_distant(self) -> None:
+        """Refuse a piece that lies in another region than most others, e.g. with latitude before longitude."""
         middles = np.array([np.median(piece.degrees, axis=0) for piece in self.pieces])
-        for piece, middle in zip(self.pieces, middles, strict=True):
-            is_far = _degrees_apart(middle, middles) > _FAR_DEGREES
-            votes = is_far & (_degrees_apart(middle[::-1], middles) < _NEAR_DEGREES)
-            may_be_latitudes = piece.crs.is_geographic and np.abs(piece.degrees).max() <= 90.0
-            if may_be_latitudes and 2 * votes.sum() > len(middles) - 1:
-                piece.named.refuse(
-                    "lies far from the rest of the campaign, and beside it with longitude and latitude swapped",
-                    "write longitude before latitude in every file",
-                    tuple(round(float(one), 4) for one in piece.degrees[0]),
-                )
+        middles[:, 0] = (middles[:, 0] - middles[0, 0] + 180.0) % 360.0 - 180.0
+        away = np.hypot(*(middles - np.median(middles, axis=0)).T)
+        for number in np.flatnonzero(away > _FAR_DEGREES)[:1]:
+            piece = self.pieces[number]
+            message = f"lies {away[number]:.0f} degrees from the middle of the campaign's areas and positions"
+            remedy = "write longitude before latitude in every file, and make a campaign of each region"
+            piece.named.refuse(message, remedy, tuple(round(float(one), 4) for one in piece.degrees[0]))
 
     def _system(self, extent: systems.Extent) -> tuple[CRS, list[str]]:
         text = self.document.data.get("crs")
@@ -279,12 +276,6 @@ class _Reading:
         site["grid_convergence_deg"] = convergence
         self.document.origins["site", "grid_convergence_deg"] = self.document.origin(("site",))
         return [f"{note} at the middle; wind directions are relative to true north and are turned by that"]
-
-
-def _degrees_apart(one: FloatArray, others: FloatArray) -> FloatArray:
-    """Roughly, in degrees of a great circle, how far a longitude and latitude is from each of others."""
-    east = (one[0] - others[:, 0] + 180.0) % 360.0 - 180.0
-    return np.asarray(np.hypot(east * np.cos(np.radians(others[:, 1])), one[1] - others[:, 1]))
 
 
 def _refuse_what_is_not_degrees(layer: Layer, number: int, named: Named) -> None:

@@ -7,7 +7,6 @@ drops a hole with a wrong position, or an entry that is not a feature, without a
 
 import io
 import json
-import math
 import re
 import tempfile
 import warnings
@@ -17,18 +16,17 @@ from typing import Any
 
 import numpy as np
 import shapely
-from shapely.geometry.base import BaseGeometry
 
 from vindeby.errors import CampaignError, library
 from vindeby.interop.geo.crs import LONGITUDE_LATITUDE, crs_from_text
-from vindeby.interop.geo.features import NO_GEOMETRY, NOT_NUMBERS, Layer, Named
+from vindeby.interop.geo.features import NO_GEOMETRY, Layer, Named
 from vindeby.text import listed
 
 MAX_BYTES = 64_000_000
 """Of all files of one name together; and of what comes out of an archive."""
-_MOST_MEMBERS = 1000
+_MOST_TABLES = 1000
+_LONGEST_NAME = 60
 _MOST_FEATURES = 10_000
-_GEOMETRIES = ("Point", "MultiPoint", "LineString", "MultiLineString", "Polygon", "MultiPolygon")
 _RIGHT_FILE = "is it the right file?"
 _WRITE_AGAIN = "write it again, with QGIS for example"
 
@@ -36,8 +34,8 @@ _WRITE_AGAIN = "write it again, with QGIS for example"
 def read_layer(named: Named) -> Layer:
     """The features of a file, or of the layer of it that ``layer`` names; refuses none, and too many."""
     suffix = named.path.suffix.lower()
-    if "layer" in named.data and (title := _WITHOUT_LAYERS.get(suffix)):
-        named.refuse_key("layer", f"{title} has no layers", "remove it")
+    if "layer" in named.data and suffix in (".geojson", ".json", ".shp"):
+        named.refuse_key("layer", f"a {suffix} file has no layers", "remove it")
     layer = _by_gdal(named, suffix) if suffix in _BEGINS else _geojson(named)
     named.require(layer.shapes, "holds no features", _RIGHT_FILE)
     is_small = len(layer.shapes) <= _MOST_FEATURES
@@ -50,26 +48,28 @@ def _geojson(named: Named) -> Layer:
     try:
         # ``int`` refuses NaN and Infinity, which are not JSON.
         data = json.loads(named.content(MAX_BYTES).decode("utf-8-sig"), parse_constant=int)
-    except UnicodeDecodeError as error:
-        named.refuse(f"the file is not text: byte {error.start} is not UTF-8", _RIGHT_FILE)
-    except json.JSONDecodeError as error:
-        named.refuse(f"is not valid JSON in line {error.lineno}", "write it again, or name another file")
-    except (ValueError, RecursionError):
-        named.refuse("holds what JSON does not have", "write it again, or name another file")
+    except (ValueError, RecursionError) as error:
+        line = f" in line {error.lineno}" if isinstance(error, json.JSONDecodeError) else ""
+        named.refuse(f"is not valid JSON{line}", "write it again, or name another file")
     kind = data.get("type") if isinstance(data, dict) else None
-    named.require(isinstance(kind, str), "is not GeoJSON: it has no type", _RIGHT_FILE)
     entries = data.get("features") if kind == "FeatureCollection" else [data]
-    named.require(isinstance(entries, list), "has no list of features", _RIGHT_FILE)
-    layer, heights = Layer([]), list[Any]()
+    is_right = isinstance(kind, str) and isinstance(entries, list)
+    named.require(is_right, "is not GeoJSON: it has no type, or no list of features", _RIGHT_FILE)
+    layer = Layer([])
     for number, entry in enumerate(entries[: _MOST_FEATURES + 1]):
-        message = f"feature {number} is not a GeoJSON object"
-        named.require(isinstance(entry, dict), message, "correct it, or name another file")
-        feature = entry if entry.get("type") == "Feature" else {"geometry": entry}
-        layer.rows.append(feature.get("properties") or {})
-        message = f"feature {number} has properties that are not a mapping"
-        named.require(isinstance(layer.rows[-1], dict), message, _RIGHT_FILE)
-        layer.shapes.append(_geometry(feature.get("geometry"), heights))
-    layer.has_heights = bool(heights)
+        is_feature = isinstance(entry, dict) and entry.get("type") == "Feature"
+        feature = entry if is_feature else {"geometry": entry}
+        row, given = feature.get("properties") or {}, feature.get("geometry")
+        is_right = all(isinstance(one, dict) for one in (entry, row))
+        named.require(is_right, f"feature {number} is not a GeoJSON object", _RIGHT_FILE)
+        layer.rows.append(row)
+        try:
+            layer.shapes.append(NO_GEOMETRY if given is None else shapely.from_geojson(json.dumps(given)))
+        except shapely.GEOSException:
+            layer.shapes.append(
+                "has a geometry that is not GeoJSON: positions are numbers, and rings are closed"
+            )
+    layer.has_heights = any(not isinstance(one, str) and one.has_z for one in layer.shapes)
     if (member := data.get("crs")) is not None:
         properties = member.get("properties") if isinstance(member, dict) else None
         layer.crs = crs_from_text(str(properties.get("name"))) if isinstance(properties, dict) else None
@@ -80,35 +80,7 @@ def _geojson(named: Named) -> Layer:
     return layer
 
 
-def _geometry(given: Any, heights: list[Any]) -> BaseGeometry | str:
-    """The geometry without its heights, which go into the list; or why there is none."""
-    kind = given.get("type") if isinstance(given, dict) else None
-    if kind not in (*_GEOMETRIES, "GeometryCollection"):
-        return NO_GEOMETRY if given is None else "has a geometry of an unknown kind"
-    try:
-        given = _flat(given, heights)
-    except (ValueError, RecursionError):
-        return NOT_NUMBERS
-    try:
-        return shapely.geometry.shape(given)
-    except Exception:  # noqa: BLE001  whatever shapely raises, the geometry is not what it should be
-        return f"has a geometry that cannot be read: its coordinates do not make a {kind}"
-
-
-def _flat(given: Any, heights: list[Any]) -> Any:
-    """Return coordinates, or a geometry with its coordinates, with every position cut to two finite numbers."""
-    if isinstance(given, dict):
-        return {key: _flat(one, heights) if isinstance(one, list) else one for key, one in given.items()}
-    if given and isinstance(given[0], list | dict):
-        return [_flat(one, heights) for one in given]
-    if len(given) < 2 or not all(type(one) in (int, float) and abs(one) < math.inf for one in given):
-        raise ValueError
-    heights += given[2:]
-    return given[:2]
-
-
-_WITHOUT_LAYERS = {".geojson": "GeoJSON", ".json": "GeoJSON", ".shp": "a shapefile"}
-_SHAPEFILE = re.compile(r".*\.(?:shp|shx|dbf|prj|cpg)", re.IGNORECASE | re.DOTALL)
+_PARTS = (".shp", ".shx", ".dbf", ".prj", ".cpg")
 _TABLE = re.compile(r"a[0-9a-f]{8}\.gdb(?:table|tablx)")
 _BEGINS = {
     ".shp": ("a shapefile", rb"\0\0\x27\x0a"),
@@ -129,11 +101,9 @@ def _by_gdal(named: Named, suffix: str) -> Layer:
     shapefiles = [name for name in parts if name.endswith(".shp")]
     is_right = all(re.match(begins, parts[name], re.DOTALL) for name in shapefiles or [*parts][:1])
     named.require(is_right, f"is not {title}", _RIGHT_FILE)
-    indexed = {name[:-4] for name in parts if name.endswith(".shx")}
-    is_whole = indexed.issuperset(name[:-4] for name in shapefiles)
+    is_whole = all(name[:-4] + ".shx" in parts for name in shapefiles)
     named.require(is_whole, "its .shx is missing", "keep .shp, .shx, .dbf and .prj together")
-    folder_suffix = suffix if suffix == ".gdb" else ""
-    with tempfile.TemporaryDirectory(suffix=folder_suffix) as folder, warnings.catch_warnings():
+    with tempfile.TemporaryDirectory(suffix=suffix * (suffix == ".gdb")) as folder, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # about what is lost; what is needed is checked
         for name, content in parts.items():
             (Path(folder) / name).write_bytes(content)
@@ -145,69 +115,46 @@ def _parts(named: Named, suffix: str) -> dict[str, bytes]:
     """The files that belong together, by their names in the copy."""
     path, paths = named.path, {f"area{suffix}": named.path}
     if suffix == ".shp":
-        beside = sorted((one for one in path.parent.glob("*") if one.stem == path.stem), reverse=True)
-        named_so = {f"area{one.suffix.lower()}": one for one in beside if _SHAPEFILE.fullmatch(one.name)}
-        paths = named_so | paths
+        beside = [one for one in path.parent.glob("*") if one.stem == path.stem]
+        paths |= {f"area{end}": one for one in beside if (end := one.suffix.lower()) in _PARTS[1:]}
     elif suffix == ".gdb":
         paths = {one.name: one for one in path.glob("*") if _TABLE.fullmatch(one.name)}
-        is_right = 0 < len(paths) <= _MOST_MEMBERS
+        is_right = 0 < len(paths) <= _MOST_TABLES
         named.require(is_right, "is not a file geodatabase: a folder of tables", _RIGHT_FILE)
     elif (journal := path.with_name(path.name + "-wal")).is_file() and journal.stat().st_size:
-        remedy = "close it there, so that everything is written to the file"
-        named.refuse("is open in another program", remedy)
+        named.refuse("is open in another program", "close it there, so that everything is in the file")
     parts: dict[str, bytes] = {}
-    message = f"its parts have more than the {MAX_BYTES:,} bytes that are read"
     for name, one in paths.items():
         parts[name] = named.content(MAX_BYTES, one)
-        named.require(sum(map(len, parts.values())) <= MAX_BYTES, message, _RIGHT_FILE)
+        _refuse_large(sum(map(len, parts.values())), named)
     return parts
 
 
 def _unzipped(named: Named) -> dict[str, bytes]:
-    """The parts of the shapefiles in an archive; what is read of each is at most the size that it states."""
-    content = named.content(MAX_BYTES)
+    """The parts of the shapefiles in an archive, without their folders; zipfile reads no more than a stated size."""
+    parts: dict[str, bytes] = {}
     try:
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            members = archive.infolist()
-            _refuse_hostile(members, named)
-            wanted = [one for one in members if _SHAPEFILE.fullmatch(one.filename)]
-            wanted = [one for one in wanted if "__MACOSX" not in one.filename]
-            names = [_path_in(one) for one in wanted]
-            contents = map(archive.read, wanted)
-            parts = {
-                one.stem + one.suffix.lower(): content for one, content in zip(names, contents, strict=True)
-            }
+        with zipfile.ZipFile(io.BytesIO(named.content(MAX_BYTES))) as archive:
+            _refuse_large(sum(one.file_size for one in archive.infolist()), named)
+            for member in archive.infolist():
+                path = PurePosixPath(member.filename.replace("\\", "/"))
+                end = path.suffix.lower()
+                if end in _PARTS and "__MACOSX" not in path.parts and len(path.stem) <= _LONGEST_NAME:
+                    is_new = path.stem + end not in parts
+                    same = "holds two files of one name, in different folders"
+                    named.require(is_new, same, "put only one of the folders into the archive")
+                    parts[path.stem + end] = archive.read(member)
     except CampaignError:
         raise
     except Exception:  # noqa: BLE001  whatever zipfile raises, the file is not what it should be
         named.refuse("is not a zip file that can be read", "write the archive again")
-    same = "holds two files of one name, in different folders"
-    named.require(len(parts) == len(wanted), same, "put only one of the folders into the archive")
     is_there = any(name.endswith(".shp") for name in parts)
-    remedy = "put the .shp, .shx, .dbf and .prj into the archive"
-    named.require(is_there, "holds no shapefile", remedy)
+    named.require(is_there, "holds no shapefile", "put the .shp, .shx, .dbf and .prj into the archive")
     return parts
 
 
-def _path_in(member: zipfile.ZipInfo) -> PurePosixPath:
-    return PurePosixPath(member.filename.replace("\\", "/"))
-
-
-def _refuse_hostile(members: list[zipfile.ZipInfo], named: Named) -> None:
-    again, only = "write the archive again", "put only the shapefile into the archive"
-    named.require(len(members) <= _MOST_MEMBERS, f"holds more than {_MOST_MEMBERS:,} files", only)
-    for one in members:
-        path = _path_in(one)
-        named.require(not one.flag_bits & 0x1, "is encrypted", f"{again} without a password")
-        leads_out = path.is_absolute() or ".." in path.parts or ":" in "".join(path.parts[:1])
-        named.require(not leads_out, "holds a file whose path leads out of the archive", again)
-        named.require(len(path.name.encode()) < 256, "holds a file with too long a name", again)
-        is_usual = one.compress_type in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-        named.require(is_usual, "is compressed in an unusual way", f"{again}, with deflate")
-    size = sum(one.file_size for one in members)
-    named.require(
-        size <= MAX_BYTES, f"unpacks to more than the {MAX_BYTES:,} bytes that are read", _RIGHT_FILE
-    )
+def _refuse_large(size: int, named: Named) -> None:
+    named.require(size <= MAX_BYTES, f"has more than the {MAX_BYTES:,} bytes that are read", _RIGHT_FILE)
 
 
 def _features(path: Path, named: Named, title: str) -> Layer:
