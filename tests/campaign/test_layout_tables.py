@@ -38,7 +38,7 @@ def test_types_and_farms_stand_beside_positions_in_any_order() -> None:
         ("x,y,type\n500,6000,V80\n900,7000\n", 3, "names no type"),
         ("x,y,farm\n500,6000,\n900,7000,a\n", 2, "names no farm"),
         ("x,y\n500,6000\n900,7000,1\n", 3, "has 3 columns instead of 2"),
-        ("x,type\n500,V80\n", 1, "names x, which is not a pair of x and y"),
+        ("x,type\n500,V80\n", 1, "names no column of y"),
         ("x,y,type,model\n500,6000,a,a\n", 1, "columns 3 and 4 both name the type"),
         ("7.5,55.5\n7.6,55.6\n", 1, "look like degrees"),
         ("x [km],y [km]\n500,6000\n", 1, "the column of x is in km; vindeby needs metres"),

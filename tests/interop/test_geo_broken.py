@@ -75,7 +75,7 @@ GEOJSON: dict[str, tuple[Any, str]] = {
     ),
     "swapped": (
         polygon([55, 108], [55.1, 108], [55.1, 108.1], [55, 108]),
-        "feature 0 has a latitude of 108: the order of the axes is wrong",
+        "feature 0 has a position that is not a longitude and latitude",
     ),
     "unknown crs": (
         {**collection(AREA), "crs": {"type": "name", "properties": {"name": SECRET}}},
@@ -123,7 +123,12 @@ def _without_tables(path: Path) -> None:
 VECTOR: dict[str, tuple[str, Any, Callable[[Path], object] | None, str]] = {
     "no shapefile": ("a.shp", AREA, _overwrite(SECRET.encode()), "is not a shapefile"),
     "no .shx": ("a.shp", AREA, _without(".shx"), "its .shx is missing"),
-    "no .prj": ("a.shp", AREA, _without(".prj"), "has no .prj, and so names no coordinate reference system"),
+    "no .prj": (
+        "a.shp",
+        AREA,
+        _without(".prj"),
+        "names no coordinate reference system (a shapefile has it in its .prj)",
+    ),
     "cut": ("a.shp", AREA, _cut, "cannot be read: damaged"),
     "crossing": ("a.shp", BOW_TIE, None, "Self-intersection[8.05 55.05]"),
     "lines": ("a.shp", shapely.LineString([(8, 55), (8.1, 55)]), None, "is a LineString"),

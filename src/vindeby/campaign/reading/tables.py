@@ -2,9 +2,8 @@
 
 ``COLUMNS`` is the one list of columns: for each quantity, the headings that people write and the unit that vindeby
 needs. ``TableReader.read`` finds the header and the wanted columns, and returns numbers and words with their lines.
-It splits by commas, semicolons or tabs, or by what a first line ``sep=;`` says, with comments, blank lines, a preamble
-above the header, and decimal commas. What is refused is described, not shown: a campaign file may come from elsewhere
-and name any file of this machine.
+It splits by commas, semicolons or tabs, with comments, blank lines, a preamble above the header, and decimal commas.
+What is refused is described, not shown: a campaign file may come from elsewhere and name any file of this machine.
 
 A transposed boundary, or one in degrees, is a valid polygon of the wrong farm, so nothing is guessed about x and y:
 what can be read in two ways is refused with its line. Only a table of two columns without a header is taken as x, y.
@@ -14,10 +13,10 @@ import csv
 import io
 import math
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
+from itertools import islice
 from typing import NamedTuple, NoReturn
 
 from vindeby.campaign.reading.yaml_text import Document, Origin
@@ -115,14 +114,10 @@ COLUMNS = {
     "power": Column("kW", "power p powerkw electricalpower", {"W": 1000.0, "MW": 0.001}),
     "ct": Column("-", "ct thrustcoefficient thrust thrustct"),
     "cp": Column("-", "cp powercoefficient"),
-    "x": Column("m", "x xcoord utmx"),
-    "y": Column("m", "y ycoord utmy"),
-    "easting": Column("m", "easting eastings east utme"),
-    "northing": Column("m", "northing northings north utmn"),
-    "e": Column("m", "e"),
-    "n": Column("m", "n"),
-    "longitude": Column("m", "lon long lng longitude"),
-    "latitude": Column("m", "lat latitude"),
+    "x": Column("m", "x xcoord utmx easting eastings east utme e"),
+    "y": Column("m", "y ycoord utmy northing northings north utmn n"),
+    "longitude": Column("deg", "lon long lng longitude"),
+    "latitude": Column("deg", "lat latitude"),
     "depth": Column("m", _DEPTH),
     "height": Column("m", f"{_DEPTH} elevation altitude height z"),
     "mass": Column("kg", "mass masskg monopilemass monopilemasskg", {"t": 1e-3}),
@@ -135,19 +130,16 @@ COLUMNS = {
     "from": Column("text", "from"),
 }  # fmt: skip
 WIND = ("wind direction", "wind speed", "turbulence intensity")
-_PAIRS = (("x", "y"), ("easting", "northing"), ("e", "n"))
-_POSITIONS = (*(name for pair in _PAIRS for name in pair), "longitude", "latitude")
+_DEGREES = ("longitude", "latitude")
 _IDENTIFIERS = re.compile(
     r"(?:id|fid|oid|gid|objectid|name|part|ring|polygon|farm|area|site|zone|shape|feature|block|lot|tender|label|"
     r"number|no|nr)"
 )
 """Words in the heading of a column that may tell one area from another."""
 _SEPARATORS = (";", "\t", ",")
-_SEPARATOR_LINE = re.compile(r"sep=([;,\t|])")
 _DECIMAL_COMMA = re.compile(r"[-+]?(\d+),(\d+)([eE][-+]?\d+)?")
-_LONGEST_PREAMBLE = 100
+_LONGEST_PREAMBLE = 300
 _GAPS = frozenset({"", "nan", "na", "n/a", "null", "none", "-", "--"})
-_SHOWN = 8
 _LARGEST_LONGITUDE, _LARGEST_LATITUDE = 360.0, 90.0
 
 Refuse = Callable[[str, str], NoReturn]
@@ -159,10 +151,13 @@ def named_columns(
 ) -> dict[str, list[int]]:
     """Return where each quantity is named: by the very name given for it, or else by one of its usual names."""
     found: dict[str, list[int]] = {}
+    letters = {name_and_unit(cell)[0] for cell in header} & {"e", "n"}
+    lone = letters if len(letters) == 1 else ()  # n without e counts something
     for index, cell in enumerate(header):
+        is_usual = cell.strip() not in names.values() and name_and_unit(cell)[0] not in lone
         for key in wanted:
-            usual = cell.strip() not in names.values() and COLUMNS[key].is_named_by(cell)
-            if names[key] == cell.strip() if key in names else usual:
+            is_named = names[key] == cell.strip() if key in names else COLUMNS[key].is_named_by(cell)
+            if is_named and (key in names or is_usual):
                 found.setdefault(key, []).append(index)
     return found
 
@@ -192,26 +187,6 @@ def find_columns(
     return {quantity: index for quantity, (index,) in named.items()}
 
 
-def _find_pair(header: Sequence[str], refuse: Refuse) -> dict[str, int]:
-    """Return where x and y stand, in any order, with or without units; refuses what is not clear."""
-    named = named_columns(header, _POSITIONS, {})
-    pairs = [pair for pair in _PAIRS if named.keys() >= set(pair)]
-    if not pairs:
-        if named.keys() & {"longitude", "latitude"}:
-            message = "the columns are longitude and latitude, in degrees; vindeby needs metres"
-            refuse(message, METRES_WANTED)
-        only = f"the header names {', '.join(named)}, which is not a pair of x and y"
-        remedy = "name them x,y or easting,northing"
-        refuse(only if named else "the first line names no columns of x and y", remedy)
-    rivals = {"x", "y", "easting", "northing"}.union(*pairs)
-    places = sorted(place for name in rivals for place in named.get(name, ()))
-    if len(places) > 2:
-        names = ", ".join(header[place].strip() for place in places)
-        refuse(f"the header has {names}: which of them to use is not clear", "keep one pair")
-    found = find_columns(header, pairs[0], {}, refuse)
-    return {axis: found[name] for axis, name in zip(("x", "y"), pairs[0], strict=True)}
-
-
 class TableLine(NamedTuple):
     """A line of a table, without the empty cells at its end."""
 
@@ -226,6 +201,11 @@ class TableLine(NamedTuple):
     def is_comment(self) -> bool:
         """Whether it begins with ``#``."""
         return self.cells[0].startswith("#")
+
+    @property
+    def has_numbers(self) -> bool:
+        """Whether one of the cells is a number."""
+        return any(_parsed(cell) is not None for cell in self.cells)
 
 
 class Header(NamedTuple):
@@ -282,10 +262,7 @@ class TableReader:
 
         Words may be missing in a row, numbers and times not. A table of x and y needs no header if it has two columns.
         """
-        has_positions = "x" in wanted
-        header = (
-            self._header_of_positions(text) if has_positions else self.find_header(text, wanted, required)
-        )
+        header = self.find_header(text, wanted, required)
         rows = self._below(text, header)
         if not rows:
             self.refuse(1, "has no rows below a header", "is it the right file?")
@@ -297,78 +274,53 @@ class TableReader:
             for index, cell in enumerate(header.cells)
             if index not in places.values()
         ]
+        self._refuse_longer_rows(rows, len(header.cells))
         numbers = {one: place for one, place in places.items() if COLUMNS[one].unit != "text"}
-        if has_positions:
-            self._refuse_longer_rows(rows, len(header.cells))
-        rows = self._without_gaps(rows, numbers | {one: places[one] for one in ("time",) if one in places})
-        if header.separator == ",":
-            self._refuse_longer_rows(rows, len(header.cells))
+        if self.gaps == "drop":
+            rows = self._without_gaps(
+                rows, [place for one, place in places.items() if one in {*numbers, "time"}]
+            )
         self._refuse_doubtful_commas(rows, list(numbers.values()))
-        bad = [row for row in rows if any(_parsed(row.cell(place)) is None for place in numbers.values())]
-        if has_positions and bad and 2 * len(bad) >= len(rows):
-            message = "is not a position: it must have two numbers"
-            self.refuse(bad[0].line, message, "is it the right file?")
         units = {one: name_and_unit(header.cells[place])[1] for one, place in places.items()}
         columns = {one: self._numbers(rows, place, one, units[one]) for one, place in numbers.items()}
         words = {one: [row.cell(places[one]) for row in rows] for one in places if one not in numbers}
         return Table(columns, words, units, rows, header)
 
     def find_header(self, text: str, wanted: Sequence[str], required: Sequence[str]) -> Header:
-        """Return the row that names most of what is required."""
+        """Return the row that names most of what is required: the first of them, a comment only where no other does.
 
-        def fit(cells: Sequence[str]) -> int:
-            named = named_columns(cells, wanted, self.names)
-            return -1 if cells[0].startswith("#") else sum(quantity in named for quantity in required)
-
-        return self._best_row(text, fit)
-
-    def _header_of_positions(self, text: str) -> Header:
-        """Return the header of a table of x and y, which may be a comment; above the first row where there is none."""
-        header = self._best_row(text, _names_a_pair)
-        above = self._rows(_first_lines(text)[: header.line - 1], header.separator, 1)
-        has_data = any(_parsed(cell) is not None for row in above for cell in row.cells if not row.is_comment)
-        if has_data or not _names_a_pair(header.cells):
-            header = self._best_row(text, lambda cells: not cells[0].startswith("#"))
-            count = len(header.cells)
-            if count == 1 and not header.cells[0].startswith("#"):
-                self.refuse(
-                    header.line, "has only one column", "separate x and y by a comma, a semicolon or a tab"
-                )
-            if any(_parsed(cell) is not None for cell in header.cells):
-                if count > 2:
-                    message = f"has {count} columns and no header that says which of them are x and y"
-                    self.refuse(header.line, message, "add a header line such as id,x,y")
-                return header._replace(line=header.line - 1, cells=["x", "y"])
-        return header._replace(cells=[cell.lstrip("# ") for cell in header.cells])  # savetxt writes "# x,y"
-
-    def _best_row(self, text: str, fit: Callable[[Sequence[str]], int]) -> Header:
-        """Return the one of the first rows with the best ``fit``, the first of them where several have it."""
-        lines = _first_lines(text)
-        named = _SEPARATOR_LINE.fullmatch(lines[0].strip(" \n") if lines else "")  # spreadsheets may write it
-        first = 1 if named else 0
-        found: list[tuple[tuple[int, int, bool], Header]] = []
-        for mark in named[1] if named else _SEPARATORS:
+        A table of x and y may have no header, and then nothing above its rows but comments.
+        """
+        best, most = None, (-1, False, False)
+        for separator in _SEPARATORS:
             above = 0
-            for row in self._rows(lines[first:], mark, first + 1):
-                score = (fit(row.cells), -row.line, len(row.cells) > 1)
-                found.append((score, Header(row.line, row.cells, mark, above)))
+            for row in self._rows(islice(io.StringIO(text, newline=None), _LONGEST_PREAMBLE), separator):
+                cells = [cell.lstrip("# ") for cell in row.cells]  # savetxt writes "# x,y"
+                named = named_columns(cells, wanted, self.names)
+                fit = (sum(one in named for one in required), not row.is_comment, len(cells) > 1)
+                if fit > most and (fit[0] or not row.is_comment):
+                    best, most = Header(row.line, cells, separator, above), fit
+                if "x" in wanted and row.has_numbers and not row.is_comment:
+                    break
                 above += not row.is_comment
-        if not found:
+        if best is None:
             self.refuse(1, "has no rows below a header", "is it the right file?")
-        return max(found, key=lambda one: one[0])[1]
+        is_row = "x" in wanted and best.above == 0 and len(best.cells) == 2
+        if is_row and any(_parsed(cell) is not None for cell in best.cells):
+            return best._replace(line=best.line - 1, cells=["x", "y"])
+        return best
 
     def _below(self, text: str, header: Header) -> list[TableLine]:
         rows: list[TableLine] = []
-        for row in self._rows(io.StringIO(text, newline=None), header.separator, 1):
+        for row in self._rows(io.StringIO(text, newline=None), header.separator):
             if row.line > header.line and not row.is_comment:
                 if len(rows) == self.most:
                     self.refuse(row.line, f"is one row more than {self.most:,}", "is it the right file?")
                 rows.append(row)
         return rows
 
-    def _rows(self, lines: Iterable[str], separator: str, line: int) -> Iterator[TableLine]:
-        reader = csv.reader(lines, delimiter=separator, skipinitialspace=True)
-        first = line
+    def _rows(self, lines: Iterable[str], separator: str) -> Iterator[TableLine]:
+        reader, line = csv.reader(lines, delimiter=separator, skipinitialspace=True), 1
         try:
             for cells in reader:
                 stripped = [cell.strip() for cell in cells]
@@ -376,9 +328,9 @@ class TableReader:
                     stripped.pop()  # what a separator at the end of the line makes
                 if stripped:
                     yield TableLine(line, stripped)
-                if first + reader.line_num > line + 1:
+                if reader.line_num > line:
                     self.refuse(line, "a quotation mark is not closed on its line", "close it or remove it")
-                line = first + reader.line_num
+                line = reader.line_num + 1
         except csv.Error:
             self.refuse(line, "cannot be split into columns", "is it the right file?")
 
@@ -386,16 +338,17 @@ class TableReader:
         def refuse(message: str, remedy: str) -> NoReturn:
             self.refuse(header.line, message, remedy)
 
-        places: dict[str, int] = {}
-        if "x" in wanted:
-            places, wanted = _find_pair(header.cells, refuse), [one for one in wanted if one not in "xy"]
-        elif any(_parsed(cell) is not None for cell in header.cells):
-            remedy = f"name the columns, e.g. {','.join(required)}"
+        names = ",".join(one.replace(" ", "_") for one in required)
+        remedy = f"name the columns in a header, e.g. {names}"
+        if any(_parsed(cell) is not None for cell in header.cells):
             refuse("has no header that says which column is what", remedy)
-        places |= find_columns(header.cells, wanted, self.names, refuse)
+        places = find_columns(header.cells, wanted, self.names, refuse)
         for quantity in required:
+            if quantity not in places and "x" in required and named_columns(header.cells, _DEGREES, {}):
+                refuse(
+                    "the columns are longitude and latitude, in degrees; vindeby needs metres", METRES_WANTED
+                )
             if quantity not in places:
-                remedy = f"name one of the columns {quantity.replace(' ', '_')}"
                 refuse(f"names no column of {quantity}", remedy)
         return places
 
@@ -423,16 +376,16 @@ class TableReader:
 
     def _numbers(self, rows: Sequence[TableLine], place: int, quantity: str, unit: str) -> list[float]:
         """Return the numbers of a column, in the unit that vindeby needs."""
-        numbers = []
+        numbers, drop = [], "" if self.gaps is None else ", or write gaps: drop"
         for row in rows:
-            value = _parsed(row.cells[place])
-            if value is None:
+            cell = row.cell(place)
+            value = _parsed(cell)
+            if value is None or not math.isfinite(value):
+                wrong = "a number" if value is None else "a finite number"
+                message = f"the {quantity} is not {wrong}" if cell else f"has no {quantity}"
                 self.refuse(
-                    row.line, f"the {quantity} is not a number", "write a number, with a decimal point"
+                    row.line, message, f"write a number with a decimal point, or remove the line{drop}"
                 )
-            if not math.isfinite(value):
-                message = f"the {quantity} is not a finite number"
-                self.refuse(row.line, message, "fill the gap, or remove the line")
             numbers.append(value)
         column = COLUMNS[quantity]
         divisor = column.also.get(unit, 1.0)
@@ -442,39 +395,14 @@ class TableReader:
         self.notes.append(f"the {quantity} is converted from {unit} to {into}")
         return [value / divisor for value in numbers]
 
-    def _without_gaps(self, rows: list[TableLine], places: Mapping[str, int]) -> list[TableLine]:
-        """Return the rows that have all they should have; drops or refuses the others, all of them together."""
-        gaps: dict[int, tuple[str, str]] = {}
-        for row in rows:
-            for quantity, place in places.items():
-                if (cell := row.cell(place)).lower() in _GAPS:
-                    gaps.setdefault(row.line, (quantity, cell))
-        if not gaps:
-            return rows
-        if self.gaps != "drop":
-            self._refuse_gaps(gaps, len(rows))
-        if len(gaps) == len(rows):
+    def _without_gaps(self, rows: list[TableLine], places: Sequence[int]) -> list[TableLine]:
+        """Return the rows without gaps in these columns."""
+        whole = [row for row in rows if not any(row.cell(place).lower() in _GAPS for place in places)]
+        if not whole:
             self.refuse(rows[0].line, "is the first, and every line has a gap", "is it the right file?")
-        months = {row.line: _month(row, places.get("time")) for row in rows}
-        total, lost = Counter(months.values()), Counter(months[line] for line in gaps)
-        by_month = "; ".join(
-            f"in month {month}, {lost[month]} of {total[month]} ({lost[month] / total[month]:.1%})"
-            for month in sorted(filter(None, lost))
-        )
-        note = f"dropped for gaps: {len(gaps):,} of {len(rows):,} steps ({len(gaps) / len(rows):.1%})"
-        self.notes.append(f"{note}; {by_month}" if by_month else note)
-        return [row for row in rows if row.line not in gaps]
-
-    def _refuse_gaps(self, gaps: Mapping[int, tuple[str, str]], count: int) -> NoReturn:
-        lines = list(gaps)
-        quantity, cell = gaps[lines[0]]
-        wrong = "a number" if _parsed(cell) is None else "a finite number"
-        message = f"the {quantity} is not {wrong}" if cell else f"has no {quantity}"
-        if len(gaps) > 1:
-            shown = ", ".join(map(str, lines[:_SHOWN])) + (", ..." if len(gaps) > _SHOWN else "")
-            message += f"; {len(gaps):,} of {count:,} lines have gaps: {shown}"
-        drop = ", or write gaps: drop" if self.gaps is not None else ""
-        self.refuse(lines[0], message, f"fill the gap, or remove the line{drop}")
+        if lost := len(rows) - len(whole):
+            self.notes.append(f"dropped for gaps: {lost:,} of {len(rows):,} steps ({lost / len(rows):.1%})")
+        return whole
 
     def check_range(self, table: Table, quantity: str, low: float, high: float, remedy: str) -> None:
         """Refuse the first value of a column that is not from ``low`` to ``high``."""
@@ -542,24 +470,6 @@ def look_like_degrees(x: Sequence[float], y: Sequence[float]) -> bool:
     return low <= _LARGEST_LATITUDE and high <= _LARGEST_LONGITUDE
 
 
-def _first_lines(text: str) -> list[str]:
-    lines: list[str] = []
-    counted = 0
-    for line in io.StringIO(text, newline=None):
-        lines.append(line)
-        counted += not line.lstrip().startswith("#")
-        if counted == _LONGEST_PREAMBLE:
-            break
-    return lines
-
-
-def _names_a_pair(cells: Sequence[str]) -> int:
-    """How well a row names coordinates: a comment only where no other row does."""
-    named = named_columns([cell.lstrip("# ") for cell in cells], _POSITIONS, {}).keys()
-    is_named = any(named >= set(pair) for pair in (*_PAIRS, ("longitude", "latitude")))
-    return 0 if not is_named else 1 if cells[0].startswith("#") else 2
-
-
 def _parsed(cell: str) -> float | None:
     if "_" in cell:
         return None
@@ -575,13 +485,6 @@ def _is_surely_decimal(cell: str) -> bool:
     assert match is not None, "other cells were refused"
     whole, rest = match[1], match[2]
     return len(rest) != 3 or len(whole) > 3 or whole.startswith("0")
-
-
-def _month(row: TableLine, place: int | None) -> int | None:
-    try:
-        return None if place is None else datetime.fromisoformat(row.cell(place)).month
-    except ValueError:
-        return None
 
 
 def find_time_problem(times: Sequence[str]) -> tuple[int, str, str] | None:

@@ -177,13 +177,11 @@ class _Reading:
 
     def _crs_of(self, said: CRS | None, named: Named) -> CRS:
         """The system that a file says, or else the campaign file; refuses none, two, and one of no place on Earth."""
-        text, suffix = named.option("crs"), named.path.suffix.lower()
+        text = named.option("crs")
         stated = crs_from_text(text or "")
         if text is not None and stated is None:
             named.refuse_key("crs", *_UNKNOWN)
-        missing = (
-            "has no .prj, and so " * (suffix in (".shp", ".zip")) + "names no coordinate reference system"
-        )
+        missing = "names no coordinate reference system (a shapefile has it in its .prj)"
         if said is not None and not systems.is_on_earth(said):
             missing, said = f"its system, {said.name}, has a datum that is not known", None
             if stated is not None:
@@ -289,11 +287,8 @@ def _refuse_what_is_not_degrees(layer: Layer, number: int, named: Named) -> None
     for at in points[(np.abs(points) > most).any(axis=1)][:1]:
         message = "has a position that is not a longitude and latitude"
         remedy = (
-            "write the file in degrees or, where it states no system, say it with crs: EPSG:CODE beside file"
+            "write degrees, longitude first, or give the system that a file does not state: crs: EPSG:CODE"
         )
-        if (np.abs(at) <= most[::-1]).all():
-            message = f"has a latitude of {at[1]:g}: the order of the axes is wrong"
-            remedy = "write longitude first, as RFC 7946 says"
         named.refuse_feature(number, message, remedy, tuple(at.tolist()))
     for ring in shapely.get_rings(shapely.get_parts(shape)):
         points = shapely.get_coordinates(ring)
