@@ -27,8 +27,7 @@ from vindeby.store.disk.run_directory import RunDirectory, replace_text
 from vindeby.text import as_ranges, parse_json
 
 _NOTICE_S = 60
-"""Between the end of the grace that running tasks have and the end of the job, to publish and to be requeued."""
-_REQUEUES = 100
+"""Between the end of the grace that running tasks have and the end of the job, to publish."""
 _JOBS = "slurm.json"
 
 
@@ -74,30 +73,14 @@ def array_text(job: Job, parts: Iterable[int]) -> str:
         *_directives(job, f"--job-name={_directive_word(job.name)}", f"--array={as_ranges(parts)}"),
         "#SBATCH --requeue",
         "#SBATCH --open-mode=append",
-        f"# {notice_s} s before the time is up SLURM sends USR1 to this script.",
+        f"# {notice_s} s before the time is up SLURM sends USR1: the part publishes what is finished, then ends.",
         f"#SBATCH --signal=B:USR1@{notice_s}",
         f"#SBATCH --output={_log(job, 'slurm-%A_%a.log')}",
-        "",
-        "# USR1: publish what is finished, then go back into the queue. TERM (scancel): publish, then end.",
-        "requeue=no status=130 run=",
-        "trap 'requeue=yes; [ -n \"$run\" ] && kill -USR1 $run' USR1",
-        "trap 'requeue=ended; [ -n \"$run\" ] && kill -TERM $run' TERM",
         "",
         *_surroundings(job),
         f"part=$SLURM_ARRAY_TASK_ID/{job.parts}",
         'echo "$(date -Is) part $part on $(hostname), job $SLURM_JOB_ID, start ${SLURM_RESTART_COUNT:-0}"',
-        "if [ $requeue = no ]; then",
-        f'  {shlex.join(command)} --part "$part" --workers "${{SLURM_CPUS_PER_TASK:-1}}" &',
-        "  run=$!",
-        "  wait $run; status=$?",
-        "  while kill -0 $run 2>/dev/null; do wait $run; status=$?; done  # a signal ends wait, not the run",
-        "fi",
-        "",
-        "if [ $requeue = yes ] && [ $status = 130 ]; then",
-        f'  if [ "${{SLURM_RESTART_COUNT:-0}}" -lt {_REQUEUES} ] && scontrol requeue "$SLURM_JOB_ID"; then exit 0; fi',
-        '  echo "part $part ran out of time and was not requeued; run the same vindeby slurm command again"',
-        "fi",
-        "exit $status",
+        f'exec {shlex.join(command)} --part "$part" --workers "${{SLURM_CPUS_PER_TASK:-1}}"',
     ]
     return "\n".join(lines) + "\n"
 

@@ -201,17 +201,6 @@ def test_a_worker_asks_for_a_batch_when_the_last_is_over(together: int, batch: i
     assert asked == ([WantsWork(0, 0.01, together)] if asks else [])
 
 
-@pytest.mark.parametrize(("together", "cut"), [(1, {2: 7.0}), (4, {})])
-def test_no_task_of_a_batch_is_cut_short_by_the_time_of_the_job(together: int, cut: dict[int, float]) -> None:
-    it: Any = SimpleNamespace(together=lambda _: together)
-    space, lock = SimpleNamespace(key=str), SimpleNamespace()
-    log = SimpleNamespace(write=lambda *_, **__: None)
-    supervisor = Supervisor(it, space, None, log, print, None, lock)  # type: ignore[arg-type]
-    supervisor.time_is_up, supervisor._on_task[0] = True, (2, 7.0)
-    supervisor._worker_gone(WorkerGone(0, 2, KILLED))
-    assert supervisor.cut_short == cut
-
-
 def test_a_card_that_is_lost_is_reported_at_once_and_once() -> None:
     it: Any = SimpleNamespace(handle=lambda *_: [])
     said: list[str] = []

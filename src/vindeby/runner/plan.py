@@ -320,10 +320,6 @@ class Plan:
                 return group
         return max(self._pending, key=lambda group: len(self._pending[group]))
 
-    def together(self, worker: int) -> int:
-        """How many tasks a worker computes at the same time now."""
-        return self._hands[worker].together if worker in self._hands else 1
-
     @property
     def settled(self) -> int:
         """How many tasks were done or set aside."""

@@ -21,7 +21,6 @@ class Kind(StrEnum):
     MEMORY = "out of memory"
     TIME = "time limit"
     STUCK = "no sign of life"
-    JOB_TIME = "time of the job"
 
 
 REMEDIES = {
@@ -31,7 +30,6 @@ REMEDIES = {
     Kind.MEMORY: "raise run.memory_limit_mb or use fewer workers",
     Kind.TIME: "raise run.time_limit_s",
     Kind.STUCK: "raise run.silent_limit_s if it was at work",
-    Kind.JOB_TIME: "it takes longer than a job may: submit it with a longer run.slurm.time, or let it compute less",
 }
 """What to do about a task that failed, besides ``--retry-failed``."""
 

@@ -22,7 +22,6 @@ from vindeby.assembly.energy import engine_name
 from vindeby.campaign import Campaign, Task
 from vindeby.campaign.task_index import TaskIndex
 from vindeby.errors import ArgumentError, BusyError, DataError
-from vindeby.runner.processes import node_and_job
 from vindeby.store.disk.events import FailedTask, Odd, read_failures
 from vindeby.store.disk.lock import Lock
 from vindeby.store.disk.run_directory import RunDirectory, Verdicts, read_verdicts
@@ -158,7 +157,7 @@ def compare_with_disk(
             has_failed = (
                 failure is not None
                 and failure.fingerprint == task.fingerprint
-                and not (again.failed and _is_of_another_run(failure))
+                and not again.failed
             )
             is_kept = (is_stale and not again.stale) or (is_invalid and not again.invalid)
             if found is not None and is_stale and (is_kept or not has_failed):
@@ -179,11 +178,6 @@ def _note_stale(
         formers = partial(former_campaigns, run, run.campaign_text())
         state.changes = TaskIndex(campaign, formers).changes_since(key, fingerprint)
     state.stale.append(key)
-
-
-def _is_of_another_run(failure: FailedTask) -> bool:
-    """A job that was queued again repeats its command, but not the attempts that it has made."""
-    return not failure.job or failure.job != node_and_job()[1]
 
 
 def _engines_in(database: Database, default: str) -> Counter[str]:

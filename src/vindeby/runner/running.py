@@ -23,9 +23,8 @@ from vindeby.campaign.survey import notes_about_files
 from vindeby.errors import ArgumentError, InputError, StoppedError, StorageError, TaskError
 from vindeby.runner.local.local_pool import LocalPool
 from vindeby.runner.methods.call import warning
-from vindeby.runner.out_of_time import STARTS, record_time_up
 from vindeby.runner.plan import Plan, Policy
-from vindeby.runner.processes import SHARE_OF_MEMORY, node_and_job, total_memory, usable_cores
+from vindeby.runner.processes import SHARE_OF_MEMORY, total_memory, usable_cores
 from vindeby.runner.protocol import Finish, Outcome, WorkerPool, most_failures
 from vindeby.runner.recompute import Recompute, add_to_todo
 from vindeby.runner.resume import (
@@ -307,11 +306,8 @@ class _Work:
                     no_jobs_reason=no_jobs_reason, say=self.say,
                 )  # fmt: skip
             plan = Plan(space.groups(iter(resume_state.todo)), policy)
-            began = time.monotonic()
             supervisor = Supervisor(plan, space, pool, log, watch, resume_state, self.lock, self.say)
             finish = supervisor.run()
-            if finish.outcome is Outcome.STOPPED and supervisor.time_is_up:
-                finish = self._time_is_up(log, supervisor, finish, time.monotonic() - began, plan.settled)
             summary.done, summary.failed = plan.done, supervisor.failed
             log.write("run ended", outcome=finish.outcome.value, reason=finish.reason, done=summary.done)
         self.lock.confirm()
@@ -327,16 +323,6 @@ class _Work:
         elif asked == "cuda":
             self.say(f"device cuda cannot be used, everything is computed on processors: {why}")
         return device
-
-    def _time_is_up(
-        self, log: EventLog, supervisor: Supervisor, finish: Finish, seconds: float, settled: int
-    ) -> Finish:
-        """Set aside the tasks that would never fit into the time of the job, which is up."""
-        job, cut = node_and_job()[1], supervisor.cut_short
-        tasks, reason = record_time_up(self.directory, log, self.space, job, seconds, settled, cut)
-        for task, failure in tasks.items():
-            supervisor.set_aside(task, failure, STARTS)
-        return Finish(Outcome.WORKERS, reason) if reason else finish
 
 
 def _raise_for(finish: Finish, summary: Summary, directory: RunDirectory) -> None:

@@ -9,12 +9,12 @@ import sched
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, TypeAlias
 
 from vindeby.runner import protocol
 from vindeby.runner.plan import Plan
-from vindeby.runner.processes import node_and_job, stop_signals
+from vindeby.runner.processes import stop_signals
 from vindeby.runner.protocol import Failure, Finish, Kind, Outcome, Work, WorkerPool
 from vindeby.runner.resume import ResumeState, TaskSpace
 from vindeby.store.disk.events import CUT_SHORT, SET_ASIDE, EventLog, WorkerState
@@ -86,13 +86,7 @@ class Supervisor:
         self.failed: dict[str, Failure] = {}
         """Tasks that failed for good, with the reason of each."""
         self._places: dict[int, tuple[str, str]] = {}
-        self._job = node_and_job()[1]
-        self.time_is_up = False
-        """Whether SIGUSR1 came, which SLURM sends before the end of a job."""
-        self.cut_short: dict[int, float] = {}
-        """Tasks that were killed because the time was up, and how long each had run."""
         self._card_lost = False
-        self._on_task: dict[int, tuple[int | None, float]] = {}
         self._looked = self._shown = self._speed = 0.0
 
     def run(self) -> Finish:
@@ -138,7 +132,8 @@ class Supervisor:
                 case protocol.TryAgain(task, failure, attempt):
                     self._note("failed", task, failure, attempt=attempt)
                 case protocol.SetAside(task, failure, attempts):
-                    self.set_aside(task, failure, attempts)
+                    self.failed[self._space.key(task)] = replace(failure, traceback="")
+                    self._note(SET_ASIDE, task, failure, durable=True, attempts=attempts)
                 case Finish():
                     self._finish = instruction
 
@@ -159,11 +154,6 @@ class Supervisor:
             event, durable=durable, task=known.key, fingerprint=known.fingerprint, kind=failure.kind.value,
             reason=failure.reason, traceback=failure.traceback, log=failure.log, **more,
         )  # fmt: skip
-
-    def set_aside(self, task: int, failure: Failure, attempts: int) -> None:
-        """Note that a task failed for good."""
-        self.failed[self._space.key(task)] = Failure(failure.kind, failure.reason, "", failure.log)
-        self._note(SET_ASIDE, task, failure, durable=True, attempts=attempts, job=self._job)
 
     def _received(self, event: protocol.PoolEvent) -> None:
         match event:
@@ -197,22 +187,16 @@ class Supervisor:
             self._log.write("worker died", worker=slot, pid=event.pid, reason=failure.reason)
         if event.suspect is not None and event.suspect not in event.published:  # it is tried again
             self._log.write(CUT_SHORT, task=self._space.key(event.suspect), reason=failure.reason)
-        to_blame = not event.published and not event.by_itself and self._plan.together(slot) == 1
-        if self.time_is_up and to_blame and event.suspect is not None:
-            task, seconds = self._on_task.get(slot, (None, 0.0))
-            self.cut_short[event.suspect] = seconds if task == event.suspect else 0.0
 
     def _stop(self, signals: list[str]) -> None:
         while signals:
             name = signals.pop(0)
             self._log.write("asked to stop", signal=name)
-            self.time_is_up |= name == "SIGUSR1"
             self._happened(protocol.StopAsked())
 
     def _look(self, now: float) -> None:
         views = []
         for seen in self._pool.observe():
-            self._on_task[seen.worker] = seen.task, seen.seconds
             key = self._space.key(seen.task) if seen.task is not None else None
             place = self._places.get(seen.worker, ("", ""))
             about = (seen.pid, key, seen.seconds, seen.silent_s, seen.memory)

@@ -140,8 +140,6 @@ class FailedTask:
     log: str
     attempts: int
     time: float
-    job: str = ""
-    """The batch job in which it was given up; empty for none."""
 
     def __str__(self) -> str:
         return f"{self.kind}: {self.reason}"
@@ -166,7 +164,6 @@ def failed_task(entry: dict[str, Any]) -> FailedTask:
         reason=str(entry["reason"]),
         attempts=int(entry.get("attempts", 1)),
         time=float(entry["time"]),
-        job=str(entry.get("job", "")),
         **texts,
     )
 
