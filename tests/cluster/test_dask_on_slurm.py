@@ -80,8 +80,8 @@ def test_a_job_that_ends_is_submitted_again_and_the_campaign_completes(slurm: Sl
     before = set(slurm.queue())
     going = InBackground(campaign, output, JOBS)
     wait_until(lambda: (tmp_path / "began-5").exists() and published(output) >= 5)
-    slurm.command("scancel", events(output, "node joined")[0]["job"])
-    wait_until(lambda: len({event["job"] for event in events(output, "node joined")}) == 3)
+    slurm.command("scancel", events(output, "worker started")[0]["job"])
+    wait_until(lambda: len(events(output, "node joined")) == 3)
     (tmp_path / "gate").touch()
     going.wait()
     assert going.error is None

@@ -36,7 +36,7 @@ def test_an_address_that_cannot_be_one_is_refused(tmp_path: Path, address: str) 
 
 
 @pytest.mark.usefixtures("no_client")
-@pytest.mark.parametrize("text", ["", "not json", "[]", '{"a": 1}', '{"address": 5}', "\x00\xff"])
+@pytest.mark.parametrize("text", ["", "not json", "[]", '{"a": 1}', "\x00\xff"])
 def test_a_file_that_is_no_scheduler_file_is_refused(tmp_path: Path, text: str) -> None:
     file = tmp_path / "scheduler.json"
     file.write_text(text, encoding="latin-1")

@@ -48,6 +48,7 @@ class DaskContract(PoolContract):
     """With a client of whatever Dask cluster."""
 
     client: Any
+    kill_names_task = False
 
     def make(self, campaign: Campaign, directory: RunDirectory, slots: int) -> WorkerPool:
         return DaskPool(setup_for(campaign, directory, "contract"), self.client)

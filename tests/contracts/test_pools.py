@@ -19,6 +19,7 @@ from tests.runner.campaigns import calling, marked_processes, one_cell, results
 from vindeby.campaign import Campaign
 from vindeby.campaign.reading.code_files import search_path
 from vindeby.runner import protocol
+from vindeby.runner.local.heartbeats import Heartbeats
 from vindeby.runner.local.local_pool import LocalPool
 from vindeby.runner.plan import Plan, Policy
 from vindeby.runner.protocol import (
@@ -104,6 +105,8 @@ class PoolContract:
 
     looks_inside = True
     """Whether ``observe`` knows a worker's memory and its last sign of life."""
+    kill_names_task = True
+    """Whether a worker that ``kill`` ended is gone with the task that it was on."""
 
     @pytest.fixture(autouse=True)
     def _place(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -179,7 +182,7 @@ class PoolContract:
             driver.pool.kill(0)
             gone = driver.event(WorkerGone)
             assert (gone.worker, gone.by_itself) == (0, False)
-            assert gone.suspect == stuck
+            assert gone.suspect == (stuck if self.kill_names_task else None)
             finished = {*driver.durable(), *gone.published}
             assert finished <= set(range(stuck))
             driver.events.clear()
@@ -290,7 +293,9 @@ class PoolContract:
 
 class TestLocalPool(PoolContract):
     def make(self, campaign: Campaign, directory: RunDirectory, slots: int) -> WorkerPool:
-        return LocalPool(directory, setup_for(campaign, directory, "contract"), max(slots, 3))
+        return LocalPool(
+            directory, setup_for(campaign, directory, "contract"), Heartbeats.create(max(slots, 3))
+        )
 
     def left_over(self) -> list[Any]:
         return marked_processes(f"pools-{self.folder}")

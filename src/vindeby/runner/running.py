@@ -21,6 +21,7 @@ from vindeby.campaign.reading.code_files import search_path
 from vindeby.campaign.sections.run_options import RunOptions
 from vindeby.campaign.survey import notes_about_files
 from vindeby.errors import ArgumentError, InputError, StoppedError, StorageError, TaskError
+from vindeby.runner.local.heartbeats import Heartbeats
 from vindeby.runner.local.local_pool import LocalPool
 from vindeby.runner.methods.call import warning
 from vindeby.runner.plan import Plan, Policy
@@ -294,7 +295,9 @@ class _Work:
             )
             pool: WorkerPool
             if elsewhere is None:
-                pool = LocalPool(directory, setup, slots)
+                heartbeats = Heartbeats.create(slots)
+                stack.callback(heartbeats.close)
+                pool = LocalPool(directory, setup, heartbeats)
             else:  # what this loads, a run on this machine does not need
                 from vindeby.runner.cluster.connect import connected
                 from vindeby.runner.cluster.dask_pool import DaskPool

@@ -1,6 +1,5 @@
 """Where a run finds its Dask workers: an address, a scheduler file, a cluster made here, or the user's client."""
 
-import contextlib
 import json
 import logging
 import signal
@@ -127,15 +126,12 @@ def _to_scheduler(distributed: Any, place: str, patience_s: float, stack: ExitSt
 
 
 def _address_in(file: Path) -> str:
-    address = None
-    with contextlib.suppress(OSError, ValueError):
-        data = json.loads(file.read_bytes()[:_LARGEST_FILE])
-        address = data.get("address") if isinstance(data, dict) else None
-    if not isinstance(address, str) or not address:
+    try:
+        return str(json.loads(file.read_bytes()[:_LARGEST_FILE])["address"])
+    except (OSError, ValueError, KeyError, TypeError):
         raise ArgumentError(
             f"--dask: {file}: is not a scheduler file, as `dask scheduler --scheduler-file {file}` writes it"
-        )
-    return address
+        ) from None
 
 
 def _imported() -> Any:

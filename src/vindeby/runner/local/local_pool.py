@@ -96,12 +96,11 @@ class WorkerHandle:
 class LocalPool:
     """Processes of this machine behind the ``WorkerPool`` protocol."""
 
-    def __init__(self, run: RunDirectory, setup: Setup, slots: int, inbox: Inbox | None = None) -> None:
-        self._run, self._setup = run, setup
-        self._inbox = inbox or Inbox()
+    def __init__(self, run: RunDirectory, setup: Setup, heartbeats: Heartbeats) -> None:
+        self._run, self._setup, self._heartbeats = run, setup, heartbeats
+        self._inbox = Inbox()
         self._workers: dict[int, WorkerHandle] = {}
         self._oom_kills = oom_kills()
-        self._heartbeats = Heartbeats.create(slots)
         self._spawner = self._start_spawner()
 
     def _start_spawner(self) -> Spawner:
@@ -163,7 +162,6 @@ class LocalPool:
         for worker in self._workers.values():
             worker.hang_up()
         self._workers.clear()
-        self._heartbeats.close()
 
     def _read(self, hear: Callable[[Any], None], over: Callable[[], None], pipe: Connection) -> None:
         """A thread: hand on each message until the other side is gone, or says what nobody understands."""
