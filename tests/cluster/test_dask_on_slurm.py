@@ -93,25 +93,11 @@ def test_a_job_that_ends_is_submitted_again_and_the_campaign_completes(slurm: Sl
 
 
 @pytest.mark.usefixtures("_slurm_in_environment")
-@pytest.mark.parametrize(
-    ("asked", "told"),
-    [
-        (
-            {"before": ["echo no such module >&2", "exit 3"]},
-            r"\d times in a row; job \d+: FAILED, NonZeroExitCode, exit status 3; the end of its log: no such module;",
-        ),
-        (
-            {"directives": ["--hold"]},
-            r"will not start job \d+ as it is \(JobHeldUser\); change what the jobs ask for",
-        ),
-    ],
-    ids=["failing", "held"],
-)
-def test_jobs_that_bring_no_worker_end_the_run_with_their_reason(
-    asked: dict[str, Any], told: str, slurm: Slurm, tmp_path: Path
-) -> None:
+def test_jobs_that_bring_no_worker_end_the_run_with_their_reason(slurm: Slurm, tmp_path: Path) -> None:
     before = set(slurm.queue())
+    asked = {"before": ["echo no such module >&2", "exit 3"]}
     jobs = SlurmOptions.model_validate({"cores": 1, "memory": "500MB", "time": "00:30:00", **asked})
+    told = r"\d times in a row; job \d+: FAILED, NonZeroExitCode, exit status 3; the end of its log: no such module;"
     with pytest.raises(TaskError, match=told) as stopped:
         run(campaign_of(tmp_path), tmp_path / "out.h5", pool=jobs)
     assert "0 of 12 results are safe" in str(stopped.value)

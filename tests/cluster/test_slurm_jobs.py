@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from pathlib import Path
 from typing import Any
 
@@ -67,11 +66,10 @@ def test_a_job_that_is_gone_and_a_refusal_to_take_another_are_each_said_once(
     said: list[str] = []
     keeper = JobKeeper(Cluster(), 2, said.append, tmp_path)
     for _ in range(6):
-        with contextlib.suppress(ShortfallError):
-            keeper._look()
+        keeper._look_or_say()
     assert said == [
         "1 SLURM job is gone; as many are submitted again",
-        "sbatch refused: QOSMaxSubmitJobPerUserLimit; submission is tried again every 3600 s",
+        "sbatch refused: QOSMaxSubmitJobPerUserLimit; SLURM is asked again every 3600 s",
     ]
     slurm.takes = 3
     keeper._look()

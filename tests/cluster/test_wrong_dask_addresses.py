@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -45,31 +43,3 @@ def test_a_file_that_is_no_scheduler_file_is_refused(tmp_path: Path, text: str) 
         connected(str(file), RunOptions(), None, tmp_path, print),
     ):
         pass
-
-
-LOST_WORKER = """
-import sys
-from pathlib import Path
-import dask, distributed
-from vindeby.campaign.sections.run_options import RunOptions
-from vindeby.runner.cluster.connect import connected
-
-with distributed.LocalCluster(n_workers=0, processes=False, dashboard_address=":0") as cluster:
-    def tell_a_worker_that_is_gone():
-        gone, message = ["tcp://127.0.0.1:9"], {"op": "identity"}
-        with dask.config.set({"distributed.comm.timeouts.connect": "100ms"}):
-            cluster.sync(cluster.scheduler.broadcast, msg=message, workers=gone, on_error="return")
-
-    with connected(cluster.scheduler_address, RunOptions(), None, Path(sys.argv[1]), print):
-        tell_a_worker_that_is_gone()
-    print((Path(sys.argv[1]) / "dask.log").read_text(), flush=True)
-    tell_a_worker_that_is_gone()
-"""
-
-
-def test_lines_of_dasks_own_log_go_to_the_logs_of_the_run_as_long_as_it_lasts(tmp_path: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", LOST_WORKER, str(tmp_path)], capture_output=True, text=True, check=True
-    )
-    assert done.stdout.count("broadcast to tcp://127.0.0.1:9 failed") == 1
-    assert done.stderr.count("broadcast to tcp://127.0.0.1:9 failed") == 1

@@ -41,7 +41,6 @@ def connected(
                     "pool: the client is asynchronous; give one made without asynchronous=True"
                 )
         else:
-            stack.enter_context(_dask_logging_to(logs / "dask.log"))
             if isinstance(pool, SlurmOptions):
                 keeper = stack.enter_context(running(pool, logs, say))
                 client = stack.enter_context(distributed.Client(keeper.cluster, set_as_default=False))
@@ -69,20 +68,6 @@ def _local_client(distributed: Any, count: int, stack: ExitStack, say: Callable[
     client = stack.enter_context(distributed.Client(cluster, set_as_default=False))
     say(f"a Dask cluster of {plural(count, 'worker')} was started here: {client.scheduler.address}")
     return client
-
-
-@contextmanager
-def _dask_logging_to(path: Path) -> Iterator[None]:
-    names = ("distributed", "distributed.client", "distributed.gc", "tornado", "tornado.application")
-    handlers = [handler for name in names for handler in logging.getLogger(name).handlers]
-    streams = [handler for handler in handlers if isinstance(handler, logging.StreamHandler)]
-    with path.open("a", encoding="utf-8", errors="backslashreplace") as file:
-        before = [handler.setStream(file) for handler in streams]
-        try:
-            yield
-        finally:
-            for handler, stream in zip(streams, before, strict=True):
-                handler.setStream(stream or file)
 
 
 @contextmanager
