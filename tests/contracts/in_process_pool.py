@@ -25,7 +25,6 @@ from vindeby.runner.protocol import (
     WorkerGone,
     WorkerReady,
 )
-from vindeby.runner.publisher import Unreported
 from vindeby.runner.task_executor import MethodUnusableError, Setup, TaskExecutor
 from vindeby.store.disk.run_directory import RunDirectory
 
@@ -37,7 +36,6 @@ class _Worker:
     slot: int
     change: threading.Condition
     queue: deque[tuple[int, Task]] = field(default_factory=deque)
-    unreported: Unreported = field(default_factory=Unreported)
     task: int | None = None
     began: float = 0.0
     ending: bool = False
@@ -64,7 +62,6 @@ class InProcessPool:
         with self._lock:
             if (worker := self._workers.get(slot)) is not None:
                 worker.queue.extend(work.tasks)
-                worker.unreported.assign(work)
                 worker.change.notify_all()
 
     def end(self, slot: int, *, now: bool = False) -> None:
@@ -80,14 +77,6 @@ class InProcessPool:
         with self._lock:
             if (worker := self._workers.get(slot)) is not None:
                 self._gone(worker, "killed", by_itself=False)
-
-    def slot_of(self, writer: str) -> int:
-        """The slot of the worker that publishes under this name; one that nobody has when it is gone."""
-        with self._lock:
-            for slot, worker in self._workers.items():
-                if worker.executor is not None and worker.executor.writer.startswith(writer):
-                    return slot
-        return -1
 
     def wait(self, timeout_s: float) -> list[PoolEvent]:
         events: list[PoolEvent] = []
@@ -116,18 +105,14 @@ class InProcessPool:
         """Say something on behalf of a worker, unless it is gone."""
         with self._lock:
             if self._workers.get(worker.slot) is worker:
-                worker.unreported.hear(event)
                 self._events.put(event)
 
     def _gone(self, worker: _Worker, why: str, *, by_itself: bool) -> None:
         with self._lock:
             if self._workers.get(worker.slot) is not worker:
                 return
-            if worker.executor is not None:
-                worker.unreported.writer = worker.executor.writer
-            published = worker.unreported.published(self._run)
             failure = Failure(Kind.KILLED, why)
-            self._tell(worker, WorkerGone(worker.slot, worker.task, failure, by_itself, published))
+            self._tell(worker, WorkerGone(worker.slot, worker.task, failure, by_itself))
             del self._workers[worker.slot]
             worker.ending = True
             worker.queue.clear()

@@ -5,37 +5,19 @@ from __future__ import annotations
 import os
 import signal
 import time
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from tests.runner.functions import good
 from vindeby.runner import CallTask
-from vindeby.store.format.record import Record
-from vindeby.store.format.shard import Receipt, ShardWriter
 
 
-def _kill_this_process(writer: str = "") -> None:
+def _kill_this_process() -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
 die = _kill_this_process
-"""How a worker dies at once; a pool whose workers are no processes puts something else here.
-
-``writer`` names the worker whose results were just published, where another thread than its own says so.
-"""
-_dies_unreported: set[str] = set()
-
-_publish = ShardWriter.publish
-
-
-def _publish_and_die(self: ShardWriter, records: Iterable[Record]) -> Receipt:
-    records = list(records)
-    receipt = _publish(self, records)
-    if any(record.key in _dies_unreported for record in records):
-        _dies_unreported.clear()
-        die(self.name)
-    return receipt
+"""How a worker dies at once; a pool whose workers are no processes puts something else here."""
 
 
 def _parent(pid: int) -> int:
@@ -59,7 +41,4 @@ def steered(task: CallTask) -> dict[str, Any]:
             _parent(_parent(os.getpid())), signal.SIGKILL
         )  # what the process that started this one belongs to
         time.sleep(60.0)
-    if task.seed in given.get("dies_unreported", ()):
-        _dies_unreported.add(task.key)
-        ShardWriter.publish = _publish_and_die  # type: ignore[method-assign]
     return good(task)

@@ -41,7 +41,6 @@ from vindeby.runner.supervisor import Supervisor
 from vindeby.runner.task_executor import Setup, TaskExecutor
 from vindeby.store.disk.events import EventLog
 from vindeby.store.disk.run_directory import RunDirectory
-from vindeby.store.format.shard import ShardWriter
 
 pytestmark = pytest.mark.slow
 
@@ -112,9 +111,6 @@ class PoolContract:
     def _place(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self.folder, self.monkeypatch = tmp_path, monkeypatch
         monkeypatch.setenv("VINDEBY_MARK", f"pools-{tmp_path}")
-        monkeypatch.setattr(
-            ShardWriter, "publish", ShardWriter.publish
-        )  # put back, if a task of a thread replaced it
 
     def make(self, campaign: Campaign, directory: RunDirectory, slots: int) -> WorkerPool:
         raise NotImplementedError
@@ -183,7 +179,7 @@ class PoolContract:
             gone = driver.event(WorkerGone)
             assert (gone.worker, gone.by_itself) == (0, False)
             assert gone.suspect == (stuck if self.kill_names_task else None)
-            finished = {*driver.durable(), *gone.published}
+            finished = {*driver.durable()}
             assert finished <= set(range(stuck))
             driver.events.clear()
             (self.folder / "gate").touch()
@@ -202,7 +198,7 @@ class PoolContract:
             self.let_orders_arrive()
             (self.folder / "gate").touch()
             gone = driver.event(WorkerGone)
-            assert (gone.by_itself, gone.suspect, gone.published) == (True, None, ())
+            assert (gone.by_itself, gone.suspect) == (True, None)
             assert driver.durable() == [first]
 
     def test_a_worker_that_is_told_to_end_now_does_not_finish_its_task(self) -> None:
@@ -212,16 +208,6 @@ class PoolContract:
             driver.pool.end(0, now=True)
             assert driver.event(WorkerGone).by_itself
             assert driver.durable() == []
-
-    def test_what_a_dead_worker_published_and_did_not_report_is_found(self) -> None:
-        with self.driven(steered(self.folder, dies_unreported=[2])) as driver:
-            self.can_die(driver.pool)
-            number = driver.number(2)
-            driver.assign(driver.event(WantsWork).worker, number)
-            gone = driver.event(WorkerGone)
-            assert (gone.published, gone.suspect, gone.by_itself) == ((number,), None, False)
-            assert driver.durable() == []
-            assert len(results(driver.directory.output)) == 1
 
     def test_a_method_that_cannot_be_used_is_reported(self) -> None:
         data = steered(self.folder).to_data()
@@ -265,7 +251,7 @@ class PoolContract:
         assert self.left_over() == []
 
     def test_a_supervisor_runs_a_campaign_to_its_end_whatever_its_workers_do(self) -> None:
-        campaign = steered(self.folder, 12, fails=[3], dies_once=[5], dies_unreported=[7])
+        campaign = steered(self.folder, 12, fails=[3], dies_once=[5])
         directory = RunDirectory(self.folder / "out.h5").create()
         pool = self.make(campaign, directory, 2)
         self.can_die(pool)
@@ -348,10 +334,8 @@ class TestInProcessPool(PoolContract):
     def can_die(self, pool: WorkerPool) -> None:
         assert isinstance(pool, InProcessPool)
 
-        def die(writer: str = "") -> None:
-            self.monkeypatch.setattr(ShardWriter, "publish", pool_functions._publish)  # as in a fresh process
-            name = threading.current_thread().name.removeprefix(NAME)
-            pool.kill(pool.slot_of(writer) if writer else int(name))
+        def die() -> None:
+            pool.kill(int(threading.current_thread().name.removeprefix(NAME)))
 
         self.monkeypatch.setattr(pool_functions, "die", die)
 

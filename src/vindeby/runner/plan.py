@@ -124,8 +124,7 @@ class Plan:
                 self._done(worker, tasks)
             case Failed(worker, task, failure, final):
                 self._failed(worker, task, failure, final=final)
-            case WorkerGone(worker, published=published):
-                self._done(worker, published)
+            case WorkerGone():
                 self._died(event)
             case StopAsked():
                 self._stop()

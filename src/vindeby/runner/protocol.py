@@ -120,8 +120,6 @@ class WorkerGone:
     """Why it went, as far as the pool knows, and the end of its log."""
     by_itself: bool = False
     """It was asked to end, or retired: nobody is to blame."""
-    published: tuple[int, ...] = ()
-    """Tasks assigned to it that are durable although it never reported them (``publisher.Unreported``)."""
     pid: int = 0
 
 
@@ -207,8 +205,6 @@ class WorkerReady:
     node: str = ""
     job: str = ""
     """The batch job that it belongs to, as SLURM numbers it; empty where there is none."""
-    writer: str = ""
-    """What the names of its directories of shards begin with."""
 
 
 @dataclass(frozen=True)
@@ -340,7 +336,8 @@ class WorkerPool(Protocol):
     - ``assign``, ``end`` and ``kill`` for a slot without a worker do nothing: its ``WorkerGone`` is on its way.
     - Every ``start`` is followed by exactly one ``WorkerGone``, whatever happens, unless the pool is closed first.
     - ``WorkerGone`` is the last event of a worker: what it reported before it went comes first.
-    - A task counts as done when ``TasksDurable`` or ``WorkerGone.published`` names it, never before it is on disk.
+    - A task counts as done when ``TasksDurable`` names it, never before it is on disk. One that its worker published
+      and could not report any more is computed again, and a merge takes the first result.
     - Only OSError may leave a method, when the machine refuses something that the pool itself needs.
     """
 

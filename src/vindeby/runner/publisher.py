@@ -5,13 +5,10 @@ killed soon has still published something. The coordinator hears of a task only 
 killed worker had not published is computed again.
 """
 
-import contextlib
 import errno
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TypeAlias
 
 from vindeby.errors import StorageError, VindebyError
@@ -20,16 +17,11 @@ from vindeby.runner.protocol import (
     Failed,
     Failure,
     Kind,
-    PoolEvent,
     TasksDurable,
-    Work,
-    WorkerReady,
 )
-from vindeby.store.disk.files import Files, bounded
-from vindeby.store.disk.run_directory import SHARD_SUFFIX, RunDirectory
+from vindeby.store.disk.files import bounded
 from vindeby.store.format.record import Record
-from vindeby.store.format.seal import SealError
-from vindeby.store.format.shard import ShardFile, ShardWriter
+from vindeby.store.format.shard import ShardWriter
 
 _NO_DESCRIPTOR = frozenset({errno.EMFILE, errno.ENFILE})
 
@@ -141,7 +133,9 @@ class Publisher:
             self.trouble = ""
             self._report(DiskTrouble(self._worker, "", self._waits))
         tasks, seconds = tuple(task for task, _, _ in batch), sum(spent for _, _, spent in batch)
-        self._report(TasksDurable(self._worker, tasks, shard_name(receipt.path), seconds))
+        self._report(
+            TasksDurable(self._worker, tasks, f"{receipt.path.parent.name}/{receipt.path.name}", seconds)
+        )
         return []
 
     def _not_published(self, batch: list[Finished], error: Exception) -> list[Finished]:
@@ -171,57 +165,3 @@ class Publisher:
         failed = Failed(self._worker, batch[0][0], Failure(kind, reason), final=kind is Kind.INVALID)
         self._report(failed)
         return []
-
-
-@dataclass
-class Unreported:
-    """Tasks that were assigned to a worker and not reported since; every pool keeps this of each of its workers."""
-
-    writer: str = ""
-    """What ``TaskExecutor.writer`` is in that worker."""
-    tasks: dict[int, str] = field(default_factory=dict)
-    """By number, each with its key."""
-    _shards: set[str] = field(default_factory=set)
-
-    def assign(self, work: Work) -> None:
-        """The worker was given tasks."""
-        self.tasks.update((number, task.key) for number, task in work.tasks)
-
-    def hear(self, event: PoolEvent) -> None:
-        """The worker reported something."""
-        match event:
-            case WorkerReady(writer=writer):
-                self.writer = writer
-            case TasksDurable(_, tasks, shard):
-                self._shards.add(shard)
-                for task in tasks:
-                    self.tasks.pop(task, None)
-            case Failed(_, task):
-                self.tasks.pop(task, None)
-
-    def published(self, run: RunDirectory) -> tuple[int, ...]:
-        """Of these tasks, those that a dead worker published nevertheless; made durable here."""
-        keys: set[str] = set()
-        for directory in sorted(run.shards.glob(f"{self.writer}-*")) if self.writer and self.tasks else ():
-            fresh = [
-                path for path in directory.glob(f"*{SHARD_SUFFIX}") if shard_name(path) not in self._shards
-            ]
-            for path in fresh:
-                keys |= _keys_in(path)
-            if fresh:
-                with contextlib.suppress(OSError):
-                    Files().fsync_directory(directory)
-        return tuple(number for number, key in self.tasks.items() if key in keys)
-
-
-def shard_name(path: Path) -> str:
-    """How acknowledgements name a shard."""
-    return f"{path.parent.name}/{path.name}"
-
-
-def _keys_in(path: Path) -> set[str]:
-    try:
-        segments = ShardFile.open(path).segments()
-        return {key.decode() for part in segments for key in part.rows["key"][part.intact()].tolist()}
-    except (OSError, SealError, ValueError, KeyError):
-        return set()

@@ -185,7 +185,7 @@ class Supervisor:
         slot, failure = event.worker, event.failure
         if not event.by_itself:
             self._log.write("worker died", worker=slot, pid=event.pid, reason=failure.reason)
-        if event.suspect is not None and event.suspect not in event.published:  # it is tried again
+        if event.suspect is not None:  # it is tried again
             self._log.write(CUT_SHORT, task=self._space.key(event.suspect), reason=failure.reason)
 
     def _stop(self, signals: list[str]) -> None:

@@ -120,16 +120,10 @@ class TaskExecutor:
         self._prepared: tuple[Cell | None, Solve | BaseException | None] = (None, None)
         self.lost = ""
         """Why this process should not compute on its device any more; empty as long as it can."""
-        self._shards = shard_writer(setup)
+        files = LeasedFiles(Path(setup.lock), setup.token) if setup.lock else None
+        shards = ShardWriter(RunDirectory(Path(setup.output)), files=files)
         waits = campaign.run.on_full_disk == "wait"
-        self.publisher = Publisher(
-            self._shards, report, worker, flush_s=campaign.run.flush_s, wait_for_disk=waits
-        )
-
-    @property
-    def writer(self) -> str:
-        """Under which name its shards are found when it cannot report them any more."""
-        return self._shards.name
+        self.publisher = Publisher(shards, report, worker, flush_s=campaign.run.flush_s, wait_for_disk=waits)
 
     def execute(self, number: int, task: Task) -> Failure | None:
         """One task, whatever comes of it: hand its result to the publisher, or report its failure."""
@@ -216,12 +210,6 @@ class TaskExecutor:
 
 def _failed(error: BaseException, seconds: float) -> Attempt:
     return Attempt(failure_of(error), seconds, isinstance(error, VindebyError))
-
-
-def shard_writer(setup: Setup) -> ShardWriter:
-    """For the run directory of this work, as long as its lock is held."""
-    files = LeasedFiles(Path(setup.lock), setup.token) if setup.lock else None
-    return ShardWriter(RunDirectory(Path(setup.output)), files=files)
 
 
 def _gathering_for(campaign: Campaign, device: Literal["cpu", "cuda"]) -> "Gathering":

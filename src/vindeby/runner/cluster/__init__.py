@@ -5,6 +5,6 @@ all its protection: a task that crashes, hangs or fills the memory takes its own
 worker. Results go from the process to the run directory. So what Dask keeps only in memory may be lost with any of its
 parts.
 
-Reading order: ``batch`` (on a Dask worker), ``dask_pool`` (the pool), ``connect`` with ``slurm_jobs`` (where the workers
-come from).
+Reading order: ``batch`` (on a Dask worker), ``dask_pool`` (the pool), ``connect`` with ``slurm_jobs`` (where the
+workers come from).
 """

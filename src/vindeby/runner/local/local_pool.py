@@ -41,7 +41,6 @@ from vindeby.runner.protocol import (
     WorkerRetiring,
     how_it_ended,
 )
-from vindeby.runner.publisher import Unreported
 from vindeby.runner.task_executor import Setup
 from vindeby.store.disk.run_directory import RunDirectory
 
@@ -72,7 +71,6 @@ class WorkerHandle:
     """How many tasks it computes at the same time."""
     retries: bool = False
     """It has a task that may use ``Setup.memory_limit_alone``."""
-    unreported: Unreported = field(default_factory=Unreported)
 
     def send(self, message: Setup | Work | EndWorker) -> None:
         """Leave a message for the thread that writes."""
@@ -124,7 +122,6 @@ class LocalPool:
     def assign(self, slot: int, work: Work) -> None:
         """Send tasks to a worker."""
         if (worker := self._workers.get(slot)) is not None:
-            worker.unreported.assign(work)
             worker.together = min(worker.most_together, len(work.tasks))
             worker.retries = work.retry
             worker.send(work)
@@ -188,7 +185,6 @@ class LocalPool:
         return Seen(worker.slot, status.task, seconds, now - status.beat_s, memory, worker.pid, progress)
 
     def _hear(self, worker: WorkerHandle, message: PoolEvent) -> None:
-        worker.unreported.hear(message)
         if isinstance(message, WorkerRetiring):
             worker.retires_for = message.reason
         elif isinstance(message, WantsWork):
@@ -225,10 +221,9 @@ class LocalPool:
     def _remove(self, worker: WorkerHandle, failure: Failure, *, by_itself: bool) -> None:
         if self._workers.get(worker.slot) is not worker:
             return  # it ended, and then the spawner died
-        published = worker.unreported.published(self._run)
         suspect = self._heartbeats.look(worker.slot).task
         del self._workers[worker.slot]
-        self._inbox.events.append(WorkerGone(worker.slot, suspect, failure, by_itself, published, worker.pid))
+        self._inbox.events.append(WorkerGone(worker.slot, suspect, failure, by_itself, worker.pid))
 
     def _failure_of(self, worker: WorkerHandle, status: int) -> Failure:
         shown = self._heartbeats.look(worker.slot)

@@ -247,7 +247,7 @@ class Worker:
             fresh = memory_of()
             self._retire_at = _RETIRE_AT * limit if fresh < _RETIRE_AT / 2 * limit else float("inf")
         node, job = node_and_job()
-        self._report(WorkerReady(self.number, self._pid, self.output.name, node, job, self.executor.writer))
+        self._report(WorkerReady(self.number, self._pid, self.output.name, node, job))
         threading.Thread(target=self._listen, name="listener", daemon=True).start()
         return True
 
