@@ -77,7 +77,6 @@ def test_a_layout_that_breaks_a_rule_is_scored_with_the_reason_and_status_1(tmp_
             "far.csv: holds a position farther than 1e+08 m from the origin",
         ),
         (["--score", "iea37-cs2", "many.csv"], "many.csv: holds 3,001 positions, and no case has more than"),
-        (["--check", "--data", "nowhere"], "--data nowhere: give an existing folder"),
     ],
 )
 def test_wrong_input_is_refused_with_status_2(words: list[str], said: str, tmp_path: Path) -> None:
@@ -87,21 +86,6 @@ def test_wrong_input_is_refused_with_status_2(words: list[str], said: str, tmp_p
     done = vindeby(tmp_path, "cases", *words)
     assert (done.returncode, done.stdout) == (2, "")
     assert said in done.stderr
-
-
-def test_published_layouts_in_a_folder_of_the_user_are_judged_too(tmp_path: Path) -> None:
-    (tmp_path / "deep").mkdir()
-    layout = "definitions: {position: {items: {xc: [0, 300], yc: [0, 905]}}}"
-    (tmp_path / "deep/iea37-par5-cc5.yaml").write_text(layout)
-    (tmp_path / "iea37-par5-cc5.yaml").write_text("a: 1")
-    done = vindeby(tmp_path, "cases", "--check", "--data", ".", "--json")
-    rows = json.loads(done.stdout)
-    assert done.returncode == 0, done.stderr
-    theirs, broken = [row for row in rows if "published" in row]
-    assert (theirs["case"], theirs["file"]) == ("iea37-cs2", "deep/iea37-par5-cc5.yaml")
-    assert "holds no layout" in broken["problems"][0]
-    assert theirs["problems"][0] == "has 2 turbines instead of 9"
-    assert all(row["problems"] == [] for row in rows if row["file"] == "stored")
 
 
 def test_a_case_runs_and_is_written_like_a_preset(tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 import json
 import os
 import shutil
@@ -34,16 +33,10 @@ def test_a_folder_that_cannot_be_written_to_is_trouble(tmp_path: Path) -> None:
     assert "! cannot be written to: No such file or directory; choose another folder" in found.stdout
 
 
-def test_speed_is_measured_with_a_large_file_or_not_at_all(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert "MB/s for a large one: writing 1 GB takes" in doctor.disk(tmp_path).summary
+def test_little_space_is_trouble(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     usage = shutil.disk_usage(tmp_path)._replace(free=200_000_000)
     monkeypatch.setattr(shutil, "disk_usage", lambda _: usage)
-    found = doctor.disk(tmp_path)
-    assert "MB/s" not in found.summary
-    assert found.data["write_bytes_per_s"] is None
-    assert found.trouble == "only 200 MB are free"
+    assert doctor.disk(tmp_path).trouble == "only 200 MB are free"
 
 
 def test_little_memory_per_worker_is_trouble(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -80,10 +73,3 @@ def test_a_cache_that_cannot_be_used_is_trouble(tmp_path: Path, monkeypatch: pyt
     (tmp_path / "code").write_bytes(bytes(3_000_000))
     monkeypatch.setattr("vindeby.wake.compiling.compiled.cache_folder", lambda: tmp_path)
     assert doctor.cache().summary == f"{tmp_path}: 3 MB of machine code"
-
-
-def test_a_package_that_says_no_version_is_told_and_does_not_end_the_command(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(importlib.metadata.Distribution, "discover", lambda **_: iter(()))
-    assert "numba not installed" in doctor.versions().summary

@@ -71,18 +71,12 @@ def test_the_options_of_every_command_are_completed_without_loading_anything_hea
     assert heavy == []
 
 
-@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_the_script_for_a_shell_is_shown_and_installed(
-    shell: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    shown = vindeby(tmp_path, "--show-completion", shell)
+def test_the_script_for_a_shell_is_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION", "1")
+    shown = vindeby(tmp_path, "--show-completion", "bash")
     assert (shown.returncode, shown.stderr) == (0, "")
-    assert f"_VINDEBY_COMPLETE=complete_{shell}" in shown.stdout
-    if shell == "bash":
-        subprocess.run(["bash", "-n"], input=shown.stdout, text=True, check=True)
-    monkeypatch.setenv("HOME", str(tmp_path))
-    assert vindeby(tmp_path, "--install-completion", shell).returncode == 0
-    assert any("_VINDEBY_COMPLETE" in path.read_text() for path in tmp_path.rglob("*vindeby*"))
+    assert "_VINDEBY_COMPLETE=complete_bash" in shown.stdout
+    subprocess.run(["bash", "-n"], input=shown.stdout, text=True, check=True)
 
 
 def test_campaign_files_and_folders_are_offered_beside_presets(
@@ -118,15 +112,6 @@ def test_the_help_of_init_lists_every_preset_in_one_line() -> None:
     for name in presets.names():
         [line] = [line for line in lines if line.split()[:1] == [name]]
         assert len(line.split()) > 4
-
-
-@pytest.mark.parametrize(
-    ("word", "command"), [("status", "monitor"), ("ls", "query"), ("resume", "run"), ("plot", "show")]
-)
-def test_the_command_is_named_for_a_word_of_other_tools(word: str, command: str) -> None:
-    done = CliRunner().invoke(build(), [word, "layouts.h5"])
-    assert done.exit_code == 2
-    assert f"No such command '{word}'. Did you mean '{command}'?" in done.stderr
 
 
 def test_the_names_of_pictures_are_those_that_can_be_drawn() -> None:

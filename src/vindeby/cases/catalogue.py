@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -45,8 +45,7 @@ class PublishedLayout:
 class Case:
     """An open case as ``index.yaml`` describes it; ``published`` is the best published worth, in ``unit``.
 
-    ``turbines`` is None where the number of turbines is free. ``files`` are the
-    names of files with layouts that others have published.
+    ``turbines`` is None where the number of turbines is free.
     """
 
     name: str
@@ -60,7 +59,6 @@ class Case:
     judge: str = "energy"
     published: float | None = None
     note: str = ""
-    files: list[str] = field(default_factory=list)
 
     @property
     def lower_is_better(self) -> bool:

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from typer._completion_shared import Shells, get_completion_script, install
 from typer.core import TyperCommand, TyperGroup
 
 from vindeby._version import __version__
@@ -73,15 +72,6 @@ def _word(param: Any) -> str:
     return _name(param) if param.required else f"[{_name(param)}]"
 
 
-_ELSEWHERE = {
-    **dict.fromkeys(("status", "progress", "watch"), "monitor"),
-    **dict.fromkeys(("ls", "list", "results"), "query"),
-    **dict.fromkeys(("resume", "continue", "start"), "run"),
-    **dict.fromkeys(("plot", "draw"), "show"),
-}
-"""What other tools call a command, with its name here."""
-
-
 class _Commands(TyperGroup):
     """All commands by their names and help lines; the module of one is loaded when that command is run."""
 
@@ -90,9 +80,7 @@ class _Commands(TyperGroup):
         self.commands = {name: TyperCommand(name, help=text) for name, text in COMMANDS.items()}
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """The command that the words name, loaded; the right one is suggested for a name that other tools have."""
-        if args[0] in _ELSEWHERE:
-            ctx.fail(f"No such command {args[0]!r}. Did you mean {_ELSEWHERE[args[0]]!r}?")
+        """The command that the words name, loaded."""
         name, command, rest = super().resolve_command(ctx, args)
         return name, None if command is None else _loaded(str(command.name)), rest
 
@@ -118,27 +106,8 @@ def build() -> typer.Typer:
     return app
 
 
-def _show_or_install_completion(words: Sequence[str]) -> bool:
-    """Handle ``--show-completion SHELL`` and ``--install-completion SHELL``; without SHELL, typer detects the shell."""
-    if len(words) != 2 or words[1] not in [shell.value for shell in Shells]:
-        return False
-    option, shell = words
-    if option == "--show-completion":
-        echo_text(
-            get_completion_script(prog_name="vindeby", complete_var="_VINDEBY_COMPLETE", shell=shell) + "\n"
-        )
-    elif option == "--install-completion":
-        _, path = install(shell=shell, prog_name="vindeby", complete_var="_VINDEBY_COMPLETE")
-        echo(f"{shell} completion is installed in {path}; it takes effect in a new terminal")
-    else:
-        return False
-    return True
-
-
 def run_app(words: Sequence[str]) -> None:
     """Run a command line; exits where the command does."""
-    if _show_or_install_completion(words):
-        return
     try:
         status = build()(list(words), prog_name="vindeby", standalone_mode=False)
     except typer.Abort:

@@ -28,7 +28,6 @@ def command(
     layout: Path | None = argument("FILE", "With --score: a table with x and y, in metres."),
     check: bool = option("--check", "Judge every stored layout again.", False),
     score: str | None = option("--score CASE", "Judge the layout in FILE as one of CASE."),
-    data: Path | None = option("--data FOLDER", "With --check: judge published layouts in it, too."),
     json_: JsonOption = False,
 ) -> None:
     """List the open cases with the best published and our layouts; run one with: vindeby run case:NAME."""
@@ -38,13 +37,11 @@ def command(
         raise ArgumentError(
             "cases: --score CASE and FILE go together, without --check, e.g. --score iea37-cs3 layout.csv"
         )
-    if data is not None and not (check and data.is_dir()):
-        raise ArgumentError(f"--data {data}: give an existing folder, and --check")
     if score is not None and layout is not None:
         case = case_named(score)
         _report([_judged(case, str(layout), *read_layout(layout))], json_)
     elif check:
-        _report(list(_stored(data)), json_)
+        _report(list(_stored()), json_)
     elif json_:
         echo_json([_as_data(case) for case in all_cases()])
     else:
@@ -87,36 +84,31 @@ def _judged(case: Case, file: str, x: Any, y: Any) -> dict[str, Any]:
     return row | {"problems": list(verdict.problems)}
 
 
-def _stored(folder: Path | None) -> Iterator[dict[str, Any]]:
-    """One row for each stored layout, and for each published one that the folder holds."""
-    from vindeby.cases import all_cases, read_layout
+def _stored() -> Iterator[dict[str, Any]]:
+    """One row for each stored layout."""
+    from vindeby.cases import all_cases
 
     for case in all_cases():
-        if (record := case.record) is not None:
-            try:
-                row = _judged(case, "stored", record.x, record.y)
-            except InputError as error:  # a library is missing
-                row = _not_judged(case, "stored", error)
-            else:
-                if abs(row["worth"] - record.worth) > _SAME * abs(record.worth):
-                    row["problems"].append(f"is recorded with {record.worth!r}")
-            yield row
-        paths = [path for name in case.files if folder for path in folder.rglob(name) if path.is_file()]
-        for path in sorted(paths):
-            name = str(path.relative_to(folder or ""))
-            try:
-                row = _judged(case, name, *read_layout(path))
-            except InputError as error:
-                row = _not_judged(case, name, error)
-            yield row | {"published": True}
-
-
-def _not_judged(case: Case, file: str, error: InputError) -> dict[str, Any]:
-    return {"case": case.name, "file": file, "worth": None, "unit": case.unit, "problems": [str(error)]}
+        if (record := case.record) is None:
+            continue
+        try:
+            row = _judged(case, "stored", record.x, record.y)
+        except InputError as error:  # a library is missing
+            row = {
+                "case": case.name,
+                "file": "stored",
+                "worth": None,
+                "unit": case.unit,
+                "problems": [str(error)],
+            }
+        else:
+            if abs(row["worth"] - record.worth) > _SAME * abs(record.worth):
+                row["problems"].append(f"is recorded with {record.worth!r}")
+        yield row
 
 
 def _report(rows: list[dict[str, Any]], json_: bool) -> None:
-    """Print the verdicts; exits with 1 if a layout that is not somebody else's breaks a rule."""
+    """Print the verdicts; exits with 1 if a layout breaks a rule."""
     if json_:
         echo_json(rows)
     for row in [] if json_ else rows:
@@ -126,5 +118,5 @@ def _report(rows: list[dict[str, Any]], json_: bool) -> None:
             echo(f"{row['case']}, {row['file']}: {feasible}, {row['shown']} {row['unit']}{gain}")
         for problem in row["problems"]:
             say(f"{row['case']}, {row['file']}: {problem}")
-    if any(row["problems"] for row in rows if "published" not in row):
+    if any(row["problems"] for row in rows):
         raise typer.Exit(1)

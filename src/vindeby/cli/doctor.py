@@ -34,8 +34,6 @@ _EXTRAS = {
 _LEAST_FREE = 1e9
 _LEAST_MEMORY = 5e8
 """Of a worker, in bytes: one with the compiled wake engine has 164 MB in use; docs/running.md has the measurement."""
-_PROBE = 32_000_000
-"""Bytes of a large file."""
 _SLOW_S = 0.5
 """A durable write that takes longer is slow: those of disks take 1 to 50 ms."""
 _ONE_MACHINE_ONLY = frozenset({"tmpfs", "ramfs", "overlay"})
@@ -84,10 +82,7 @@ def versions() -> MachineFact:
     """The versions that results depend on; they should be the same on all machines of a cluster."""
     found = {"python": platform.python_version(), "vindeby": __version__}
     for package in ("numpy", "numba", "h5py"):
-        try:
-            found[package] = importlib.metadata.version(package)
-        except importlib.metadata.PackageNotFoundError:
-            found[package] = "not installed"
+        found[package] = importlib.metadata.version(package)
     return MachineFact(", ".join(f"{name} {version}" for name, version in found.items()), data=found)
 
 
@@ -183,8 +178,7 @@ def slurm() -> MachineFact:
 def disk(folder: Path) -> MachineFact:
     """Room and speed where results would be written, and whether other machines may see it."""
     try:
-        free, seconds = shutil.disk_usage(folder).free, _durable_write_s(folder, 4096)
-        speed = _PROBE / _durable_write_s(folder, _PROBE) if free > 10 * _PROBE else None
+        free, seconds = shutil.disk_usage(folder).free, _durable_write_s(folder)
     except OSError as error:
         return MachineFact(
             f"{folder.absolute()}", f"cannot be written to: {error.strerror}; choose another folder"
@@ -192,8 +186,6 @@ def disk(folder: Path) -> MachineFact:
     kind = (_answer("df", "--output=fstype", str(folder)) or "").rpartition("\n")[2]
     summary = f"{folder.absolute()}: {free / 1e9:,.1f} GB free, {kind or 'unknown file system'}, "
     summary += f"{1e3 * seconds:.1f} ms to write a small file durably"
-    if speed is not None:
-        summary += f", {speed / 1e6:,.0f} MB/s for a large one: writing 1 GB takes {1e9 / speed:,.0f} s"
     trouble = f"only {free / 1e6:,.0f} MB are free" if free < _LEAST_FREE else ""
     if seconds > _SLOW_S:
         trouble = trouble or (
@@ -207,7 +199,6 @@ def disk(folder: Path) -> MachineFact:
         "free": free,
         "file_system": kind,
         "durable_write_s": seconds,
-        "write_bytes_per_s": speed,
     }
     return MachineFact(summary, trouble, data)
 
@@ -242,13 +233,13 @@ def _answer(name: str, *arguments: str) -> str | None:
     return done.stdout.strip() if done.returncode == 0 else None
 
 
-def _durable_write_s(folder: Path, size: int) -> float:
-    """Seconds to write so many bytes, force them to the disk and rename the file, as shards are published."""
+def _durable_write_s(folder: Path) -> float:
+    """Seconds to write a small file, force it to the disk and rename it, as shards are published."""
     with tempfile.TemporaryDirectory(dir=folder, prefix=".vindeby-doctor-") as inside:
         began = time.perf_counter()
         path = Path(inside) / "probe"
         with path.open("wb") as file:
-            file.write(bytes(size))
+            file.write(bytes(4096))
             file.flush()
             os.fsync(file.fileno())
         path.rename(path.with_name("renamed"))

@@ -1,4 +1,4 @@
-"""A run as it is shown: a live bar in a terminal, a line per interval in a log file, a summary at the end."""
+"""A run as it is shown: a live line in a terminal, a line per interval in a log file, a summary at the end."""
 
 from __future__ import annotations
 
@@ -11,10 +11,8 @@ from contextlib import contextmanager
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TextIO
 
-from rich.console import Console, Group
+from rich.console import Console
 from rich.live import Live
-from rich.progress_bar import ProgressBar
-from rich.table import Table
 from rich.text import Text
 from typer import Exit
 
@@ -33,13 +31,13 @@ _SHOWN_WORKERS = 64
 _SHOWN_FAILURES = 10
 
 
-def line_of(progress: Progress, *, with_tasks: bool = True) -> str:
+def line_of(progress: Progress) -> str:
     """A run at this moment, in one line."""
     share = 100 * progress.done // progress.total if progress.total else 100  # 100 % is said only of all
     text = f"{progress.done:,} of {progress.total:,} done ({share} %), {progress.failed:,} failed, "
     text += f"{progress.running} running"
     running = [f"{view.task or ''} {view.doing}".strip() for view in progress.workers]
-    if with_tasks and any(running):
+    if any(running):
         text += f" ({listed([*filter(None, running)], None, most=_SHOWN_WORKERS)})"
     text += f", {words.rate(progress.rate)}" if progress.rate else ""
     if progress.left:
@@ -69,23 +67,6 @@ def line_writer(stream: TextIO, interval_s: float) -> Callable[[Progress], None]
     return write
 
 
-def drawing(progress: Progress) -> Group:
-    """The bar and the workers below it."""
-    bar = Table.grid()
-    bar.add_row(ProgressBar(total=max(1, progress.total), completed=progress.done, width=60))
-    table = Table(box=None, pad_edge=False, show_header=False)
-    for view in progress.workers[:_SHOWN_WORKERS]:
-        on = f"{view.task or '-'}  {view.doing}".rstrip()
-        spent = f"{view.seconds:.1f} s" if view.task else ""
-        where = f" on {view.node}, job {view.job}" if view.job else ""
-        table.add_row(
-            Text(one_line(f"  worker {view.slot}{where}")), Text(one_line(on)), spent, words.size(view.memory)
-        )
-    hidden = len(progress.workers) - _SHOWN_WORKERS
-    more = [Text(f"  and {plural(hidden, 'more worker')}")] if hidden > 0 else []
-    return Group(bar, Text(line_of(progress, with_tasks=False)), table, *more)
-
-
 @contextmanager
 def watching(*, quiet: bool, interval_s: float) -> Iterator[dict[str, Any]]:
     """What a run is to call while it lasts, by the names of its arguments: with its progress, and with messages."""
@@ -93,7 +74,7 @@ def watching(*, quiet: bool, interval_s: float) -> Iterator[dict[str, Any]]:
         yield {}
     elif sys.stderr.isatty():
         with Live(console=Console(stderr=True), refresh_per_second=_REDRAWS_PER_S, transient=True) as live:
-            yield {"on_progress": lambda progress: live.update(drawing(progress)), "on_message": say}
+            yield {"on_progress": lambda progress: live.update(Text(line_of(progress))), "on_message": say}
     else:
         yield {"on_progress": line_writer(sys.stderr, interval_s), "on_message": say}
 
