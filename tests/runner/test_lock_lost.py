@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -199,10 +199,13 @@ def test_a_killed_run_is_resumed_under_another_host_name(
         f"RunDirectory(Path({str(directory.output)!r})).lock('run').acquire(); os._exit(0)"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
-    [claim] = directory.path.glob(".run.lock.*.json")
-    claim.write_text(json.dumps({**json.loads(claim.read_text()), "host": "the-old-container"}))
-    monkeypatch.setattr(lock, "LEASE", Lease(stale_s=0.5, watch_s=0.2))
+    state = lock.read_state(directory.path / "run.lock")
+    assert state is not None
+    assert state.owner is not None
+    elsewhere = lock.LockState.held(replace(state.owner, host="the_old_container"))
+    assert lock.swap_state(directory.path / "run.lock", state, elsewhere)
+    monkeypatch.setattr(lock, "LEASE", Lease(stale_s=0.5))
     said: list[str] = []
     assert run(one_cell(calling("good", 2)), directory.output, on_message=said.append).complete
-    assert "on the-old-container holds it (run)" in said[0]
+    assert "on the_old_container holds it (run)" in said[0]
     assert "watching whether it still lives" in said[0]

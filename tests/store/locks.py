@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
-import os
 import subprocess
 import sys
-import time
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
-from vindeby.store.disk.lock import LockState, claim_path, create_state, read_state, swap_state
+from vindeby.store.disk.lock import LockState, create_state, read_state, swap_state
 from vindeby.store.disk.process import Identity
 
 HOLD = """
@@ -30,28 +29,23 @@ def holder_process(path: Path) -> subprocess.Popen[str]:
     return child
 
 
-def held_by(
-    path: Path, *, heartbeat_age_s: float = 0.0, token: str = "other", **changes: object
-) -> LockState:
+def held_by(path: Path, **changes: Any) -> LockState:
     """Make the lock one that a process like this one holds, except for these changes of its identity."""
     path.parent.mkdir(parents=True, exist_ok=True)
     create_state(path)
-    free, held = read_state(path), LockState.held(token, 7)
+    free, held = read_state(path), LockState.held(replace(Identity.current(), token="other", **changes), 7)
     assert free is not None
-    claim_path(path, token).write_text(json.dumps({**Identity.current().to_json(), **changes}))
     assert swap_state(path, free, held)
-    set_heartbeat_age(path, heartbeat_age_s)
     return held
 
 
-def set_heartbeat_age(path: Path, seconds: float) -> None:
-    """As if the last heartbeat was so long ago."""
-    then = time.time() - seconds
-    os.utime(path, (then, then))
+def renewed(state: LockState) -> LockState:
+    assert state.owner is not None
+    return LockState.held(state.owner, state.count + 1)
 
 
 def beat(path: Path) -> None:
     """Renew a lock, whoever holds it."""
     state = read_state(path)
     assert state is not None
-    assert swap_state(path, state, state.renewed())
+    assert swap_state(path, state, renewed(state))

@@ -11,12 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.store.locks import beat, held_by, holder_process
+from tests.store.locks import beat, held_by, holder_process, renewed
 from vindeby.errors import BusyError
-from vindeby.store.disk.lock import Lease, Lock, LockState, Sign, Watch, heartbeat_age, read_state
-from vindeby.store.disk.process import Identity
+from vindeby.store.disk.lock import Lease, Lock, LockState, read_state
 
-QUICK = Lease(beat_s=0.05, stale_s=1.0, watch_s=0.2)
+QUICK = Lease(beat_s=0.05, stale_s=1.0)
 
 
 def test_a_lock_from_another_machine_is_taken_over_when_its_heartbeats_have_stopped(tmp_path: Path) -> None:
@@ -25,24 +24,22 @@ def test_a_lock_from_another_machine_is_taken_over_when_its_heartbeats_have_stop
     held_by(path, host="node17", pid=1)
     with Lock(path, "run", lease=QUICK, say=said.append) as lock:
         lock.confirm()
-        assert lock.holder() == Identity.current()
+        assert (holder := lock.holder()) is not None
+        assert holder.pid == os.getpid()
     assert [text.partition("; ")[2] for text in said] == [
         "watching whether it still lives, for up to 1 s (--take-over does not wait)",
         "it is taken over",
     ]
     assert all("process 1 on node17 holds it (run) since 20" in text for text in said)
-    assert all("last heartbeat" in text for text in said)
 
 
 def test_a_lock_from_another_machine_is_left_alone_while_its_heart_beats(tmp_path: Path) -> None:
     path = tmp_path / "run.lock"
-    held_by(path, host="node17", pid=1, heartbeat_age_s=1e6)
+    seen = held_by(path, host="node17", pid=1)
     threading.Timer(0.1, beat, [path]).start()
-    with pytest.raises(
-        BusyError, match=r"process 1 on node17 holds it \(run\) since .*last heartbeat 0 s ago.*--take-over"
-    ):
-        Lock(path, "run", lease=Lease(beat_s=0.05, stale_s=60.0, watch_s=30.0)).acquire()
-    assert read_state(path) == LockState.held("other", 8)
+    with pytest.raises(BusyError, match=r"process 1 on node17 holds it \(run\) since .*--take-over"):
+        Lock(path, "run", lease=Lease(beat_s=0.05, stale_s=60.0)).acquire()
+    assert read_state(path) == renewed(seen)
 
 
 def test_a_heartbeat_between_the_last_look_and_the_takeover_saves_the_owner(tmp_path: Path) -> None:
@@ -50,26 +47,7 @@ def test_a_heartbeat_between_the_last_look_and_the_takeover_saves_the_owner(tmp_
     seen = held_by(path, host="node17", pid=1)
     beat(path)
     assert not Lock(path, "run")._enter(seen)
-    assert read_state(path) == seen.renewed()
-
-
-@pytest.mark.parametrize("hours", [-48, -1, 1, 48])
-def test_clocks_that_were_moved_do_not_make_a_beating_lock_stale(tmp_path: Path, hours: float) -> None:
-    """The age by the file system's clock is wrong, or the owner's clock is; the count still changes."""
-    path = tmp_path / "run.lock"
-    state = held_by(path, host="node17", since=1e9, heartbeat_age_s=3600.0 * hours)
-    watch = Watch(path, Lease(beat_s=0.01, stale_s=3000.0, watch_s=30.0))
-    assert watch.look(state) is Sign.UNKNOWN
-    beat(path)
-    assert watch.look(state.renewed()) is Sign.ALIVE
-
-
-def test_a_lock_that_has_long_been_silent_still_has_to_miss_some_heartbeats(tmp_path: Path) -> None:
-    path = tmp_path / "run.lock"
-    state = held_by(path, host="node17", heartbeat_age_s=1e6)
-    assert Watch(path, Lease(stale_s=100.0, watch_s=1000.0)).look(state) is Sign.UNKNOWN
-    assert Watch(path, Lease(stale_s=100.0, watch_s=0.0)).look(state) is Sign.STALE
-    assert Watch(path, Lease(stale_s=1e7, watch_s=0.0)).look(state) is Sign.UNKNOWN
+    assert read_state(path) == renewed(seen)
 
 
 def test_a_user_may_take_over_at_once(tmp_path: Path) -> None:
@@ -115,7 +93,6 @@ def test_the_owner_renews_the_lock_by_itself(tmp_path: Path) -> None:
         after = read_state(path)
         assert after is not None
         assert (after.token, after.count > before.count) == (lock.token, True)
-        assert heartbeat_age(path) is not None
 
 
 STOPPED = """

@@ -2,96 +2,89 @@
 
 ```
 run.lock/free-NONCE            nobody holds it
-run.lock/held-TOKEN-COUNT      the process that chose TOKEN holds it and has renewed it COUNT times
+run.lock/held-OWNER-COUNT      the process that OWNER describes holds it and has renewed it COUNT times
 ```
 The state is the name of the only file in a directory, which is changed by renaming that file: a compare-and-swap, on a
 network too, of which exactly one of several processes succeeds, however long each pauses between looking and renaming.
 No state ever comes back, because every name holds a fresh random number or a higher count. The directory appears with
-its file in it, by renaming a prepared one. Who holds a lock is in a small file beside it for each token, its claim,
-written before the token becomes the lock's state and removed when its owner gives the lock back.
+its file in it, by renaming a prepared one.
 
 The owner renews the lock every few seconds from a thread. It is taken over from
 
 - an owner that is known to be gone, a process of this machine: at once;
-- nobody: the claim is gone because its owner gave the lock back, but a full disk refused to rename the state: at once;
 - an owner that may live elsewhere (another machine, another container): when it was not renewed for ``Lease.stale_s``;
 - whoever holds it, when the user says so (``take_over``).
 
 Taking over is a swap from the very heartbeat that was seen last, so it fails if the owner renews the lock in between.
 An owner that was stopped or slow finds out when it renews the lock, which ``confirm`` does before each step that must
 not be done by two. No clock of another machine is trusted: whoever wants the lock watches, by its own clock that cannot
-be moved, whether the owner's count changes. Only how long ago the last heartbeat was before the watch began comes from
-the file system, as the difference of two times that the file server set.
+be moved, whether the owner's count changes.
 """
 
 from __future__ import annotations
 
 import contextlib
 import errno
-import json
 import os
 import shutil
-import tempfile
 import threading
 import time
 import uuid
 from collections.abc import Callable
-from dataclasses import dataclass
-from enum import Enum
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Self
 
 from vindeby.errors import BusyError
-from vindeby.store.disk.files import Files, read_bounded
+from vindeby.store.disk.files import Files
 from vindeby.store.disk.process import Identity
-from vindeby.text import parse_json
 
 _LOOKS = 40
 _PAUSE_S = 0.005
+_POLL_S = 0.1
 
 
 @dataclass(frozen=True)
 class LockState:
-    """One state of a lock; ``token`` is empty when nobody holds it."""
+    """One state of a lock, with the process that holds it."""
 
     name: str
-    token: str = ""
+    owner: Identity | None = None
     count: int = 0
 
     @classmethod
     def free(cls) -> LockState:
-        """Nobody holds it; a state that there never was before."""
+        """Return a state that there never was before, in which nobody holds the lock."""
         return cls(f"free-{uuid.uuid4().hex}")
 
     @classmethod
-    def held(cls, token: str, count: int = 0) -> LockState:
-        """Held, and renewed so many times."""
-        return cls(f"held-{token}-{count}", token, count)
+    def held(cls, owner: Identity, count: int = 0) -> LockState:
+        """Return the state in which a process holds the lock and has renewed it so many times."""
+        return cls(f"held-{owner.name}-{count}", owner, count)
 
     @classmethod
     def parse(cls, name: str) -> LockState | None:
-        """The state that a file name stands for; None for other names."""
+        """Return the state that a file name stands for; None for other names."""
         kind, _, rest = name.partition("-")
         if kind == "free" and rest:
             return cls(name)
-        token, _, count = rest.rpartition("-")
-        return cls(name, token, int(count)) if kind == "held" and token and count.isdecimal() else None
+        owner, _, count = rest.rpartition("-")
+        with contextlib.suppress(ValueError):
+            return cls(name, Identity.parse(owner), int(count)) if kind == "held" else None
+        return None
 
-    def renewed(self) -> LockState:
-        """The same owner, one heartbeat later."""
-        return LockState.held(self.token, self.count + 1)
+    @property
+    def token(self) -> str:
+        """What no other owner has; empty when nobody holds the lock."""
+        return "" if self.owner is None else self.owner.token
 
 
 def read_state(path: Path) -> LockState | None:
-    """The state of the lock at ``path``; None where no lock was ever made."""
+    """Return the state of the lock at ``path``; None where no lock was ever made."""
     states: list[LockState] = []
     for _ in range(_LOOKS):
         try:
-            states = [
-                state
-                for state in (LockState.parse(file.name) for file in path.iterdir())
-                if state is not None
-            ]
+            states = [state for file in path.iterdir() if (state := LockState.parse(file.name)) is not None]
         except FileNotFoundError:
             return None
         except NotADirectoryError:
@@ -118,7 +111,7 @@ def create_state(path: Path) -> None:
         (prepared / LockState.free().name).touch()
         prepared.rename(path)
     except OSError as error:
-        # The lock is there; whoever holds it may have removed what was prepared (``remove_abandoned``).
+        # The lock is there; whoever holds it may have removed what was prepared.
         if error.errno not in {errno.EEXIST, errno.ENOTEMPTY, errno.ENOENT}:
             raise
     finally:
@@ -135,137 +128,15 @@ def swap_state(path: Path, old: LockState, new: LockState) -> bool:
     return True
 
 
-def is_held_by(path: Path, token: str) -> bool:
-    """Is this the owner now? For a look from another process; the owner itself renews the lock to be sure."""
-    try:
-        state = read_state(path)
-    except BusyError:
-        return False
-    return state is not None and state.token == token
-
-
 @dataclass(frozen=True)
 class Lease:
     """How often a lock is renewed, and for how long it must not have been before it may be taken over."""
 
     beat_s: float = 5.0
     stale_s: float = 120.0
-    watch_s: float = 20.0
-    """The shortest time to watch, even when the last heartbeat was long ago."""
 
 
 LEASE = Lease()
-
-
-class Sign(Enum):
-    """What watching a lock has shown."""
-
-    ALIVE = "it was renewed while we watched"
-    UNKNOWN = "not renewed so far"
-    STALE = "not renewed for too long"
-
-
-class Watch:
-    """Watches one lock of which only the heartbeats can be seen."""
-
-    def __init__(self, path: Path, lease: Lease) -> None:
-        self._path, self._lease = path, lease
-        self._seen: LockState | None = None
-        self._since = 0.0
-        self._before = 0.0
-        self._changed = False
-
-    def look(self, state: LockState) -> Sign:
-        """Note the present state; what is known by now."""
-        now = time.monotonic()
-        if state != self._seen:
-            self._changed = self._seen is not None
-            self._before = 0.0 if self._changed else heartbeat_age(self._path) or 0.0
-            self._seen, self._since = state, now
-        watched = now - self._since
-        if watched >= self._lease.watch_s and self._before + watched >= self._lease.stale_s:
-            return Sign.STALE
-        return Sign.ALIVE if self._changed else Sign.UNKNOWN
-
-
-def heartbeat_age(path: Path) -> float | None:
-    """Seconds since a lock's state last changed, by the clock of the file system; None when it is unknown."""
-    try:
-        with tempfile.TemporaryFile(dir=path.parent) as probe:
-            probe.write(b"now")
-            probe.flush()
-            os.fsync(probe.fileno())  # on a network, so that the server sets the time
-            return max(0.0, os.fstat(probe.fileno()).st_mtime - path.stat().st_mtime)
-    except OSError:
-        return None
-
-
-UNKNOWN = Identity("an unknown machine", "", 0, "", "")
-_ABANDONED_AFTER_S = 24 * 3600.0
-
-
-def _describe(owner: Identity, path: Path, purpose: str) -> str:
-    text = f"{owner} holds it ({purpose})"
-    if owner.since:
-        text += f" since {time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime(owner.since))}"
-    age = heartbeat_age(path)
-    return text if age is None else f"{text}, last heartbeat {age:.0f} s ago"
-
-
-def claim_path(path: Path, token: str) -> Path:
-    """The file that says who is behind a token."""
-    return path.with_name(f".{path.name}.{token}.json")
-
-
-def write_claim(path: Path, token: str) -> Path:
-    """Say that this process is behind a token; on the disk, so that a power cut leaves no lock of nobody."""
-    claim = claim_path(path, token)
-    text = json.dumps({**Identity.current().to_json(), "acquired": time.time()})
-    try:
-        with claim.open("x") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-    except OSError as error:
-        error.filename = error.filename or str(claim)
-        claim.unlink(missing_ok=True)
-        raise
-    return claim
-
-
-def read_claim(claim: Path) -> Identity | None:
-    """Return who is behind a token; None without a claim, an unknown process when it cannot be understood."""
-    try:
-        data = parse_json(read_bounded(claim))
-        return Identity.from_json({**data, "since": data.get("acquired", data["since"])})
-    except FileNotFoundError:
-        return None
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        return UNKNOWN
-
-
-def remove_abandoned(path: Path, keep: str) -> None:
-    """Delete what processes left that died while they took the lock; only the owner of the lock may.
-
-    A process that is taking it may lose what it has written: it finds the lock held, and tries again.
-    """
-    start = f".{path.name}."
-    for left in path.parent.iterdir():
-        if not left.name.startswith(start) or left == claim_path(path, keep):
-            continue
-        if left.suffix == ".new":
-            shutil.rmtree(left, ignore_errors=True)
-        elif left.suffix == ".json":
-            owner = read_claim(left)
-            if owner is UNKNOWN or (owner is not None and (owner.is_dead or _is_old(left))):
-                left.unlink(missing_ok=True)
-
-
-def _is_old(path: Path) -> bool:
-    try:
-        return time.time() - path.stat().st_mtime > _ABANDONED_AFTER_S
-    except OSError:
-        return False
 
 
 class LeasedFiles(Files):
@@ -279,12 +150,12 @@ class LeasedFiles(Files):
 
     def rename(self, source: Path, target: Path) -> None:
         """Rename, unless the lock is another's."""
-        if not is_held_by(self._lock, self._token):
+        state = None
+        with contextlib.suppress(BusyError):
+            state = read_state(self._lock)
+        if state is None or state.token != self._token:
             raise OSError(errno.ECANCELED, f"another process has taken over {self._lock}", str(target))
         super().rename(source, target)
-
-
-_POLL_S = 0.1
 
 
 class Lock:
@@ -325,9 +196,9 @@ class Lock:
         return self._lost.is_set()
 
     def holder(self) -> Identity | None:
-        """Who holds it; None when nobody does."""
+        """Return the process that holds the lock; None when nobody does."""
         state = read_state(self.path)
-        return None if state is None or not state.token else read_claim(claim_path(self.path, state.token))
+        return None if state is None else state.owner
 
     def acquire(self) -> Self:
         """Take the lock, waiting up to ``wait_s``; BusyError says who holds it."""
@@ -335,8 +206,10 @@ class Lock:
         self._wait(self._enter)
         self._heart = threading.Thread(target=self._beat, name=f"{self.purpose} lock", daemon=True)
         self._heart.start()
-        with contextlib.suppress(OSError):
-            remove_abandoned(self.path, self.token)
+        for left in self.path.parent.glob(
+            f".{self.path.name}.*.new"
+        ):  # of processes that died while they made it
+            shutil.rmtree(left, ignore_errors=True)
         return self
 
     def clear(self) -> None:
@@ -364,70 +237,70 @@ class Lock:
         if self._heart is not None:
             self._heart.join()
         with self._renewing, contextlib.suppress(OSError):
-            claim, mine, self._state = claim_path(self.path, self.token), self._state, None
+            mine, self._state = self._state, None
             try:
                 swap_state(self.path, mine, LockState.free())
-            finally:  # without it, a lock that the disk does not let go of is nobody's
-                claim.unlink(missing_ok=True)
+            except OSError:  # a full disk may refuse to rename: a directory without a file is made anew
+                (self.path / mine.name).unlink(missing_ok=True)
 
     def _wait(self, swap: Callable[[LockState], bool]) -> None:
-        deadline = time.monotonic() + self._wait_s
-        watch = Watch(self.path, self._lease)
-        first: str | None = None
+        began = changed = time.monotonic()
+        first = seen = None
+        is_beating = False
         while True:
             state = read_state(self.path)
             if state is None:
                 create_state(self.path)
                 continue
-            first = state.token if first is None else first
-            asked = self._take_over and state.token == first
-            if not state.token or self._may_take(state, watch, deadline, asked=asked):
+            now = time.monotonic()
+            first = first or state
+            if state != seen:
+                is_beating, seen, changed = seen is not None, state, now
+            asked = self._take_over and state.token == first.token
+            is_late = now - began >= self._wait_s
+            if asked or not self._is_kept(state, is_beating, now - changed, is_late=is_late):
+                if asked and state.owner is not None and not state.owner.is_dead:
+                    self._say(f"{self._describe(state.owner)}; it is taken over")
                 if swap(state):
                     return
             else:
                 time.sleep(_POLL_S)
 
-    def _may_take(self, state: LockState, watch: Watch, deadline: float, *, asked: bool) -> bool:
-        """May the lock be taken from its owner? Raises BusyError if it may not when the deadline has passed."""
-        owner = read_claim(claim_path(self.path, state.token))
+    def _is_kept(self, state: LockState, is_beating: bool, silent_s: float, *, is_late: bool) -> bool:
+        """Must the lock be left to its owner? Raises BusyError if so and the time to wait is over."""
+        owner = state.owner
         if owner is None or owner.is_dead:
-            return True
-        sign = Sign.ALIVE if owner.is_alive else watch.look(state)
-        if asked or sign is Sign.STALE:
-            self._say(f"{self.path}: {_describe(owner, self.path, self.purpose)}; it is taken over")
-            return True
-        if sign is Sign.ALIVE and time.monotonic() >= deadline:
+            return False
+        is_living = owner.is_alive or is_beating
+        if not owner.is_alive and silent_s >= self._lease.stale_s:
+            self._say(f"{self._describe(owner)}; it is taken over")
+            return False
+        if is_living and is_late:
             raise BusyError(
-                f"{self.path}: {_describe(owner, self.path, self.purpose)}; wait until it ends, or end it; "
-                "--take-over takes the lock away from it"
+                f"{self._describe(owner)}; wait until it ends, or end it; --take-over takes the lock away from it"
             )
         if state.token != self._waits_for:
             self._waits_for = state.token
-            watched = f"watching whether it still lives, for up to {self._lease.stale_s:.0f} s"
+            watching = f"watching whether it still lives, for up to {self._lease.stale_s:.0f} s"
             waiting = f"waiting until it ends, for up to {self._wait_s:.0f} s"
             self._say(
-                f"{self.path}: {_describe(owner, self.path, self.purpose)}; "
-                f"{watched if sign is Sign.UNKNOWN else waiting} (--take-over does not wait)"
+                f"{self._describe(owner)}; {waiting if is_living else watching} (--take-over does not wait)"
             )
-        return False
+        return True
+
+    def _describe(self, owner: Identity) -> str:
+        since = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(owner.since))
+        return f"{self.path}: {owner} holds it ({self.purpose}) since {since}"
 
     def _enter(self, old: LockState) -> bool:
-        mine = LockState.held(uuid.uuid4().hex)
-        claim = write_claim(self.path, mine.token)
-        done = False
-        try:
-            done = swap_state(self.path, old, mine)
-        finally:
-            if not done:
-                claim.unlink(missing_ok=True)
-        if done:
-            self._state, self._pid = mine, os.getpid()
-            self._ended.clear()
-            self._lost.clear()
-            if old.token:
-                with contextlib.suppress(OSError):
-                    claim_path(self.path, old.token).unlink(missing_ok=True)
-        return done
+        me = replace(Identity.current(), token=uuid.uuid4().hex[:16], since=time.time())
+        mine = LockState.held(me)
+        if not swap_state(self.path, old, mine):
+            return False
+        self._state, self._pid = mine, os.getpid()
+        self._ended.clear()
+        self._lost.clear()
+        return True
 
     def _beat(self) -> None:
         while not self._ended.wait(self._lease.beat_s):
@@ -439,9 +312,9 @@ class Lock:
     def _renew(self) -> bool:
         """Write one heartbeat; return whether the lock is still ours."""
         with self._renewing:
-            if self._state is None or self.is_lost:
+            if self._state is None or self._state.owner is None or self.is_lost:
                 return False
-            renewed = self._state.renewed()
+            renewed = LockState.held(self._state.owner, self._state.count + 1)
             if swap_state(self.path, self._state, renewed):
                 self._state = renewed
                 return True

@@ -7,15 +7,17 @@ import platform
 import re
 import time
 import uuid
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 
 @dataclass(frozen=True)
 class Identity:
-    """A process: its machine, the machine's boot, its number, when it started, and a random token."""
+    """A process: its machine, the machine's boot, its number, when it started, and a random token.
+
+    ``boot`` is the number of the boot and that of the process namespace, with a point in between.
+    """
 
     host: str
     boot: str
@@ -26,18 +28,20 @@ class Identity:
 
     @classmethod
     def current(cls) -> Identity:
-        """This process."""
+        """Return this process."""
         return _identity(os.getpid())
 
     @classmethod
-    def from_json(cls, data: dict[str, Any]) -> Identity:
-        """Back from a lock file."""
-        host, boot, started, token = (str(data[name]) for name in ("host", "boot", "started", "token"))
-        return cls(host, boot, int(data["pid"]), started, token, float(data["since"]))
+    def parse(cls, name: str) -> Identity:
+        """Return the process of which this is the ``name``; ValueError for any other text."""
+        host, boot, pid, started, since, token = name.split("-")
+        return cls(host, boot, int(pid), started, token, float(since))
 
-    def to_json(self) -> dict[str, Any]:
-        """For a lock file."""
-        return asdict(self)
+    @property
+    def name(self) -> str:
+        """All of it in a form that can be a part of a file name."""
+        parts = (self.host, self.boot, self.pid, self.started, f"{self.since:.0f}", self.token)
+        return "-".join(map(str, parts))
 
     @property
     def is_here(self) -> bool:
@@ -53,8 +57,8 @@ class Identity:
         """
         if not self.is_here:
             return False
-        boot, _, namespace = self.boot.partition("/")
-        here, _, ours = _boot().partition("/")
+        boot, _, namespace = self.boot.partition(".")
+        here, _, ours = _boot().partition(".")
         if boot != here:
             return self.since < _booted_at()
         if namespace != ours:
@@ -80,14 +84,15 @@ def _identity(pid: int) -> Identity:
 
 
 def _host() -> str:
-    return re.sub(r"[^A-Za-z0-9_.]", "_", platform.node()) or "localhost"
+    return re.sub(r"[^A-Za-z0-9_.]", "_", platform.node())[:64] or "localhost"
 
 
 @lru_cache(maxsize=1)
 def _boot() -> str:
     try:
-        boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
-        return f"{boot}/{Path('/proc/self/ns/pid').readlink()}"
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text()
+        namespace = str(Path("/proc/self/ns/pid").readlink())
+        return f"{re.sub('[^0-9a-f]', '', boot)}.{re.sub('[^0-9]', '', namespace)}"
     except OSError:
         return ""
 
