@@ -173,13 +173,6 @@ def test_a_campaign_without_local_wind_says_nothing_of_it() -> None:
     assert "local" not in Campaign.from_data(small()).dumps()
 
 
-def test_a_classic_netcdf_file_holds_the_same(tmp_path: Path) -> None:
-    pytest.importorskip("scipy")
-    before = loaded(tmp_path, dataset())
-    dataset().to_netcdf(tmp_path / "grid.nc", engine="scipy")
-    assert Campaign.load(tmp_path / "c.yaml") == before
-
-
 def test_parameters_that_are_the_same_for_all_directions_make_equal_sectors(tmp_path: Path) -> None:
     rose = {"Weibull_A": 9.5, "Weibull_k": 2.1, "Sector_frequency": 0.25, "TI": 0.1}
     campaign = loaded(tmp_path, dataset(**rose), weibull="  weibull: {}\n")

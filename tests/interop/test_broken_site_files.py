@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +10,8 @@ import pytest
 
 from tests.interop import site_examples as examples
 from tests.interop.site_examples import LIB, ROSE, SERIES, TAB, wrg
-from vindeby.errors import InputError, VindebyError
+from vindeby.errors import InputError
 from vindeby.interop import read_site
-from vindeby.store.foreign.confined import LIBRARY_ERRORS
-from vindeby.store.foreign.gridded_file import read_gridded
 
 TI = {"turbulence_intensity": 0.08}
 AT = TI | {"height": 80.0, "roughness": 0.05}
@@ -110,48 +107,12 @@ DATASETS: dict[str, tuple[Any, dict[str, Any], str]] = {
 @pytest.mark.parametrize("case", DATASETS)
 def test_wrong_xrsite_is_refused_with_the_words_that_help(case: str, tmp_path: Path) -> None:
     make, options, words = DATASETS[case]
-    make().to_netcdf(tmp_path / "site.nc", format="NETCDF3_CLASSIC", engine="netcdf4")
+    make().to_netcdf(tmp_path / "site.nc")
 
     with pytest.raises(InputError) as caught:
         read_site(tmp_path / "site.nc", **options)
 
     assert words in str(caught.value)
-
-
-@pytest.mark.parametrize("length", [3, 5, 20, 100, 400, 540])
-def test_classic_file_that_was_cut_is_refused(length: int, tmp_path: Path) -> None:
-    examples.dataset().to_netcdf(tmp_path / "site.nc", format="NETCDF3_CLASSIC", engine="netcdf4")
-    whole = (tmp_path / "site.nc").read_bytes()
-    (tmp_path / "site.nc").write_bytes(whole[:length])
-    assert length < len(whole)
-
-    with pytest.raises(VindebyError, match=r"damaged or incomplete|neither netCDF nor HDF5"):
-        read_site(tmp_path / "site.nc")
-
-
-def test_classic_file_with_any_byte_changed_is_read_or_refused(tmp_path: Path) -> None:
-    path = tmp_path / "site.nc"
-    examples.dataset().to_netcdf(path, format="NETCDF3_CLASSIC", engine="netcdf4")
-    whole = path.read_bytes()
-    refused = 0
-    wanted = [name.lower() for name in examples.dataset().variables]
-    for place in range(4, len(whole), 3):
-        path.write_bytes(whole[:place] + bytes([whole[place] ^ 0xC5]) + whole[place + 1 :])
-        try:
-            read_gridded(path=str(path), wanted=wanted, result=lambda _: None)  # what the guarded child does
-        except (VindebyError, *LIBRARY_ERRORS):
-            refused += 1
-    assert refused > 50
-
-
-def test_classic_file_whose_header_claims_too_much_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "site.nc"
-    examples.dataset().to_netcdf(path, format="NETCDF3_CLASSIC", engine="netcdf4")
-    whole = path.read_bytes()
-    for place in range(4, len(whole), 71):
-        path.write_bytes(whole[:place] + b"\x7f\xff\xff\xff" + whole[place + 4 :])
-        with contextlib.suppress(VindebyError):
-            read_site(path)
 
 
 def test_file_that_is_no_netcdf_is_refused(tmp_path: Path) -> None:

@@ -192,8 +192,7 @@ def test_a_time_series_in_netcdf_has_steps_and_flags_that_are_told_as_ignored(tm
     assert any("operating: 1 of 4 entries" in line for line in notes.ignored)
 
 
-@pytest.mark.parametrize("engine", ["h5netcdf", "scipy"])
-def test_times_that_a_netcdf_file_keeps_as_text_are_read(engine: Any, tmp_path: Path) -> None:
+def test_times_that_a_netcdf_file_keeps_as_text_are_read(tmp_path: Path) -> None:
     times = [f"2023-08-24T00:{minute}0:00.000000000" for minute in range(3)]
     axes = ("time", "height")
     variables = {
@@ -202,7 +201,7 @@ def test_times_that_a_netcdf_file_keeps_as_text_are_read(engine: Any, tmp_path: 
         "turbulence_intensity": (axes, [[0.1, 0.09]] * 3),
     }
     coordinates = {"time": np.array(times, object), "height": [60.0, 90.0]}
-    xarray.Dataset(variables, coords=coordinates).to_netcdf(tmp_path / "resource.nc", engine=engine)
+    xarray.Dataset(variables, coords=coordinates).to_netcdf(tmp_path / "resource.nc", engine="h5netcdf")
     series = site_of(tmp_path, "!include resource.nc")["time_series"]
     assert series["times"] == times
     assert series["wind_speed"] == [8.0, 9.5, 12.0]

@@ -103,68 +103,26 @@ def _farm(site: Any) -> WindFarm:
     return WindFarm(site, turbine, "bastankhah-2014")
 
 
-@pytest.mark.parametrize("form", ["NETCDF3_CLASSIC", "NETCDF3_64BIT"])
-def test_classic_files_hold_the_same(form: Any, tmp_path: Path) -> None:
-    sites = {"plain": examples.dataset(coords={"ws": [4.0, 9.0]}), "turned": examples.turned()}
-    for name, site in sites.items():
-        site.to_netcdf(tmp_path / f"{name}.nc")
-        site.to_netcdf(tmp_path / f"{name}_classic.nc", format=form, engine="netcdf4")
-
-        new, old = (read_site_file(tmp_path / file, {}).data for file in (f"{name}.nc", f"{name}_classic.nc"))
-
-        if name == "turned":
-            assert old["local"].pop("source") != new["local"].pop("source")
-        assert old == new
-
-
-def test_a_classic_file_with_an_unlimited_dimension_holds_the_same(tmp_path: Path) -> None:
-    examples.dataset().to_netcdf(tmp_path / "new.nc")
-    examples.dataset().to_netcdf(
-        tmp_path / "old.nc", format="NETCDF3_CLASSIC", engine="netcdf4", unlimited_dims=["wd"]
-    )
-
-    new, old = (read_site_file(tmp_path / name, {}).data for name in ("new.nc", "old.nc"))
-
-    assert old == new
-
-
-def test_a_classic_file_without_scipy_is_refused_with_what_to_install(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    examples.dataset().to_netcdf(tmp_path / "site.nc", format="NETCDF3_CLASSIC", engine="netcdf4")
-    monkeypatch.setitem(__import__("sys").modules, "scipy.io", None)
-
-    with pytest.raises(
-        InputError, match=r"classic netCDF file needs scipy.*pip install 'vindeby\[interop\]'"
-    ):
-        read_site_file(tmp_path / "site.nc", {})
-
-
-def test_a_classic_file_of_64_bit_data_is_refused_with_the_way_to_convert_it(tmp_path: Path) -> None:
-    with netCDF4.Dataset(tmp_path / "site.nc", "w", format="NETCDF3_64BIT_DATA") as file:
+@pytest.mark.parametrize("form", ["NETCDF3_CLASSIC", "NETCDF3_64BIT", "NETCDF3_64BIT_DATA"])
+def test_a_classic_file_is_refused_with_the_way_to_convert_it(form: Any, tmp_path: Path) -> None:
+    with netCDF4.Dataset(tmp_path / "site.nc", "w", format=form) as file:
         file.createVariable("TI", "f8", ())[...] = 0.06
 
-    with pytest.raises(InputError, match=r"kind CDF-5 \(64-bit data\).*nccopy -k nc4"):
+    with pytest.raises(InputError, match=r"classic netCDF file.*nccopy -k nc4"):
         read_site_file(tmp_path / "site.nc", {})
 
 
-def test_packed_numbers_of_classic_files_are_unpacked(tmp_path: Path) -> None:
+def test_packed_numbers_are_unpacked(tmp_path: Path) -> None:
     packed = {"Weibull_A": {"dtype": "int16", "scale_factor": 0.5, "add_offset": 1.0, "_FillValue": -1}}
-    examples.dataset().to_netcdf(
-        tmp_path / "site.nc",
-        format="NETCDF3_CLASSIC",
-        engine="netcdf4",
-        encoding=packed,
-    )
+    examples.dataset().to_netcdf(tmp_path / "site.nc", engine="netcdf4", encoding=packed)
 
     sectors = read_site_file(tmp_path / "site.nc", {}).data["weibull"]["sectors"]
 
     assert [sector["a"] for sector in sectors] == [8.0, 9.0, 10.0, 11.5]
 
 
-@pytest.mark.parametrize("form", ["NETCDF3_CLASSIC", "NETCDF4"])
-def test_a_missing_value_beside_a_fill_value_is_a_gap(form: Any, tmp_path: Path) -> None:
-    examples.dataset().to_netcdf(tmp_path / "site.nc", format=form, engine="netcdf4")
+def test_a_missing_value_beside_a_fill_value_is_a_gap(tmp_path: Path) -> None:
+    examples.dataset().to_netcdf(tmp_path / "site.nc", engine="netcdf4")
     with netCDF4.Dataset(tmp_path / "site.nc", "a") as file:
         variable = file["Weibull_A"]
         variable.missing_value = variable[1]

@@ -3,7 +3,7 @@
 import contextlib
 import json
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -11,13 +11,10 @@ from typing import Any
 import numpy as np
 
 from vindeby.arrays import Labelled
-from vindeby.errors import DataError, InputError, library
+from vindeby.errors import DataError, InputError
 from vindeby.store.disk.files import refuse_special
 from vindeby.store.foreign.guard import DONE, FAILED, RESULT, Guard, GuardError
 from vindeby.store.foreign.superblock import SIGNATURE
-
-_CLASSIC = b"CDF"
-_CONVERT = "convert it to netCDF-4: nccopy -k nc4 OLD.nc NEW.nc"
 
 
 @dataclass(frozen=True)
@@ -79,11 +76,10 @@ def _refuse_other_formats(path: Path) -> None:
         raise InputError(f"{path}: no such file") from None
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror}") from None
-    if start.startswith(_CLASSIC + b"\x05"):
-        raise InputError(f"{path}: is a classic netCDF file of the kind CDF-5 (64-bit data); {_CONVERT}")
-    if start.startswith(_CLASSIC):
-        library("scipy.io", "interop", f"{path}: a classic netCDF file")
-        return
+    if start.startswith(b"CDF"):
+        raise InputError(
+            f"{path}: is a classic netCDF file (netCDF-3); convert it to netCDF-4: nccopy -k nc4 OLD.nc NEW.nc"
+        )
     if start != SIGNATURE:
         raise InputError(f"{path}: is neither netCDF nor HDF5; is it the right file?")
 
@@ -118,13 +114,10 @@ def read_gridded(*, path: str, wanted: Collection[str], result: Callable[[bytes]
 
 
 def _opened(path: str, stack: contextlib.ExitStack) -> tuple[dict[str, Any], list[str]]:
-    """Return the variables of a file by name, as HDF5 has them, and the names of its groups."""
-    with Path(path).open("rb") as start:
-        if start.read(len(_CLASSIC)) == _CLASSIC:
-            return _classic_variables(path), []
+    """Return the variables of a file by name, and the names of its groups."""
     import h5py  # only the guarded child needs it
 
-    from vindeby.store.foreign.confined import names_of, no_more_files  # it loads h5py
+    from vindeby.store.foreign.records import names_of, no_more_files  # it loads h5py
 
     file = stack.enter_context(h5py.File(path, "r", locking=False))
     stack.enter_context(no_more_files())
@@ -134,38 +127,6 @@ def _opened(path: str, stack: contextlib.ExitStack) -> tuple[dict[str, Any], lis
     return {name: file[name] for name in names if is_data[name]}, [
         name for name in names if not is_data[name]
     ]
-
-
-@dataclass(frozen=True)
-class _ClassicVariable:
-    """A variable of a classic netCDF file, with what is asked of one of HDF5."""
-
-    axes: tuple[str, ...]
-    stored: Any
-    attrs: Mapping[str, Any]
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.stored, name)
-
-    def __getitem__(self, place: Any) -> Any:
-        return self.stored
-
-
-def _classic(given: Any) -> _ClassicVariable:
-    axes, stored = given.dimensions, given.data
-    if stored.dtype.kind == "S" and stored.ndim > 1:  # text is kept letter by letter
-        axes, stored = axes[:-1], stored.view(f"S{stored.shape[-1]}")[..., 0]
-    return _ClassicVariable(axes, stored, given._attributes)  # noqa: SLF001
-
-
-def _classic_variables(path: str) -> dict[str, Any]:
-    from scipy.io import netcdf_file
-
-    try:
-        file = netcdf_file(path, mmap=False)
-        return {name: _classic(one) for name, one in [*file.variables.items()][:_MOST_VARIABLES]}
-    except Exception:  # noqa: BLE001  whatever scipy raises, the file is not what it should be
-        raise DataError("its content is damaged or incomplete") from None
 
 
 def _send(name: str, axes: list[str], data: Any, left: int, result: Callable[[bytes], None]) -> int:
@@ -191,8 +152,6 @@ def _send(name: str, axes: list[str], data: Any, left: int, result: Callable[[by
 
 def _axes(data: Any) -> list[str]:
     """The name of each axis, by the coordinates that it refers to; coordinates are their own axis."""
-    if isinstance(data, _ClassicVariable):
-        return list(data.axes)
     if data.is_scale and len(data.shape) == 1:
         return [data.name.rpartition("/")[2]]
     names = []
