@@ -119,8 +119,8 @@ def test_files_left_marked_as_open_are_saved(cut: float, tmp_path: Path) -> None
         h5py.File(path, "r")
     there = {key for key, end in needed_bytes(whole.read_bytes()).items() if end <= path.stat().st_size}
     with Guard() as guard:
-        found, _ = rescued(path, guard)
-    assert len(there & found.records.keys()) >= 0.95 * len(there)
+        _, found = rescued(path, guard)
+    assert len(there & found.keys()) >= 0.95 * len(there)
     assert len(there) == RECORDS or cut < 1
 
 
@@ -131,6 +131,6 @@ def test_a_file_whose_signature_is_gone_is_saved_too(tmp_path: Path) -> None:
     path.write_bytes(bytes(48) + path.read_bytes()[48:])
     assert plainly_readable(path) == 0
     with Guard() as guard:
-        found, _ = rescued(path, guard)
-    assert len(found.records) == RECORDS
-    assert found.findings[0].verdict.value == "no HDF5 signature"
+        saved, found = rescued(path, guard)
+    assert len(found) == RECORDS
+    assert saved.findings[0].verdict.value == "no HDF5 signature"

@@ -68,15 +68,15 @@ def test_a_file_that_vanishes_while_it_is_read_does_not_stop_the_adoption(
     if foreign_output:
         worker_file(tmp_path / "o.h5")
     paths = [worker_file(tmp_path / name) for name in ("a.h5", "b.h5")]
-    rescue = adopting.rescue
+    read_any = adopting.read_any
 
-    def rescue_and_lose(path: Path, *more: Any) -> Any:
-        saved = rescue(path, *more)
+    def read_and_lose(path: Path, *more: Any, **others: Any) -> Any:
+        reading = read_any(path, *more, **others)
         if path == paths[0]:
             path.unlink()
-        return saved
+        return reading
 
-    monkeypatch.setattr(adopting, "rescue", rescue_and_lose)
+    monkeypatch.setattr(adopting, "read_any", read_and_lose)
     report = adopt(paths, tmp_path / "o.h5", one_farm)
     gone, there = (one for one in report.files if Path(one.path) in paths)
     assert any("it changed while it was read" in finding for finding in gone.findings)

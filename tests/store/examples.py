@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from tempfile import TemporaryFile
 from typing import Any
 
 import h5py
 import numpy as np
 
 from vindeby.store.disk.run_directory import RunDirectory
+from vindeby.store.foreign.door import Rescue
 from vindeby.store.foreign.guard import Guard
 from vindeby.store.format.record import Record
 from vindeby.store.format.rows import checksum_of
 from vindeby.store.format.shard import Receipt, ShardWriter
 from vindeby.store.read.database import Database
-from vindeby.store.salvage import Saved, rescue
+from vindeby.store.read.reading import Reading, read_any
 
 NAMING = "farm{farm_idx}_t{type_idx}_s{ss_seed}"
 
@@ -57,11 +57,10 @@ def contents(path: Path) -> dict[str, Record]:
         return dict(database)
 
 
-def rescued(path: Path, guard: Guard, naming: str = NAMING) -> tuple[Saved, dict[str, Record]]:
+def rescued(path: Path, guard: Guard, naming: str = NAMING) -> tuple[Reading, dict[str, Record]]:
     """What a salvage finds in one file, and the records."""
-    with TemporaryFile() as spool:
-        saved = rescue(path, spool, guard, naming)
-        return saved, {key: row.record() for key, row in saved.records.items()}
+    reading = read_any(path, guard, rescue=Rescue(naming))
+    return reading, reading.records()
 
 
 def sums(batch: list[Record]) -> dict[str, str]:

@@ -62,4 +62,4 @@ def test_what_was_not_compared_is_not_said_to_be(run: RunDirectory) -> None:
     report = validate(path)
     assert (report.records, report.issues) == (20, [])
     assert "every record that states a checksum was compared with it" in report.notes[0]
-    assert "20 results, 1 of unverified origin (repacked)" in report.notes
+    assert "20 results, 1 of unverified origin (foreign)" in report.notes

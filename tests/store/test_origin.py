@@ -58,26 +58,16 @@ def test_foreign_records_are_marked_when_another_file_is_merged_in(run: RunDirec
 
 
 @pytest.mark.parametrize("root", [False, True])
-def test_records_that_lost_their_checksum_are_repacked(run: RunDirectory, root: bool) -> None:
+def test_records_that_lost_their_checksum_are_foreign(run: RunDirectory, root: bool) -> None:
     publish(run, records(4))
     merge(run.output)
     lose_attributes(run.output, root=root)
-    assert set(origins(run.output).values()) == {"repacked"}
+    assert set(origins(run.output).values()) == {"foreign"}
     merge(run.output)
     publish(run, [record(4)])
     merge(run.output)
-    assert sorted(map(str, origins(run.output).values())) == ["None", *["repacked"] * 4]
-    assert validate(run.output).origins == {"repacked": 4}
-
-
-def test_a_record_that_lost_its_checksum_is_foreign_where_nothing_tells_its_past(
-    run: RunDirectory, tmp_path: Path
-) -> None:
-    publish(run, records(2))
-    merge(run.output)
-    lose_attributes(run.output, root=True)
-    shutil.copyfile(run.output, tmp_path / "elsewhere.h5")
-    assert set(origins(tmp_path / "elsewhere.h5").values()) == {"foreign"}
+    assert sorted(map(str, origins(run.output).values())) == ["None", *["foreign"] * 4]
+    assert validate(run.output).origins == {"foreign": 4}
 
 
 def test_a_record_that_still_meets_its_checksum_needs_no_mark(run: RunDirectory) -> None:
@@ -85,9 +75,7 @@ def test_a_record_that_still_meets_its_checksum_needs_no_mark(run: RunDirectory)
     merge(run.output)
     with h5py.File(run.output, "r+") as file:
         del file["farm0_t1_s2"].attrs["checksum"]
-    assert origins(run.output) == {
-        f"farm0_t1_s{seed}": "repacked" if seed == 2 else None for seed in range(4)
-    }
+    assert origins(run.output) == {f"farm0_t1_s{seed}": "foreign" if seed == 2 else None for seed in range(4)}
 
 
 @pytest.mark.skipif(shutil.which("h5repack") is None, reason="h5repack is not installed")

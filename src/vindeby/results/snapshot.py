@@ -91,7 +91,7 @@ class Snapshot:
     """Attempts that failed and were tried again."""
     bad_files: tuple[BadFile, ...] = ()
     origins: dict[str, int] = field(default_factory=dict)
-    """How many results are of each unverified origin: foreign, repacked, salvaged."""
+    """How many results are of each unverified origin: foreign or salvaged."""
     disk: Disk | None = None
 
     @property

@@ -7,10 +7,9 @@ valid result are passed over, whoever it is from, so nothing is lost and nothing
 
 import contextlib
 import os
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import IO
+from typing import NamedTuple
 
 from vindeby.assembly.done import Judge
 from vindeby.assembly.merging import merge_options, refuse_another_campaign
@@ -31,15 +30,16 @@ from vindeby.store.disk.files import (
 )
 from vindeby.store.disk.lock import LeasedFiles, Lock
 from vindeby.store.disk.run_directory import RunDirectory, link_or_copy
+from vindeby.store.foreign.door import Rescue
 from vindeby.store.foreign.guard import Guard
 from vindeby.store.format.finding import Finding, Verdict
-from vindeby.store.format.origin import FOREIGN, origin_of_file
 from vindeby.store.format.record import Attribute, Record
 from vindeby.store.format.rows import batches
 from vindeby.store.format.seal import SealedFile, SealError
 from vindeby.store.format.shard import ShardWriter
 from vindeby.store.merge.merge import MergeOptions, merge
-from vindeby.store.salvage import Saved, files_in, rescue
+from vindeby.store.read.reading import read_any
+from vindeby.store.salvage import files_in
 from vindeby.text import plural
 
 _NEEDED = ("layout",)
@@ -83,7 +83,7 @@ def is_foreign(output: Path) -> bool:
     if sealed is not None:
         sealed.close()
         return False
-    return origin_of_file(output) == FOREIGN
+    return not RunDirectory(output).was_merged()
 
 
 def set_aside(run: RunDirectory) -> Path:
@@ -100,22 +100,31 @@ def set_aside(run: RunDirectory) -> Path:
     return target
 
 
-def read_all(files: Sequence[Path], spool: IO[bytes], guard: Guard) -> Iterator[tuple[FileReport, Saved]]:
-    """Each file with everything that can be saved from it."""
+class Found(NamedTuple):
+    """A file with everything that can be saved from it."""
+
+    path: Path
+    report: FileReport
+    records: dict[str, Record]
+
+
+def read_all(files: Sequence[Path], guard: Guard) -> Iterator[Found]:
+    """Yield each file with everything that can be saved from it."""
     for path in files:
         before = _state(path)
-        saved = rescue(path, spool, guard, KEY_OF_ATTRIBUTES, _NEEDED)
+        reading = read_any(path, guard, rescue=Rescue(KEY_OF_ATTRIBUTES, _NEEDED))
         digest = ""
         with contextlib.suppress(OSError):  # it may vanish meanwhile, which the state below tells
             if before is not None and special_kind(path.stat().st_mode) is None:
                 digest = Files().digest(path).hex()
         if _state(path) != before:
             changed = "it changed while it was read; does the script still run?"
-            saved.findings.append(Finding(Verdict.INCOMPLETE, changed))
+            reading.findings.append(Finding(Verdict.INCOMPLETE, changed))
         name = os.fsencode(path).decode(errors="backslashreplace")
-        report = FileReport(name, saved.size, digest, len(saved.records), means=saved.means)
-        report.findings = [str(finding) for finding in saved.findings]
-        yield report, saved
+        records, size = reading.records(), 0 if before is None else before[1]
+        report = FileReport(name, size, digest, len(records), means=reading.means)
+        report.findings = [str(finding) for finding in reading.findings]
+        yield Found(path, report, records)
 
 
 def _state(path: Path) -> tuple[int, int, int] | None:
@@ -177,20 +186,19 @@ class _Adoption:
         """For each key that is adopted now, the file it comes from and its layout."""
 
     def do(self, paths: Sequence[Path]) -> AdoptReport:
-        with tempfile.TemporaryFile(dir=self._run.path) as spool:
-            with Guard() as guard:
-                files = list(read_all(paths, spool, guard))
-            self._move_foreign_output(files)
-            refuse_another_campaign(self._run, self._campaign)
-            self._run.freeze_campaign(self._campaign.dumps())
-            space = TaskSpace(self._campaign)
-            state = self._what_is_there(space)
-            open_keys = {space.key(number) for number in state.todo}
-            writer = ShardWriter(self._run, files=LeasedFiles(self._lock.path, self._lock.token))
-            for batch in batches(self._adopted(files, open_keys), most=_BATCH):
-                writer.publish(batch)
-                if self._report.adopted >= 10 * _BATCH:
-                    self._say(f"{plural(self._report.adopted, 'result')} adopted")
+        with Guard() as guard:
+            files = list(read_all(paths, guard))
+        self._move_foreign_output(files)
+        refuse_another_campaign(self._run, self._campaign)
+        self._run.freeze_campaign(self._campaign.dumps())
+        space = TaskSpace(self._campaign)
+        state = self._what_is_there(space)
+        open_keys = {space.key(number) for number in state.todo}
+        writer = ShardWriter(self._run, files=LeasedFiles(self._lock.path, self._lock.token))
+        for batch in batches(self._adopted(files, open_keys), most=_BATCH):
+            writer.publish(batch)
+            if self._report.adopted >= 10 * _BATCH:
+                self._say(f"{plural(self._report.adopted, 'result')} adopted")
         if self._run.shard_names() or self._run.output.exists():
             how = MergeOptions(wait_s=600.0, progress=self._say, confirm=self._lock.confirm)
             merge(self._run, merge_options(self._campaign, how, invalid=state.verdicts.invalid.keys()))
@@ -200,15 +208,15 @@ class _Adoption:
         self._report.keep(self._run)
         return self._report
 
-    def _move_foreign_output(self, files: Sequence[tuple[FileReport, Saved]]) -> None:
+    def _move_foreign_output(self, files: Sequence[Found]) -> None:
         output = self._run.output
         if not is_foreign(output):
             return
-        for _, saved in files:
-            if _identity(saved.path) != _identity(output):
+        for found in files:
+            if _identity(found.path) != _identity(output):
                 continue
-            keys = (self._examiner.key_of(row.record()) for row in saved.records.values())
-            if saved.records and not any(map(self._examiner.asked, keys)):
+            keys = map(self._examiner.key_of, found.records.values())
+            if found.records and not any(map(self._examiner.asked, keys)):
                 raise InputError(
                     f"{output}: stands there already, and none of its results is of "
                     f"campaign {self._campaign.name!r}; nothing was changed; choose another name with -o"
@@ -228,11 +236,11 @@ class _Adoption:
             )
         return state
 
-    def _adopted(self, files: Sequence[tuple[FileReport, Saved]], open_keys: set[str]) -> Iterator[Record]:
-        for report, saved in files:
+    def _adopted(self, files: Sequence[Found], open_keys: set[str]) -> Iterator[Record]:
+        for _, report, records in files:
             self._report.files.append(report)
-            for group, found in saved.records.items():
-                record = self._one(report, group, found.record(), open_keys)
+            for group, found in records.items():
+                record = self._one(report, group, found, open_keys)
                 if record is not None:
                     report.adopted += 1
                     self._report.adopted += 1

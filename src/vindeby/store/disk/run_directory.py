@@ -132,6 +132,14 @@ class RunDirectory:
         """The frozen campaign, if there is one."""
         return _text_if_any(self.campaign_file)
 
+    def was_merged(self) -> bool:
+        """Has a merge made the database once?"""
+        for audit in sorted(self.audit.glob("merge-*.json"), reverse=True):
+            with contextlib.suppress(OSError, ValueError, AttributeError):
+                if parse_json(read_bounded(audit)).get("outcome") == "done":
+                    return True
+        return False
+
     def shard_paths(self) -> list[Path]:
         """Every published shard, in a fixed order."""
         return [Path(name) for name in self.shard_names()]
@@ -146,7 +154,7 @@ class RunDirectory:
         if old is not None:
             raise InputError(
                 f"{old}: is a shard of an older vindeby, which this version does not read; finish the run with the "
-                f"vindeby that began it, or save its results: `vindeby salvage {self.shards} -o NEW.h5`"
+                "vindeby that began it"
             )
         return [name for name in names if name.endswith(SHARD_SUFFIX)]
 

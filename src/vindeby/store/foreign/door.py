@@ -13,7 +13,7 @@ import json
 import os
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
@@ -30,7 +30,7 @@ from vindeby.store.foreign.superblock import (
     probe,
 )
 from vindeby.store.format.finding import Finding, Verdict, marked_rows
-from vindeby.store.format.origin import SALVAGED
+from vindeby.store.format.origin import FOREIGN, SALVAGED
 from vindeby.store.format.record import Attribute
 from vindeby.store.format.rows import Segment
 from vindeby.store.format.seal import SealError
@@ -48,8 +48,6 @@ _MOST_FAILURES = 16
 
 _MOST_FILLED = 1 << 40
 
-GROUP_BY_GROUP = "group by group"
-
 
 class Taker(Protocol):
     """What takes the contents of a file."""
@@ -58,56 +56,45 @@ class Taker(Protocol):
     root: dict[str, Attribute]
     """The root attributes of the file."""
 
-    def take(self, segment: Segment, way: str) -> int:
-        """Take records with the success mark, and the way in which they were read; return how many are new."""
+    def take(self, segment: Segment, way: str) -> None:
+        """Take records with the success mark, and the way in which they were read."""
 
 
-def read_foreign(
-    path: Path,
-    guard: Guard,
-    taker: Taker,
-    *,
-    origin: str = SALVAGED,
-    rescue: bool = False,
-    naming: str = "",
-    needed: Sequence[str] = (),
-) -> Probe:
-    """Give ``taker`` every usable record of a file, and what is wrong with the rest.
+@dataclass(frozen=True)
+class Rescue:
+    """How to save what can be saved from a damaged file."""
+
+    naming: str = ""
+    """Makes a key from a record's attributes, as ``str.format`` does, where a group's name is lost."""
+    needed: Sequence[str] = ()
+    """A record without a checksum that has these arrays is saved, whatever else of it is lost."""
+
+
+def read_foreign(path: Path, guard: Guard, taker: Taker, rescue: Rescue | None = None) -> Probe:
+    """Give ``taker`` every usable record of a file, and what is wrong with the rest; return its look from outside.
 
     Without ``rescue``, a file that is bad as a whole is not read, and no more is given than may be kept in memory.
-
-    Args:
-        path: The file; it is not changed.
-        guard: The child process to read it in, with its limits.
-        taker: What takes the records and the findings.
-        origin: The mark of records without a checksum.
-        rescue: Read what is damaged in every way there is.
-        naming: Makes a key from a record's attributes, as ``str.format`` does, where a group's name is lost.
-        needed: A record without a checksum that has these arrays is saved, whatever else of it is lost.
-
-    Returns:
-        What the file looks like from outside.
     """
     seen = probe(path)
     if seen.finding is not None:
         taker.findings.append(seen.finding)
-    if seen.finding is None or (rescue and seen.size >= SMALLEST):
+    if seen.finding is None or (rescue is not None and seen.size >= SMALLEST):
         limits = guard.limits
         allowed = limits.result_bytes(seen.stored)
         asked = Asked(
             path=str(path),
             real_size=seen.size,
-            result_bytes=allowed if rescue else min(allowed, limits.kept_bytes),
+            result_bytes=min(allowed, limits.kept_bytes),
             batch_bytes=limits.batch_bytes,
             most_findings=limits.most_findings,
-            origin=origin,
-            needed=needed,
+            origin=FOREIGN if rescue is None else SALVAGED,
+            needed=() if rescue is None else rescue.needed,
         )
         reader = _Reader(guard, taker, seen, asked)
-        if rescue:
-            reader.rescue(naming)
-        else:
+        if rescue is None:
             reader.read(asked, "as it is")
+        else:
+            reader.rescue(rescue.naming)
     return seen
 
 
@@ -116,14 +103,16 @@ class _Reader:
 
     def __init__(self, guard: Guard, taker: Taker, seen: Probe, asked: Asked) -> None:
         self._guard, self._taker, self._seen, self._asked = guard, taker, seen, asked
-        self._form = ""
+        self._is_table = False
         self._visited: set[int] = set()
         """Where the groups are that were read to the end."""
         self._taken_bytes = 0
+        self._keys: set[bytes] | None = None
+        """Of the records that were taken, where a file is read in several ways."""
 
     def rescue(self, naming: str) -> None:
         """Read the groups that have names and, if there may be others, all that the search finds."""
-        seen, known = self._seen, len(self._taker.findings)
+        seen, known, self._keys = self._seen, len(self._taker.findings), set[bytes]()
         head, block = seen.head, seen.block
         lost = block is None or block.end > max(seen.size, _MOST_FILLED)
         if block is None or lost:
@@ -135,10 +124,13 @@ class _Reader:
         elif not lost:
             way = "filled up to its recorded end" if end > seen.size else "with its write flags cleared"
             self.read(replace(asked, head=patched_superblock(head, block, end=end).hex()), way)
-        if self._form in {"shard", "table"}:
-            return  # its records are rows: a group in it is never one
-        if seen.finding is not None or len(self._taker.findings) > known:
+        # The records of a table are rows: a group in it is never one.
+        if not self._is_table and (seen.finding is not None or len(self._taker.findings) > known):
             self._rescue_groups(replace(asked, naming=naming), head, block)
+        saved = {key.decode(errors="replace") for key in self._keys}
+        self._taker.findings = list(
+            dict.fromkeys(one for one in self._taker.findings if one.key not in saved)
+        )
 
     def _rescue_groups(self, asked: Asked, head: bytes, block: Superblock) -> None:
         """Read each group that was not read by its name, as the root group of the file."""
@@ -150,7 +142,7 @@ class _Reader:
         for address in addresses:
             start, known = patched_superblock(head, block, end=asked.end, root=address), len(findings)
             rooted = replace(asked, head=start.hex(), rooted=f"unnamed_{path.stem}_{address}")
-            new_records = self.read(rooted, GROUP_BY_GROUP, deadline)
+            new_records = self.read(rooted, "group by group", deadline)
             new = findings[known:]
             findings[known:] = [one for one in new if one.verdict is Verdict.CHECKSUM]
             failures += any(one.verdict in {Verdict.CRASHED, Verdict.HUNG} for one in new)
@@ -212,18 +204,21 @@ class _Reader:
                 self._taken_bytes += segment.rows.nbytes
                 keys += [key.decode(errors="replace") for key in segment.rows["key"].tolist()]
                 right = marked_rows(segment, self._taker.findings)
-                new += self._taker.take(right, way) if len(right) else 0
+                if self._keys is not None:
+                    right = right.take([key not in self._keys for key in right.rows["key"].tolist()])
+                    self._keys.update(right.rows["key"].tolist())
+                if len(right):
+                    self._taker.take(right, way)
+                new += len(right)
         elif kind == DONE:
             answer = json.loads(data)
-            inner = {"schemas", "kind"}
-            self._taker.root = {
-                name: value for name, value in answer["root"].items() if name not in inner
-            } | self._taker.root
+            root = {name: value for name, value in answer["root"].items() if name != "schemas"}
+            self._taker.root = root | self._taker.root
             self._taker.findings += [
                 Finding(Verdict(entry["verdict"]), entry["detail"], entry["key"])
                 for entry in answer["findings"]
             ]
-            self._form = answer["form"]
+            self._is_table = self._is_table or answer["is_table"]
             self._visited.update(answer["visited"])
         else:
             self._taker.findings.append(Finding(Verdict.CANNOT_OPEN, data.decode(errors="replace")))

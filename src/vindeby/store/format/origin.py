@@ -2,21 +2,17 @@
 
 from collections import Counter
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from vindeby.store.disk.files import read_bounded
-from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.format.record import Attribute
 from vindeby.store.format.rows import Segment, attribute_field
-from vindeby.text import parse_json
 
 ORIGIN = "origin"
-FOREIGN, REPACKED, SALVAGED = "foreign", "repacked", "salvaged"
-ORIGINS = (FOREIGN, REPACKED, SALVAGED)
+FOREIGN, SALVAGED = "foreign", "salvaged"
+ORIGINS = (FOREIGN, SALVAGED)
 _FORMER = "stated_origin"
 
 
@@ -55,18 +51,3 @@ def in_words(counts: Mapping[str, int]) -> str:
         present if len(present) == 1 else [f"{count:,} {name}" for name, count in present.items()]
     )
     return f"{sum(present.values()):,} of unverified origin ({kinds})"
-
-
-def origin_of_file(path: Path) -> str:
-    """What a record without a checksum in this file is: repacked, if a merge is known to have made the file once."""
-    return REPACKED if _was_merged(RunDirectory(path)) else FOREIGN
-
-
-def _was_merged(run: RunDirectory) -> bool:
-    for audit in sorted(run.audit.glob("merge-*.json"), reverse=True):
-        try:
-            if parse_json(read_bounded(audit)).get("outcome") == "done":
-                return True
-        except (OSError, ValueError, AttributeError):
-            continue
-    return False

@@ -207,8 +207,6 @@ def read_seal(read: Callable[[int, int], bytes], size: int, name: str) -> Seal |
         raise SealError(f"{name}: checksum mismatch in the seal")
     try:
         directory = json.loads(body[digests_length:])
-        if directory.get("kind") == "shard":
-            return None  # of a vindeby that was never released; `salvage` reads it as any HDF5 file
         newest = max(version, directory.get("format_version", 1))
         if newest <= FORMAT_VERSION:
             check_directory(directory, length)

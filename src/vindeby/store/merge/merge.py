@@ -30,7 +30,7 @@ from vindeby.store.disk.process import Identity
 from vindeby.store.disk.run_directory import RunDirectory, keep_old_file, read_recompute_request
 from vindeby.store.foreign.guard import Guard, ReadLimits
 from vindeby.store.format.file_format import Content, FileFormat
-from vindeby.store.format.formats import file_format_named
+from vindeby.store.format.formats import FILE_FORMATS, file_format_named
 from vindeby.store.format.record import Attribute
 from vindeby.store.format.root import ArrayAttributes, stated
 from vindeby.store.format.rows import Segment
@@ -64,6 +64,8 @@ class MergeOptions:
     file_format: str | None = None
     on_bad: str = "abort"
     extra: Sequence[Path] = ()
+    given: Sequence[Source] = ()
+    """Records from elsewhere that were read already."""
     keep_shards: bool = False
     root: Mapping[str, Attribute] = field(default_factory=dict)
     array_attributes: ArrayAttributes = field(default_factory=dict)
@@ -93,7 +95,7 @@ def merge(output: Path | str | RunDirectory, options: MergeOptions | None = None
     run = output if isinstance(output, RunDirectory) else RunDirectory(check_output(Path(output)))
     for path in options.extra:
         refuse_special(path)
-    if not run.output.exists() and not run.path.exists() and not options.extra:
+    if not run.output.exists() and not run.path.exists() and not (options.extra or options.given):
         raise InputError(f"{run.output}: there is no such database, nor a run directory {run.path}")
     try:
         with Lock(
@@ -205,6 +207,7 @@ class _Merge:
                 if number % 1000 == 0:
                     self.options.progress(f"{plural(number, 'shard')} verified")
             sources += [scan(path, "given file", guard, look(path)) for path in self.options.extra]
+        sources += self.options.given
         return by_precedence(sources)
 
     def _rekey(self, sources: list[Source]) -> Rekeyed:
@@ -238,10 +241,9 @@ class _Merge:
             self.run.keep_former(former)
 
     def _file_format(self, sources: Sequence[Source]) -> FileFormat:
-        standing = next(
-            (source.reading.root.get("layout") for source in sources if source.reading.root), None
-        )
-        return file_format_named(self.options.file_format or str(standing or DEFAULT_FORMAT))
+        stated = [source.reading.root["layout"] for source in sources if "layout" in source.reading.root]
+        known = [str(name) for name in stated if name in FILE_FORMATS]
+        return file_format_named(self.options.file_format or next(iter(known), DEFAULT_FORMAT))
 
     def _root(
         self, sources: Sequence[Source], count: int, stale: int, file_format: FileFormat

@@ -10,6 +10,7 @@ import errno
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,62 +39,59 @@ class Source:
     widths: dict[str, int]
 
 
-def scan(
-    path: Path, kind: str, guard: Guard, look: Callable[[Segment, BoolArray], None] | None = None
-) -> Source:
-    """Read and verify a file; whatever is wrong with it is in the entry's findings.
+Look: TypeAlias = Callable[[Segment, BoolArray], None]
+"""Gets each segment of a source, with which of its records meet their checksums."""
 
-    ``look`` gets each segment, with which of its records meet their checksums.
-    """
-    entry = FileEntry(str(path), kind)
-    with contextlib.suppress(OSError):
-        entry.size = path.stat().st_size
-    keys, checksums, intact = [np.empty(0, "S1")], [np.empty(0, "S64")], [np.empty(0, bool)]
-    schemas: set[Schema] = set()
-    widths: dict[str, int] = {}
 
-    def collect(segment: Segment) -> None:
-        keys.append(segment.rows["key"].copy())
-        checksums.append(segment.rows["checksum"].copy())
-        intact.append(segment.intact())  # a seal vouches for the bytes, not for what was sealed
-        if look is not None:
-            look(segment, intact[-1])
-        if not intact[-1].any():
-            return
-        schemas.add(segment.schema)
-        widen(widths, segment)
+class _Collector:
+    """Collects what a source keeps of each segment."""
 
-    reading = read_any(path, guard, collect)
-    source = Source(
-        path,
-        entry,
-        reading,
-        np.concatenate(keys),
-        np.concatenate(checksums),
-        np.concatenate(intact),
-        schemas,
-        widths,
-    )
-    for key in source.keys[~source.intact].tolist():
-        reading.findings.append(Finding(Verdict.CHECKSUM, "", key.decode(errors="replace")))
-    entry.digest, entry.found = reading.digest, int(source.intact.sum())
-    entry.findings = list(reading.findings)
-    return source
+    def __init__(self, look: Look | None = None) -> None:
+        self._look = look
+        self._keys, self._checksums = [np.empty(0, "S1")], [np.empty(0, "S64")]
+        self._intact = [np.empty(0, bool)]
+        self._schemas: set[Schema] = set()
+        self._widths: dict[str, int] = {}
+
+    def __call__(self, segment: Segment) -> None:
+        intact = segment.intact()  # a seal vouches for the bytes, not for what was sealed
+        self._keys.append(segment.rows["key"].copy())
+        self._checksums.append(segment.rows["checksum"].copy())
+        self._intact.append(intact)
+        if self._look is not None:
+            self._look(segment, intact)
+        if intact.any():
+            self._schemas.add(segment.schema)
+            widen(self._widths, segment)
+
+    def source(self, path: Path, kind: str, reading: Reading) -> Source:
+        keys, checksums, intact = map(np.concatenate, (self._keys, self._checksums, self._intact))
+        for key in keys[~intact].tolist():
+            reading.findings.append(Finding(Verdict.CHECKSUM, "", key.decode(errors="replace")))
+        entry = FileEntry(str(path), kind, digest=reading.digest, found=int(intact.sum()))
+        entry.findings = list(reading.findings)
+        with contextlib.suppress(OSError):
+            entry.size = path.stat().st_size
+        return Source(path, entry, reading, keys, checksums, intact, self._schemas, self._widths)
+
+
+def scan(path: Path, kind: str, guard: Guard, look: Look | None = None) -> Source:
+    """Read and verify a file; whatever is wrong with it is in the entry's findings."""
+    collector = _Collector(look)
+    return collector.source(path, kind, read_any(path, guard, collector))
+
+
+def source_of(path: Path, kind: str, reading: Reading) -> Source:
+    """Return a source of records that are in memory; ``path`` is where they come from."""
+    collector = _Collector()
+    for segment in reading.segments:
+        collector(segment)
+    return collector.source(path, kind, reading)
 
 
 def in_memory(path: Path, kind: str, records: Sequence[Record]) -> Source:
-    """A source of records that are in memory; ``path`` is where they come from."""
-    segments, entry = segments_of(records), FileEntry(str(path), kind, found=len(records))
-    keys, checksums = (
-        np.concatenate([np.empty(0, "S1"), *(one.rows[name] for one in segments)])
-        for name in ("key", "checksum")
-    )
-    widths: dict[str, int] = {}
-    for segment in segments:
-        widen(widths, segment)
-    schemas = {segment.schema for segment in segments}
-    intact = np.ones(len(keys), bool)
-    return Source(path, entry, Reading(segments, sealed=True), keys, checksums, intact, schemas, widths)
+    """Return a source of these records."""
+    return source_of(path, kind, Reading(segments_of(records), sealed=True))
 
 
 def widen(widths: dict[str, int], segment: Segment) -> None:

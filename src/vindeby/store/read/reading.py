@@ -6,19 +6,21 @@ files that nobody vouches for (``foreign``). Nothing here raises for a bad file:
 
 import contextlib
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from vindeby.store.foreign.door import read_foreign
+import numpy as np
+
+from vindeby.store.foreign.door import Rescue, read_foreign
 from vindeby.store.foreign.guard import Guard
 from vindeby.store.format.finding import Finding, Verdict, marked_rows
 from vindeby.store.format.formats import VerifiedFile, chunk_count, iterate, open_verified, read_chunk
-from vindeby.store.format.origin import origin_of_file, origins
-from vindeby.store.format.record import Attribute
+from vindeby.store.format.origin import ORIGIN, origins
+from vindeby.store.format.record import Attribute, Record
 from vindeby.store.format.root import own_root
-from vindeby.store.format.rows import Segment
+from vindeby.store.format.rows import Schema, Segment
 from vindeby.store.format.seal import SealError
 
 Sink: TypeAlias = Callable[[Segment], Any]
@@ -37,29 +39,18 @@ class Reading:
     lost_its_seal: bool = False
     streamed: Path | None = None
     """The sealed file from which the records are read each time that they are asked for."""
+    means: dict[str, int] = field(default_factory=dict)
+    """How many of the records in ``segments`` were read in which way."""
 
-    def read_unsealed(self, path: Path, guard: Guard) -> None:
-        """Read a file without a valid seal, unless it is bad as a whole."""
-        known, early = len(self.findings), []
-        seen = read_foreign(path, guard, self, origin=origin_of_file(path))
-        self.lost_its_seal = "root_checksum" in self.root
-        if self.lost_its_seal:
-            own = own_root(self.root)
-            if seen.bytes_behind and not known:
-                what = f"{seen.bytes_behind} bytes follow its HDF5 part, but no seal"
-                early.append(Finding(Verdict.TRUNCATED, what))
-            if own is None:
-                early.append(Finding(Verdict.CHECKSUM, "in the root attributes"))
-            self.root = own or {}
-        self.findings[known:known] = early
-        _drop_incomplete(self)
-        if not self.segments and len(self.findings) == known:
-            self.findings.append(Finding(Verdict.NO_RESULTS))
-
-    def take(self, segment: Segment, way: str = "") -> int:  # noqa: ARG002 - for a salvage
-        """Keep records that are right; return how many."""
+    def take(self, segment: Segment, way: str = "by its seal") -> None:
+        """Keep records that are right."""
         self.segments.append(segment)
-        return len(segment)
+        self.means[way] = self.means.get(way, 0) + len(segment)
+
+    def records(self) -> dict[str, Record]:
+        """Return the records in memory whose checksums hold, by key."""
+        intact = (segment.take(segment.intact()) for segment in self.segments)
+        return {record.key: record for segment in intact for record in segment.records()}
 
     def iterate(self) -> Iterator[Segment]:
         """The records, whether they are kept in memory or not; each time in the same order.
@@ -87,36 +78,52 @@ class Reading:
             self.findings.append(error.finding(path))
 
 
-def read_any(path: Path, guard: Guard, sink: Sink | None = None) -> Reading:
-    """Everything usable in a file, and what is wrong with it.
+def read_any(path: Path, guard: Guard, sink: Sink | None = None, rescue: Rescue | None = None) -> Reading:
+    """Return everything usable in a file, and what is wrong with it.
 
-    With a ``sink``, which takes each segment, nothing of a sound sealed file is kept in memory.
+    With a ``sink``, which takes each segment, nothing of a sound sealed file is kept in memory. With ``rescue``, a file
+    that is damaged as a whole is read, too.
     """
     reading = Reading()
-    read_file(path, guard, reading, sink)
-    if sink is not None:
-        for segment in reading.segments:
-            sink(segment)
-    return reading
-
-
-def read_file(path: Path, guard: Guard, reading: Reading, sink: Sink | None = None) -> None:
-    """Read a file into a reading; a ``sink`` takes the segments of a sound sealed file in its place."""
     try:
         file = open_verified(path)
     except FileNotFoundError:
         reading.findings.append(Finding(Verdict.MISSING))
     except SealError as error:
         reading.findings.append(error.finding(path))
-        reading.read_unsealed(path, guard)
+        _read_unsealed(path, guard, reading, rescue)
     except OSError as error:
         reading.findings.append(Finding(Verdict.CANNOT_OPEN, error.strerror or str(error)))
     else:
         if file is None:
-            reading.read_unsealed(path, guard)
+            _read_unsealed(path, guard, reading, rescue)
         else:
             with file:
                 read_verified(file, reading, sink)
+    if sink is not None:
+        for segment in reading.segments:
+            sink(segment)
+    return reading
+
+
+def _read_unsealed(path: Path, guard: Guard, reading: Reading, rescue: Rescue | None) -> None:
+    """Read a file without a valid seal."""
+    known, early = len(reading.findings), []
+    seen = read_foreign(path, guard, reading, rescue)
+    reading.lost_its_seal = "root_checksum" in reading.root
+    if reading.lost_its_seal and rescue is None:
+        own = own_root(reading.root)
+        if seen.bytes_behind and not known:
+            what = f"{seen.bytes_behind} bytes follow its HDF5 part, but no seal"
+            early.append(Finding(Verdict.TRUNCATED, what))
+        if own is None:
+            early.append(Finding(Verdict.CHECKSUM, "in the root attributes"))
+        reading.root = own or {}
+    reading.findings[known:known] = early
+    if rescue is None:
+        drop_incomplete([reading])
+    if not reading.segments and len(reading.findings) == known:
+        reading.findings.append(Finding(Verdict.NO_RESULTS))
 
 
 def read_verified(file: VerifiedFile, reading: Reading, sink: Sink | None = None) -> None:
@@ -155,25 +162,38 @@ def _take_intact(file: VerifiedFile, reading: Reading) -> None:
                 reading.take(right)
 
 
-def usual_names(names: Iterable[tuple[Collection[str], int]]) -> set[str]:
-    """The names that more than half of the records have, given the names of some and how many they are."""
+def drop_incomplete(readings: Sequence[Reading]) -> None:
+    """Drop each unproven record that lacks an array (in a damaged file also an attribute) which most records have."""
+    counts = Counter[Schema]()
+    for reading in readings:
+        for segment in reading.segments:
+            counts[segment.schema] += len(segment)
+    arrays = _usual((schema.array_names, count) for schema, count in counts.items())
+    attributes = _usual((_attribute_names(schema), count) for schema, count in counts.items())
+    for reading in readings:
+        is_damaged = any(not finding.key for finding in reading.findings)
+        kept = []
+        for segment in reading.segments:
+            lacking = sorted(arrays - set(segment.schema.array_names))
+            if is_damaged:
+                lacking += sorted(attributes - _attribute_names(segment.schema))
+            dropped = origins(segment.rows) != b"" if lacking else np.zeros(len(segment), bool)
+            what = f"no {', '.join(lacking)}"
+            for key in segment.rows["key"][dropped].tolist():
+                reading.findings.append(Finding(Verdict.INCOMPLETE, what, key.decode(errors="replace")))
+            kept.append(segment.take(~dropped))
+        reading.segments = [segment for segment in kept if len(segment)]
+
+
+def _attribute_names(schema: Schema) -> set[str]:
+    return {name for name, _ in schema.attributes} - {ORIGIN}
+
+
+def _usual(names: Iterable[tuple[Collection[str], int]]) -> set[str]:
+    """Return the names that more than half of the records have, given the names of some and how many they are."""
     counts: Counter[str] = Counter()
     total = 0
     for some, count in names:
         counts.update(dict.fromkeys(some, count))
         total += count
     return {name for name, count in counts.items() if 2 * count > total}
-
-
-def _drop_incomplete(reading: Reading) -> None:
-    """Drop each unproven record that lacks an array which most records of the file have."""
-    usual = usual_names((segment.schema.array_names, len(segment)) for segment in reading.segments)
-    for number, segment in enumerate(reading.segments):
-        lacking = sorted(usual - set(segment.schema.array_names))
-        unproven = origins(segment.rows) != b""
-        if lacking and unproven.any():
-            for key in segment.rows["key"][unproven].tolist():
-                what = f"no dataset {', '.join(lacking)}"
-                reading.findings.append(Finding(Verdict.INCOMPLETE, what, key.decode(errors="replace")))
-            reading.segments[number] = segment.take(~unproven)
-    reading.segments = [segment for segment in reading.segments if len(segment)]
