@@ -17,7 +17,6 @@ from tests.interop.exports import SOUTH, WEST, campaign
 from vindeby.assembly.value import check_cables, eur_of_cables, values_of, with_cables
 from vindeby.board.feed import Feed
 from vindeby.campaign import Campaign
-from vindeby.interop.export.chosen import Selection
 from vindeby.interop.export.exporting import ExportOptions, export
 from vindeby.plots.layout import layout
 from vindeby.results.result_set import ResultSet
@@ -195,7 +194,7 @@ def test_the_live_board_gets_every_cable_within_its_frame(results: ResultSet, re
 def test_geojson_has_cables_as_lines_and_substations_as_points(
     results: ResultSet, record: Record, tmp_path: Path
 ) -> None:
-    export(results, "geojson", tmp_path / "out.geojson", Selection(), ExportOptions(crs="local"))
+    export(results, "geojson", tmp_path / "out.geojson", ExportOptions(crs="local"))
     features = json.loads((tmp_path / "out.geojson").read_text())["features"]
     lines = [one for one in features if one["properties"]["kind"] == "cable"]
     stations = [one for one in features if one["properties"]["kind"] == "substation"]
@@ -212,7 +211,7 @@ def test_windio_has_substations_and_cables_by_its_schema(
     results: ResultSet, record: Record, tmp_path: Path
 ) -> None:
     windio = pytest.importorskip("windIO")
-    export(results, "windio", tmp_path / "out", Selection(), ExportOptions(crs="local"))
+    export(results, "windio", tmp_path / "out", ExportOptions(crs="local"))
     windio.validate(tmp_path / "out" / "wind_energy_system.yaml", "plant/wind_energy_system")
     yaml.SafeLoader.add_constructor("!include", lambda *_: None)
     farm = yaml.safe_load((tmp_path / "out" / "wind_farm.yaml").read_text())

@@ -15,7 +15,6 @@ import shapely
 from tests.interop.exports import AWKWARD, CRS, SOUTH, WEST, campaign, database, positions
 from vindeby.campaign import Campaign
 from vindeby.errors import ArgumentError
-from vindeby.interop.export.chosen import Selection
 from vindeby.interop.export.exporting import ExportOptions, export
 from vindeby.results.result_set import ResultSet
 
@@ -95,7 +94,7 @@ def test_areas_are_the_same_in_metres(results: ResultSet, asked: Campaign, tmp_p
 
 
 def test_the_file_is_geojson_by_rfc_7946(results: ResultSet, tmp_path: Path) -> None:
-    done = export(results, "geojson", tmp_path / "out.geojson", Selection(best=True), ExportOptions(crs=CRS))
+    done = export(results, "geojson", tmp_path / "out.geojson", ExportOptions(best=True, crs=CRS))
     data = json.loads(done.path.read_text(encoding="utf-8"))
     assert data["type"] == "FeatureCollection"
     assert "crs" not in data

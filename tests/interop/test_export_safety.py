@@ -19,9 +19,8 @@ import pytest
 from tests.command import vindeby
 from tests.interop.exports import campaign, database, record
 from tests.store.examples import foreign_file
-from vindeby.errors import ArgumentError, DataError, InputError, ShortfallError, StorageError
+from vindeby.errors import ArgumentError, InputError, ShortfallError, StorageError
 from vindeby.interop.export import FORMATS
-from vindeby.interop.export.chosen import Selection
 from vindeby.interop.export.exporting import ExportOptions, export
 from vindeby.results.result_set import ResultSet
 from vindeby.store.disk.run_directory import RunDirectory
@@ -32,12 +31,13 @@ pytestmark = pytest.mark.slow
 
 CRS = ExportOptions(crs="EPSG:32631")
 FORCE = ExportOptions(crs="EPSG:32631", force=True)
-ONE = Selection(keys=("farm0_t0_s0",))
 
 
 @pytest.fixture(scope="module")
 def results(tmp_path_factory: pytest.TempPathFactory) -> ResultSet:
-    return ResultSet(database(tmp_path_factory.mktemp("db") / "layouts.h5", campaign()))
+    """One of the results of a database."""
+    path = database(tmp_path_factory.mktemp("db") / "layouts.h5", campaign())
+    return ResultSet(path, where="key == 'farm0_t0_s0'")
 
 
 def names(folder: Path) -> list[str]:
@@ -54,12 +54,13 @@ def test_what_stands_there_is_replaced_only_when_that_is_said(
     results: ResultSet, tmp_path: Path, file_format: str
 ) -> None:
     path = tmp_path / "out"
-    export(results, file_format, path, ONE, CRS)
+    export(results, file_format, path, CRS)
     before = contents(path)
+    other = ResultSet(results.path, where="key == 'farm1_t0_s0'")
     with pytest.raises(ArgumentError, match=r"exists and is left as it is.*--force"):
-        export(results, file_format, path, Selection(keys=("farm1_t0_s0",)), CRS)
+        export(other, file_format, path, CRS)
     assert contents(path) == before
-    export(results, file_format, path, Selection(keys=("farm1_t0_s0",)), FORCE)
+    export(other, file_format, path, FORCE)
     assert contents(path) != before
     assert names(tmp_path) == ["out"]
 
@@ -72,7 +73,7 @@ def test_a_folder_that_is_no_earlier_export_is_never_replaced(
     precious.mkdir()
     (precious / "chapter.txt").write_text("years of work")
     with pytest.raises(ArgumentError, match="not an earlier export"):
-        export(results, file_format, precious, ONE, FORCE)
+        export(results, file_format, precious, FORCE)
     assert (precious / "chapter.txt").read_text() == "years of work"
     assert names(tmp_path) == ["thesis"]
 
@@ -87,7 +88,7 @@ def test_the_database_and_its_run_directory_are_never_written_to(
     before = contents(results.path)
     for path in (results.path, link, inside):
         with pytest.raises(ArgumentError, match=r"is the database itself|is inside the run directory"):
-            export(results, file_format, path, ONE, FORCE)
+            export(results, file_format, path, FORCE)
     assert contents(results.path) == before
     assert not inside.exists()
 
@@ -114,7 +115,7 @@ def test_a_limit_on_file_size_leaves_nothing_behind(
     results: ResultSet, tmp_path: Path, file_format: str
 ) -> None:
     with largest_file(300), pytest.raises(StorageError, match="cannot write"):
-        export(results, file_format, tmp_path / "out", ONE, CRS)
+        export(results, file_format, tmp_path / "out", CRS)
     assert names(tmp_path) == []
 
 
@@ -151,7 +152,7 @@ def test_an_error_half_way_leaves_what_stood_there(
 
     monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(StorageError, match=r"No space left on device.*make room"):
-        export(results, "csv", path, ONE, FORCE)
+        export(results, "csv", path, FORCE)
     assert path.read_text() == "before"
     assert names(tmp_path) == ["out.csv"]
 
@@ -169,7 +170,7 @@ def test_a_kill_leaves_no_half_file_under_the_name(results: ResultSet, tmp_path:
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, timeout=120, check=False)
     assert done.returncode == -signal.SIGKILL
     assert not (tmp_path / "out.csv").exists()
-    export(results, "csv", tmp_path / "out.csv", ONE)
+    export(results, "csv", tmp_path / "out.csv")
     assert (tmp_path / "out.csv").exists()
 
 
@@ -188,15 +189,9 @@ def test_only_valid_results_that_answer_the_campaign_are_exported(tmp_path: Path
     done = export(results, "csv", tmp_path / "out.csv")
     assert list(done.chosen.places) == ["farm1_t0_s0", "farm1_t1_s0"]
     assert set(done.chosen.missing) == set(tasks) - set(done.chosen.places)
-    for key in ("farm0_t0_s0", "farm0_t1_s0"):
-        with pytest.raises(DataError, match=r"is not valid or does not|answers an older version"):
-            export(results, "csv", tmp_path / "other.csv", Selection(keys=(key,)))
-    with pytest.raises(ArgumentError, match="has no result 'farm1_t0_s1'"):
-        export(results, "csv", tmp_path / "other.csv", Selection(keys=("farm1_t0_s1",)))
-    with pytest.raises(ShortfallError, match="no valid result is what was asked for"):
-        export(results, "csv", tmp_path / "other.csv", Selection(farms=("mixed",)))
-    with pytest.raises(ArgumentError, match=r"--farm: 'nowhere' is not known; use one of: 0 \("):
-        export(results, "csv", tmp_path / "other.csv", Selection(farms=("nowhere",)))
+    for where in ("key == 'farm0_t0_s0'", "key == 'farm1_t0_s1'", "farm == 'mixed'", "farm == 'nowhere'"):
+        with pytest.raises(ShortfallError, match="no valid result is what was asked for"):
+            export(ResultSet(path, where=where), "csv", tmp_path / "other.csv")
 
 
 def test_a_key_from_elsewhere_names_no_folder(tmp_path: Path) -> None:
@@ -249,7 +244,7 @@ def test_a_missing_library_is_named_with_its_extra(
 
     monkeypatch.setattr(importlib, "import_module", without)
     with pytest.raises(InputError, match=rf"needs {module}.*pip install 'vindeby\[{extra}\]'"):
-        export(results, file_format, tmp_path / "out", ONE, CRS)
+        export(results, file_format, tmp_path / "out", CRS)
     assert names(tmp_path) == []
 
 
@@ -259,7 +254,7 @@ def test_the_command_says_what_it_wrote_and_what_is_missing(tmp_path: Path) -> N
     assert (done.returncode, done.stdout) == (0, "layouts.csv\n")
     assert "5 results exported" in done.stderr
     assert "5 of those asked for have no valid result: farm0_t0_s7, farm0_t1_s7" in done.stderr
-    chosen = ("--farm", "zoned", "--seed", "0", "--json")
+    chosen = ("--where", "farm == 'zoned' and seed == 0", "--json")
     done = vindeby(tmp_path, "export", "layouts.h5", "--to", "csv", "--force", *chosen)
     assert done.returncode == 0
     told = json.loads(done.stdout)

@@ -14,7 +14,6 @@ import pytest
 from tests.interop.exports import AWKWARD, CRS, campaign, database, positions
 from vindeby.campaign import Campaign, Task
 from vindeby.errors import ArgumentError
-from vindeby.interop.export.chosen import Selection
 from vindeby.interop.export.exporting import ExportOptions, export
 from vindeby.results.result_set import ResultSet
 
@@ -212,33 +211,29 @@ def test_positions_are_in_degrees_where_the_system_is_known(
 
 
 @pytest.mark.parametrize(
-    ("selection", "keys", "missing"),
+    ("where", "best", "keys", "missing"),
     [
-        (Selection(keys=("farm0_t1_s7",)), ["farm0_t1_s7"], []),
-        (Selection(keys=("farm0_t0_*", "farm2_t0_s0")), ["farm0_t0_s0", "farm0_t0_s7", "farm2_t0_s0"], []),
-        (Selection(farms=("zoned",)), ["farm1_t0_s0", "farm1_t0_s7", "farm1_t1_s0"], [MISSING]),
-        (Selection(farms=("1",), seeds=(7,)), ["farm1_t0_s7"], [MISSING]),
-        (Selection(types=("cubic",), seeds=(0,)), ["farm0_t1_s0", "farm1_t1_s0"], []),
-        (
-            Selection(best=True),
-            ["farm0_t0_s7", "farm0_t1_s7", "farm1_t0_s7", "farm1_t1_s0", "farm2_t0_s7"],
-            [],
-        ),
+        ("key == 'farm0_t1_s7'", False, ["farm0_t1_s7"], []),
+        ("farm == 'zoned'", False, ["farm1_t0_s0", "farm1_t0_s7", "farm1_t1_s0"], [MISSING]),
+        ("farm == 'farm1' and seed == 7", False, ["farm1_t0_s7"], [MISSING]),
+        ("type == 'cubic' and seed == 0", False, ["farm0_t1_s0", "farm1_t1_s0"], []),
+        ("aep > 21.5", False, ["farm2_t0_s0", "farm2_t0_s7"], []),
+        (None, True, ["farm0_t0_s7", "farm0_t1_s7", "farm1_t0_s7", "farm1_t1_s0", "farm2_t0_s7"], []),
     ],
-    ids=["key", "pattern", "farm", "farm and seed", "type", "best"],
+    ids=["key", "farm", "farm and seed", "type and seed", "energy", "best"],
 )
 def test_a_selection_is_exported_with_what_is_missing_of_it(
-    asked: Campaign, tmp_path: Path, selection: Selection, keys: list[str], missing: list[str]
+    asked: Campaign, tmp_path: Path, where: str | None, best: bool, keys: list[str], missing: list[str]
 ) -> None:
     import xarray
 
     path = database(tmp_path / "layouts.h5", asked, wanted=lambda task: task.key != MISSING, merged=False)
-    results = ResultSet(path)
-    done = export(results, "csv", tmp_path / "out.csv", selection, ExportOptions(rows="results"))
+    results = ResultSet(path, where=where)
+    done = export(results, "csv", tmp_path / "out.csv", ExportOptions(best=best, rows="results"))
     lines = lines_of(tmp_path / "out.csv")
     assert [line["key"] for line in lines] == keys == list(done.chosen.places)
     assert list(done.chosen.missing) == missing
-    export(results, "netcdf", tmp_path / "out.nc", selection)
+    export(results, "netcdf", tmp_path / "out.nc", ExportOptions(best=best))
     with xarray.open_dataset(tmp_path / "out.nc") as data:
         assert sorted(filter(None, data["key"].values.ravel().tolist())) == keys
         assert int((data["status"] == 2).sum()) == len(keys)

@@ -13,7 +13,6 @@ from tests.interop.exports import campaign, database
 from vindeby.assembly.wind import turbine_of, wind_farm
 from vindeby.campaign import Campaign
 from vindeby.errors import ArgumentError
-from vindeby.interop.export.chosen import Selection
 from vindeby.interop.export.exporting import ExportOptions, export
 from vindeby.interop.turbine_curves import curve_points
 from vindeby.results.result_set import ResultSet
@@ -36,9 +35,9 @@ TABLE = {
 
 
 def exported(folder: Path, asked: Campaign, key: str | None, **options: Any) -> tuple[Path, list[str]]:
-    results = ResultSet(database(folder / "layouts.h5", asked))
-    selection = Selection(keys=(key,) if key else ())
-    done = export(results, "windio", folder / "out", selection, ExportOptions(**options))
+    where = None if key is None else f"key == '{key}'"
+    results = ResultSet(database(folder / "layouts.h5", asked), where=where)
+    done = export(results, "windio", folder / "out", ExportOptions(**options))
     return done.path, done.chosen.notes
 
 

@@ -11,7 +11,6 @@ import pytest
 from tests.evaluation.stored import campaign, compute, evaluated
 from vindeby.campaign import Campaign
 from vindeby.errors import ArgumentError
-from vindeby.interop.export.chosen import Selection
 from vindeby.interop.export.exporting import ExportOptions, export
 from vindeby.results.result_set import ResultSet
 
@@ -32,7 +31,7 @@ def test_a_function_without_wind_has_nothing_for_formats_of_wind(
     scores: ResultSet, tmp_path: Path, form: str
 ) -> None:
     with pytest.raises(ArgumentError, match="netcdf, zarr, parquet or csv"):
-        export(scores, form, tmp_path / "out", Selection(), ExportOptions(crs="local"))
+        export(scores, form, tmp_path / "out", ExportOptions(crs="local"))
     assert list(tmp_path.iterdir()) == []
 
 
@@ -41,5 +40,5 @@ def test_an_export_of_evaluations_says_that_neighbours_are_left_out(tmp_path: Pa
     source = compute(campaign(count=2, seeds=1), tmp_path / "layouts.h5")
     around = {"together": [{"farm": "farm b", "type": "small"}]}
     evaluated(source, tmp_path / "study.h5", farms="farm a", types="small", neighbours=around)
-    told = export(ResultSet(tmp_path / "study.h5"), "windio", tmp_path / "out", Selection())
+    told = export(ResultSet(tmp_path / "study.h5"), "windio", tmp_path / "out")
     assert any(note.startswith("stored layouts that stand around a farm") for note in told.chosen.notes)

@@ -17,7 +17,6 @@ import yaml
 from tests.evaluation.stored import campaign, compute, evaluated, series
 from vindeby.campaign import Campaign
 from vindeby.errors import ArgumentError
-from vindeby.interop.export.chosen import Selection
 from vindeby.interop.export.exporting import ExportOptions, export
 from vindeby.results.result_set import ResultSet
 from vindeby.runner import CallTask
@@ -134,7 +133,7 @@ def test_a_selection_of_evaluations_has_only_its_combinations_and_layouts(
     campaign = ResultSet(stored).campaign
     assert campaign is not None
     key = f"farm0_t0_s1_{campaign.combinations[1].tag}"
-    export(ResultSet(stored), "netcdf", tmp_path / "s.nc", Selection(keys=(key,)))
+    export(ResultSet(stored, where=f"key == '{key}'"), "netcdf", tmp_path / "s.nc")
     with xarray.open_dataset(tmp_path / "s.nc") as data:
         assert (data.neighbours.values.tolist(), data.seed.values.tolist()) == (["farm b"], [1])
         assert float(data.aep.squeeze()) == float(

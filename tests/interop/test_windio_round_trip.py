@@ -156,8 +156,9 @@ def test_a_system_in_flow_style_is_known_by_its_outermost_keys(text: str, expect
 def test_the_command_checks_a_system_that_it_exported(name: str | None, tmp_path: Path) -> None:
     asked = campaign(site={"table": TABLE}, **({} if name is None else {"name": name}))
     out = database(tmp_path / "layouts.h5", asked)
+    where = f"key == '{KEY}'"
     done = vindeby(
-        tmp_path, "export", str(out), "--to", "windio", "--key", KEY, "--windio-expansion", "schema"
+        tmp_path, "export", str(out), "--to", "windio", "--where", where, "--windio-expansion", "schema"
     )
     assert done.returncode == 0, done.stderr
     assert "k_a 0.04 and k_b 0, right for foxes and the titles of windIO's schema" in done.stderr

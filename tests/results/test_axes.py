@@ -15,8 +15,7 @@ from tests.command import vindeby as command
 from tests.results.test_query_and_diff import CAMPAIGN
 from vindeby.campaign import Campaign
 from vindeby.errors import ArgumentError
-from vindeby.interop.export.chosen import Selection
-from vindeby.interop.export.exporting import export
+from vindeby.interop.export.exporting import ExportOptions, export
 from vindeby.plots import PICTURES, layout
 from vindeby.plots.layout import Drawn
 from vindeby.report import build_report
@@ -69,9 +68,8 @@ def test_exports_have_axes_as_columns_and_dimensions(results: ResultSet, tmp_pat
         rows = list(csv.DictReader(file))
     assert len(rows) == 8 * (4 + 5)
     assert {(row["wake"], row["wind"]) for row in rows} == set(PAIRS)
-    export(
-        ResultSet(results.path, where="wake == 'jensen'"), "netcdf", tmp_path / "a.nc", Selection(best=True)
-    )
+    jensen = ResultSet(results.path, where="wake == 'jensen'")
+    export(jensen, "netcdf", tmp_path / "a.nc", ExportOptions(best=True))
     with xarray.open_dataset(tmp_path / "a.nc") as data:
         assert dict(data.sizes)["wake"] == 1
         assert int((data.status == 2).sum()) == 4

@@ -27,10 +27,7 @@ def command(
         "-o --output PATH",
         "Where to; if not given, OUT with the ending of the format. zarr, windio and floris make a folder.",
     ),
-    key: list[str] | None = option("--key KEY", "Only these results; 'farm0_t5_*' is a pattern."),
-    farm: list[str] | None = option("--farm FARM", "Only these farms, by name or number."),
-    type_: list[str] | None = option("--type TYPE", "Only these types, by name or number."),
-    seed: list[int] | None = option("--seed SEED", "Only these seeds."),
+    where: WhereOption = None,
     best: bool = option(
         "--best", "Of each farm and type, only the best result, by the objective or by energy.", False
     ),
@@ -38,22 +35,19 @@ def command(
     crs: str | None = option(
         "--crs EPSG:CODE|local", "What the campaign's metres mean; local: no place on Earth is known."
     ),
-    where: WhereOption = None,
     force: bool = option("--force", "Replace an earlier export.", False),
     campaign: CampaignOption = None,
     windio: Any = None,
     json_: JsonOption = False,
 ) -> None:
     """Write valid results in a format that other tools read; missing ones are listed, and do not stop it."""
-    from vindeby.interop.export.chosen import Selection
     from vindeby.interop.export.exporting import ExportOptions, export
     from vindeby.results.result_set import ResultSet
     from vindeby.results.sources import ChangedCampaign
 
     given = ChangedCampaign(campaign, (), windio)
     results = ResultSet(output, campaign=given, where=where)
-    selection = Selection(tuple(key or ()), tuple(farm or ()), tuple(type_ or ()), tuple(seed or ()), best)
-    done = export(results, to, path, selection, ExportOptions(rows, crs, force, windio))
+    done = export(results, to, path, ExportOptions(best, rows, crs, force, windio))
     chosen = done.chosen
     for note in chosen.notes:
         say(note)

@@ -1,41 +1,26 @@
 """Which results an export takes: verified, valid, answers to the campaign, and those that were asked for."""
 
-import fnmatch
-from collections.abc import Collection, Mapping, Sequence
+import itertools
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from vindeby.arrays import FloatArray
+from vindeby.assembly.stored_turbines import layout_of, zone_array
 from vindeby.campaign import Campaign
-from vindeby.campaign.tasks import Cell
 from vindeby.economy.cables import Routes
-from vindeby.errors import ArgumentError, DataError, ShortfallError
-from vindeby.results.expected import CellPlace
+from vindeby.errors import ArgumentError, ShortfallError
+from vindeby.results.query import Query
 from vindeby.results.result_set import CELL, ResultPlace, ResultSet
 from vindeby.results.tables import ResultTable
-from vindeby.store.format.rows import Segment, array_field
-from vindeby.store.read.columns import placed
-
-
-@dataclass(frozen=True)
-class Selection:
-    """What was asked for; everything where nothing is given. Farms and types by name or number."""
-
-    keys: tuple[str, ...] = ()
-    """Keys, or patterns such as ``farm0_*``."""
-    farms: tuple[str, ...] = ()
-    types: tuple[str, ...] = ()
-    seeds: tuple[int, ...] = ()
-    best: bool = False
-    """Of each farm and type only the result with the most energy."""
+from vindeby.store.format.record import Record
 
 
 class ExportedResult(NamedTuple):
-    """What each turbine of one result is."""
+    """One result with the type and the zone of each turbine, and its cables."""
 
     key: str
     place: ResultPlace
@@ -94,7 +79,7 @@ class Chosen:
         if without:
             raise ArgumentError(
                 f"{self.database}: {purpose} needs layouts, and {without[0]} has none ({len(without):,} of "
-                f"{len(self):,} results); choose others with --key, or write csv with --rows results"
+                f"{len(self):,} results); choose others with --where, or write csv with --rows results"
             )
 
     def needs_wind(self, purpose: str) -> Campaign:
@@ -136,120 +121,81 @@ class Chosen:
         return campaign
 
 
-def choose(results: ResultSet, selection: Selection) -> Chosen:
-    """The results that were asked for; ShortfallError where there is none."""
-    campaign, rows, axes = results.campaign, results.rows, results.axes
-    keys = [key.decode(errors="replace") for key in rows["key"].tolist()]
-    places = [ResultPlace(*numbers) for numbers in rows[[*CELL, "ss_seed"]].tolist()]
-    known = zip(keys, places, rows["aep"].tolist(), strict=True)
-    valid = {
-        key: row
-        for row, (key, place, aep) in enumerate(known)
-        if aep == aep and (min(place) >= 0 if campaign is None else axes.place_of(*place))
-    }
-    _refuse_named(results, selection, valid)
-    farms, types = (
-        _indices("--farm", selection.farms, axes.farms),
-        _indices("--type", selection.types, axes.types),
-    )
-
-    def is_wanted(key: str, place: ResultPlace) -> bool:
-        return (
-            (not farms or place[0] in farms)
-            and (not types or place[1] in types)
-            and (not selection.seeds or place.seed in selection.seeds)
-            and (not selection.keys or any(fnmatch.fnmatchcase(key, pattern) for pattern in selection.keys))
-        )
-
-    # Of two results of one task, the one whose key says so is taken.
-    canonical = sorted(valid.items(), key=lambda one: axes.key_of(places[one[1]]) == one[0])
-    wanted = {places[row]: row for key, row in canonical if is_wanted(key, places[row])}
-    expected: dict[str, ResultPlace] = {}
-    if campaign is not None and results.where is None:  # else it is not known whether it would be chosen
-        every = (
-            (ResultPlace(*cell, seed), one) for cell, one in axes.by_place.items() for seed in axes.seeds
-        )
-        expected = {
-            one.key(place.seed): place for place, one in every if is_wanted(one.key(place.seed), place)
-        }
-    if selection.best:
-        wanted = _best(wanted, results)
-        there = {place.cell for place in wanted}
-        missing = {key: place for key, place in expected.items() if place.cell not in there}
-    else:
-        missing = {key: place for key, place in expected.items() if place not in wanted}
+def choose(results: ResultSet, *, best: bool = False) -> Chosen:
+    """Return the valid results, with ``best`` only the best of each cell; ShortfallError where there is none."""
+    wanted = _valid_rows(results)
+    if best:
+        worths = np.nan_to_num(results.worths(), nan=-np.inf)
+        order = sorted(wanted, key=lambda place: (worths[wanted[place]], -place.seed))
+        wanted = {place: wanted[place] for place in {place.cell: place for place in order}.values()}
     if not wanted:
         raise ShortfallError(
-            f"{results.path}: no valid result is what was asked for ({len(rows):,} stored); "
+            f"{results.path}: no valid result is what was asked for ({len(results.rows):,} stored); "
             "`vindeby missing` says what is not there, and why"
         )
     in_order = [wanted[place] for place in sorted(wanted)]
-    table = ResultTable(results, rows[in_order])
-    found = {}
-    for segment, part in placed(table.segments):
-        for number, row in enumerate(table.rows[part]):
-            found[row["key"]] = _result(row, segment.take([number]), axes.by_place)
-    damaged = {keys[row]: places[row] for row in in_order if rows["key"][row] not in found}
+    table = ResultTable(results, results.rows[in_order])
+    records = itertools.chain.from_iterable(segment.records() for segment in table.segments)
+    exported = [_exported(row, one, results) for row, one in zip(table.rows, records, strict=True)]
+    exported.sort(key=lambda one: one.place)
     return Chosen(
         database=results.path,
-        campaign=campaign,
+        campaign=results.campaign,
         table=table,
-        results=[found[key] for key in rows["key"][in_order].tolist() if key in found],
-        missing=missing | damaged,
-        whole=selection == Selection() and results.where is None,
+        results=exported,
+        missing=_missing(results, {one.place.cell if best else one.place for one in exported}),
+        whole=not best and results.where is None,
     )
 
 
-def _indices(option: str, given: Sequence[str], names: Sequence[str]) -> set[int]:
-    found = set()
-    for text in given:
-        if text in names:
-            found.add(names.index(text))
-        elif text.isdecimal() and (not names or int(text) < len(names)):
-            found.add(int(text))
-        else:
-            known = ", ".join(f"{number} ({name})" for number, name in enumerate(names[:8]))
-            raise ArgumentError(f"{option}: {text!r} is not known; use one of: {known or 'numbers from 0'}")
+def _valid_rows(results: ResultSet) -> dict[ResultPlace, int]:
+    """Return the row of each task; of two results of one task, the one whose key says so."""
+    axes, found = results.axes, dict[ResultPlace, int]()
+    columns = (results.rows[name].tolist() for name in ("key", *CELL, "ss_seed", "aep"))
+    for row, (key, *numbers, aep) in enumerate(zip(*columns, strict=True)):
+        place = ResultPlace(*numbers)
+        is_known = min(place) >= 0 if results.campaign is None else axes.place_of(*place) is not None
+        is_canonical = axes.key_of(place).encode() == key
+        if aep == aep and is_known and (is_canonical or place not in found):
+            found[place] = row
     return found
 
 
-def _refuse_named(results: ResultSet, selection: Selection, valid: Collection[str]) -> None:
-    for key in selection.keys:
-        if any(letter in key for letter in "*?["):
-            results.matching(key)
-        elif key not in valid:
-            results.record(key)
-            raise DataError(
-                f"{results.path}: result {key} is there, but is not valid or does not answer the campaign; "
-                "`vindeby validate` says why"
-            )
+def _missing(results: ResultSet, there: set[tuple[int, ...]]) -> dict[str, ResultPlace]:
+    """Return the tasks that were asked for and are not there; none where only a result says whether it is asked for."""
+    axes = results.axes
+    if results.campaign is None:
+        return {}
+    every = {
+        cell.key(seed): ResultPlace(*place, seed)
+        for place, cell in axes.by_place.items()
+        for seed in axes.seeds
+    }
+    if results.where is not None:
+        query, columns = Query(results.where), axes.columns_of(every)
+        if not columns.keys() >= set(query.names):
+            return {}
+        every = dict(itertools.compress(every.items(), query.matches(columns, len(every))))
+    return {key: place for key, place in every.items() if not there & {place, place.cell}}
 
 
-def _best(wanted: Mapping[ResultPlace, int], results: ResultSet) -> dict[ResultPlace, int]:
-    """Return the most valuable result of each farm and type; of equal ones, that with the first seed."""
-    worths = np.nan_to_num(results.worths(), nan=-np.inf)
-    best: dict[CellPlace, ResultPlace] = {}
-    for place in sorted(wanted, key=lambda place: (worths[wanted[place]], -place.seed)):
-        best[place.cell] = place
-    return {place: wanted[place] for place in best.values()}
-
-
-def _result(row: Any, record: Segment, cells: Mapping[CellPlace, Cell]) -> ExportedResult:
-    names = [name for name, _, shape in record.schema.arrays if 0 not in shape]
-    arrays = {name: record.rows[array_field(name)][0] for name in names}
+def _exported(row: np.void, record: Record, results: ResultSet) -> ExportedResult:
     place = ResultPlace(*row[[*CELL, "ss_seed"]].tolist())
-    layout, cell = arrays.get("layout"), cells.get(place.cell)
-    if layout is None or layout.ndim != 2 or len(layout) != 2:
+    layout, cell = layout_of(record), results.axes.by_place.get(place.cell)
+    if layout is None:
         layout = np.empty((2, 0))
     count = layout.shape[1]
-    zones, types = arrays.get("zone"), arrays.get("types")
-    own_zones = None if zones is None or zones.shape != (count,) else [int(zone) for zone in zones]
-    if own_zones is None and cell is not None and cell.zones and sum(cell.zones) == count:
-        own_zones = [zone for zone, number in enumerate(cell.zones) for _ in range(number)]
-    own_types = (
-        [place.type_idx] * count
-        if types is None or types.shape != (count,)
-        else [int(kind) for kind in types]
+    types, zones = record.arrays.get("types"), record.arrays.get("zone")
+    if types is None or types.shape != (count,):
+        types = np.full(count, place.type_idx)
+    if zones is None or zones.shape != (count,):
+        zones = zone_array(cell) if cell is not None and cell.zones and sum(cell.zones) == count else None
+    return ExportedResult(
+        record.key,
+        place,
+        float(row["aep"]),
+        layout,
+        types.astype(np.int64).tolist(),
+        None if zones is None else zones.astype(np.int64).tolist(),
+        Routes.stored(record.arrays),
     )
-    key, layout = row["key"].decode(errors="replace"), np.asarray(layout, np.float64)
-    return ExportedResult(key, place, float(row["aep"]), layout, own_types, own_zones, Routes.stored(arrays))

@@ -14,7 +14,7 @@ from vindeby.campaign.reading.yaml_text import write
 from vindeby.errors import ArgumentError
 from vindeby.interop.common import EXPORT_MARK
 from vindeby.interop.export import FORMATS
-from vindeby.interop.export.chosen import Chosen, ExportedResult, Selection, choose
+from vindeby.interop.export.chosen import Chosen, ExportedResult, choose
 from vindeby.interop.geo.crs import Projection
 from vindeby.results.result_set import ResultSet
 from vindeby.store.disk.output_file import new_file, new_folder
@@ -24,11 +24,16 @@ ROWS = ("turbines", "results")
 
 @dataclass(frozen=True)
 class ExportOptions:
-    """How to write: rows of a table, and the coordinate reference system (``EPSG:32631``, or ``local``)."""
+    """What to write and how."""
 
+    best: bool = False
+    """Of each farm and type only the result with the most energy, or the best by the objective."""
     rows: str = "turbines"
+    """What a row of a table is: one of ``ROWS``."""
     crs: str | None = None
+    """The coordinate reference system: ``EPSG:32631``, or ``local``."""
     force: bool = False
+    """Replace an earlier export."""
     windio: WindioOptions = field(default_factory=WindioOptions)
 
 
@@ -45,10 +50,9 @@ def export(
     results: ResultSet,
     file_format: str,
     path: Path | None = None,
-    selection: Selection | None = None,
     options: ExportOptions | None = None,
 ) -> Exported:
-    """Write the chosen results; without a path, beside the database."""
+    """Write the valid results; without a path, beside the database."""
     options = options or ExportOptions()
     if file_format not in FORMATS:
         raise ArgumentError(f"--to: {file_format!r} is not known; use one of {', '.join(FORMATS)}")
@@ -58,7 +62,7 @@ def export(
         Projection(options.crs)  # refuses a system that is not known
     form = FORMATS[file_format]
     target = path or results.path.with_suffix(form.suffix)
-    chosen = choose(results, selection or Selection())
+    chosen = choose(results, best=options.best)
     options = replace(options, crs=options.crs or getattr(chosen.campaign, "crs", None))
     if form.is_folder:
         replaceable = partial(is_marked, file_format=file_format)

@@ -80,22 +80,14 @@ def wakes(model: WakeSection) -> tuple[dict[str, Any], list[str]]:
     }, notes
 
 
-MODEL = "floris.yaml"
-_SUM_TOLERANCE = 1e-9
+MODEL, WIND = "floris.yaml", "wind.csv"
 
 
 def write(path: Path, _: str, chosen: Chosen, __: ExportOptions) -> None:
     """Write the folder."""
     campaign = chosen.needs_uniform_wind("export --to floris")
     states = site_of(campaign).states()
-    wind = "wind_rose.csv" if _is_rose(states) else "time_series.csv"
-    calm = _calm(states, campaign, wind == "wind_rose.csv")
-    _write_wind(path / wind, states, calm)
-    if states.step is None and wind == "time_series.csv":
-        chosen.notes.append(
-            "FLORIS would move this rose to multiples of its first step in direction and wind speed, so it is written "
-            "as a list of states: read it as a TimeSeries, and give its column freq_val to get_farm_AEP"
-        )
+    _write_wind(path / WIND, states)
     part, notes = wakes(campaign.wake)
     chosen.notes.extend(notes)
     if campaign.neighbours or any(farm.neighbours for farm in campaign.farms):
@@ -109,58 +101,23 @@ def write(path: Path, _: str, chosen: Chosen, __: ExportOptions) -> None:
     write_turbines(
         path, chosen, lambda kind: floris_turbine(turbines[kind], f"t{kind} {turbines[kind].name}")
     )
-    total = float(states.probability.sum()) + sum(row[3] for row in calm)
-    if calm:
-        chosen.notes.append(
-            f"the wind is outside the wind speeds of this campaign for {total - states.probability.sum():.4g} of the "
-            f"time; FLORIS needs frequencies that sum to 1, so this is written as {calm[0][1]:g} m/s, without energy"
-        )
-    if wind == "wind_rose.csv" and abs(total - 1.0) > _SUM_TOLERANCE:
-        chosen.notes.append(
-            f"frequencies sum to {total:.6g}, and FLORIS divides them by that: its energies are {1.0 / total:.6g} "
-            "times those of this campaign"
-        )
-    write_mark(path, "floris", chosen, wind=wind, frequency_sum=total)
+    write_mark(path, "floris", chosen)
 
 
-def _is_rose(states: wake.WindStates) -> bool:
-    """Does ``WindRose.read_csv_long`` keep these directions and wind speeds, which it bins by their first step?"""
-    if states.step is not None or min(states.shape) < 2:
-        return False
-    axes = (states.direction, states.speed[: states.shape[1]])
-    places = [axis / (axis[1] - axis[0]) for axis in axes]
-    return all(np.allclose(place, np.round(place[0]) + np.arange(len(place)), atol=1e-9) for place in places)
+def _write_wind(path: Path, states: wake.WindStates) -> None:
+    """Write one row per state, those of a time series in the order of its steps.
 
-
-def _calm(states: wake.WindStates, campaign: Campaign, is_rose: bool) -> list[tuple[float, ...]]:
-    """Rows for the wind that the campaign does not count, at a wind speed without power.
-
-    A rose goes down to it in steps, since FLORIS bins wind speeds by their first step; none where it begins at 0 m/s.
+    Only FLORIS' ``TimeSeries`` takes any states: its roses move them to multiples of their first steps in direction and
+    wind speed, and divide frequencies by their sum.
     """
-    first, missing = float(states.speed.min()), 1.0 - float(states.probability.sum())
-    if states.step is not None or missing <= _SUM_TOLERANCE or first <= 0.0:
-        return []
-    step = float(states.speed[1] - first) if is_rose else min(1.0, first / 2)
-    lower = np.arange(0.0, first - step / 2, step)
-    power = np.sum([turbine_of(one).power_at(lower) for one in campaign.turbines], axis=0)
-    idle = np.flatnonzero(power[1:] == 0.0) + 1  # FLORIS divides by the wind speed, so 0 m/s comes last
-    lower = lower[idle[0] if len(idle) else 0 :]
-    directions, lower = (states.direction, lower) if is_rose else (states.direction[:1], lower[:1])
-    share = missing / len(directions)
-    return [
-        (float(direction), float(speed), float(states.turbulence[0]), share if speed == lower[0] else 0.0)
-        for direction in directions
-        for speed in lower
-    ]
-
-
-def _write_wind(path: Path, states: wake.WindStates, calm: list[tuple[float, ...]]) -> None:
-    names = ("wind_directions", "wind_speeds", "turbulence_intensities", "freq_val")
-    direction = np.repeat(states.direction, np.diff(states.first))
-    order = np.arange(len(direction)) if states.step is None else np.argsort(states.step)
-    rows = np.column_stack([direction, states.speed, states.turbulence, states.probability])[order]
-    whole = np.concatenate([np.reshape(calm, (-1, len(names))), rows])
-    write_csv(path, dict(zip(names, whole.T, strict=True)))
+    columns = {
+        "wind_directions": np.repeat(states.direction, np.diff(states.first)),
+        "wind_speeds": states.speed,
+        "turbulence_intensities": states.turbulence,
+        "freq_val": states.probability,
+    }
+    order = np.arange(len(states.speed)) if states.step is None else np.argsort(states.step)
+    write_csv(path, {name: column[order] for name, column in columns.items()})
 
 
 _FIXED = {
