@@ -121,7 +121,7 @@ def test_a_variable_of_a_windio_netcdf_file_that_nobody_knows_is_named(tmp_path:
     ).to_netcdf(tmp_path / "wind.nc", engine="h5netcdf")
     system = with_resource("!include wind.nc")
     notes = read_system(write(tmp_path / "system.yaml", system), check_schema=False).notes
-    assert "wind.nc: Gusts" in notes.ignored
+    assert "wind.nc: site.energy_resource.wind_resource.Gusts" in notes.ignored
 
 
 @pytest.mark.parametrize("engine", ["h5netcdf", "scipy"])

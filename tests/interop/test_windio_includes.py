@@ -17,8 +17,10 @@ from vindeby.campaign.reading.readers import WindioOptions
 from vindeby.errors import CampaignError
 from vindeby.interop.export.exporting import export
 from vindeby.interop.formats import read_turbine_file
-from vindeby.interop.windio import read_turbine, read_wind_farm
+from vindeby.interop.windio.farm import read_farms
+from vindeby.interop.windio.nodes import Notes, open_root
 from vindeby.interop.windio.system import read_system
+from vindeby.interop.windio.turbine import read_turbine
 from vindeby.results.result_set import ResultSet
 
 SECRET = "hunter2"
@@ -56,8 +58,9 @@ def test_a_part_from_python_keeps_its_includes_in_its_folder_unless_that_is_allo
     write(tmp_path / "three.yaml", TURBINE)
     path = write(tmp_path / "farm/farm.yaml", changed(FARM, "turbines", "!include ../three.yaml"))
     with pytest.raises(CampaignError, match="outside the folder"):
-        read_wind_farm(path)
-    assert read_wind_farm(path, allow_outside=True).turbines[0]["name"] == TURBINE["name"]
+        read_farms(open_root(path), Notes())
+    farms = read_farms(open_root(path, allow_outside=True), Notes())
+    assert farms.turbines[0]["name"] == TURBINE["name"]
 
 
 def test_links_inside_the_folder_are_followed(tmp_path: Path) -> None:
@@ -169,7 +172,7 @@ def test_an_included_file_that_is_not_windio_is_not_quoted(text: str, tmp_path: 
 def test_a_file_that_the_user_names_is_quoted_and_one_that_a_campaign_names_is_not(tmp_path: Path) -> None:
     path = write(tmp_path / "three.yaml", changed(TURBINE, "hub_height", SECRET))
     with pytest.raises(CampaignError, match=SECRET):
-        read_turbine(path)
+        read_turbine(open_root(path), Notes())
     with pytest.raises(CampaignError) as raised:
         read_turbine_file(path, {"format": "windio-turbine"})
     assert SECRET not in str(raised.value)

@@ -11,14 +11,13 @@ import xarray
 
 from tests.interop.windio_examples import ROSE, SERIES, SIX_SECTORS, WEIBULL, changed, write
 from vindeby.errors import CampaignError
-from vindeby.interop.windio import read_resource
 from vindeby.interop.windio.nodes import Notes, open_root
-from vindeby.interop.windio.resource import read_quantities
+from vindeby.interop.windio.resource import read_quantities, read_resource, site_section
 
 
 def site_of(folder: Path, resource: Any, notes: Notes | None = None, hub: float = 90.0) -> dict[str, Any]:
     path = write(folder / "resource.yaml", {"name": "r", "wind_resource": resource})
-    return read_resource(path, [hub], notes)
+    return site_section(read_resource(open_root(path)), [hub], notes or Notes())
 
 
 def netcdf(folder: Path, resource: dict[str, Any]) -> str:
@@ -212,7 +211,10 @@ def test_a_message_shows_the_first_of_many_heights(tmp_path: Path) -> None:
     resource = {
         "time": [0, 1],
         "height": heights,
-        **{name: {"data": [[1.0] * 490] * 2, "dims": [3, 2]} for name in ("wind_speed", "wind_direction")},
+        **{
+            name: {"data": [[1.0] * 490] * 2, "dims": ["time", "height"]}
+            for name in ("wind_speed", "wind_direction")
+        },
     }
     with pytest.raises(CampaignError) as raised:
         site_of(tmp_path, resource)
@@ -221,22 +223,18 @@ def test_a_message_shows_the_first_of_many_heights(tmp_path: Path) -> None:
     )
 
 
-def test_dims_that_are_lengths_are_read_by_matching_them_and_the_hub_height_is_taken(tmp_path: Path) -> None:
+def test_of_several_heights_the_hub_height_is_taken_and_dims_must_be_names(tmp_path: Path) -> None:
     by_height = {
         "time": SERIES["time"],
         "height": [50, 90],
-        "wind_speed": {"data": [[5, 7], [2, 6], [3, 3.3]], "dims": [3, 2]},
-        "wind_direction": {"data": [[0, 2], [333, 350], [20, 30]], "dims": [3, 2]},
+        "wind_speed": {"data": [[5, 7], [2, 6], [3, 3.3]], "dims": ["time", "height"]},
+        "wind_direction": {"data": [[0, 2], [333, 350], [20, 30]], "dims": ["time", "height"]},
         "turbulence_intensity": {"data": 0.1, "dims": []},
     }
-    notes = Notes()
-    assert site_of(tmp_path, by_height, notes)["time_series"]["wind_speed"] == [7.0, 6.0, 3.3]
-    assert any("read as time, height, by the lengths" in line for line in notes.chosen)
-    ambiguous = {"time": SERIES["time"][:2], "height": [50, 90]}
-    for name in ("wind_speed", "wind_direction"):
-        ambiguous[name] = {"data": [[5, 7], [2, 6]], "dims": [2, 2]}
-    with pytest.raises(CampaignError, match=r"the lengths \[2, 2\] fit several axes, or none; name them"):
-        site_of(tmp_path, {**by_height, **ambiguous})
+    assert site_of(tmp_path, by_height)["time_series"]["wind_speed"] == [7.0, 6.0, 3.3]
+    for dims in ([3, 2], None):
+        with pytest.raises(CampaignError, match=r"wind_speed: has no names of axes; name one axis"):
+            site_of(tmp_path, changed(by_height, "wind_speed.dims", dims))
 
 
 def test_weibull_on_a_grid_goes_by_the_names_of_axes(tmp_path: Path) -> None:
@@ -285,5 +283,5 @@ def test_wind_at_each_turbine_is_read_but_no_layout_search_can_use_it(tmp_path: 
         "weibull_a": {"data": [[8, 9], [8.5, 9.5]], "dims": ["wind_turbine", "wind_direction"]},
     }
     path = write(tmp_path / "r.yaml", {"name": "r", "wind_resource": by_turbine})
-    found = read_quantities(open_root(path).need("wind_resource"), Notes()).by_name["weibull_a"]
+    found = read_quantities(open_root(path).need("wind_resource")).by_name["weibull_a"]
     assert found.over("wind_direction", "wind_turbine").tolist() == [[8.0, 8.5], [9.0, 9.5]]

@@ -8,6 +8,10 @@ from typing import Any
 
 import yaml
 
+from vindeby.campaign import Campaign
+from vindeby.campaign.reading.yaml_text import Document
+from vindeby.interop.windio.system import System, read_system
+
 SPEEDS = [4, 6, 8, 10, 12, 25]
 TURBINE: dict[str, Any] = {
     "name": "three",
@@ -90,3 +94,13 @@ def write(path: Path, data: Any) -> Path:
 def with_resource(resource: Any) -> dict[str, Any]:
     """The small system with another wind."""
     return changed(SYSTEM, "site.energy_resource.wind_resource", resource)
+
+
+def campaign_of(system: System) -> Campaign:
+    """The campaign of a system, checked where its parts stand."""
+    return Campaign.from_document(Document(system.data, system.origins))
+
+
+def read(path: Path) -> Campaign:
+    """The campaign of a system without its notes on windIO's schema, which take a while."""
+    return campaign_of(read_system(path, check_schema=False))

@@ -117,7 +117,7 @@ def read_windio_turbine(path: Path, _: Options) -> FileContent:
 
 def unused_keys(root: Node) -> list[str]:
     """The note that lists what was not used of a file."""
-    name = root.tree.files[0].path.name
+    name = root.tree.path.name
     return not_used([key.removeprefix(f"{name}: ") for key in root.tree.ignored_keys()])
 
 

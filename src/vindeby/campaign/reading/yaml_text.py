@@ -274,7 +274,7 @@ def field_name(path: Path) -> str:
 def unused(data: Any, used: Collection[Path], name: Callable[[Path], str] | None = None) -> list[str]:
     """The parts of what a file holds that are neither in ``used`` nor hold or lie in anything that is, by name.
 
-    Every reader of a file that may hold more than is read lists them. What is empty, or included, says nothing.
+    Every reader of a file that may hold more than is read lists them. What is empty says nothing.
     """
     around = {path[:length] for path in used for length in range(len(path))}
     names = map(name or field_name, _left(data, (), used, around))
@@ -289,7 +289,7 @@ def not_used(names: Sequence[str]) -> list[str]:
 
 
 def _left(value: Any, path: Path, used: Collection[Path], around: Collection[Path]) -> Iterator[Path]:
-    if path in used or value is None or isinstance(value, Include) or (isinstance(value, dict) and not value):
+    if path in used or value is None or (isinstance(value, dict) and not value):
         return
     if path and path not in around:
         yield path

@@ -5,26 +5,22 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from vindeby.campaign.reading.yaml_text import Origin
 from vindeby.campaign.sections.farm import MAX_TURBINES
 from vindeby.interop.windio.nodes import Node, Notes, open_root
 from vindeby.interop.windio.turbine import printable_name, read_turbine
 from vindeby.text import listed, plural
 
 _DEGREES = re.compile(r"(longlat|latlong|EPSG:+4326\b|EPSG:+4258\b|OGC:CRS84)", re.IGNORECASE)
-_FARTHEST_M = 1e8
 _REMEDY = "give an x and a y for each point; write decimals with a point, since commas separate numbers"
 
 
 def points(node: Node, notes: Notes) -> list[list[float]]:
-    """The points of ``{x: [...], y: [...]}``."""
+    """Return the points of ``{x: [...], y: [...]}``."""
     x = node.need("x", "give lists x and y").numbers()
     y = node.need("y", "give lists x and y").numbers()
     if len(x) != len(y):
         node.refuse(f"x has {len(x)} numbers and y has {len(y)}", _REMEDY)
-    if max(map(abs, [*x, *y])) > _FARTHEST_M:
-        node.refuse(
-            "has a point that is not a position in metres", "give coordinates in metres, UTM for example"
-        )
     _note_crs(node, notes)
     return [[east, north] for east, north in zip(x, y, strict=True)]
 
@@ -71,17 +67,14 @@ def read_boundary(site: Node, notes: Notes) -> dict[str, Any] | None:
 def _areas(node: Node, notes: Notes) -> list[Any]:
     """The vertices of each polygon, or one circle: what the exclusions of a campaign file list."""
     polygons, circle = node.get("polygons"), node.get("circle")
-    if polygons is not None and circle is not None:
-        node.refuse("gives polygons and circle, which exclude each other", "give one of them")
+    if (polygons is None) == (circle is None):
+        node.refuse("must have either polygons or a circle", _FORMS)
     if circle is not None:
-        center, radius = circle.need("center", "give center: {x, y} and radius"), "give the radius in metres"
-        place = [center.need("x").number(), center.need("y").number()]
-        return [{"circle": {"center": place, "radius_m": circle.need("radius", radius).positive(1e8)}}]
-    if polygons is None:
-        node.refuse("has neither polygons nor circle", _FORMS)
-    entries = polygons.entries()
+        center, radius = circle.need("center", _FORMS), circle.need("radius", _FORMS).number()
+        return [{"circle": {"center": [center.need(axis).number() for axis in "xy"], "radius_m": radius}}]
+    entries = node.need("polygons").entries()
     if not entries:
-        polygons.refuse("the list is empty", _FORMS)
+        node.refuse("polygons: the list is empty", _FORMS)
     return [points(entry, notes) for entry in entries]
 
 
@@ -103,6 +96,8 @@ class WindFarms:
 
     turbines: list[dict[str, Any]] = field(default_factory=list)
     """Types as a campaign file has them, each once."""
+    origins: list[Origin] = field(default_factory=list)
+    """Where each type stands."""
     names: list[str] = field(default_factory=list)
     layouts: dict[str, list[WindioLayout]] = field(default_factory=dict)
     """By the name of a farm; without layouts, an empty list."""
@@ -185,7 +180,7 @@ def _types(node: Node, farms: WindFarms, notes: Notes) -> dict[str, str]:
     several = node.get("turbine_types")
     if several is not None:
         for key, inner in several.items():
-            found[key] = _add(read_turbine(inner, notes), farms)
+            found[key] = _add(inner, farms, notes)
         return found
     key = "turbines"
     if not node.has(key) and node.has("turbine"):
@@ -196,15 +191,17 @@ def _types(node: Node, farms: WindFarms, notes: Notes) -> dict[str, str]:
     one = node.get(key)
     if one is not None and isinstance(one.value, list):
         one.refuse("must be one turbine", "give several under turbine_types, by their numbers")
-    return {} if one is None else {"": _add(read_turbine(one, notes), farms)}
+    return {} if one is None else {"": _add(one, farms, notes)}
 
 
-def _add(turbine: dict[str, Any], farms: WindFarms) -> str:
+def _add(node: Node, farms: WindFarms, notes: Notes) -> str:
+    turbine = read_turbine(node, notes)
     for known in farms.turbines:
         if {**known, "name": ""} == {**turbine, "name": ""}:
             return str(known["name"])
     name = _unique(turbine["name"], [known["name"] for known in farms.turbines])
     farms.turbines.append({**turbine, "name": name})
+    farms.origins.append(node.origin)
     return name
 
 
@@ -224,9 +221,8 @@ def _layout_nodes(node: Node) -> list[tuple[str, Node]]:
 
 def _layout(node: Node, label: str, farm: str, types: dict[str, str], notes: Notes) -> WindioLayout:
     places = points(node.need("coordinates", "give coordinates: {x, y}"), notes)
-    if not 0 < len(places) <= MAX_TURBINES:
-        count = f"{len(places):,} turbines; a farm has at most {MAX_TURBINES:,}" if places else "no turbine"
-        node.refuse(f"has {count}", "give coordinates: {x, y}, one point for each turbine")
+    if len(places) > MAX_TURBINES:
+        node.refuse(f"has {len(places):,} turbines; a farm has at most {MAX_TURBINES:,}", "split the farm")
     x, y = [place[0] for place in places], [place[1] for place in places]
     given = node.get("turbine_types")
     if given is None:

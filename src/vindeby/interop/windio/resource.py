@@ -1,12 +1,10 @@
 """The wind of a windIO site, as a campaign describes it.
 
 A coordinate is a bare list or number; data are ``{data, dims}``; a netCDF file has both as variables. Axes go by their
-names, never by their order. Where ``dims`` has lengths instead of names, or is left out, axes are found by their
-lengths, if that is unambiguous, and it is noted.
+names, never by their order. Only numbers, coordinates and data of the steps of a time series may be without ``dims``.
 """
 
 from collections.abc import Sequence
-from functools import partial
 from typing import Any, NoReturn
 
 import numpy as np
@@ -54,7 +52,7 @@ class Quantities(LabelledWind):
         return self.by_name[name].values.size if name in self.by_name else 0
 
 
-def read_quantities(node: Node, notes: Notes) -> Quantities:
+def read_quantities(node: Node) -> Quantities:
     """All quantities of a ``wind_resource``."""
     times, found, nodes = _times(node), dict[str, Labelled](), dict[str, Node]()
     waiting: list[tuple[str, Node, FloatArray, list[object] | None]] = []
@@ -71,7 +69,7 @@ def read_quantities(node: Node, notes: Notes) -> Quantities:
     if "time" in lengths:  # then these are data of the steps, written without dims
         lengths = {name: n for name, n in lengths.items() if name not in ("wind_speed", "wind_direction")}
     for name, inner, array, dims in waiting:
-        found[name] = Labelled(_axes(name, inner, array, dims, lengths, notes), array)
+        found[name] = Labelled(_axes(name, inner, array, dims, lengths), array)
         nodes[name] = inner
     return Quantities(found, nodes, times, node)
 
@@ -101,27 +99,22 @@ def _data_and_dims(node: Node) -> tuple[Node, list[object] | None]:
 
 
 def _axes(
-    name: str, node: Node, array: FloatArray, dims: list[object] | None, lengths: dict[str, int], notes: Notes
+    name: str, node: Node, array: FloatArray, dims: list[object] | None, lengths: dict[str, int]
 ) -> tuple[str, ...]:
-    if dims is None and (name in lengths or array.ndim == 0):
-        return (name,) if array.ndim else ()
-    if dims is None and "time" in lengths and array.ndim == 1:
-        axes: tuple[str, ...] = ("time",)
-    elif dims is not None and all(isinstance(dim, str) for dim in dims):
-        axes = tuple(str(dim).lower() for dim in dims)
-        if len(axes) != array.ndim or len(set(axes)) < len(axes):
-            node.refuse(
-                f"has {array.ndim} levels of lists, but dims {node.shown(', '.join(axes) or 'is empty')}",
-                "give one name of dims per level",
-            )
-    else:
-        message = "has no dims" if dims is None else f"has dims {node.shown(dims)}, which are not names"
-        fitting = [[axis for axis, length in lengths.items() if length == size] for size in array.shape]
-        axes = tuple(names[0] for names in fitting if len(names) == 1)
-        if len(set(axes)) < array.ndim:
-            shape = list(array.shape)
-            node.refuse(f"{message}, and the lengths {shape} fit several axes, or none", "name them in dims")
-        notes.chosen.append(f"{node.where} {message}: read as {', '.join(axes)}, by the lengths")
+    if dims is None and array.ndim == 0:
+        return ()
+    if dims is None and array.ndim == 1 and (name in lengths or "time" in lengths):
+        dims = [name if name in lengths else "time"]
+    if dims is None or not all(isinstance(dim, str) for dim in dims):
+        node.refuse(
+            "has no names of axes", "name one axis of the resource for each level of its lists in dims"
+        )
+    axes = tuple(str(dim).lower() for dim in dims)
+    if len(axes) != array.ndim or len(set(axes)) < len(axes):
+        node.refuse(
+            f"has {array.ndim} levels of lists, but dims {node.shown(', '.join(axes) or 'is empty')}",
+            "give one name of dims per level",
+        )
     for axis, length in zip(axes, array.shape, strict=True):
         if axis not in COORDINATES:
             message = f"depends on {node.shown(axis)}, which is not an axis of windIO"
@@ -159,10 +152,6 @@ def read_series(found: Quantities, notes: Notes) -> dict[str, Any]:
         given = found.by_name.get(name)
         if given is None:
             found.node.refuse(f"{name} is missing", "give time, wind_speed and wind_direction")
-        low, high = float(given.values.min()), float(given.values.max())
-        if low < 0.0 or (name == "wind_direction" and high > 360.0):
-            message = "is not between 0 and 360" if name == "wind_direction" else "is negative"
-            found.refuse_part(name, message, "correct it", low if low < 0.0 else high)
         series[name] = found.over(name, "time", exact=True).tolist()
     if (turbulence := _turbulence(found, "time_series", notes)) is not None:
         by_step = found.over("turbulence_intensity", "time")
@@ -189,58 +178,16 @@ def read_series(found: Quantities, notes: Notes) -> dict[str, Any]:
 
 
 def read_probability(found: Quantities, notes: Notes) -> dict[str, Any]:
-    """The section ``site`` of a resource with probabilities."""
+    """Return the section ``site`` of a resource with probabilities: a table, or states where directions are uneven."""
     found = found.in_order("wind_speed")
     directions, speeds = (found.axis(axis) for axis in _ROSE_AXES)
-    table = found.over("probability", *_ROSE_AXES)
-    for axis, points, length in zip(_ROSE_AXES, (directions, speeds), table.shape, strict=True):
-        if length != len(points):
-            message = f"does not depend on {axis}, which has {len(points)} values"
-            found.refuse_part("probability", message, "correct dims")
-    if len(np.unique(speeds)) < len(speeds):
-        found.refuse_part("wind_speed", "has a wind speed twice", "list each once")
-    return _site(found, directions, speeds, joint(found, table, notes), notes)
-
-
-def joint(found: Quantities, table: FloatArray, notes: Notes) -> FloatArray:
-    """The joint probabilities, whichever kind the file has; one row per direction."""
-    has_sectors, refuse = "sector_probability" in found.by_name, partial(found.refuse_part, "probability")
-    if table.min() < 0.0:
-        refuse("has a negative value", "give fractions of the year", float(table.min()))
-    total, rows = float(table.sum()), table.sum(axis=1)
-    conditional = len(rows) > 1 and bool(np.all(np.abs(rows - 1.0) <= SUM_TOLERANCE))
-    if conditional and has_sectors:
-        table = table * found.over("sector_probability", "wind_direction", exact=True)[:, None]
-        notes.chosen.append(
-            f"probability sums to 1 in each sector ({total:.6f} in all): it is that of a wind speed within its sector, "
-            f"and is multiplied by sector_probability; then it sums to {table.sum():.8f}"
-        )
-        total = float(table.sum())
-    elif has_sectors:
-        notes.ignored.append(
-            "sector_probability: the probabilities are those of direction and speed together"
-        )
-    if conditional and not has_sectors:
-        refuse(
-            f"sums to 1 in each sector, {total:.6g} in all, and there is no sector_probability",
-            "add sector_probability, or give joint probabilities that sum to 1",
-        )
-    if abs(total - 1.0) > SUM_TOLERANCE:
-        refuse(f"the probabilities sum to {total:.6g}, not to 1", "give fractions of the year")
-    notes.taken.append(
-        f"wind: probabilities of {table.shape[0]} directions x {table.shape[1]} speeds that sum to {total:.8f}; they "
-        "are not divided by it"
-    )
-    return table
-
-
-def _site(
-    found: Quantities, directions: FloatArray, speeds: FloatArray, table: FloatArray, notes: Notes
-) -> dict[str, Any]:
+    table = _joint(found, found.over("probability", *_ROSE_AXES), notes)
+    if table.shape != (len(directions), len(speeds)):
+        message = f"does not depend on both {' and '.join(_ROSE_AXES)}"
+        found.refuse_part("probability", message, "correct dims")
     if first_uneven(directions.tolist()) is None:
-        turbulence = _of_rose(found, "table", notes)
         rose = {"wind_directions": directions.tolist(), "wind_speeds": speeds.tolist()}
-        return {"table": {**turbulence, **rose, "probability": table.tolist()}}
+        return {"table": {**_of_rose(found, "table", notes), **rose, "probability": table.tolist()}}
     states: dict[str, Any] = {
         "wind_direction": np.repeat(directions, len(speeds)).tolist(),
         "wind_speed": np.tile(speeds, len(directions)).tolist(),
@@ -254,6 +201,27 @@ def _site(
     return {"states": states}
 
 
+def _joint(found: Quantities, table: FloatArray, notes: Notes) -> FloatArray:
+    """Return the joint probabilities, whichever kind the file has; one row per direction."""
+    total, rows = float(table.sum()), table.sum(axis=1)
+    conditional = len(rows) > 1 and bool(np.all(np.abs(rows - 1.0) <= SUM_TOLERANCE))
+    if "sector_probability" in found.by_name and conditional:
+        table = table * found.over("sector_probability", "wind_direction", exact=True)[:, None]
+        notes.chosen.append(
+            f"probability sums to 1 in each sector ({total:.6f} in all): it is that of a wind speed within its sector, "
+            f"and is multiplied by sector_probability; then it sums to {table.sum():.8f}"
+        )
+    elif "sector_probability" in found.by_name:
+        notes.ignored.append(
+            "sector_probability: the probabilities are those of direction and speed together"
+        )
+    notes.taken.append(
+        f"wind: probabilities of {table.shape[0]} directions x {table.shape[1]} speeds that sum to {table.sum():.8f}; "
+        "they are not divided by it"
+    )
+    return table
+
+
 WEIBULL = ("sector_probability", "weibull_a", "weibull_k")
 _ROSE_AXES = ("wind_direction", "wind_speed")
 _USUAL_SPEEDS = tuple(float(speed) for speed in range(3, 26))
@@ -264,21 +232,14 @@ def read_weibull(found: Quantities, notes: Notes) -> dict[str, Any]:
     for name in WEIBULL:
         if found.by_name.get(name) is None:
             found.node.refuse(f"{name} is missing", f"give {', '.join(WEIBULL)}")
-    frequency = found.by_name["sector_probability"]
     if found.depends_on("x", *WEIBULL) or found.depends_on("y", *WEIBULL):
         return _on_a_grid(found, notes)
-    if frequency.axes != ("wind_direction",):
-        message = f"depends on {', '.join(frequency.axes) or 'nothing'}, not on wind_direction"
-        found.refuse_part("sector_probability", message, "give it by wind_direction")
-    found.refuse_uneven()
-    total = float(frequency.values.sum())
-    if abs(total - 1.0) > SUM_TOLERANCE:
-        message = f"the frequencies sum to {total:.6g}, not to 1"
-        found.refuse_part("sector_probability", message, "give fractions of the year")
-    notes.taken.append(f"wind: Weibull, {len(frequency.values)} sectors, frequencies that sum to {total:.8f}")
+    sectors = found.sectors(*WEIBULL)
+    total = sum(sector["frequency"] for sector in sectors)
+    notes.taken.append(f"wind: Weibull, {len(sectors)} sectors, frequencies that sum to {total:.8f}")
     turbulence = _of_rose(found, "weibull", notes)
     weibull: dict[str, Any] = {"interpolation": "linear", **_speeds(turbulence, notes), **turbulence}
-    weibull["sectors"] = found.sectors(*WEIBULL)
+    weibull["sectors"] = sectors
     notes.chosen.append("sectors are joined linearly between their centres, as in PyWake's XRSite")
     return {"weibull": weibull}
 
@@ -299,26 +260,16 @@ def _speeds(section: dict[str, Any], notes: Notes) -> dict[str, Any]:
 
 
 def _on_a_grid(found: Quantities, notes: Notes) -> dict[str, Any]:
-    frequency = found.by_name["sector_probability"]
-    if "wind_direction" not in frequency.axes:
-        message = "does not depend on wind_direction"
-        found.refuse_part("sector_probability", message, "give it by wind_direction")
-    found.refuse_uneven()
-    total = float(frequency.values.sum(axis=frequency.axes.index("wind_direction")).mean())
     found = found.in_order("x", "y", "height")
     taken = ["weibull_a", "weibull_k", "sector_probability"]
     weibull: dict[str, Any] = {"interpolation": "linear"}
     turbulence = _turbulence(found, "weibull", notes)
-    if turbulence is not None and not turbulence.axes:
-        weibull["turbulence_intensity"] = float(turbulence.values)
-    elif turbulence is not None:
-        taken.append("turbulence_intensity")
-        weibull["turbulence_intensity"] = float(turbulence.values.mean())  # that of the grid holds instead
+    if turbulence is not None:
+        # Where it depends on the place, that of the grid holds.
+        weibull["turbulence_intensity"] = float(turbulence.values.mean())
+        taken += ["turbulence_intensity"] * bool(turbulence.axes)
     grid = found.local(taken)
-    places = f"{len(grid['x'])} x {len(grid['y'])} places"
-    notes.taken.append(
-        f"wind: Weibull on a grid of {places}, frequencies that sum to {total:.6f} in the mean"
-    )
+    notes.taken.append(f"wind: Weibull on a grid of {len(grid['x'])} x {len(grid['y'])} places")
     return {"weibull": weibull, "local": grid}
 
 
@@ -371,13 +322,13 @@ def _note_height(found: Quantities, hub_heights: Sequence[float], notes: Notes) 
             )
 
 
-def read_resource(node: Node, notes: Notes) -> Quantities:
+def read_resource(node: Node) -> Quantities:
     """The resource of an ``energy_resource``, of its ``wind_resource``, or of a site that holds it."""
     for key in ("energy_resource", "wind_resource"):
         if node.has(key):
             node.use("name")
             node = node.need(key)
-    quantities = read_quantities(node, notes)
+    quantities = read_quantities(node)
     if not quantities.by_name:
         node.refuse("describes no wind", _FORMS)
     quantities.heights = _heights(node, quantities)

@@ -23,13 +23,13 @@ from shapely.geometry.base import BaseGeometry
 from vindeby.assembly.stored_turbines import closest_pair
 from vindeby.campaign.reading.packed_lists import LONGEST_PLAIN, pack
 from vindeby.campaign.reading.readers import WindioOptions
-from vindeby.campaign.reading.yaml_text import Document, Origin, field_name, write
+from vindeby.campaign.reading.yaml_text import Document, Include, Origin, write
 from vindeby.campaign.reading.yaml_text import Path as DataPath
 from vindeby.campaign.sections.boundary import BoundarySection
 from vindeby.errors import CampaignError, Problem, VindebyError
 from vindeby.interop.windio.analysis import read_wake
 from vindeby.interop.windio.farm import WindFarms, WindioLayout, read_boundary, read_farms
-from vindeby.interop.windio.nodes import Node, Notes, Tree, open_root, plain
+from vindeby.interop.windio.nodes import Node, Notes, Tree, open_root
 from vindeby.interop.windio.resource import Quantities, read_resource, site_section
 from vindeby.interop.windio.turbine import printable_name
 from vindeby.text import one_line
@@ -98,30 +98,41 @@ def _amount(layouts: Sequence[WindioLayout], farms: WindFarms, notes: Notes) -> 
 
 _MOST = 12
 _LONGEST = 100
+_LONGEST_CHECKED = 10_000
 _MOST_VALUES = 100_000
 """windIO's validator takes about half a millisecond for each."""
 _ERROR = re.compile(r'^Error \d+: Failed at instance path `(.*?)` with error message: "(.*)"$', re.MULTILINE)
-_NOT_INSTALLED = "not checked: the windIO package is not installed (pip install 'vindeby[interop]')"
 
 
 def schema_notes(tree: Tree) -> list[str]:
-    """What windIO's own validator finds, a line each; what lies in includes that were left is not looked at."""
+    """Return what windIO's own validator finds, a line each; it does not see includes that were not followed."""
     try:
         windio: Any = importlib.import_module("windIO")
     except ImportError:
-        return [_NOT_INSTALLED]
-    if sum(len(file.document.origins) for file in tree.files) > _MOST_VALUES:
+        return ["not checked: the windIO package is not installed (pip install 'vindeby[interop]')"]
+    if len(tree.document.origins) > _MOST_VALUES:
         return [f"not checked: the system holds more than {_MOST_VALUES:,} values"]
     try:
-        windio.validate(plain(tree.files[0].document.data, tree.files[0]), "plant/wind_energy_system")
+        windio.validate(_plain(tree.whole(tree.document.data)), "plant/wind_energy_system")
     except Exception as error:  # noqa: BLE001  (whatever a validator of another package raises is a finding)
         found = _ERROR.findall(str(error)) or [("not checked", f"windIO's validator failed: {error}")]
-        left = [f"$.{field_name((*file.at, *path))}" for file, path, _ in tree.left()]
-        found = [(path, text) for path, text in found if path not in left]
         # A message ends with what is wrong; before that, the validator repeats the data.
         lines = [f"{path}: {' '.join(text.split())[-_LONGEST:]}" for path, text in found[:_MOST]]
         return [*lines, f"and {len(found) - _MOST} more"] if len(found) > _MOST else lines
     return []
+
+
+def _plain(value: Any) -> Any:
+    """Return data as the validator takes them: without includes, and with long arrays cut."""
+    if isinstance(value, dict):
+        is_known = {key: not isinstance(inner, Include | type(...)) for key, inner in value.items()}
+        return {key: _plain(inner) for key, inner in value.items() if is_known[key]}
+    if isinstance(value, list):
+        return [_plain(inner) for inner in value]
+    if isinstance(value, np.ndarray):
+        cut = value if value.size <= _LONGEST_CHECKED else value[tuple(slice(2) for _ in value.shape)]
+        return cut.tolist()
+    return value
 
 
 SPACING_DIAMETERS = 2.0
@@ -139,6 +150,8 @@ class System:
     """Every layout of the file."""
     notes: Notes
     path: Path
+    origins: dict[DataPath, Origin]
+    """Where the parts of ``data`` stand."""
 
 
 def read_system(
@@ -178,10 +191,14 @@ def read_system(
     data |= {"wake": wake, "method": method, "seeds": SEEDS}
     _note_choices(farms, shape, notes)
     notes.ignored += root.tree.ignored_keys()
-    notes.left += root.tree.left_includes()
     if check_schema:
         notes.schema += schema_notes(root.tree)
-    return System(data, [one for name in farms.names for one in farms.layouts[name]], notes, Path(path))
+    origins: dict[DataPath, Origin] = {(): Origin(str(path))}
+    origins |= {("turbines", index): origin for index, origin in enumerate(farms.origins)}
+    if resource is not None:
+        origins["site",] = resource.node.origin
+    layouts = [one for name in farms.names for one in farms.layouts[name]]
+    return System(data, layouts, notes, Path(path), origins)
 
 
 def _site(root: Node, notes: Notes) -> tuple[dict[str, Any] | None, Quantities | None]:
@@ -194,7 +211,7 @@ def _site(root: Node, notes: Notes) -> tuple[dict[str, Any] | None, Quantities |
             boundary = read_boundary(site, notes)
         except CampaignError as error:
             why = f"the one in the file is not used: {error.problems[0]}"
-        resource = read_resource(site, notes) if site.has("energy_resource") else None
+        resource = read_resource(site) if site.has("energy_resource") else None
     if boundary is None:
         notes.missing.append(Problem("", "farms.0.boundary", why, None, "give polygon or circle"))
     if resource is None:
@@ -251,7 +268,7 @@ def windio_document(path: Path, options: WindioOptions | None = None) -> Documen
     if "site" in system.data:
         system.data["site"]["source"] = {"file": printable_name(path.name), "format": "windIO"}
     notes = [line for line in system.notes.lines() if not line.startswith("missing")]
-    return Document(system.data, {(): Origin(str(path))}, notes, missing)
+    return Document(system.data, system.origins, notes, missing)
 
 
 _WIDTH = 110
