@@ -90,7 +90,7 @@ def test_turbines_that_stand_where_they_may_not_are_moved_to_the_nearest_places(
 def test_what_cannot_be_repaired_is_refused_before_anything_runs(tmp_path: Path) -> None:
     with pytest.raises(
         CampaignError,
-        match=r"start: farm 'farm a' .* has 4 turbines, but the campaign asks for 5; give as many turbines",
+        match=r"start: farm 'farm a' .* has 4 turbines, but the campaign asks for 5; correct the layout",
     ):
         run(starting({"x": X[:4], "y": Y[:4], "repair": True}), tmp_path / "out.h5")
     crowded = starting(GIVEN | {"repair": True}, min_spacing="3000 m")

@@ -31,10 +31,6 @@ _OF_COSTS = {"lcoe": ("lcoe_start", LCOE), "npv": ("npv_start", NPV)}
 _MOST_PROBLEMS = 20
 
 
-class _WrongAmountError(TaskError):
-    """A start has too few or too many turbines, in all or of a type."""
-
-
 @dataclass(frozen=True)
 class AllowedStart:
     """A layout that is allowed, or was made so, and how far (m) its farthest turbine was moved for that."""
@@ -77,13 +73,13 @@ class Starts:
         _, section = start_section(campaign, cell.farm_idx)
         check = self._check.of(cell.key(0))
         assert check is not None, "the campaign has its own cells"
-        if wrong := [*check.wrong_amount(layout)]:
-            raise _WrongAmountError("; ".join(wrong))
-        start, wrong = AllowedStart(*layout), [*check.wrong_places(layout)]
-        if not wrong:
+        amount, places = [*check.wrong_amount(layout)], [*check.wrong_places(layout)]
+        may_be_moved = section is not None and section.repair and not amount
+        if amount or (places and not may_be_moved):
+            raise TaskError("; ".join(amount or places))
+        start = AllowedStart(*layout)
+        if not places:
             return start
-        if section is None or not section.repair:
-            raise TaskError("; ".join(wrong))
         from vindeby.assembly.search import problem_of  # loads Numba
         from vindeby.layout.area.limits import nearest_allowed
 
@@ -152,13 +148,8 @@ def refuse_starts(campaign: Campaign) -> None:
         for seed in campaign.seeds if section else ():
             try:
                 starts.of(cell, seed)
-            except _WrongAmountError as error:
-                remedy = "give as many turbines of each type as the farm has"
-                problems[Problem(source, field_name(at), f"{whose}: {error}", None, remedy)] = None
             except (TaskError, ArgumentError) as error:
-                remedy = (
-                    "correct the layout, or write repair: true to move turbines to the nearest allowed places"
-                )
+                remedy = "correct the layout; repair: true moves turbines to the nearest allowed places"
                 problems[Problem(source, field_name(at), f"{whose}: {error}", None, remedy)] = None
     if problems:
         raise CampaignError([*problems][:_MOST_PROBLEMS])

@@ -151,22 +151,19 @@ def keys_by_worth(database: Database, campaign: Campaign) -> dict[tuple[int, int
 
 def read_neighbours(path: Path, key: str | None, farm: str | None, type_: str | None) -> dict[str, Any]:
     """A group of neighbours: the result of this key, or the best of a farm and type, which may be left out if alone."""
-    if key is not None:
-        with Database(path) as database:
-            text = database.campaign_text
-            if key not in database:
-                raise InputError(f"{path}: holds no result {key!r} among its {len(database):,}")
-            campaign = None if text is None else Campaign.loads(text, f"{path} (campaign)")
-            return _group(path, database[key], campaign)
     stored = StoredLayouts(path)
     with stored.database as database:
+        if key is not None and key not in database:
+            raise InputError(f"{path}: holds no result {key!r} among its {len(database):,}")
+        if key is not None:
+            return _group(stored, key)
         types = [one.name for one in stored.campaign.turbines]
         cells = stored.cells[_index("farm", [one.name for one in stored.campaign.farms], farm, path)]
         type_idx = _index("type", types, type_, path)
         found = next((cell for cell in cells if cell.type_idx == type_idx), None)
         if found is None:
             raise DataError(f"{path}: holds no valid result of farm {farm!r} with type {types[type_idx]!r}")
-        return _group(path, database[stored.pinned(found, "best").key], stored.campaign)
+        return _group(stored, stored.pinned(found, "best").key)
 
 
 def _index(what: str, names: Sequence[str], name: str | None, path: Path) -> int:
@@ -178,26 +175,20 @@ def _index(what: str, names: Sequence[str], name: str | None, path: Path) -> int
     return names.index(name)
 
 
-def _group(path: Path, record: Record, campaign: Campaign | None) -> dict[str, Any]:
-    layout = layout_of(record)
-    if layout is None or not layout.size:
-        raise DataError(f"{path}: result {record.key} holds no layout")
-    positions = layout.T.tolist()
-    plain = {"positions": positions, "source": f"{path.name} {record.key}"}
-    numbers = parse_key(record.key)
-    cells = () if campaign is None or numbers is None else campaign.cells()
-    cell = next((one for one in cells if numbers is not None and one.place == numbers.place), None)
-    if campaign is None or numbers is None or cell is None:
-        return plain
-    own = own_types(record.arrays, cell, len(positions))
+def _group(stored: StoredLayouts, key: str) -> dict[str, Any]:
+    campaign, path, record = stored.campaign, stored.path, stored.database[key]
+    layout, numbers, cell = layout_of(record), parse_key(key), campaign.cell_of(key)
+    if layout is None or not layout.size or numbers is None or cell is None:
+        raise DataError(f"{path}: result {key} holds no layout of its campaign")
+    own = own_types(record.arrays, cell, layout.shape[1])
     if own is None:
-        raise DataError(f"{path}: result {record.key} does not say of which type each turbine is")
+        raise DataError(f"{path}: result {key} does not say of which type each turbine is")
     turbines = campaign.turbines_of(cell)
     names = [turbine.name for turbine in turbines]
     what = f"{campaign.farms[cell.farm_idx].name}, {'+'.join(names)}, seed {numbers.seed}"
     return {
-        "positions": positions,
-        "source": f"{path.name} {record.key} ({what})",
+        "positions": layout.T.tolist(),
+        "source": f"{path.name} {key} ({what})",
         "turbines": [
             turbine.model_dump(mode="json", by_alias=True, exclude_none=True) for turbine in turbines
         ],

@@ -91,10 +91,7 @@ def refuse_bad_starts(campaign: CampaignFields, cells: Sequence[Cell]) -> None:
             require(found is not None, wrong, "add it, or map names with farms and types", *at)
             has_types = found is not None and types_of(campaign, cell, found) is not None
             wrong = f"does not say which turbine is of which type of {what}"
-            is_said = found is not None and found.type is not None
-            require(has_types or is_said, wrong, "add a column type, or type: [...]", *at)
-            wrong = f"has types that {what} does not have"
-            require(has_types, wrong, "correct the types, or give this farm a start of its own", *at)
+            require(has_types, wrong, "add a column type, or type: [...], with types that it has", *at)
             if seed is None:
                 break
 

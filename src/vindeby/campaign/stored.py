@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
 from typing import Any, NamedTuple, Self
@@ -43,22 +42,19 @@ class Pinned(NamedTuple):
         return KeyParts.of(self.key).farm_idx
 
 
-@dataclass(frozen=True)
-class StandingLayout:
+class StandingLayout(NamedTuple):
     """A stored layout that stands around an evaluated farm, from a date on or always."""
 
     pinned: Pinned
-    farm: str
-    since: str | None = None
-    first_step: int = 0
-    """Of the time series, the first at the date or later; as many as the series has where all are before."""
+    since: str | None
+    first_step: int
+    """The first step of the time series at the date or later; the number of steps where all are before."""
 
     def __str__(self) -> str:
         return self.pinned.key if self.since is None else f"{self.pinned.key} from {self.since}"
 
 
-@dataclass(frozen=True)
-class Period:
+class Period(NamedTuple):
     """Steps ``first`` up to ``last`` of the series, and the layouts that stand then, in the order of their keys."""
 
     first: int
@@ -90,7 +86,7 @@ def standing_around(campaign: CampaignFields, farm_idx: int) -> tuple[StandingLa
     """Return the stored layouts that stand around a farm, which is not its own neighbour."""
     own, series = campaign.farms[farm_idx].name, campaign.site.time_series
     return tuple(
-        StandingLayout(Pinned.parse(one.stored), one.farm, one.since, _first_step(series, one.since, at))
+        StandingLayout(Pinned.parse(one.stored), one.since, _first_step(series, one.since, at))
         for at, one in references_of(campaign)
         if one.farm != own
     )
@@ -117,25 +113,23 @@ def layout_of_seed(campaign: CampaignFields, cell: Cell, seed: int) -> Pinned:
 
 def refuse_unsuitable_stored(campaign: CampaignFields) -> None:
     """Refuse layouts that were not chosen, powers without steps, and dates that the wind does not have."""
-    stored, references = campaign.stored, [*references_of(campaign)]
-    for at, _ in references if stored is None else ():
+    stored = campaign.stored
+    for at, one in references_of(campaign):
         wrong = "is a farm of a database of stored layouts, but the method is not stored"
-        require(False, wrong, "write database: FILE.h5 and best: {farm: NAME}", *at)
+        require(stored is not None, wrong, "write database: FILE.h5 and best: {farm: NAME}", *at)
+        _first_step(campaign.site.time_series, one.since, at)
     if stored is None:
         return
     place: Path = ("method", 0, "stored")
     wrong = "is evaluated in the whole campaign, and cannot be one of several values of an axis"
     require(stored.layouts is not None, wrong, "make it the method of the campaign", *place)
     if stored.output == "power":
-        has_steps = campaign.site.time_series is not None
+        is_series = campaign.site.time_series is not None
         remedy = "give site: time_series, or write output: aep"
-        require(has_steps, "needs a time series", remedy, *place, "output")
+        require(is_series, "needs a time series", remedy, *place, "output")
         wrong = "has one power for each step, but with direction_std_deg a step has five states"
-        require(
-            not campaign.site.direction_std_deg, wrong, "leave it out, or write output: aep", *place, "output"
-        )
-    for at, one in references:
-        _first_step(campaign.site.time_series, one.since, at)
+        has_steps = not campaign.site.direction_std_deg
+        require(has_steps, wrong, "leave it out, or write output: aep", *place, "output")
 
 
 def _first_step(series: TimeSeries | None, since: str | None, at: Path) -> int:
@@ -145,10 +139,7 @@ def _first_step(series: TimeSeries | None, since: str | None, at: Path) -> int:
         remedy = "give site: time_series with times, or leave it out"
         raise refusal("needs a time series with times", remedy=remedy, at=(*at, "from"), value=since)
     times, moment = series.moments, datetime.fromisoformat(since)
-    aware = [time.tzinfo is not None for time in (moment, times[0])]
-    if aware[0] != aware[1]:
-        what = "has a time zone, but the times of the series have none"
-        other = "has no time zone, but the times of the series have one"
-        wrong = what if aware[0] else other
+    if (moment.tzinfo is None) != (times[0].tzinfo is None):
+        wrong = "has a time zone where the times of the series have none, or none where they have one"
         raise refusal(wrong, remedy=f"write it like {series.times[0]}", at=(*at, "from"), value=since)
     return bisect_left(times, moment)

@@ -186,12 +186,7 @@ def _take_stored(named: NamedFile) -> None:
     except VindebyError as error:
         wrong = "database" if not path.exists() else "best" if key is None else "key"
         named.refuse_key(wrong, str(error), "check the path" if wrong == "database" else "name what it has")
-    if "turbines" in found:
-        named.refuse_beside("a database that knows its turbines", ("type", "turbines"))
-    elif "type" not in data:
-        named.refuse_key(
-            "database", "keeps no campaign, so the turbine is not known", "give its type as well"
-        )
+    named.refuse_beside("a database that knows its turbines", ("type", "turbines"))
     for name in ("key", "best"):
         data.pop(name, None)
     named.put(found)
