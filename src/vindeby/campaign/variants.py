@@ -11,7 +11,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import InitErrorDetails, PydanticCustomError, to_jsonable_python
@@ -22,7 +22,6 @@ from vindeby.campaign.reading.yaml_text import Path
 from vindeby.campaign.sections.values import refusal, require
 from vindeby.campaign.sections.vary import Values
 
-_MOST_PROBLEMS = 100
 _TAG_DIGITS = 8
 
 
@@ -66,28 +65,26 @@ def checked_axes(
 
     With the context of a serialization, as it is written into a file. Errors are below ``vary``.
     """
-    known, problems = fields.model_fields, _Problems()
+    known, problems = fields.model_fields, list[InitErrorDetails]()
 
-    def written(axis: str, name: str, path: str, given: Any) -> Any:
+    def written(at: Path, path: str, given: Any) -> Any:
         if path not in known:
             return to_jsonable_python(given)
         try:
-            section = change(path, _read(fields, path, given))
-            return _written(fields, path, section, context)
+            return _written(fields, path, change(path, _read(fields, path, given)), context)
         except ValidationError as error:
-            for one in _details(error):
-                at = (axis, name, *(() if axis == path else (path,)))
-                problems.note({**one, "loc": (*at, *one["loc"])})
+            problems.extend({**one, "loc": (*at, *one["loc"])} for one in _details(error))
             return None
 
-    found: dict[str, dict[str, Any]] = {}
+    found: dict[str, dict[str, Any]] = {axis: {} for axis in axes}
     for axis, values in axes.items():
         for name, value in values.items():
-            parts = {
-                path: written(axis, name, path, given) for path, given in parts_of(axis, value, known).items()
-            }
-            found.setdefault(axis, {})[name] = parts[axis] if axis in known else parts
-    problems.refuse(fields)
+            if axis in known:
+                found[axis][name] = written((axis, name), axis, value)
+            else:
+                parts = value.items()
+                found[axis][name] = {path: written((axis, name, path), path, given) for path, given in parts}
+    _refuse(fields, problems)
     return found
 
 
@@ -118,39 +115,22 @@ def _details(error: ValidationError) -> Iterator[InitErrorDetails]:
         yield InitErrorDetails(type=again, loc=one["loc"], input=one["input"], ctx=context)
 
 
-class _Problems:
-    """What is wrong with the values of axes, each problem once, whatever the number of combinations that have it."""
-
-    def __init__(self) -> None:
-        self._found: dict[tuple[object, ...], InitErrorDetails] = {}
-
-    def note(self, detail: InitErrorDetails) -> None:
-        kind = detail["type"]
-        said = (kind.message(), str(kind.context)) if isinstance(kind, PydanticCustomError) else (kind,)
-        if len(self._found) < _MOST_PROBLEMS:
-            self._found.setdefault((detail["loc"], *said), detail)
-
-    def refuse(self, fields: Any) -> None:
-        """Raise ValidationError if there are any."""
-        if self._found:
-            raise ValidationError.from_exception_data(fields.__name__, [*self._found.values()])
+def _refuse(fields: Any, problems: Iterable[InitErrorDetails]) -> None:
+    """Raise ValidationError if there are problems, each once, whatever the number of combinations that have it."""
+    each = {(one["loc"], str(one["type"])): one for one in problems}
+    if each:
+        raise ValidationError.from_exception_data(fields.__name__, [*each.values()])
 
 
-@dataclass(frozen=True, slots=True)
-class _Part:
-    """What one value of an axis sets."""
+class _Part(NamedTuple):
+    """What one value of an axis sets: the place where it is written, and its path in complete plain data."""
 
-    axis: str
-    name: str
-    path: str
-    data: Any
+    at: Path
     steps: Path
-    """The path in complete plain data."""
 
-    @property
-    def at(self) -> Path:
-        """Where it is written."""
-        return ("vary", self.axis, self.name, *(() if self.path == self.axis else (self.path,)))
+
+_Setters = tuple[tuple[str, str, str], ...]
+"""The axis, the name of the value, and the path of everything that sets a field or a part of it."""
 
 
 def variants_of(campaign: Any, check: Callable[[Any], object] = lambda _: None) -> tuple[Any, ...]:
@@ -158,22 +138,81 @@ def variants_of(campaign: Any, check: Callable[[Any], object] = lambda _: None) 
 
     ``check`` is called with each.
     """
-    made, problems = _Sections(campaign), _Problems()
+    fields, problems = type(campaign), list[InitErrorDetails]()
+    base = cache(lambda field: _written(fields, field, getattr(campaign, field)))
+    sections: dict[tuple[str, _Setters], tuple[list[_Part], Any]] = {}
+    combined = [
+        (one, _setters(campaign.vary, one, fields.model_fields))
+        for one in combinations_of(campaign.vary, fields.model_fields)
+    ]
+    for pair in dict.fromkeys(pair for _, by_field in combined for pair in by_field.items()):
+        sections[pair] = _section(campaign, base(pair[0]), *pair, problems)
+    _refuse(fields, problems)
     variants = []
-    for combination in combinations_of(campaign.vary, made.known):
+    for combination, by_field in combined:
+        found = {pair[0]: sections[pair] for pair in by_field.items()}
+        changed = {name: section for name, (_, section) in found.items()}
+        variant = campaign.model_copy(update={"vary": None, **changed})
+        variant.set_combination(combination)
         try:
-            parts, changed = made.changes(combination)
-            variant = campaign.model_copy(update={"vary": None, **changed})
-            variant.set_combination(combination)
             check(variant)
-            variants.append(variant)
-        except _WrongSectionError as error:
-            for detail in error.details:
-                problems.note(detail)
         except PydanticCustomError as error:
-            problems.note(_placed(error, parts, combination))
-    problems.refuse(made.fields)
+            every = [part for parts, _ in found.values() for part in parts]
+            problems.append(_placed(error, every, combination))
+        variants.append(variant)
+    _refuse(fields, problems)
     return tuple(variants)
+
+
+def _setters(
+    axes: Mapping[str, Values], combination: Combination, known: Mapping[str, Any]
+) -> dict[str, _Setters]:
+    """Return what a combination sets, by field."""
+    found: dict[str, _Setters] = {}
+    for axis, name in combination.values.items():
+        for path in parts_of(axis, axes[axis][name], known):
+            field = path.partition(".")[0]
+            found[field] = (*found.get(field, ()), (axis, name, path))
+    return found
+
+
+def _section(
+    campaign: Any, base: Any, field: str, setters: _Setters, problems: list[InitErrorDetails]
+) -> tuple[list[_Part], Any]:
+    """Return what sets a section, and the section; where it is wrong, note that in ``problems``."""
+    fields, data, parts = type(campaign), {field: copy.deepcopy(base)}, list[_Part]()
+    # Whole fields first, then what is set in them.
+    for axis, name, path in sorted(setters, key=lambda one: one[2].count(".")):
+        value = parts_of(axis, campaign.vary[axis][name], fields.model_fields)[path]
+        steps: Path
+        at: Path = ("vary", axis, name, *(() if path == axis else (path,)))
+        if path == field:
+            data[field], steps = copy.deepcopy(value), (field,)
+        else:
+            try:
+                holder, steps = descend(data, path.split("."))
+            except PydanticCustomError as error:
+                problems.append(InitErrorDetails(type=error, loc=at, input=value))
+                return parts, None
+            holder[steps[-1]] = value
+        parts.append(_Part(at, steps))
+    try:
+        return parts, _read(fields, field, data[field])
+    except ValidationError as error:
+        problems += [_blamed(fields, one, field, parts) for one in _details(error)]
+        return parts, None
+
+
+def _blamed(fields: Any, detail: InitErrorDetails, field: str, parts: Sequence[_Part]) -> InitErrorDetails:
+    """Return an error at the value that causes it: the one that holds its place, or else the last."""
+    at = (field, *detail["loc"])
+    if written := _written_at(at, parts):
+        return {**detail, "loc": written}
+    if detail["type"] == "extra_forbidden":
+        remedy = nearest(str(at[-1]), sorted({*keys_at(fields, at[:-1])}))
+        error = refusal(f"names {at[-1]!r}, which is not a known key", remedy=remedy)
+        return {**detail, "type": error, "loc": parts[-1].at}
+    return {**detail, "loc": parts[-1].at}
 
 
 def _placed(error: PydanticCustomError, parts: Sequence[_Part], combination: Combination) -> InitErrorDetails:
@@ -182,9 +221,8 @@ def _placed(error: PydanticCustomError, parts: Sequence[_Part], combination: Com
     at = tuple(context["at"])
     if (written := _written_at(at, parts)) is None:
         context["message"] = f"{context['message']} (with {combination})"
-    return InitErrorDetails(
-        type=PydanticCustomError("refused", "{message}", {**context, "at": ()}), loc=written or at, input=None
-    )
+    again = PydanticCustomError("refused", "{message}", {**context, "at": ()})
+    return InitErrorDetails(type=again, loc=written or at, input=None)
 
 
 def _written_at(at: Path, parts: Sequence[_Part]) -> Path | None:
@@ -192,75 +230,3 @@ def _written_at(at: Path, parts: Sequence[_Part]) -> Path | None:
     around = [part for part in parts if at[: len(part.steps)] == part.steps]
     part = max(around, key=lambda part: len(part.steps), default=None)
     return None if part is None else (*part.at, *at[len(part.steps) :])
-
-
-class _WrongSectionError(Exception):
-    def __init__(self, details: list[InitErrorDetails]) -> None:
-        self.details = details
-
-
-class _Sections:
-    """The sections that the axes of a campaign set, each made once."""
-
-    def __init__(self, campaign: Any) -> None:
-        self.campaign, self.fields = campaign, type(campaign)
-        self.known = self.fields.model_fields
-        self._made: dict[object, tuple[list[_Part], Any] | _WrongSectionError] = {}
-        self._base = cache(lambda field: _written(self.fields, field, getattr(campaign, field)))
-
-    def changes(self, combination: Combination) -> tuple[list[_Part], dict[str, Any]]:
-        """Return what a combination sets, and the sections by field."""
-        by_field: dict[str, list[tuple[str, str, str]]] = {}
-        for axis, name in combination.values.items():
-            for path in parts_of(axis, self.campaign.vary[axis][name], self.known):
-                by_field.setdefault(path.partition(".")[0], []).append((axis, name, path))
-        parts: list[_Part] = []
-        changed = {}
-        for name, given in by_field.items():
-            more, changed[name] = self._section(name, tuple(given))
-            parts += more
-        return parts, changed
-
-    def _section(self, field: str, given: tuple[tuple[str, str, str], ...]) -> tuple[list[_Part], Any]:
-        if given not in self._made:
-            try:
-                self._made[given] = self._new(field, given)
-            except _WrongSectionError as error:
-                self._made[given] = error
-        found = self._made[given]
-        if isinstance(found, _WrongSectionError):
-            raise found
-        return found
-
-    def _new(self, field: str, given: Iterable[tuple[str, str, str]]) -> tuple[list[_Part], Any]:
-        data, parts = {field: copy.deepcopy(self._base(field))}, list[_Part]()
-        # Whole fields first, then what is set in them.
-        for axis, name, path in sorted(given, key=lambda one: one[2].count(".")):
-            value = parts_of(axis, self.campaign.vary[axis][name], self.known)[path]
-            part = _Part(axis, name, path, value, (field,))
-            if path == field:
-                data[field] = copy.deepcopy(value)
-            else:
-                try:
-                    holder, steps = descend(data, path.split("."))
-                except PydanticCustomError as error:
-                    wrong = InitErrorDetails(type=error, loc=part.at, input=part.data)
-                    raise _WrongSectionError([wrong]) from None
-                holder[steps[-1]] = value
-                part = _Part(axis, name, path, value, steps)
-            parts.append(part)
-        try:
-            return parts, _read(self.fields, field, data[field])
-        except ValidationError as error:
-            raise _WrongSectionError([self._blamed(one, field, parts) for one in _details(error)]) from None
-
-    def _blamed(self, detail: InitErrorDetails, field: str, parts: Sequence[_Part]) -> InitErrorDetails:
-        """Return an error at the value that causes it: the one that holds its place, or else the last."""
-        at, part = (field, *detail["loc"]), parts[-1]
-        if written := _written_at(at, parts):
-            return {**detail, "loc": written}
-        if detail["type"] == "extra_forbidden":
-            remedy = nearest(str(at[-1]), sorted({*keys_at(self.fields, at[:-1])}))
-            error = refusal(f"names {at[-1]!r}, which is not a known key", remedy=remedy)
-            return {**detail, "type": error, "loc": part.at}
-        return {**detail, "loc": part.at}
