@@ -82,7 +82,7 @@ def test_the_browser_gets_the_neighbours_in_the_frame(result_set: ResultSet) -> 
 def test_the_report_names_neighbours(result_set: ResultSet) -> None:
     assert result_set.campaign is not None
     facts = dict(campaign_facts(result_set.campaign))
-    assert facts["neighbours of all farms"] == "East: 3 x five (5 MW)"
+    assert facts["neighbours of all farms"] == "East: 3 x five"
 
 
 def test_pictures_without_neighbours_are_as_they_were(tmp_path: Path) -> None:

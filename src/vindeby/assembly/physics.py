@@ -11,9 +11,9 @@ would without wakes; and, ``deep``, that the stored energy is what the layout gi
 
 from __future__ import annotations
 
+import copy
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
@@ -174,27 +174,18 @@ def check_key(record: Record) -> Iterator[str]:
         yield f"its attributes say {spelled}"
 
 
-@dataclass(frozen=True)
-class _Shared:
-    """What the checks of all cells of a campaign share, and what they found besides complaints."""
-
-    deep: bool
-    areas: dict[int, list[tuple[str, Area]]] = field(default_factory=dict)
-    worlds: dict[Combination, tuple[World, ...]] = field(default_factory=dict)
-    wind_farms: dict[object, WindFarm] = field(default_factory=dict)
-    not_computed_again: Counter[str] = field(default_factory=Counter)
-    differences: dict[str, float] = field(default_factory=dict)
-
-
 class CampaignCheck:
-    """What must hold for the layouts of a campaign."""
+    """What must hold for the layouts of a campaign, and what the checks of its cells share."""
 
     def __init__(self, campaign: Campaign, *, deep: bool = False) -> None:
-        self._campaign, self._shared = campaign, _Shared(deep)
+        self._campaign, self.deep = campaign, deep
         self._checks: dict[Place, CellCheck] = {}
-        self.not_computed_again = self._shared.not_computed_again
+        self.areas: dict[int, list[tuple[str, Area]]] = {}
+        self.worlds: dict[Combination, tuple[World, ...]] = {}
+        self.wind_farms: dict[object, WindFarm] = {}
+        self.not_computed_again: Counter[str] = Counter()
         """How many records ``deep`` did not compute again, by reason."""
-        self.differences = self._shared.differences
+        self.differences: dict[str, float] = {}
         """By key, how far the energy of a user's function is from the wake model's, where that is too far."""
 
     def __call__(self, record: Record) -> Iterator[str]:
@@ -202,7 +193,7 @@ class CampaignCheck:
         check = self.of(record.key)
         if check is not None:
             yield from check(record)
-        elif self._shared.deep:
+        elif self.deep:
             self.not_computed_again["not in the campaign"] += 1
 
     def of(self, key: str) -> CellCheck | None:
@@ -211,7 +202,7 @@ class CampaignCheck:
         if cell is None:
             return None
         if cell.place not in self._checks:
-            self._checks[cell.place] = CellCheck(self._campaign.of(cell), cell, self._shared)
+            self._checks[cell.place] = CellCheck(self._campaign.of(cell), cell, self)
         return self._checks[cell.place]
 
     def energy_gwh(self, record: Record) -> float | None:
@@ -223,7 +214,7 @@ class CampaignCheck:
 class CellCheck:
     """What must hold for the layouts of a cell, in the campaign of its combination or of a scenario."""
 
-    def __init__(self, campaign: Campaign, cell: Cell, shared: _Shared) -> None:
+    def __init__(self, campaign: Campaign, cell: Cell, shared: CampaignCheck) -> None:
         self.campaign, self.cell = campaign, cell
         self._shared, self._deep = shared, shared.deep
         # A function of the user's own is compared with the wake model when its result is stored, and for ``deep``. An
@@ -247,13 +238,11 @@ class CellCheck:
     @cached_property
     def _alone(self) -> list[tuple[World, CellCheck]]:
         """The check of the cell in each scenario, which counts nothing."""
-        known, shared = (
-            self._shared.worlds,
-            replace(self._shared, not_computed_again=Counter(), differences={}),
-        )
+        known, silent = self._shared.worlds, copy.copy(self._shared)
+        silent.not_computed_again, silent.differences = Counter(), {}
         if (combination := self.campaign.combination) not in known:
             known[combination] = worlds(self.campaign)
-        return [(world, CellCheck(world.campaign, self.cell, shared)) for world in known[combination]]
+        return [(world, CellCheck(world.campaign, self.cell, silent)) for world in known[combination]]
 
     def __call__(self, record: Record) -> Iterator[str]:
         """Say what is wrong with the record."""

@@ -107,20 +107,18 @@ def standing_in(group: NeighbourGroup, shared: Sequence[TurbineSection]) -> Iter
 
 
 def neighbours_in_words(campaign: CampaignFields) -> list[tuple[str, str]]:
-    """For each group, beside what it stands and what it is, e.g. ``all farms``, ``east.csv: 12 x v80 (2 MW)``."""
-    return [(_where(campaign, at), _words(campaign, group)) for at, group in groups_in(campaign)]
+    """For each group, beside what it stands and what it is, e.g. ``all farms``, ``east.csv: 12 x v80``."""
+    return [
+        (
+            _where(campaign, at),
+            f"{group.label}: {', '.join(f'{count} x {name}' for name, count in types.items())}",
+        )
+        for at, group in groups_in(campaign)
+        for types in (Counter(group.type_names),)
+    ]
 
 
 def _where(campaign: CampaignFields, at: Path) -> str:
     if at[0] == "scenarios":
         return f"scenario {(campaign.scenarios or ())[int(at[1])].name}"
     return "all farms" if at[0] == "neighbours" else f"farm {campaign.farms[int(at[1])].name}"
-
-
-def _words(campaign: CampaignFields, group: NeighbourGroup) -> str:
-    standing = [one.turbine for one in standing_in(group, campaign.turbines)]
-    ratings = {turbine.name: turbine.rated_power_mw for turbine in standing}
-    counts = Counter(turbine.name for turbine in standing)
-    types = ", ".join(f"{count} x {name} ({ratings[name]:g} MW)" for name, count in counts.items())
-    source = f" from {group.source}" if group.name and group.source else ""
-    return f"{group.label}{source}: {types}" if group.name or group.source else types

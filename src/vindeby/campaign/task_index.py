@@ -145,7 +145,6 @@ class TaskIndex(Mapping[str, str]):
             assert was is not None, "a task has a cell"
             pair = former.campaign.of(was), self.campaign.of(cell)
             names = [name for name, _, _ in changed_fields(*pair)]
-            deciding = [name for name in names if name.split(".")[0].split("[")[0] not in _NOT_DECIDING]
             others = tuple(
                 f"{part}[{number}]"
                 for part, count, mine in (
@@ -155,8 +154,9 @@ class TaskIndex(Mapping[str, str]):
                 for number in range(count)
                 if number not in mine
             )
-            mine = [name for name in deciding if not name.startswith((*others, "farms['", "turbines['"))]
-            return listed(mine or deciding, None, most=3) if deciding else ""
+            passed_over = (*_NOT_DECIDING, *others, "farms['", "turbines['")
+            deciding = [name for name in names if not name.startswith(passed_over)]
+            return listed(deciding, None, most=3) if deciding else ""
         return ""
 
 
