@@ -199,7 +199,7 @@ BROKEN_TABLES = {
     "no farm column": ("combination,type\n1,small\n", 1, "names no column of farm"),
     "unknown column": ("combination,farm,date\n1,farm b,2020\n", 1, "a column that is not known"),
     "column twice": ("combination,farm,farm\n1,farm b,farm b\n", 1, "both name the farm"),
-    "seed": ("combination,farm,type,seed\n1,farm b,small,x\n", 2, "is not a seed"),
+    "seed": ("combination,farm,type,seed\n1,farm b,small,x\n", 2, "must be a whole number or must be 'best'"),
     "no combination": ("combination,farm\n\n,farm b\n", 3, "combination: is missing"),
     "too many cells": ("combination,farm\n1,farm b,small\n", 2, "has 3 columns instead of 2"),
     "unknown farm": (
