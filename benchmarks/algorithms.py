@@ -109,7 +109,7 @@ def stochastic(case: LayoutProblem, start: Layout, seed: int) -> Layout:
     it, rng = Scaled(case, start), np.random.default_rng(seed)
     farm = case.farm
     winds = [
-        WindFarm(farm.site, farm.turbines, farm.model, directions=[d], tabulate=farm.tabulated)
+        WindFarm(farm.site, farm.turbines, farm.model, directions=[d], tabulate=farm.loops != "direct")
         for d in farm.states.direction
     ]
     # One direction alone stands for all of them: its mean is the whole.

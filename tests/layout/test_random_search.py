@@ -69,8 +69,8 @@ def farm_of_steady_wakes(speeds: int, types: int) -> WindFarm:
     return WindFarm(site, turbines, "iea37", neighbours=Neighbours([-400.0, -400.0], [500.0, 1500.0]))
 
 
-@pytest.mark.parametrize(("speeds", "types", "exact"), [(1, 1, 1e-9), (1, 2, 1e-9), (4, 2, 3e-6)])
-def test_steady_wakes_are_followed_from_move_to_move(speeds: int, types: int, exact: float) -> None:
+@pytest.mark.parametrize(("speeds", "types"), [(1, 1), (1, 2), (4, 2)])
+def test_steady_wakes_are_followed_from_move_to_move(speeds: int, types: int) -> None:
     farm = farm_of_steady_wakes(speeds, types)
     rng = np.random.default_rng(2)
     # On a grid, so that some stand abreast of each other, to the bit, in some directions.
@@ -80,7 +80,7 @@ def test_steady_wakes_are_followed_from_move_to_move(speeds: int, types: int, ex
     moves, kernels, _ = mover_of(farm, x, y, np.append(kind, [0, 0]), 9)
     assert isinstance(moves, SteadyMoves)
     energy = kernels.settle(farm.data, farm.turbine_arrays, farm.wind, moves)
-    assert mean_power_to_aep_gwh(energy) == pytest.approx(farm.aep(x[:9], y[:9], kind), rel=exact)
+    assert mean_power_to_aep_gwh(energy) == pytest.approx(farm.aep(x[:9], y[:9], kind), rel=1e-9)
     for step in range(60):
         i, to = int(rng.integers(9)), int(rng.integers(9, 30))
         move = (farm.data, farm.turbine_arrays, farm.wind, moves, i, *cells[to].tolist())
@@ -90,7 +90,7 @@ def test_steady_wakes_are_followed_from_move_to_move(speeds: int, types: int, ex
             energy += gain
             cells[[i, to]] = cells[[to, i]]
             whole = farm.aep(moves.x[:9], moves.y[:9], kind)
-            assert mean_power_to_aep_gwh(energy) == pytest.approx(whole, rel=exact)
+            assert mean_power_to_aep_gwh(energy) == pytest.approx(whole, rel=1e-9)
 
 
 def test_of_two_abreast_one_is_downwind_before_and_after_a_move() -> None:

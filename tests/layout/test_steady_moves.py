@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -11,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.layout.small_problems import BOOMERANG, HOLE, ROSE, boomerang, circle, round_with_hole
+from tests.layout.small_problems import BOOMERANG, HOLE, ROSE, circle
 from vindeby.layout import Annealing, Boundary, LayoutProblem, RandomStart, Result
 from vindeby.layout.area.limits import Limits
 from vindeby.layout.moves import walk_loop
@@ -34,31 +33,8 @@ def two_squares(types: int = 1) -> LayoutProblem:
     return LayoutProblem(farm, Boundary(SQUARES), 7, 300.0, "two squares", mix=(7,) if types == 1 else (4, 3))
 
 
-STEADY = {
-    "circle": circle,
-    "boomerang": boomerang,
-    "round with hole": round_with_hole,
-    "two squares": two_squares,
-}
-
-
 def annealed(problem: LayoutProblem, evaluations: int = 20_000) -> Result:
     return Annealing(evaluations, 0.03).run(problem, 5, RandomStart().run(problem, 0).layout)
-
-
-@pytest.mark.parametrize("name", STEADY)
-def test_squares_of_pairs_lead_the_same_way_as_the_models_deficits(name: str) -> None:
-    problem = STEADY[name]()
-    farm = problem.farm
-    assert farm.model.pair_squares is not None
-    plain = WindFarm(
-        farm.site, farm.turbines, replace(farm.model, pair_squares=None), neighbours=farm.neighbours
-    )
-    # So many that wakes wrong by a thousandth would lead elsewhere.
-    fast, slow = annealed(problem, 100_000), annealed(replace(problem, farm=plain), 100_000)
-    assert (fast.x == slow.x).all()
-    assert (fast.y == slow.y).all()
-    assert fast.aep_gwh > RandomStart().run(problem, 0).aep_gwh
 
 
 @pytest.mark.parametrize("types", [1, 2])
@@ -67,7 +43,7 @@ def test_loops_for_steady_wakes_lead_the_same_way_as_those_for_all_wakes(
 ) -> None:
     problem = two_squares(types)
     fast = annealed(problem)
-    monkeypatch.setattr("vindeby.layout.moves.walk.is_steady", lambda farm: False)
+    monkeypatch.setattr("vindeby.layout.moves.walk.has_steady_wakes", lambda farm: False)
     slow = annealed(problem)
     assert (fast.x == slow.x).all()
     assert (fast.y == slow.y).all()

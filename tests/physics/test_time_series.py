@@ -38,7 +38,7 @@ def test_powers_of_six_types_are_those_of_pywake(by_step: bool) -> None:
     speed, direction = rng.uniform(4.0, 20.0, 30), rng.uniform(0.0, 360.0, 30)
     turbulence = rng.uniform(0.03, 0.25, 30) if by_step else np.full(30, 0.08)
     ours = WindFarm(TimeSeriesSite(speed, direction, turbulence), [Turbine.generic("", *s) for s in SIZES])
-    assert ours.by_width
+    assert ours.loops == "by width"
     power = ours.power(x, y, types)
 
     machines = WindTurbines.from_WindTurbine_lst([pywake_generic(mw, d, h) for mw, d, h in SIZES])

@@ -123,7 +123,7 @@ def test_a_wake_is_that_of_the_model_at_any_distance_thrust_and_turbulence(
     y = np.concatenate([[0.0], np.full(targets, aside * (60.0 + 0.04 * turbulence * far))])
     y[2:] += 1e7
     fast, slow = (WindFarm(site, constant_thrust(ct), tabulate=on) for on in (True, False))
-    assert fast.by_width
+    assert fast.loops == "by width"
     np.testing.assert_allclose(fast.wind_speed(x, y), slow.wind_speed(x, y), rtol=0, atol=10.0 * 2e-7)
 
 
@@ -131,8 +131,8 @@ def test_a_time_series_with_many_types_has_the_powers_of_the_model_itself() -> N
     x, y, types = layout(60)
     site = series(25)
     fast, slow = (WindFarm(site, turbines(), tabulate=on) for on in (True, False))
-    assert fast.by_width
-    assert not slow.by_width
+    assert fast.loops == "by width"
+    assert slow.loops != "by width"
     np.testing.assert_allclose(fast.power(x, y, types), slow.power(x, y, types), rtol=0, atol=15e6 * 1e-7)
     np.testing.assert_allclose(fast.wind_speed(x, y, types), slow.wind_speed(x, y, types), rtol=0, atol=2e-6)
     np.testing.assert_allclose(fast.turbine_aep(x, y, types), slow.turbine_aep(x, y, types), rtol=1e-7)
@@ -178,7 +178,7 @@ def test_turbulence_by_wind_speed_gives_the_energy_of_the_model_itself() -> None
     x, y, _ = layout(30)
     turbine = turbines()[4]
     fast, slow = (WindFarm(BySpeed(), turbine, tabulate=on) for on in (True, False))
-    assert fast.by_width
+    assert fast.loops == "by width"
     np.testing.assert_allclose(fast.turbine_aep(x, y), slow.turbine_aep(x, y), rtol=1e-8)
     np.testing.assert_allclose(fast.power(x, y), slow.power(x, y), rtol=0, atol=15e6 * 1e-7)
 
@@ -200,10 +200,10 @@ def test_the_gradient_is_that_of_the_energy_by_central_differences() -> None:
 
 
 def test_where_tables_of_pairs_serve_they_are_still_used() -> None:
-    assert WindFarm(UniformSite((1.0,), 9.0, 0.1), turbines()[0]).tabulated
-    assert not WindFarm(UniformSite((1.0,), 9.0, 0.1), turbines()[0]).by_width
+    assert WindFarm(UniformSite((1.0,), 9.0, 0.1), turbines()[0]).loops == "tabulated"
+    assert WindFarm(UniformSite((1.0,), 9.0, 0.1), turbines()[0]).loops != "by width"
     too_calm = WindFarm(series(3, low=0.001, high=0.004), turbines())
-    assert not too_calm.by_width
+    assert too_calm.loops != "by width"
 
 
 def test_power_steps_refuses_what_has_no_steps() -> None:

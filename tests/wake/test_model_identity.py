@@ -25,6 +25,7 @@ from vindeby.wake.compiling.compiled import described, scalar
 from vindeby.wake.loops.by_width import by_width_kernels
 from vindeby.wake.loops.direct import direct_kernels
 from vindeby.wake.loops.pair_tables import _fill_kernel
+from vindeby.wake.loops.steady import steady_kernels
 from vindeby.wake.loops.tabulated import tabulated_kernels
 from vindeby.wake.loops.wind_access import Locality
 from vindeby.wake.models.contract import Pair, without_slopes
@@ -107,7 +108,6 @@ def test_code_compiled_before_a_change_is_not_kept_under_the_identity_after_it(
         {"added_turbulence_free_slope": deficit},
         {"blockage": "self-similar-2020"},
         {"widths": model_named("nygaard-2022").widths},
-        {"pair_squares": model_named("iea37").pair_squares},
     ],
     ids=lambda changes: next(iter(changes)),
 )
@@ -129,7 +129,6 @@ def test_every_field_is_tried_above() -> None:
         "thrust_of",
         "blockage",
         "widths",
-        "pair_squares",
     }
     functions = {
         "reach",
@@ -195,11 +194,11 @@ def _two_arguments(function: Callable[..., float]) -> Callable[..., float]:
 
 
 def _loops(model: WakeModel) -> list[Any]:
-    moves, steady = carried_moves.carried_kernels(model), steady_moves.steady_kernels(model, True)
+    moves, steady = carried_moves.carried_kernels(model), steady_moves.steady_move_kernels(model, True)
     return [
         *direct_kernels(model), *tabulated_kernels(model), _fill_kernel(model), *grid_wakes._kernels(model).values(),
         placing_kernel(model, True), placing_kernel(model, False), *moves, *steady,
-        *steady_moves.steady_kernels(model, False),
+        *steady_moves.steady_move_kernels(model, False), *steady_kernels(model, True), *steady_kernels(model, False),
         *(walk_loop.walk_kernel(moves, *how) for how in itertools.product((False, True), repeat=2)),
         walk_loop.walk_kernel(steady, False, False),
         *(() if model.widths is None else by_width_kernels(model)),

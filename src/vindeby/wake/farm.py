@@ -24,7 +24,7 @@ from vindeby.text import plural
 from vindeby.units import mean_power_to_aep_gwh
 from vindeby.wake.gpu.devices import Batch, Device, chosen_device
 from vindeby.wake.layout_checks import LayoutChecks, Places
-from vindeby.wake.loops.choice import LoopCall, Loops
+from vindeby.wake.loops.choice import LoopCall, LoopKind, Loops
 from vindeby.wake.loops.frame import NOTHING_KEPT, Kept
 from vindeby.wake.loops.local_wind import LocalWindArrays, wind_near
 from vindeby.wake.loops.wind import Wind, wind_of
@@ -130,7 +130,7 @@ class WindFarm:
         neighbours: Turbines that stand already.
         threads: These share out the directions of one evaluation; the result does not depend on their number.
         tabulate: False evaluates the model itself for every pair and wind speed, where something faster would be used
-            (``pair_tables`` and ``by_width`` say when, and how exact they are).
+            (``loops.choice`` says when, and each module how exact it is).
         device: Where batches of layouts are evaluated (``aep_batch``): on the threads (``"cpu"``), on a CUDA card
             (``"cuda"``), or there if one can be used (``"auto"``).
     """
@@ -192,14 +192,9 @@ class WindFarm:
         return (self,)
 
     @property
-    def tabulated(self) -> bool:
-        """Whether pairs of turbines are read from tables (``pair_tables``)."""
-        return self._loops.kind == "tabulated"
-
-    @property
-    def by_width(self) -> bool:
-        """Whether wakes are computed by their width (``by_width``)."""
-        return self._loops.kind == "by width"
+    def loops(self) -> LoopKind:
+        """The loops that compute energies (``vindeby.wake.loops.choice``)."""
+        return self._loops.kind
 
     def __repr__(self) -> str:
         turbines = ", ".join(map(repr, self.turbines[:3])) + (", ..." if len(self.turbines) > 3 else "")
@@ -319,7 +314,7 @@ class WindFarm:
         from vindeby.wake.gpu.batches import FarmOnCard
 
         assert isinstance(wind, Wind), "chosen only for wind that is the same everywhere"
-        tables = self._loops.energy(self.states) if self.tabulated else None
+        tables = self._loops.energy(self.states) if self.loops == "tabulated" else None
         return FarmOnCard(self.model, self.turbines, self.turbine_arrays, wind, self.states, tables)
 
     def _device_for(self, device: Device) -> Literal["cpu", "cuda"]:

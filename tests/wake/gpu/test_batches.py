@@ -115,7 +115,7 @@ def test_the_kernel_by_table_gives_what_the_tables_of_the_processors_give(
     on_cores = WindFarm(SITE, TURBINES[:turbines], **wind)
     on_card = on_cores.on("cuda")
     assert on_card._on_card.by_table
-    assert on_cores.tabulated
+    assert on_cores.loops == "tabulated"
     assert_same(on_card, on_cores, SAME, turbines, spaced(pitch_m))
 
 
@@ -179,7 +179,7 @@ def test_a_card_finds_the_powers_of_layouts_of_different_sizes(
 def test_a_card_finds_the_powers_of_one_turbine_type() -> None:
     """Which processors compute by the width of wakes, whose deficits are right to 3e-8."""
     on_cores, layout = WindFarm(SERIES, TURBINES[1]), of_different_sizes()[0][:2]
-    assert on_cores.by_width
+    assert on_cores.loops == "by width"
     expected = on_cores.power_batch([(*layout, 0)], OWN)
     found = on_cores.on("cuda").power_batch([(*layout, 0)], OWN)
     np.testing.assert_allclose(found, expected, rtol=0, atol=3e-7 * expected.max())

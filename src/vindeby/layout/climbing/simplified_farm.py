@@ -39,7 +39,7 @@ def with_wind(farm: WindFarm, states: WindStates, model: WakeModel) -> WindFarm:
         model,
         neighbours=farm.neighbours,
         threads=farm.threads,
-        tabulate=farm.tabulated or farm.by_width,
+        tabulate=farm.loops != "direct",
     )
 
 

@@ -31,7 +31,12 @@ from vindeby.layout.method import Result, Search, start_for
 from vindeby.layout.moves.carried_moves import carried_kernels
 from vindeby.layout.moves.carried_state import CarriedMoves, MoveKernels, can_carry, new_carried_moves
 from vindeby.layout.moves.place_costs import place_costs
-from vindeby.layout.moves.steady_moves import SteadyMoves, is_steady, new_steady_moves, steady_kernels
+from vindeby.layout.moves.steady_moves import (
+    SteadyMoves,
+    has_steady_wakes,
+    new_steady_moves,
+    steady_move_kernels,
+)
 from vindeby.layout.moves.walk_loop import Rules, Swaps, make_walk, walk_kernel
 from vindeby.layout.problem import Layout, LayoutProblem
 from vindeby.layout.valuation import Valuation
@@ -75,10 +80,10 @@ def mover_of(
     if isinstance(farm, ScenarioFarm):
         return _mover_over_scenarios(farm, (x, y, types), counted, origin)
     model = farm.model
-    if is_steady(farm):
+    if has_steady_wakes(farm):
         steady = new_steady_moves(farm, x, y, types, counted)
         one_type = len(farm.turbines) == 1
-        return Mover(steady, steady_kernels(model, one_type), True)
+        return Mover(steady, steady_move_kernels(model, one_type), True)
     if not can_carry(farm, len(x)):
         whole = WholeMoves(np.array(types, np.int64), np.array(x), np.array(y), np.zeros(2))
         return Mover(whole, _whole_kernels(farm, counted, origin), False)
@@ -269,7 +274,7 @@ def _in_few_states(problem: LayoutProblem) -> LayoutProblem | None:
 
 
 def _follows_moves(farm: WindFarm) -> bool:
-    return all(part.model.is_a_sum_of_pairs and not is_steady(part) for part in farm.parts)
+    return all(part.model.is_a_sum_of_pairs and not has_steady_wakes(part) for part in farm.parts)
 
 
 def _speeds(problem: LayoutProblem) -> int:
@@ -294,11 +299,11 @@ def _trial_in(problem: LayoutProblem) -> float:
     engines of other tools, too many pairs) it is a whole evaluation.
     """
     farm = problem.farm
-    if is_steady(farm):
+    if has_steady_wakes(farm):
         return min(1.0, 2.0 / problem.counted)
     if not can_carry(farm, problem.n_turbines + len(problem.neighbours.types)):
         return 1.0
-    return min(0.5, (40.0 if farm.tabulated or farm.by_width else 4.0) / problem.counted)
+    return min(0.5, (40.0 if farm.loops in ("tabulated", "by width") else 4.0) / problem.counted)
 
 
 def walking(problem: LayoutProblem, how: Walk, wind: WindChoice, name: str) -> Search:

@@ -1,8 +1,9 @@
 """Which compiled loops evaluate a farm, and what each is called with.
 
 The loops of ``direct`` hold for every wake model and every wind. Many times faster where they hold: those of
-``tabulated`` for one turbulence intensity and few turbine types, those of ``by_width`` for turbulence that varies, any
-types, and time series. All have the same arguments.
+``steady`` for wakes that do not change with the wind, those of ``tabulated`` for one turbulence intensity and few
+turbine types, those of ``by_width`` for turbulence that varies, any types, and time series. All have the same
+arguments.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import Any, Literal, NamedTuple
 from vindeby.wake.loops.by_width import FEW_STATES, by_width_kernels, can_use_width_loops
 from vindeby.wake.loops.direct import direct_kernels
 from vindeby.wake.loops.pair_tables import can_tabulate, pair_tables
+from vindeby.wake.loops.steady import is_steady, steady_kernels, steady_wakes
 from vindeby.wake.loops.tabulated import tabulated_kernels
 from vindeby.wake.loops.wind import DirectionPairs, direction_pairs_of
 from vindeby.wake.loops.wind_access import Locality
@@ -24,6 +26,8 @@ BLOCK = 12
 """Directions summed up together, always the same ones, so that the number of threads changes nothing."""
 _MOST_BLOCKS = 512
 """In long time series blocks are larger, so that the sums of all blocks stay small."""
+
+LoopKind = Literal["direct", "steady", "tabulated", "by width"]
 
 
 class LoopCall(NamedTuple):
@@ -52,21 +56,27 @@ class Loops:
         *,
         tabulate: bool,
     ) -> None:
-        self.kind: Literal["direct", "tabulated", "by width"] = "direct"
+        self.kind: LoopKind = "direct"
         self.direct = direct_kernels(model, locality)
         self._model, self._data = model, model.data
         if tabulate and locality == "uniform":
-            if can_use_width_loops(model, len(turbines), states):
+            if is_steady(model, turbines):
+                self.kind = "steady"
+                self._tables: Any = steady_wakes(model, turbines, states)
+                self._pairs = direction_pairs_of(states, opposites=len(turbines) == 1)
+                self._own = steady_kernels(model, len(turbines) == 1)
+            elif can_use_width_loops(model, len(turbines), states):
                 self.kind = "by width"
             elif can_tabulate(model, turbines, states.turbulence):
                 self.kind = "tabulated"
                 self._tables = pair_tables(model, turbines, float(states.turbulence[0]))
                 self._pairs = direction_pairs_of(states, opposites=len(turbines) == 1)
+                self._own = tabulated_kernels(model)
 
     def energy(self, states: WindStates) -> LoopCall:
         """The mean power of every turbine; in ``states`` if tables are not used, which are for the farm's own."""
-        if self.kind == "tabulated":
-            return LoopCall(tabulated_kernels(self._model).power, self._tables, self._pairs, BLOCK)
+        if self.kind in ("tabulated", "steady"):
+            return LoopCall(self._own.power, self._tables, self._pairs, BLOCK)
         return self.by_state(states)
 
     def by_state(self, states: WindStates) -> LoopCall:
@@ -83,8 +93,8 @@ class Loops:
 
     def gradient(self, states: WindStates) -> LoopCall:
         """The mean power of every turbine, and its slopes with the places of all turbines."""
-        if self.kind == "tabulated":
-            return LoopCall(tabulated_kernels(self._model).gradient, self._tables, self._pairs, BLOCK)
+        if self.kind in ("tabulated", "steady"):
+            return LoopCall(self._own.gradient, self._tables, self._pairs, BLOCK)
         if self.kind == "by width":
             return self._by_width(by_width_kernels(self._model).gradient, states)
         return self._call(self.direct.gradient, states, BLOCK)

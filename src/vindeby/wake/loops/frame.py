@@ -28,6 +28,13 @@ class Kept(NamedTuple):
     speed: bool
 
 
+class EnergyLoops(NamedTuple):
+    """Compiled loops: the mean power of every turbine, and that with its slopes with all places."""
+
+    power: Callable[..., None]
+    gradient: Callable[..., None]
+
+
 NOTHING_KEPT = Kept(np.empty(0, np.int64), np.empty((0, 0, 0)), False)
 
 

@@ -17,12 +17,11 @@ arrays (``uncounted``): for wakes that reach few turbines, counting took twice t
 
 from collections.abc import Callable
 from math import sqrt
-from typing import NamedTuple
 
 import numpy as np
 
 from vindeby.wake.compiling.compiled import inlined, scalar, uncounted
-from vindeby.wake.loops.frame import add_slopes, make_loop, pair_of
+from vindeby.wake.loops.frame import EnergyLoops, add_slopes, make_loop, pair_of
 from vindeby.wake.loops.pair_tables import (
     NODES,
     PairRoom,
@@ -43,17 +42,10 @@ from vindeby.wake.models.contract import WakeModel, once_per_model
 from vindeby.wake.turbines.curves import curves_at
 
 
-class TabulatedKernels(NamedTuple):
-    """The compiled loops; their ``data`` are ``PairTables``."""
-
-    power: Callable[..., None]
-    gradient: Callable[..., None]
-
-
 @once_per_model
-def tabulated_kernels(model: WakeModel) -> TabulatedKernels:
-    """Compile, or load from disk, the loops for a model."""
-    return TabulatedKernels(
+def tabulated_kernels(model: WakeModel) -> EnergyLoops:
+    """Compile, or load from disk, the loops for a model; their ``data`` are ``PairTables``."""
+    return EnergyLoops(
         make_loop(*_make_direction(model, gradient=False)), make_loop(*_make_direction(model, gradient=True))
     )
 

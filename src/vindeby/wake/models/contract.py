@@ -96,17 +96,6 @@ class Widths(NamedTuple):
     least_turbulence: float = 0.0
 
 
-class PairSquares(NamedTuple):
-    """The square of the deficit between two turbines of one type, in functions that loops can vectorise.
-
-    ``numbers(data, diameter, thrust)``: four numbers, all that it depends on besides places; ``square(n0, n1, n2, n3,
-    downwind, crosswind)``: the square, to 1e-12 of what ``deficit`` gives within reach, and finite beyond.
-    """
-
-    numbers: Callable[..., tuple[float, float, float, float]]
-    square: Callable[..., float]
-
-
 _WORDS: dict[str, tuple[str | None, ...]] = {
     "superposition": ("linear", "squares", "cumulative"),
     "reference": ("free", "source"),
@@ -155,8 +144,7 @@ class WakeModel:
     searches that begin with wider wakes multiply these (``widened``). None given: the wakes cannot be widened, and such
     searches use the true wakes from the beginning. ``blockage``: the model of what turbines take from the wind
     upwind of them, if any (``with_blockage`` gives any model one; see ``loops.blockage``). ``widths``: the
-    width of the wakes, for models that can tell it (see ``Widths``); used only with ``tabulate``. ``pair_squares``:
-    squares of deficits where nothing but places differs, for models that have a fast way (see ``PairSquares``).
+    width of the wakes, for models that can tell it (see ``Widths``); used only with ``tabulate``.
     ``thrust_of``: the wind that a turbine's thrust coefficient follows, the ``"local"`` one in the wakes of others or
     the ``"free"`` one; the latter has neither tables nor blockage.
     """
@@ -179,7 +167,6 @@ class WakeModel:
     added_turbulence_free_slope: Callable[..., float] | None = None
     blockage: Literal["self-similar-2020"] | None = None
     widths: Widths | None = None
-    pair_squares: PairSquares | None = None
     thrust_of: Literal["local", "free"] = "local"
 
     def __post_init__(self) -> None:

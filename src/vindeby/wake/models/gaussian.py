@@ -31,7 +31,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from inspect import signature
-from math import exp, sqrt
+from math import sqrt
 from typing import Any
 
 from vindeby.parameters import Bastankhah2014, Gaussian, Iea37, Induction, Niayifar2016
@@ -41,7 +41,6 @@ from vindeby.wake.models.contract import (
     SIGMAS,
     ModelData,
     Pair,
-    PairSquares,
     Slopes,
     WakeModel,
     without_slopes,
@@ -61,11 +60,11 @@ def centre_deficit(thrust: float, diameter: float, sigma: float) -> tuple[float,
     """
     per_thrust = diameter * diameter / (8.0 * sigma * sigma)
     q = thrust * per_thrust
-    if q >= 1.0:
-        return 1.0, 0.0, 0.0
-    root = sqrt(1.0 - q)
-    slope = 0.5 / root
-    return 1.0 - root, slope * per_thrust, -2.0 * slope * q / sigma
+    # Choices between numbers instead of branches: a compiler makes vector instructions of a loop around them.
+    is_whole = q >= 1.0
+    root = sqrt(1.0 if is_whole else 1.0 - q)
+    slope = 0.0 if is_whole else 0.5 / root
+    return 1.0 if is_whole else 1.0 - root, slope * per_thrust, -2.0 * slope * q / sigma
 
 
 @scalar
@@ -106,10 +105,38 @@ It follows from ``(data, pair, sigma, centre, centre_sigma)``: the width, the de
 
 
 @inlined
+def exp_of_minus(z: float) -> float:
+    """exp(-z) for z from 0 to 60, to 2e-14 of itself up to 30 and to 1e-9 beyond: a polynomial to the power of 128.
+
+    It has no branch, table or call, so that a compiler makes vector instructions of a loop around it.
+    """
+    s = z * (1.0 / 128.0)
+    e = 1.0 / 3628800.0
+    e = 1.0 / 362880.0 - s * e
+    e = 1.0 / 40320.0 - s * e
+    e = 1.0 / 5040.0 - s * e
+    e = 1.0 / 720.0 - s * e
+    e = 1.0 / 120.0 - s * e
+    e = 1.0 / 24.0 - s * e
+    e = 1.0 / 6.0 - s * e
+    e = 0.5 - s * e
+    e = 1.0 - s * e
+    e = 1.0 - s * e
+    e *= e
+    e *= e
+    e *= e
+    e *= e
+    e *= e
+    e *= e
+    return e * e
+
+
+@inlined
 def at_rotor_centre(data: ModelData, pair: Pair, sigma: float, centre: float, centre_sigma: float) -> Profile:
     """The Gaussian at the rotor's centre."""
     off_square = pair.crosswind * pair.crosswind + pair.rise * pair.rise
-    profile = exp(-0.5 * off_square / (sigma * sigma))
+    z = 0.5 * off_square / (sigma * sigma)
+    profile = exp_of_minus(z if z < LARGEST_Z else LARGEST_Z)  # noqa: FURB136  a comparison vectorises, max does not
     deficit = centre * profile
     with_sigma = centre_sigma * profile + deficit * off_square / (sigma * sigma * sigma)
     return deficit, with_sigma, -deficit * pair.crosswind / (sigma * sigma), profile
@@ -204,55 +231,6 @@ def _iea37_width(
     return k * downwind + diameter / sqrt(8.0), k, 0.0, 0.0
 
 
-@cache
-def _pair_squares(width: Callable[..., tuple[float, float, float, float]]) -> PairSquares:
-    @inlined
-    def numbers(data: ModelData, diameter: float, thrust: float) -> tuple[float, float, float, float]:
-        start = width(data, 0.0, diameter, thrust, 0.0)[0]
-        return data.constants[0], start, thrust * diameter * diameter / 8.0, 0.0
-
-    return PairSquares(numbers, _pair_square)
-
-
-@inlined
-def _pair_square(
-    k: float, start: float, per_square: float, unused: float, downwind: float, crosswind: float
-) -> float:
-    sigma = k * downwind + start
-    per_sigma_square = 1.0 / (sigma * sigma)
-    left = 1.0 - per_square * per_sigma_square
-    centre = 1.0 - sqrt(left if left > 0.0 else 0.0)  # noqa: FURB136  a comparison vectorises, max does not
-    z = crosswind * crosswind * per_sigma_square
-    return centre * centre * exp_of_minus(z if z < LARGEST_Z else LARGEST_Z)  # noqa: FURB136
-
-
-@inlined
-def exp_of_minus(z: float) -> float:
-    """exp(-z) for z from 0 to 60, to 2e-14 of itself up to 30 and to 1e-9 beyond: a polynomial to the power of 128.
-
-    It has no branch, table or call, so that a compiler makes vector instructions of a loop around it.
-    """
-    s = z * (1.0 / 128.0)
-    e = 1.0 / 3628800.0
-    e = 1.0 / 362880.0 - s * e
-    e = 1.0 / 40320.0 - s * e
-    e = 1.0 / 5040.0 - s * e
-    e = 1.0 / 720.0 - s * e
-    e = 1.0 / 120.0 - s * e
-    e = 1.0 / 24.0 - s * e
-    e = 1.0 / 6.0 - s * e
-    e = 0.5 - s * e
-    e = 1.0 - s * e
-    e = 1.0 - s * e
-    e *= e
-    e *= e
-    e *= e
-    e *= e
-    e *= e
-    e *= e
-    return e * e
-
-
 def gaussian(**parts: Any) -> WakeModel:
     """A wake that widens linearly, put together from its parts, which ``vindeby.parameters.Gaussian`` lists."""
     given = Gaussian(**parts)
@@ -272,7 +250,6 @@ def _composed(
 ) -> WakeModel:
     """A wake of this width, the first of whose constants is its growth; its other parts are as given."""
     over, cut = given.rotor == "overlap", given.cut_sigmas
-    plain = given.superposition == "squares" and given.induction == "momentum" and not over and cut is None
     return WakeModel(
         **make_gaussian(width, over_rotor if over else at_rotor_centre, given.induction, cut=cut is not None),
         name=name,
@@ -281,7 +258,6 @@ def _composed(
         reference=REFERENCES[given.reference],
         averages_gaussian=over,
         growth_constants=(0,),
-        pair_squares=_pair_squares(width) if plain and given.reference == "free" else None,
         thrust_of=given.thrust_of,
         # Where a cut wake ends depends on the thrust if its width does.
         thrust_limit=0.0 if cut is not None and width is _bastankhah_width else 1.0,

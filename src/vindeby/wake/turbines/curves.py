@@ -41,10 +41,20 @@ class TurbineArrays(NamedTuple):
 
 def turbine_arrays(turbines: Sequence[Turbine]) -> TurbineArrays:
     """Pack turbine types for the loops."""
-    per_speed, bucket_first, bucket_count, buckets, pieces = [], [], [], [], []
+    diameters, heights = (
+        np.array([getattr(turbine, name) for turbine in turbines])
+        for name in ("rotor_diameter_m", "hub_height_m")
+    )
+    return packed_curves([_split(turbine) for turbine in turbines], diameters, heights)
+
+
+def packed_curves(
+    curves: Sequence[FloatArray], diameter: FloatArray, hub_height: FloatArray
+) -> TurbineArrays:
+    """Pack curves, each as rows of ``piece``, with the rotor diameter and the hub height (m) of each."""
+    per_speed, bucket_first, bucket_count, buckets = [], [], [], []
     row = bucket_row = 0
-    for turbine in turbines:
-        piece = _split(turbine)
+    for piece in curves:
         start = piece[:, 10]
         top = max(float(start[-1]), 1.0)
         narrowest = float(np.diff(start).min(initial=top))
@@ -56,17 +66,16 @@ def turbine_arrays(turbines: Sequence[Turbine]) -> TurbineArrays:
         bucket_first.append(bucket_row)
         bucket_count.append(count)
         buckets.append((row + np.maximum(lowest, 0)) * COLUMNS)
-        pieces.append(piece)
         row += len(start)
         bucket_row += count
     return TurbineArrays(
-        diameter=np.array([t.rotor_diameter_m for t in turbines]),
-        hub_height=np.array([t.hub_height_m for t in turbines]),
+        diameter=diameter,
+        hub_height=hub_height,
         per_speed=np.array(per_speed),
         bucket_first=np.array(bucket_first, np.int64),
         bucket_count=np.array(bucket_count, np.int64),
         bucket=np.concatenate(buckets).astype(np.uint32),
-        piece=np.concatenate(pieces).ravel(),
+        piece=np.concatenate(curves).ravel(),
     )
 
 
