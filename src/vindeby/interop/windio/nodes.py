@@ -27,7 +27,7 @@ from vindeby.store.foreign.gridded_file import read_gridded_file
 
 @dataclass
 class Notes:
-    """What the user is told about a file, one line each."""
+    """Notes about a file for the user, one line each."""
 
     taken: list[str] = field(default_factory=list)
     chosen: list[str] = field(default_factory=list)
