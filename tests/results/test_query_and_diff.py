@@ -65,7 +65,7 @@ def test_a_query_lists_what_it_is_true_for_the_best_first(folder: Path) -> None:
         ("farm == 'farm0' and not seed in [0]", {"farm0_t0_s1"}),
         ("turbines * 2 == 10 and type != 't1'", {"farm1_t0_s0", "farm1_t0_s1"}),
         ("0 <= seed < 1 and type == 'ten'", {"farm0_t0_s0", "farm1_t0_s0"}),
-        ("loss > 0.9 or key == 'farm1_t0_s1'", {"farm1_t0_s1"}),
+        ("wake_loss > 0.9 or key == 'farm1_t0_s1'", {"farm1_t0_s1"}),
         ("ss_seed == 1 and n_turbines == 4", {"farm0_t0_s1"}),
         ("origin == 'computed' and aep < 0", set()),
     ],
@@ -77,7 +77,7 @@ def test_a_query_knows_names_numbers_and_attributes(folder: Path, expression: st
 @pytest.mark.parametrize(
     ("expression", "why"),
     [
-        ("aeq > 3", "names 'aeq', which these results do not have; they have key, farm, type,"),
+        ("aeq > 3", "'aeq' is not a column of these results; they have key, farm, type,"),
         ("lcoe < 40", "search_status"),  # the attributes are listed, too
         ("aep >", "cannot be read"),
         ("aep", "is not a condition"),
@@ -98,13 +98,12 @@ def test_a_query_knows_names_numbers_and_attributes(folder: Path, expression: st
 def test_what_is_not_a_condition_is_refused(folder: Path, expression: str, why: str) -> None:
     done = command(folder, "query", "a.h5", expression)
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith("vindeby: query: ")
     assert why in done.stderr
     assert "Traceback" not in done.stderr
 
 
 def test_a_query_lists_wake_loss_and_capacity_factor(folder: Path) -> None:
-    done = command(folder, "query", "a.h5", "capacity_factor > 0 and wake_loss == loss", "--json")
+    done = command(folder, "query", "a.h5", "capacity_factor > 0 and wake_loss >= 0", "--json")
     rows = json.loads(done.stdout)
     assert len(rows) == 4
     for row in rows:
@@ -120,7 +119,7 @@ def test_any_text_is_a_condition_or_one_clear_error(text: str) -> None:
     try:
         found = Query(text).matches(columns, 3)
     except ArgumentError as error:
-        assert str(error).startswith("query: ")  # noqa: PT017
+        assert str(error).startswith(("query: ", "'"))  # noqa: PT017
     else:
         assert found.shape == (3,)
         assert found.dtype == np.bool_
@@ -206,32 +205,27 @@ def test_values_under_models_that_differ_are_not_better_or_worse(
     assert {one["gain_percent"] for one in found["not_comparable"]} == {None}
     said = command(tmp_path, "diff", str(folder / "a.h5"), "other.h5").stdout
     assert f"not comparable, as their campaigns differ in {section}\n" in said
-    assert "--under 1 compares all layouts by the campaign of" in said
+    assert "run `vindeby evaluate` on both databases with the same campaign" in said
     assert "%" not in said
 
 
-def test_layouts_of_two_models_are_compared_under_either(folder: Path, tmp_path: Path) -> None:
+@pytest.mark.slow
+def test_layouts_of_two_models_are_compared_where_both_are_evaluated_with_one(
+    folder: Path, tmp_path: Path
+) -> None:
     path = tmp_path / "other.yaml"
     text = CAMPAIGN.replace("{random-start: {}}", "[random-start, {random-search: {max_evaluations: 60}}]")
     path.write_text(text.replace("nygaard-2022", "{jensen: {k: 0.09}}"))
     vindeby.run(str(path), str(tmp_path / "other.h5"), workers=1)
-    first, second = vindeby.open(folder / "a.h5"), vindeby.open(tmp_path / "other.h5")
-    for under, model in (("1", CAMPAIGN), ("2", text.replace("nygaard-2022", "{jensen: {k: 0.09}}"))):
-        words = ("diff", str(folder / "a.h5"), "other.h5", "--under", under)
-        found = json.loads(command(tmp_path, *words, "--json").stdout)
-        assert found["compared_by"].startswith("AEP in GWh per year, computed with the campaign of ")
-        campaign = vindeby.Campaign.loads(model)
-        changed = [*found["better"], *found["worse"]]
-        assert len(changed) == 4
-        for one in changed:
-            farm = campaign.wind_farm(int(one["key"][4]))
-            assert one["before"] == pytest.approx(farm.aep(*first[one["key"]].layout), rel=1e-12)
-            assert one["after"] == pytest.approx(farm.aep(*second[one["key"]].layout), rel=1e-12)
-        assert all(one["after"] > one["before"] for one in found["better"])
-        assert not found["not_comparable"]
-    done = command(tmp_path, "diff", str(folder / "a.h5"), "other.h5", "--under", "3")
-    assert done.returncode == 2
-    assert "--under" in done.stderr
+    (tmp_path / "with.yaml").write_text(
+        "name: same\nmethod: {stored: {seeds: all}}\nwake: {jensen: {k: 0.04}}\n"
+    )
+    for name, source in (("a", folder / "a.h5"), ("b", tmp_path / "other.h5")):
+        done = command(tmp_path, "evaluate", str(source), "--with", "with.yaml", "-o", f"{name}.h5")
+        assert done.returncode == 0, done.stderr
+    found = json.loads(command(tmp_path, "diff", "a.h5", "b.h5", "--json").stdout)
+    changed = [*found["better"], *found["worse"]]
+    assert (len(changed), found["not_comparable"]) == (4, [])
 
 
 @pytest.mark.slow

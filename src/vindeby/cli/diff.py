@@ -6,7 +6,7 @@ from pathlib import Path
 import typer
 
 from vindeby.cli.options import JsonOption, argument, option
-from vindeby.cli.output import echo, echo_json, say
+from vindeby.cli.output import echo, echo_json
 from vindeby.text import plural
 
 _LONGEST = 60
@@ -17,21 +17,13 @@ def command(
     first: Path = argument("A.h5", "The database to compare with.", ...),
     second: Path = argument("B.h5", "The database that is compared.", ...),
     every: bool = option("--all", "List every result that differs, not only 20.", False),
-    under: int | None = option(
-        "--under 1|2", "Compute every AEP with the campaign of A.h5 (1) or B.h5 (2).", min=1, max=2
-    ),
     json_: JsonOption = False,
 ) -> None:
     """Compare two databases: results added, removed, better, worse, and fields of the campaign; exit 1 if any."""
-    from vindeby.assembly.energy import engine_warning
     from vindeby.results.difference import difference
     from vindeby.results.result_set import ResultSet
 
-    sets = ResultSet(first), ResultSet(second)
-    campaign = None if under is None else sets[under - 1].campaign
-    if campaign is not None and (warning := engine_warning(campaign)):
-        say(warning)
-    found = difference(*sets, under=under)
+    found = difference(ResultSet(first), ResultSet(second))
     if json_:
         echo_json(asdict(found))
         raise typer.Exit(0 if found.is_empty else 1)
@@ -60,8 +52,8 @@ def command(
             figures = f"{one.before:,.3f} -> {one.after:,.3f}{percent}"
             echo(f"    {one.key}: {figures}, {plural(one.moved, 'turbine')} moved{other}")
         _say_of_rest(len(changed), most, f"results {word}")
-    if found.not_comparable and under is None:
-        echo(f"  --under 1 compares all layouts by the campaign of {first}, --under 2 by that of {second}")
+    if found.not_comparable:
+        echo("  to compare the layouts, run `vindeby evaluate` on both databases with the same campaign")
     raise typer.Exit(0 if found.is_empty else 1)
 
 

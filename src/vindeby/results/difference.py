@@ -2,27 +2,22 @@
 
 Results are compared by key. Two are the same if layout and energy are: how long a search took does not count. Which of
 two is better is decided by the objective, if both campaigns have the same, otherwise by the energy. Values that follow
-from other wind, wakes, turbines, neighbours or costs are not comparable; their layouts are, under one of the campaigns.
+from other wind, wakes, turbines, neighbours or costs are not comparable; ``vindeby evaluate`` computes the layouts of
+both with one campaign.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cache
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from typing import Any
 
 from vindeby.arrays import FloatArray
-from vindeby.assembly.stored_turbines import layout_of, own_types
+from vindeby.assembly.stored_turbines import layout_of
 from vindeby.campaign.neighbours import around
 from vindeby.campaign.task_index import changed_fields
 from vindeby.campaign.tasks import Cell
-from vindeby.errors import ArgumentError
-from vindeby.results.result_set import ResultPlace, ResultSet
-
-if TYPE_CHECKING:
-    from vindeby.wake import WindFarm
+from vindeby.results.result_set import ResultSet
 
 
 @dataclass(frozen=True)
@@ -56,7 +51,7 @@ class Difference:
     not_comparable: list[Changed] = field(default_factory=list)
     """Each of the two is valued by its own campaign, and these differ in what decides the value."""
     unlike: list[str] = field(default_factory=list)
-    """The sections in which these campaigns differ; ``layout`` where one campaign cannot value both layouts."""
+    """The sections in which these campaigns differ."""
     fields: list[tuple[str, str, str]] = field(default_factory=list)
     """Fields of the campaign: which, before, after."""
 
@@ -71,20 +66,12 @@ class Difference:
         return [*self.better, *self.worse, *self.equal, *self.not_comparable]
 
 
-def difference(first: ResultSet, second: ResultSet, *, under: int | None = None) -> Difference:
-    """Return what differs in the valid results of the second database from the first.
-
-    With ``under``, layouts are compared by the AEP that the campaign of the first (1) or the second (2) gives them.
-    """
+def difference(first: ResultSet, second: ResultSet) -> Difference:
+    """Return what differs in the valid results of the second database from the first."""
     sets, models = (first, second), (_Model(first), _Model(second))
     objectives = [None if one.campaign is None else one.campaign.objective for one in sets]
-    objective = objectives[0] if objectives[0] == objectives[1] and under is None else None
-    name = "AEP in GWh per year" if objective is None else f"the objective, {objective.title}"
-    if under is not None:
-        if sets[under - 1].campaign is None:
-            raise ArgumentError(f"--under {under}: {sets[under - 1].path} keeps no campaign")
-        name += f", computed with the campaign of {sets[under - 1].path}"
-    found = Difference(name)
+    objective = objectives[0] if objectives[0] == objectives[1] else None
+    found = Difference("AEP in GWh per year" if objective is None else f"the objective, {objective.title}")
     if first.campaign is not None and second.campaign is not None:
         found.fields = changed_fields(first.campaign, second.campaign)
     before, after = (_valid(results, by_energy=objective is None) for results in sets)
@@ -93,12 +80,7 @@ def difference(first: ResultSet, second: ResultSet, *, under: int | None = None)
     sign = 1.0 if objective is None else objective.sign
     for key in (key for key in first.keys if key in before and key in after):
         (one, mark), (other, other_mark) = before[key], after[key]
-        if under is None:
-            unlike = _unlike(*(model.sections(first.place(key)) for model in models))
-        else:
-            computed = [models[under - 1].aep(results, key) for results in sets]
-            one, other = (one, other) if np.isnan(computed).any() else computed
-            unlike = ["layout"] if np.isnan(computed).any() else []
+        unlike = _unlike(*(model.sections(key) for model in models))
         moved = _moved(*(layout_of(results.record(key)) for results in sets))
         gain = 100.0 * (other - one) / abs(one) if one and not unlike else None
         changed = Changed(key, sign * one, sign * other, moved, mark == other_mark, gain)
@@ -114,7 +96,7 @@ def difference(first: ResultSet, second: ResultSet, *, under: int | None = None)
 
 def unlike_sections(*pair: tuple[ResultSet, str]) -> list[str]:
     """List the sections in which the campaigns of two results value layouts differently; none if one is unknown."""
-    return _unlike(*(_Model(results).sections(results.place(key)) for results, key in pair))
+    return _unlike(*(_Model(results).sections(key) for results, key in pair))
 
 
 def _unlike(mine: dict[str, Any], others: dict[str, Any]) -> list[str]:
@@ -143,17 +125,19 @@ class _Model:
     """The wind, wakes, turbines, neighbours and costs by which a campaign values layouts."""
 
     def __init__(self, results: ResultSet) -> None:
-        self._campaign, self._cells = results.campaign, results.axes.by_place
-        self._farm, self._decisive = cache(self._new_farm), cache(self._decisive_of)
+        self._results, self._of_cell = results, cache(self._sections_of)
 
-    def sections(self, place: ResultPlace) -> dict[str, Any]:
+    def sections(self, key: str) -> dict[str, Any]:
         """Return what decides the value of a layout, by section of the campaign; empty for a task that is not in it."""
-        cell = self._cells.get(place.cell)
-        return {} if cell is None else {**self._decisive(cell), "by_seed": cell.by_seed.get(place.seed)}
+        cell = self._results.cell(key)
+        if cell is None:
+            return {}
+        standing = self._results.record(key).attributes.get("neighbour_layouts", "")
+        return {**self._of_cell(cell), "stored neighbours": standing}
 
-    def _decisive_of(self, cell: Cell) -> dict[str, Any]:
-        assert self._campaign is not None, "only a campaign has cells"
-        campaign = self._campaign.of(cell)
+    def _sections_of(self, cell: Cell) -> dict[str, Any]:
+        assert self._results.campaign is not None, "only a campaign has cells"
+        campaign = self._results.campaign.of(cell)
         costs, priced = campaign.costs, campaign.objective is not None and campaign.objective.is_of_costs
         beside = around(campaign, cell.farm_idx)
         standing = zip(beside.x.tolist(), beside.y.tolist(), beside.types.tolist(), strict=True)
@@ -165,23 +149,3 @@ class _Model:
             "scenarios": [one.model_dump(exclude={"name"}) for one in campaign.scenarios or ()],
             "costs": costs and priced and costs.model_dump(exclude={"cables": {"router", "seconds"}}),
         }
-
-    def aep(self, results: ResultSet, key: str) -> float:
-        """Return the AEP of a layout (GWh), or NaN where the campaign has no turbines or no wind for it."""
-        record, cell = results.record(key), self._cells.get(results.place(key).cell)
-        layout = layout_of(record)
-        if (
-            cell is None or layout is None or cell.by_seed
-        ):  # the campaign does not have the neighbours of a case
-            return np.nan
-        types = own_types(record.arrays, cell, layout.shape[1])
-        try:
-            return np.nan if types is None else self._farm(cell).aep(layout[0], layout[1], types)
-        except ArgumentError:  # outside the grid of the wind
-            return np.nan
-
-    def _new_farm(self, cell: Cell) -> WindFarm:
-        from vindeby.assembly.wind import wind_farm  # loads Numba
-
-        assert self._campaign is not None, "only a campaign has cells"
-        return wind_farm(self._campaign.of(cell), cell.type_indices, cell.farm_idx)
