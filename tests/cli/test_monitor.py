@@ -19,7 +19,7 @@ HEAVY = {
 """What reading a campaign needs is not among them."""
 
 
-@pytest.mark.parametrize("options", [[], ["--json"], ["--by", "farm,seed"], ["--seed=1"], ["--failures"]])
+@pytest.mark.parametrize("options", [[], ["--json"], ["--by", "farm,seed"], ["--failures"]])
 def test_monitor_loads_nothing_heavy(options: list[str], tmp_path: Path) -> None:
     finished(tmp_path / "o.h5", campaign())
     code = (
@@ -42,7 +42,7 @@ def test_monitor_loads_nothing_heavy(options: list[str], tmp_path: Path) -> None
     ("words", "message"),
     [
         (["o.h5", "--nothing"], "No such option: --nothing"),
-        (["o.h5", "--seed", "x"], "--seed"),
+        (["o.h5", "--interval", "x"], "--interval"),
         (["o.h5", "--interval", "0"], "--interval: 0 is too short; give 0.1 seconds or more"),
         (["o.h5", "--interval", "nan"], "--interval: nan is too short"),
     ],

@@ -12,7 +12,7 @@ import pytest
 from rich.console import Console
 
 from tests.results.examples import campaign, events, finished, publish, record, set_aside
-from vindeby.errors import ArgumentError, DataError, InputError
+from vindeby.errors import DataError, InputError
 from vindeby.monitor.view import whole
 from vindeby.results import sources
 from vindeby.results.result_set import ResultSet
@@ -81,14 +81,6 @@ def test_counts_by_any_dimensions_agree(tmp_path: Path) -> None:
     assert [(row["turbine"], row["seed"], row["done"]) for row in mixed][:3] == [
         ("five", 0, 2), ("five", 1, 2), ("five", 2, 0),
     ]  # fmt: skip
-
-
-def test_one_seed_can_be_looked_at(tmp_path: Path) -> None:
-    publish(tmp_path / "o.h5", campaign(), lambda task: task.seed != 2 or task.type_idx == 1)
-    seen = ResultSet(tmp_path / "o.h5").look(seed=2)
-    assert (seen.expected, seen.done, seen.missing) == (4, 2, 2)
-    with pytest.raises(ArgumentError, match="--seed: 9 is not one of the 3 seeds here: 0, 1, 2"):
-        ResultSet(tmp_path / "o.h5").look(seed=9)
 
 
 def test_failures_workers_and_rate_come_from_the_events(tmp_path: Path) -> None:

@@ -5,7 +5,6 @@ pydantic, shapely), but neither h5py nor Numba nor Matplotlib.
 """
 
 import sys
-from functools import partial
 from typing import Any
 
 from rich.console import Console
@@ -21,9 +20,8 @@ _SHORTEST_S = 0.1
 @taking("given", given_campaign)
 def command(
     output: OutputOrFolderArgument,
-    watch: bool = option("--watch", "Keep running, and show changes as they come; q quits.", False),
+    watch: bool = option("--watch", "Keep running, and show changes as they come; Ctrl-C ends it.", False),
     by: str | None = option("--by farm,turbine,seed,AXIS", "A table with these, instead of farm x turbine."),
-    seed: int | None = option("--seed N", "Count only this seed."),
     failures: bool = option("--failures", "Every failure, with its traceback and log.", False),
     given: Any = None,
     interval: float = option("--interval SECONDS", "How often --watch looks.", 1.0),
@@ -39,7 +37,7 @@ def command(
     if not interval >= _SHORTEST_S:
         raise ArgumentError(f"--interval: {interval:g} is too short; give {_SHORTEST_S} seconds or more")
     results = ResultSet(output, campaign=given, lenient=True)
-    look, logs = partial(results.look, seed), results.run.logs
+    look, logs = results.look, results.run.logs
     console = Console(width=None if sys.stdout.isatty() else _WIDTH_OF_A_FILE, highlight=False, emoji=False)
     if watch:
         watch_campaign(look, logs, console, interval, dimensions)

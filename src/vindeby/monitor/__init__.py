@@ -1,4 +1,4 @@
 """A campaign in the terminal: one snapshot of it (``view``), or one after the other (``watch``).
 
-What is shown is read by ``results.observer``; nothing here reads files.
+What is shown is read by ``ResultSet.look``; nothing here reads files.
 """

@@ -4,13 +4,9 @@ Every colour has a figure or a sign beside it, so nothing is lost without colour
 and survives resizing and a run that disappears.
 """
 
-import contextlib
-import os
 import platform
-import select
-import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal
 
@@ -253,17 +249,16 @@ def space(snapshot: Snapshot) -> RenderableType | None:
     return Text(f"{text}, {words.size(snapshot.disk.free)} left", style="dim")
 
 
-_QUIT = b"qQ\x1b"
-
-
 Look = Callable[[], Snapshot]
+_RESIZE_S = 0.25
+"""How often the size of the terminal is compared with that of what is shown."""
 
 
 def watch_campaign(
     look: Look, logs: Path, console: Console, interval_s: float, dimensions: tuple[str, ...] = ()
 ) -> None:
-    """Show until q is pressed; without a terminal, print a line at each change until no coordinator is alive."""
-    if console.is_terminal and sys.stdin.isatty():
+    """Show until Ctrl-C; without a terminal, print a line at each change until no coordinator is alive."""
+    if console.is_terminal:
         _full_screen(look, logs, console, interval_s, dimensions)
     else:
         _lines(look, console, interval_s)
@@ -273,17 +268,15 @@ def _full_screen(
     look: Look, logs: Path, console: Console, interval_s: float, dimensions: tuple[str, ...]
 ) -> None:
     last: Snapshot | None = None
-    with _keys() as pressed, Live(console=console, screen=True, auto_refresh=False) as live:
-        looked = -interval_s
-        size = None
+    looked, size = -interval_s, None
+    with Live(console=console, screen=True, auto_refresh=False) as live:
         while True:
             now = time.monotonic()
             if now - looked >= interval_s or console.size != size:
                 looked, size = now, console.size
                 last, problem = _look(look, last)
                 live.update(_screen(logs, last, problem, dimensions), refresh=True)
-            if pressed(min(interval_s, 0.25)):
-                return
+            time.sleep(min(interval_s, _RESIZE_S))
 
 
 def _look(look: Look, last: Snapshot | None) -> tuple[Snapshot | None, str]:
@@ -297,7 +290,7 @@ def _look(look: Look, last: Snapshot | None) -> tuple[Snapshot | None, str]:
 
 def _screen(logs: Path, last: Snapshot | None, problem: str, dimensions: tuple[str, ...]) -> RenderableType:
     """Return the whole screen; the terminal cuts off the rows that do not fit."""
-    clock = Text(f"{time.strftime('%H:%M:%S')}  q quits", style="dim")
+    clock = Text(f"{time.strftime('%H:%M:%S')}  Ctrl-C quits", style="dim")
     parts: list[RenderableType] = []
     if problem:
         parts.append(
@@ -306,29 +299,6 @@ def _screen(logs: Path, last: Snapshot | None, problem: str, dimensions: tuple[s
     if last is not None:
         parts.append(whole(last, logs, dimensions))
     return Group(clock, *parts)
-
-
-@contextlib.contextmanager
-def _keys() -> Iterator[Callable[[float], bool]]:
-    """Keys one by one, without Enter and without an echo; gives a function that waits for one that quits."""
-    import termios
-    import tty
-
-    descriptor = sys.stdin.fileno()
-    before = termios.tcgetattr(descriptor)
-
-    def pressed(wait_s: float) -> bool:
-        ready, _, _ = select.select([descriptor], [], [], wait_s)
-        if not ready:
-            return False
-        data = os.read(descriptor, 64)
-        return not data or (len(data) == 1 and data in _QUIT)
-
-    try:
-        tty.setcbreak(descriptor)
-        yield pressed
-    finally:
-        termios.tcsetattr(descriptor, termios.TCSANOW, before)  # not waiting for a terminal that is gone
 
 
 def _lines(look: Look, console: Console, interval_s: float) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -12,11 +12,9 @@ from numpy.typing import NDArray
 
 from vindeby.campaign import Campaign
 from vindeby.campaign.tasks import Cell, KeyParts, parse_key, task_key
-from vindeby.errors import ArgumentError
 from vindeby.results.query import Labels
 from vindeby.store.format.record import Attribute
 from vindeby.store.states import TaskState
-from vindeby.text import listed, plural
 
 _LARGEST_BLOCK = 20_000_000
 CellPlace = tuple[int, int, int]
@@ -131,7 +129,7 @@ class Expected:
         values = {number: self.values_of(number) for number in {*combinations}}
         return {
             "farm": [*map(self.farm_name, farms)],
-            "type": [*map(self.type_name, types)],
+            "type": [*map(self.cell_name, farms, types, combinations)],
             **{axis: [values[one][n] for one in combinations] for n, axis in enumerate(self.axes)},
         }
 
@@ -186,15 +184,6 @@ class Expected:
             next(iter(found)) if len(found) == 1 else name
             for name, found in zip(self.types, labels, strict=True)
         )
-
-    def only_seed(self, seed: int) -> Expected:
-        """The same with one seed."""
-        if seed not in self._seed_places:
-            known = listed(self.seeds)
-            raise ArgumentError(
-                f"--seed: {seed} is not one of the {plural(len(self.seeds), 'seed')} here: {known}"
-            )
-        return replace(self, seeds=(seed,), total=len(self.cells) if self.known else None)
 
 
 def query_columns(
