@@ -118,7 +118,7 @@ def test_a_condition_chooses_results_in_the_language_of_query(folder: Path) -> N
         (["--recompute", "farm0_t0_s6"], "--recompute: 'farm0_t0_s6' is not a task of the campaign"),
         (["--recompute", "farm00_t0_s1"], "--recompute: 'farm00_t0_s1' is not a task of the campaign"),
         (["--recompute-where", "aep > 1000"], "--recompute-where: no valid result meets 'aep > 1000'"),
-        (["--recompute-where", "colour == 'red'"], "names 'colour', which these results do not have"),
+        (["--recompute-where", "colour == 'red'"], "'colour' is not a column of these results"),
         (["--recompute", "farm0_t0_s1", "--part", "1/2"], "give it without --part"),
         (["--keep-replaced"], "give it with --recompute or --recompute-where"),
     ],

@@ -103,7 +103,7 @@ def test_a_query_chooses_by_axes_and_groups_by_them(folder: Path, results: Resul
     with (folder / "a.csv").open() as file:
         assert {row["wake"] for row in csv.DictReader(file)} == {"nygaard", "jensen"}
     done = command(folder, "query", "o.h5", "seed == 0", "--by", "wake|wind")
-    assert (done.returncode, "--by: 'wake|wind' is not a column" in done.stderr) == (2, True)
+    assert (done.returncode, "'wake|wind' is not a column" in done.stderr) == (2, True)
 
 
 def test_groups_are_those_of_their_values(results: ResultSet) -> None:

@@ -14,7 +14,7 @@ import xarray
 from tests.results.examples import campaign, finished, publish
 from tests.store.examples import record
 from vindeby.campaign import Campaign, Task
-from vindeby.errors import ArgumentError, DataError, InputError
+from vindeby.errors import DataError, InputError
 from vindeby.results import tables
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.format.record import Record
@@ -172,10 +172,9 @@ def test_two_labels_along_an_axis_are_never_equal(tmp_path: Path) -> None:
 def test_results_that_have_no_place_are_left_out_with_a_warning(tmp_path: Path) -> None:
     odd = Record("elsewhere", "", {"aep": np.array(1.0)})
     database = stored(tmp_path, record(0), odd)
-    with pytest.warns(UserWarning, match='1 of 2 results is left out.*by="key"'):
+    with pytest.warns(UserWarning, match=r"1 of 2 results is left out.*to_dataframe\(\)"):
         data = database.to_xarray()
     assert data.sizes["seed"] == 1
-    assert len(database.to_xarray(by="key").key) == 2
     frame = database.to_dataframe()
     assert frame.key.tolist() == ["elsewhere", "farm0_t1_s0"]
     assert frame.farm.isna().tolist() == [True, False]
@@ -269,8 +268,3 @@ def test_without_the_library_it_says_what_to_install(
     monkeypatch.setitem(sys.modules, library, None)
     with pytest.raises(InputError, match=rf"{call} needs {library}.*pip install 'vindeby\[xarray\]'"):
         getattr(partial, call)()
-
-
-def test_another_way_to_arrange_it_is_refused(partial: Database) -> None:
-    with pytest.raises(ArgumentError, match="by must be 'task' or 'key', not 'farm'"):
-        partial.to_xarray(by="farm")  # type: ignore[arg-type]

@@ -266,17 +266,6 @@ def test_arrays_that_are_not_asked_for_are_not_read_but_verified(run: RunDirecto
         assert run.output in database.findings
 
 
-def test_all_records_as_one_dataset(filled: RunDirectory) -> None:
-    with Database(filled.output) as database:
-        data = database.to_xarray(by="key")
-    one = data.sel(key="farm0_t1_s4")
-    assert float(one.aep) == 104.0
-    assert int(one.n_turbines) == 5
-    np.testing.assert_array_equal(one.layout.values[:, :5], record(4, 5).layout)
-    assert np.isnan(one.layout.values[:, 5:]).all()
-    assert str(one.engine.values) == "vindeby"
-
-
 def test_what_is_no_database_is_refused_with_the_reason(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="there is no such database"):
         Database(tmp_path / "out.h5")

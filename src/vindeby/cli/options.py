@@ -81,9 +81,6 @@ SeedsOption = Annotated[
 WhereOption = Annotated[
     str | None, shared("--where EXPRESSION", "Only results that this is true for: 'aep > 5200'.")
 ]
-StaleOption = Annotated[
-    bool, shared("--stale", "Also results of an older version of the campaign, marked as stale.")
-]
 FormatOption = Annotated[
     str | None, shared("--format classic|table", "A group per result, or columns for very many.")
 ]

@@ -6,7 +6,6 @@ from typing import Any
 from vindeby.cli.options import (
     JsonOption,
     OutputArgument,
-    StaleOption,
     argument,
     given_campaign,
     one_of,
@@ -17,8 +16,6 @@ from vindeby.cli.output import echo_json, echo_text, say
 from vindeby.errors import ArgumentError
 from vindeby.results.written import FORMS
 from vindeby.text import one_line, plural
-
-_SHOWN = ("key", "farm", "type", "seed", "case", "turbines", "stale", "aep", "wake_loss", "capacity_factor")
 
 
 @taking("given", given_campaign)
@@ -32,7 +29,6 @@ def command(
         f"--to {'|'.join(FORMS)}", "How to write the list.", "text", autocompletion=one_of(FORMS)
     ),
     path: Path | None = option("-o --output FILE", "Where to; the terminal if not given."),
-    stale: StaleOption = False,
     given: Any = None,
     json_: JsonOption = False,
 ) -> None:
@@ -45,7 +41,7 @@ def command(
     if to not in FORMS:
         raise ArgumentError(f"--to: {to!r} is not known; use one of {', '.join(FORMS)}")
     names = Query(expression).names if expression is not None else []
-    results = ResultSet(output, campaign=given, where=expression or "aep == aep", stale=stale)
+    results = ResultSet(output, campaign=given, where=expression or "aep == aep")
     rows = _rows(results, names) if by is None else summaries(results, [one.strip() for one in by.split(",")])
     if json_:
         echo_json([{name: None if value != value else value for name, value in row.items()} for row in rows])
@@ -54,8 +50,8 @@ def command(
     elif rows:
         echo_text(FORMS[to]([{name: _one_line(value) for name, value in row.items()} for row in rows]))
     many = len(rows) if by is None else len(results.rows)
-    others = 0 if stale else len(results.stale_rows)
-    left = f"; {plural(others, 'stale result')} left out (--stale lists them)" if others else ""
+    others = len(results.stale_rows)
+    left = f"; {plural(others, 'stale result')} left out" if others else ""
     say(f"{many:,} of {plural(len(results.answers), 'result')}{left}")
 
 
@@ -69,15 +65,14 @@ def _rows(results: Any, names: list[str]) -> list[dict[str, Any]]:
 
     from vindeby.assembly.starts import GAIN
     from vindeby.campaign.starts import has_starts
-    from vindeby.results.query import Labels
 
-    has_objective = not np.isnan(results.rows["objective"]).all()
-    decides = results.objectives[1:] or ["objective"] * has_objective
+    second = results.objectives[1:]
+    first = ["key", "farm", "type", *results.axes.axes, "seed", "turbines", "aep"]
+    if not second and not np.isnan(results.rows["objective"]).all():
+        first.append("objective")
     gain = [GAIN] if results.campaign is not None and has_starts(results.campaign) else []
-    columns, found = {}, results.columns({*names, *decides, *gain})
-    found |= results.derived(found["key"].tolist())
-    for name, column in found.items():
-        if name in (*_SHOWN, *results.axes.axes, *names, *decides, *gain) and column is not None:
-            columns[name] = (column.forms[0] if isinstance(column, Labels) else np.asarray(column)).tolist()
-    order = np.argsort(-results.worths(*set(decides).intersection(names)), kind="stable").tolist()
-    return [{name: column[row] for name, column in columns.items()} for row in order]
+    columns = results.columns(first) | results.derived() | results.columns(names)
+    columns |= {name: results.attribute(name) for name in (*second, *gain)}
+    values = {name: np.asarray(column).tolist() for name, column in columns.items()}
+    order = np.argsort(-results.worths(*set(second).intersection(names)), kind="stable").tolist()
+    return [{name: column[row] for name, column in values.items()} for row in order]

@@ -5,7 +5,6 @@ from typing import Any
 
 from vindeby.cli.options import (
     OutputArgument,
-    StaleOption,
     WhereOption,
     argument,
     given_campaign,
@@ -42,7 +41,6 @@ def command(
         "--picture NAME", f"One of the campaign: {_NAMES}.", autocompletion=one_of(PICTURE_NAMES)
     ),
     where: WhereOption = None,
-    stale: StaleOption = False,
     given: Any = None,
 ) -> None:
     """Draw one layout with its wakes, two layouts, or the campaign; writes a file."""
@@ -63,7 +61,7 @@ def command(
         raise ArgumentError(f"--picture: {picture!r} is not known; use one of {_NAMES}")
     if to is not None:
         format_of(to)
-    results = ResultSet(output, campaign=given, where=where, stale=stale)
+    results = ResultSet(output, campaign=given, where=where)
     key = results.best_key() if best else key
     if key is None:
         name = str(picture)

@@ -95,7 +95,7 @@ def best_table(result_set: ResultSet, shown: str = "") -> list[tuple[Any, ...]]:
     """For each farm and type, the best by what is ``shown``: its key, figures, second objective or LCOE, and gain."""
     rows, losses, second = result_set.rows, result_set.wake_losses(), result_set.second
     last = rows[LCOE] if second is None else -result_set.worths(second.attribute)
-    gains = np.asarray(result_set.columns([GAIN]).get(GAIN, np.full(len(rows), np.nan)))
+    gains = result_set.attribute(GAIN)
     found = []
     for place, best in result_set.best(shown).items():
         mine = rows[CELL] == rows[CELL][best]

@@ -8,9 +8,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from vindeby.errors import ArgumentError
-from vindeby.results.query import Labels
-
 if TYPE_CHECKING:
     from vindeby.results.result_set import ResultSet
 
@@ -24,15 +21,7 @@ class Group(NamedTuple):
 
 def groups_of(results: ResultSet, names: Sequence[str]) -> list[Group]:
     """Return the groups in the order of farm, type, combination and seed; ArgumentError for an unknown column."""
-    found = results.columns(names)
-    for name in names:
-        if found.get(name) is None:
-            known = ", ".join(name for name, column in found.items() if column is not None)
-            raise ArgumentError(f"--by: {name!r} is not a column of these results; they have {known}")
-    columns = [
-        (column.forms[0] if isinstance(column := found[name], Labels) else np.asarray(column)).tolist()
-        for name in names
-    ]
+    columns = [np.asarray(column).tolist() for column in results.columns(names).values()]
     rows: dict[tuple[Any, ...], list[int]] = {}
     for row in results.in_order().tolist():
         if not np.isnan(results.rows["aep"][row]):

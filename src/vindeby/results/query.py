@@ -40,6 +40,10 @@ class Labels:
     def __init__(self, *forms: NDArray[np.str_]) -> None:
         self.forms = forms
 
+    def __array__(self, *_: Any, **__: Any) -> NDArray[np.str_]:
+        """Return the first of the forms."""
+        return self.forms[0]
+
     @classmethod
     def of(cls, prefix: str, numbers: Sequence[int], names: Sequence[str]) -> Labels:
         """Return the names, and the numbers after a prefix as their short form."""
@@ -49,6 +53,13 @@ class Labels:
         """Whether either form is one of these."""
         found: NDArray[np.bool_] = np.any([np.isin(form, list(texts)) for form in self.forms], axis=0)
         return found
+
+
+def refuse_unknown(names: Collection[str], known: Collection[str]) -> None:
+    """Refuse a name that is not a column."""
+    for name in names:
+        if name not in known:
+            raise ArgumentError(f"{name!r} is not a column of these results; they have {', '.join(known)}")
 
 
 class Query:
@@ -67,14 +78,9 @@ class Query:
     def _refusal(self, why: str) -> ArgumentError:
         return ArgumentError(f"query: {self.text[:200]!r} {why}; write e.g. {EXAMPLE!r}")
 
-    def matches(
-        self, columns: Mapping[str, Any], length: int, attributes: Callable[[], Collection[str]] = tuple
-    ) -> NDArray[np.bool_]:
-        """Which of so many results it is true for; the refusal of an unknown name lists ``attributes``, too."""
-        for name in self.names:
-            if name not in columns:
-                known = ", ".join([*columns, *sorted(set(attributes()) - columns.keys())])
-                raise self._refusal(f"names {name!r}, which these results do not have; they have {known}")
+    def matches(self, columns: Mapping[str, Any], length: int) -> NDArray[np.bool_]:
+        """Return which of so many results the expression is true for."""
+        refuse_unknown(self.names, columns)
         try:
             with np.errstate(all="ignore"):
                 found = self._value(self._tree, columns)

@@ -13,7 +13,7 @@ import difflib
 import fnmatch
 import time
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -32,12 +32,13 @@ from vindeby.notebook import heading, progress_bar, table
 from vindeby.results.columns import NEEDED, by_task, columns_of, row_type, worths_of
 from vindeby.results.expected import CellPlace, Expected, query_columns
 from vindeby.results.history import RunHistory
-from vindeby.results.query import Query
+from vindeby.results.query import Query, refuse_unknown
 from vindeby.results.snapshot import BadFile, Disk, Snapshot
 from vindeby.results.sources import GivenCampaign, campaign_of, has_neighbours, open_source, turbine_of
 from vindeby.store.disk.files import file_state
 from vindeby.store.disk.run_directory import Verdicts, read_verdicts
 from vindeby.store.format.record import Record
+from vindeby.store.format.rows import Segment
 from vindeby.store.read import columns as stored
 from vindeby.store.read.database import ReplacedError
 from vindeby.store.states import TaskState
@@ -72,8 +73,8 @@ class ResultPlace(NamedTuple):
 class ResultSet:
     """The results of a database that answer its campaign; everything is worked out when it is first asked for.
 
-    With ``stale``, results that answer an older version of the campaign follow, and are marked. ``refresh`` takes what
-    is new since, at little cost. With ``lenient``, a kept campaign that cannot be read is taken as unknown.
+    ``refresh`` takes what is new since, at little cost. With ``lenient``, a kept campaign that cannot be read is taken
+    as unknown.
     """
 
     def __init__(
@@ -82,10 +83,9 @@ class ResultSet:
         *,
         campaign: GivenCampaign = None,
         where: str | None = None,
-        stale: bool = False,
         lenient: bool = False,
     ) -> None:
-        self.where, self.stale = where, stale
+        self.where = where
         self._query = None if where is None else Query(where)
         self._given, self._lenient = campaign, lenient
         self.version = 0
@@ -142,15 +142,12 @@ class ResultSet:
         if self.version != version:
             self._choose()
 
-    def look(self, seed: int | None = None) -> Snapshot:
-        """Refresh, and count what is there now, of one ``seed`` or of all."""
+    def look(self) -> Snapshot:
+        """Refresh, and count what is there now."""
         self.refresh()
         self.history.refresh()
         history, now, expected = self.history, time.time(), self.expected
         by_result, outside = self._states
-        if seed is not None:
-            expected, outside = expected.only_seed(seed), 0
-            by_result = by_result[:, [self.expected.seeds.index(seed)]]
         workers = tuple(worker for one, mine in history.coordinators for worker in mine if one.alive)
         on = [worker.task for worker in workers if worker.task and expected.place(worker.task)]
         damaged = (finding.key for findings in self.source.findings.values() for finding in findings)
@@ -158,7 +155,7 @@ class ResultSet:
         states = expected.noted(by_result, notes)
         count = {state: int((states == state).sum()) for state in TaskState}
         total, done = expected.total, count[TaskState.DONE]
-        if seed is None and not expected.farms:  # keys of another kind than ours: they can only be counted
+        if not expected.farms:  # keys of another kind than ours: they can only be counted
             done, outside = len(self.answers), 0
         failures = [
             failure
@@ -321,70 +318,58 @@ class ResultSet:
     @property
     def rows(self) -> NDArray[Any]:
         """The results, one row each; with ``where``, those that it is true for."""
-        rows = self.answers
-        if self.stale and len(self.stale_rows):
-            rows = np.concatenate([rows, self.stale_rows])
-        return rows if self._kept is None else rows[self._kept]
+        return self.answers if self._kept is None else self.answers[self._kept]
 
     def origins(self) -> dict[str, int]:
         """How many results are of each unverified origin."""
         marked = self.answers["origin"][self.answers["origin"] != b""]
         return {name.decode(): count for name, count in Counter(marked.tolist()).items()}
 
-    @property
-    def is_stale(self) -> BoolArray:
-        """Which of the rows answer an older version of the campaign."""
-        return np.isin(self.rows["key"], self.stale_rows["key"])
-
     def _choose(self) -> None:
         """Find the valid results that the condition ``where`` is true for."""
         self._kept: BoolArray | None = None
         if self._query is None:
             return
-        columns, rows = self.columns(self._query.names), self.rows
-        found = self._query.matches(
-            columns, len(rows), lambda: stored.attribute_names(list(self.source.segments()))
-        )
+        rows = self.rows
+        found = self._query.matches(self.columns(self._query.names), len(rows))
         self._kept = found & ~np.isnan(rows["aep"])
         vars(self).pop("keys", None)
 
-    def columns(self, names: Collection[str] = ()) -> dict[str, Any]:
-        """The columns that a query can name: those of every result, and of ``names`` those that are attributes."""
-        rows, stale = self.rows, self.is_stale
-        places, keys = rows[CELL].tolist(), [key.decode(errors="replace") for key in rows["key"].tolist()]
-        called = self.axes.names(places)
-        for row in np.flatnonzero(stale).tolist():  # its numbers are those of an older campaign
-            said = self.record(keys[row]).attributes
-            unknown = dict.fromkeys(called, "") | {
-                "farm": f"farm{places[row][0]}",
-                "type": f"t{places[row][1]}",
-            }
-            for name, values in called.items():
-                values[row] = str(said.get("turbine" if name == "type" else name, unknown[name]))
-        found = query_columns(keys, places, called, rows["ss_seed"])
-        found["turbines"] = rows["n_turbines"]
-        found |= {name: rows[name] for name in ("aep", "objective", "seconds")}
+    def columns(self, names: Iterable[str]) -> dict[str, Any]:
+        """Return the columns of these names, attributes among them; ArgumentError for an unknown name."""
+        rows, places = self.rows, self.rows[CELL].tolist()
+        keys = [key.decode(errors="replace") for key in rows["key"].tolist()]
         origins = [text.decode() or stored.COMPUTED for text in rows["origin"].tolist()]
-        found["origin"] = np.array(origins, np.str_)
-        found["wake_loss"] = self.wake_losses() if {"loss", "wake_loss"} & set(names) else None
-        found["loss"] = found["wake_loss"]
-        factors = self.capacity_factors() if "capacity_factor" in names else None
-        found["capacity_factor"] = None if factors is None else np.where(stale, np.nan, factors)
-        if self.stale:
-            found["stale"] = np.where(stale, "stale", "")
-        segments = list(self.source.segments()) if set(names) - found.keys() else []
-        for name in sorted(set(names) & set(stored.attribute_names(segments)) - found.keys()):
-            column, keys = stored.attribute_column(segments, name), stored.texts(segments, "key")
-            found[name] = stored.aligned(column, keys, found["key"].tolist())
-        return found
+        known: dict[str, Any] = {
+            **query_columns(keys, places, self.axes.names(places), rows["ss_seed"]),
+            "turbines": rows["n_turbines"],
+            **{name: rows[name] for name in ("aep", "objective", "seconds")},
+            "origin": np.array(origins, np.str_),
+        }
+        computed = {"wake_loss": self.wake_losses, "capacity_factor": self.capacity_factors}
+        known |= {name: computed[name]() for name in computed.keys() & {*names}}
+        attributes = {*names} - known.keys()
+        if attributes:
+            segments = list(self.source.segments())
+            refuse_unknown(attributes, [*known, *computed, *stored.attribute_names(segments)])
+            known |= {name: self._attribute(name, segments) for name in attributes}
+        return {name: known[name] for name in names}
 
-    def derived(self, keys: Sequence[str]) -> dict[str, NDArray[Any]]:
-        """Return ``wake_loss`` and ``capacity_factor`` (where there is wind) and ``case`` (if any) by these keys."""
-        about_wind = self.campaign is not None and self.campaign.is_about_wind
-        names = ("wake_loss", "capacity_factor") if about_wind else ()
-        columns = self.columns(names)
-        mine, known = columns["key"].tolist(), [name for name in (*names, "case") if name in columns]
-        return {name: stored.aligned(columns[name], mine, keys) for name in known}
+    def attribute(self, name: str) -> NDArray[Any]:
+        """Return an attribute of each result; NaN, or an empty text, for a result that does not have it."""
+        return self._attribute(name, list(self.source.segments()))
+
+    def _attribute(self, name: str, segments: Sequence[Segment]) -> NDArray[Any]:
+        column, keys = stored.attribute_column(segments, name), stored.texts(segments, "key")
+        return stored.aligned(
+            column, keys, [key.decode(errors="replace") for key in self.rows["key"].tolist()]
+        )
+
+    def derived(self) -> dict[str, FloatArray]:
+        """Return ``wake_loss`` and ``capacity_factor`` of each row; nothing where the campaign has no wind."""
+        if self.campaign is None or not self.campaign.is_about_wind:
+            return {}
+        return {"wake_loss": self.wake_losses(), "capacity_factor": self.capacity_factors()}
 
     @cached_property
     def keys(self) -> list[str]:
@@ -401,10 +386,10 @@ class ResultSet:
 
     def record(self, key: str) -> Record:
         """One result; ArgumentError, naming what is like it, when there is none of this name."""
-        if not self.stale and key.encode() in self.stale_rows["key"]:
+        if key.encode() in self.stale_rows["key"]:
             raise DataError(
                 f"{self.path}: {key} answers an older version of the campaign{self.changes_since(key)}; `vindeby run` "
-                "with --replace-stale computes it again, --stale shows it as it is"
+                f"with --replace-stale computes it again, --campaign with a file of {self.run.campaigns} shows it"
             )
         try:
             return self.source[key]
@@ -471,7 +456,7 @@ class ResultSet:
     def wake_losses(self) -> FloatArray:
         """The share of its wake-free energy that each result loses; NaN where that is not known."""
         losses: FloatArray = 1.0 - self.rows["aep"] / self.rows["aep_free"]  # as stored with the result
-        unknown = np.isnan(losses) & ~np.isnan(self.rows["aep"]) & ~self.is_stale
+        unknown = np.isnan(losses) & ~np.isnan(self.rows["aep"])
         for place in set(self.rows[CELL][unknown].tolist()):
             cell = self.axes.by_place.get(place)
             farm = self.wind_farm(cell)
@@ -509,7 +494,7 @@ class ResultSet:
         Of two objectives AEP decides, but the second one where its attribute is what is ``shown``.
         """
         if self.second is not None and shown == self.second.attribute:
-            values = np.asarray(self.columns([shown]).get(shown, ""))
+            values = self.attribute(shown)
             found = -values.astype(np.float64) if values.dtype.kind in "iuf" else np.nan
             return np.where(np.isnan(self.rows["aep"]), np.nan, found)
         return worths_of(self.rows, self.campaign)

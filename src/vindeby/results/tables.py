@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,7 @@ from vindeby.arrays import FloatArray, IntArray
 from vindeby.campaign import Campaign
 from vindeby.campaign.reading.readers import readers
 from vindeby.campaign.tasks import EVALUATED_ARRAYS, RESULT_ARRAYS
-from vindeby.errors import ArgumentError, DataError, VindebyError, library
+from vindeby.errors import DataError, VindebyError, library
 from vindeby.results.result_set import CELL, ResultPlace, ResultSet
 from vindeby.store.format.record import Attribute
 from vindeby.store.format.rows import Segment
@@ -80,11 +80,11 @@ class Dimension(NamedTuple):
     positions: NDArray[np.intp]
 
     @classmethod
-    def of(cls, labels: Iterable[Any], numbers: Iterable[Any] | None, records: Iterable[Any]) -> Dimension:
-        """Place records by their numbers along a dimension; by their labels where there are no numbers."""
-        labels = [*labels]
-        place = {number: index for index, number in enumerate(labels if numbers is None else numbers)}
-        return cls(labels, place, np.array([place.get(number, -1) for number in records], np.intp))
+    def of(cls, labels: Mapping[Any, Any], records: NDArray[Any]) -> Dimension:
+        """Place records along a dimension with these labels, by number; -1 for a number that has none."""
+        place = {number: index for index, number in enumerate(labels)}
+        positions = np.array([place.get(number, -1) for number in records.tolist()], np.intp)
+        return cls([*labels.values()], place, positions)
 
 
 class ResultTable:
@@ -93,94 +93,72 @@ class ResultTable:
     ``segments`` has the records, those of one schema together, and ``rows`` their rows in the same order.
     """
 
-    def __init__(self, results: ResultSet, rows: NDArray[Any] | None = None) -> None:
-        rows = results.rows if rows is None else rows
+    def __init__(self, results: ResultSet, chosen: NDArray[np.intp] | None = None) -> None:
         self.results, self.campaign = results, results.campaign
         self.segments: list[Segment] = []
-        number_of, order = {key: number for number, key in enumerate(rows["key"].tolist())}, list[int]()
+        keys, order = results.rows["key"].tolist(), list[int]()
+        number_of = {keys[row]: row for row in (range(len(keys)) if chosen is None else chosen.tolist())}
         for segment in results.source.segments():
             found = [number_of.pop(key, -1) for key in segment.rows["key"].tolist()]
             mine = [place for place, number in enumerate(found) if number >= 0]
             if mine:
                 self.segments.append(segment if len(mine) == len(segment) else segment.take(mine))
                 order += [found[place] for place in mine]
-        self.rows = rows[np.array(order, np.intp)]
+        self._order = np.array(order, np.intp)
+        self.rows = results.rows[self._order]
+        self.keys = [key.decode(errors="replace") for key in self.rows["key"].tolist()]
 
     @cached_property
-    def keys(self) -> list[str]:
-        """The key of each record."""
-        return texts(self.segments, "key")
-
-    @cached_property
-    def places(self) -> IntArray:
-        """Farm, type and seed of each record, shape (records, 3)."""
-        return np.array([self.rows[name] for name in PLACE], np.int64).reshape(3, -1).T
-
-    @cached_property
-    def is_canonical(self) -> list[bool]:
-        """Whether the key of each record is that of its task."""
-        places = self.rows[[*CELL, "ss_seed"]].tolist()
-        return [self.results.axes.key_of(place) == key for key, place in zip(self.keys, places, strict=True)]
+    def names(self) -> dict[str, NDArray[Any]]:
+        """The name of the farm, of the type or mix, and the value of each axis, of each record; None if unknown."""
+        found = self.results.axes.names(self.rows[CELL].tolist())
+        names = {name: np.array(column, object) for name, column in found.items()}
+        for name, number in (("farm", "farm_idx"), ("type", "type_idx")):
+            names[name][self.rows[number] < 0] = None
+        return names
 
     @cached_property
     def dimensions(self) -> dict[str, Dimension]:
-        """What results lie along: farms, types, the axes of the campaign, seeds."""
-        farms, types, seeds = self.axes
-        found = {
-            "farm": Dimension.of(farms.values(), farms, self.places[:, 0].tolist()),
-            "type": Dimension.of(types.values(), types, self.places[:, 1].tolist()),
+        """Farms, types, the axes of the campaign, and seeds: those of the campaign, then others that records have."""
+        known, rows = self.results.axes, self.rows
+        placed_rows = rows[np.all([rows[name] >= 0 for name in PLACE], axis=0)]
+        farms = _labels(known.farms, placed_rows["farm_idx"], "farm")
+        types = _labels(known.types, placed_rows["type_idx"], "t")
+        seeds = {seed: seed for seed in (*known.seeds, *np.unique(placed_rows["ss_seed"]).tolist())}
+        values = {
+            axis: [*axis_values, *sorted({*self.names[axis]})] for axis, axis_values in known.axes.items()
         }
-        for axis, known in self.results.axes.axes.items():
-            column = self.values[axis].tolist()
-            found[axis] = Dimension.of([*known, *sorted({*column} - {*known})], None, column)
-        return found | {"seed": Dimension.of(seeds, seeds, self.places[:, 2].tolist())}
+        return {
+            "farm": Dimension.of(farms, rows["farm_idx"]),
+            "type": Dimension.of(types, rows["type_idx"]),
+            **{axis: Dimension.of({one: one for one in values[axis]}, self.names[axis]) for axis in values},
+            "seed": Dimension.of(seeds, rows["ss_seed"]),
+        }
 
     def grid_place(self, place: ResultPlace) -> tuple[int, ...]:
-        """Where a task stands along the dimensions."""
+        """Return where a task stands along the dimensions."""
         values = self.results.axes.values_of(place.combination)
         numbers = (place.farm_idx, place.type_idx, *values, place.seed)
         along = zip(self.dimensions.values(), numbers, strict=True)
         return tuple(one.place_of[number] for one, number in along)
 
     @cached_property
-    def values(self) -> dict[str, NDArray[Any]]:
-        """The name of the value of each axis, for each record; empty where it has none."""
-        axes = self.results.axes
-        names = axes.names(self.rows[CELL].tolist())
-        return {axis: np.array(names[axis], object) for axis in axes.axes}
-
-    @cached_property
     def derived(self) -> dict[str, NDArray[Any]]:
-        """What follows from each record and the campaign: wake loss, capacity factor, case."""
-        return {} if self.campaign is None else self.results.derived(self.keys)
-
-    @cached_property
-    def axes(self) -> tuple[dict[int, str], dict[int, str], dict[int, str]]:
-        """Farms, types and seeds of the campaign and of these records, by number, with their names."""
-        known = self.results.axes
-        there = self.places[(self.places >= 0).all(axis=1)]
-        farms, types, seeds = (np.unique(there[:, column]) for column in range(3))
-        along_seeds = dict.fromkeys([*known.seeds, *np.setdiff1d(seeds, known.seeds).tolist()], "")
-        return _names(known.farms, farms, "farm"), _names(known.types, types, "t"), along_seeds
+        """Wake loss and capacity factor of each record, where the campaign has wind."""
+        return {name: column[self._order] for name, column in self.results.derived().items()}
 
     def columns(self) -> dict[str, NDArray[Any]]:
-        """What each record is, its energy, and what follows from it; names of mixes of types are those of cells."""
-        (farms, types, _), cells = self.axes, self.results.axes.by_place
-        labels = [
-            types.get(place[1]) if (cell := cells.get(place)) is None else cell.label([*types.values()])
-            for place in self.rows[CELL].tolist()
-        ]
+        """Return what each record is, its energy, and what follows from it."""
         return {
             "key": np.array(self.keys, object),
-            "farm_idx": self.places[:, 0],
-            "farm": np.array([farms.get(number) for number in self.places[:, 0].tolist()], object),
-            "type_idx": self.places[:, 1],
-            "type": np.array(labels, object),
-            **self.values,
-            "seed": self.places[:, 2],
+            "farm_idx": self.rows["farm_idx"],
+            "farm": self.names["farm"],
+            "type_idx": self.rows["type_idx"],
+            **self.names,
+            "seed": self.rows["ss_seed"],
             "aep": number_column(self.segments, "aep"),
             "n_turbines": layout_sizes(self.segments),
-            "seconds": number_column(self.segments, "seconds"),
+            "seconds": self.rows["seconds"],
             "origin": np.array(origin_column(self.segments), object),
             "fingerprint": np.array(texts(self.segments, "fingerprint"), object),
             "checksum": np.array(texts(self.segments, "checksum"), object),
@@ -188,31 +166,26 @@ class ResultTable:
         }
 
     def degrees(self, crs: str | None = None) -> dict[str, FloatArray]:
-        """Longitude and latitude of the middle of each layout, where they are known."""
+        """Return longitude and latitude of the middle of each layout, where they are known."""
         return degrees(crs or getattr(self.campaign, "crs", None), *middles(self.segments))
 
-    def add_single_values(
-        self, columns: dict[str, Any], taken: Collection[str] = (), *, scalars_only: bool
-    ) -> None:
-        """Add a column for each further attribute and each array of one value (``scalars_only``: of no axes)."""
+    def add_single_values(self, columns: dict[str, Any]) -> None:
+        """Add a column for each further attribute, and for each array of no axes."""
         for name, values in self.further_attributes():
-            columns[_free(name, columns, taken)] = (
-                values.astype(object) if values.dtype.kind == "U" else values
-            )
+            columns[_free(name, columns)] = values.astype(object) if values.dtype.kind == "U" else values
         for name in array_names(self.segments):
-            shapes = set(shapes_of(self.segments, name))
-            is_single = len(shapes) == 1 and math.prod(*shapes) == 1
-            if name != "aep" and is_single and (shapes == {()} or not scalars_only):
-                columns[_free(name, columns, taken)] = array_column(self.segments, name).reshape(-1)
+            if name != "aep" and set(shapes_of(self.segments, name)) == {()}:
+                columns[_free(name, columns)] = array_column(self.segments, name)
 
     def further_attributes(self) -> Iterator[tuple[str, NDArray[Any]]]:
-        """The attributes that are not among the columns."""
+        """Give the attributes that are not among the columns."""
         for name in attribute_names(self.segments):
-            if name not in {*PLACE, *self.values, "aep", "n_turbines", "seconds", "origin"}:
+            if name not in {*PLACE, *self.results.axes.axes, "aep", "n_turbines", "seconds", "origin"}:
                 yield name, attribute_column(self.segments, name)
 
 
-def _names(known: Sequence[str], found: IntArray, prefix: str) -> dict[int, str]:
+def _labels(known: Sequence[str], found: IntArray, prefix: str) -> dict[int, str]:
+    """Return a name for each number; no two are the same."""
     names = dict(enumerate(known))
     for number in np.setdiff1d(found, np.arange(len(known))).tolist():
         name = f"{prefix}{number}"
@@ -231,86 +204,47 @@ def degrees(crs: str | None, x: FloatArray, y: FloatArray) -> dict[str, FloatArr
     return found
 
 
-def _free(name: str, variables: Mapping[str, Any], taken: Collection[str] = _DESCRIPTIONS) -> str:
-    while name in variables or name in taken:
+def _free(name: str, variables: Collection[str]) -> str:
+    while name in variables:
         name = f"record_{name}"
     return name
 
 
-def data_frame(database: Database, *, stale: bool = False) -> Any:
-    """The results in the order of farm, type, combination, seed and key.
-
-    With ``stale``, a column of that name marks what answers an older version of the campaign.
-    """
+def data_frame(database: Database) -> Any:
+    """Return the results in the order of farm, type, combination, seed and key."""
     pd = library("pandas", "xarray", "to_dataframe")
-    results = ResultSet(database.path, stale=stale, lenient=True)
-    table = ResultTable(results)
-    columns, places, types = table.columns(), table.places, table.axes[1]
-    columns["type"] = np.array([types.get(number) for number in places[:, 1].tolist()], object)
-    for name, number in zip(("farm_idx", "type_idx", "seed"), places.T, strict=True):
-        is_known = number >= 0
-        if not is_known.all():
-            columns[name] = pd.arrays.IntegerArray(np.where(is_known, number, 0), ~is_known)
-    first = (
-        "key",
-        "farm",
-        "type",
-        *table.values,
-        "seed",
-        "aep",
-        "n_turbines",
-        "seconds",
-        "origin",
-        "fingerprint",
-    )
-    del columns["checksum"]
-    data: dict[str, Any] = {name: columns.pop(name) for name in first} | columns | table.degrees()
-    if stale and table.campaign is not None:
-        data["stale"] = np.isin(table.rows["key"], results.stale_rows["key"])
-        for column, kept in (("farm", "farm"), ("type", "turbine"), *((axis, axis) for axis in table.values)):
-            if kept in attribute_names(table.segments):
-                said = attribute_column(table.segments, kept).astype(object)
-                data[column] = np.where(data["stale"], said, data[column])
-    table.add_single_values(data, _DESCRIPTIONS, scalars_only=False)
+    table = ResultTable(ResultSet(database.path, lenient=True))
+    data: dict[str, Any] = table.columns()
+    del data["checksum"]
+    numbers = {name: data.pop(name) for name in ("farm_idx", "type_idx")}
+    data |= numbers | table.degrees()
+    table.add_single_values(data)
     order = np.lexsort(
         [np.array(table.keys, np.str_), *(table.rows[name] for name in ("ss_seed", *reversed(CELL)))]
     )
     frame = pd.DataFrame(data).iloc[order].reset_index(drop=True)
+    for name in (*numbers, "seed"):
+        if (frame[name] < 0).any():
+            frame[name] = frame[name].astype("Int64").where(frame[name] >= 0)
     frame.attrs["units"] = {"aep": "GWh/year", "seconds": "s"}
     return frame
 
 
-def dataset(database: Database, by: Literal["task", "key"]) -> Any:
-    """All results of a database over the tasks of its campaign, or over their keys."""
-    if by not in ("task", "key"):
-        raise ArgumentError(f"to_xarray: by must be 'task' or 'key', not {by!r}")
+def dataset(database: Database) -> Any:
+    """Return all results of a database over the tasks of its campaign."""
     table = ResultTable(ResultSet(database.path, lenient=True))
-    root = table.results.source.attributes
-    return dataset_by_key(table, root) if by == "key" else dataset_by_task(table, root)
-
-
-def dataset_by_key(table: ResultTable, root: Mapping[str, Attribute]) -> Any:
-    """Arrays over ``key`` and their own axes, padded with NaN (0 for integers); attributes over ``key``."""
-    xarray, segments = library("xarray", "xarray", "to_xarray"), table.segments
-    variables: dict[str, Any] = {"fingerprint": ("key", texts(segments, "fingerprint"))}
-    for name in attribute_names(segments):
-        variables[name] = ("key", attribute_column(segments, name))
-    for name in array_names(segments):
-        values = array_column(segments, name)
-        axes = [f"{name}_axis{number}" for number in range(values.ndim - 1)]
-        variables[name] = (["key", *axes], values)
-    return xarray.Dataset(variables, coords={"key": table.keys}, attrs=dict(root))
+    return dataset_by_task(table, table.results.source.attributes)
 
 
 def dataset_by_task(table: ResultTable, root: Mapping[str, Attribute]) -> Any:
-    """A value of each variable for every farm, type and seed of the campaign; NaN where a result is missing."""
+    """Return a value of each variable for every farm, type and seed of the campaign; NaN where a result is missing."""
     xarray, segments = library("xarray", "xarray", "to_xarray"), table.segments
     grid = _Grid(table)
     task = tuple(table.dimensions)
     variables = {
         "aep": (task, grid.spread(number_column(segments, "aep"))),
         "n_turbines": (task, grid.spread(layout_sizes(segments), missing=0)),
-        "seconds": (task, grid.spread(number_column(segments, "seconds"))),
+        "seconds": (task, grid.spread(table.rows["seconds"])),
         "key": (task, grid.spread(np.array(table.keys, np.str_))),
         "origin": (task, grid.spread(np.array(origin_column(segments), np.str_))),
         **{name: (task, grid.spread(column)) for name, column in table.derived.items()},
@@ -318,15 +252,15 @@ def dataset_by_task(table: ResultTable, root: Mapping[str, Attribute]) -> Any:
     }
     _add_arrays(variables, segments, grid, task)
     for name, values in table.further_attributes():
-        variables[_free(name, variables)] = (task, grid.spread(values))
+        variables[_free(name, {**variables, **_DESCRIPTIONS})] = (task, grid.spread(values))
     coordinates = {
         **{
             name: (name, np.array(one.labels, np.int64 if name == "seed" else np.str_))
             for name, one in table.dimensions.items()
         },
         "turbine": ("turbine", np.arange(variables["x"][1].shape[-1])),
-        "farm_idx": ("farm", np.array([*table.axes[0]], np.int64)),
-        "type_idx": ("type", np.array([*table.axes[1]], np.int64)),
+        "farm_idx": ("farm", np.array([*table.dimensions["farm"].place_of], np.int64)),
+        "type_idx": ("type", np.array([*table.dimensions["type"].place_of], np.int64)),
     }
     # netCDF has no booleans among its attributes.
     attributes = {name: int(value) if isinstance(value, bool) else value for name, value in root.items()}
@@ -363,17 +297,19 @@ class _Grid:
         self.shape = tuple(len(one.labels) for one in table.dimensions.values())
         _refuse_too_large(math.prod(self.shape))
         # Of two results of one task, the one whose key says so is shown.
-        order = np.argsort(~np.array(table.is_canonical, bool), kind="stable")
-        order = order[(table.places[order] >= 0).all(axis=1)]
+        tasks = map(table.results.axes.key_of, table.rows[[*CELL, "ss_seed"]].tolist())
+        is_copy = [key != task for key, task in zip(table.keys, tasks, strict=True)]
+        order = np.argsort(np.array(is_copy, bool), kind="stable")
+        order = order[np.all([one.positions[order] >= 0 for one in table.dimensions.values()], axis=0)]
         where = [one.positions[order] for one in table.dimensions.values()]
         cells = np.ravel_multi_index(where, self.shape) if len(order) else np.empty(0, np.intp)
         self.cells, first = np.unique(cells, return_index=True)
         self.shown = order[first]
-        left_out = len(table.places) - len(self.cells)
+        left_out = len(table.rows) - len(self.cells)
         if left_out:
             warnings.warn(
-                f"{part_of(left_out, len(table.places), 'result')} left out: they name no farm, type and seed, or the "
-                'same as another result; to_xarray(by="key") has all of them',
+                f"{part_of(left_out, len(table.rows), 'result')} left out: they name no farm, type and seed, or the "
+                "same as another result; to_dataframe() has all of them",
                 stacklevel=5,
             )
 
@@ -397,7 +333,7 @@ def _refuse_too_large(count: int) -> None:
     if count > _LARGEST:
         raise DataError(
             f"farms x types x seeds (x turbines) of these results make {count:,} values, more than {_LARGEST:,}; use "
-            'to_xarray(by="key") or to_dataframe()'
+            "to_dataframe()"
         )
 
 
@@ -437,4 +373,4 @@ def _add_arrays(
         if of_turbines:
             missing = variables["x"][1].shape[-1] - values.shape[1]
             values = np.pad(values.astype(np.float64), ((0, 0), (0, missing)), constant_values=np.nan)
-        variables[_free(name, variables)] = ([*task, *own], grid.spread(values))
+        variables[_free(name, {**variables, **_DESCRIPTIONS})] = ([*task, *own], grid.spread(values))

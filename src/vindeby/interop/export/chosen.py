@@ -134,7 +134,7 @@ def choose(results: ResultSet, *, best: bool = False) -> Chosen:
             "`vindeby missing` says what is not there, and why"
         )
     in_order = [wanted[place] for place in sorted(wanted)]
-    table = ResultTable(results, results.rows[in_order])
+    table = ResultTable(results, np.array(in_order, np.intp))
     records = itertools.chain.from_iterable(segment.records() for segment in table.segments)
     exported = [_exported(row, one, results) for row, one in zip(table.rows, records, strict=True)]
     exported.sort(key=lambda one: one.place)

@@ -56,7 +56,7 @@ def result_columns(chosen: Chosen, crs: str | None = None) -> dict[str, NDArray[
     table = chosen.table
     columns = {"aep_gwh" if name == "aep" else name: column for name, column in table.columns().items()}
     columns |= table.degrees(crs)
-    table.add_single_values(columns, scalars_only=True)
+    table.add_single_values(columns)
     stands = {key: number for number, key in enumerate(table.keys)}
     order = np.array([stands[result.key] for result in chosen.results], np.intp)
     return {name: column[order] for name, column in columns.items()}
@@ -69,7 +69,7 @@ def turbine_columns(chosen: Chosen, crs: str | None = None) -> dict[str, NDArray
     diameters = columns.get("diameter", np.full(len(results), np.nan))
     repeated = {
         name: np.repeat(columns[name], counts)
-        for name in ("key", "farm_idx", "farm", "type_idx", "type", *chosen.table.values, "seed")
+        for name in ("key", "farm_idx", "farm", "type_idx", "type", *chosen.table.results.axes.axes, "seed")
     }
     turbines = () if chosen.campaign is None else chosen.campaign.turbines
     types = [type_ for result in results for type_ in result.types]

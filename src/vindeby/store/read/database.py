@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, Self, TypeAlias
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -446,24 +446,20 @@ class Database(Mapping[str, Record]):
         text = self.attributes.get("campaign")
         return text if isinstance(text, str) else self.run.campaign_text()
 
-    def to_xarray(self, by: Literal["task", "key"] = "task") -> Any:
-        """The results as an ``xarray.Dataset`` (needs xarray) over farm, type, seed and turbine.
+    def to_xarray(self) -> Any:
+        """Return the results as an ``xarray.Dataset`` (needs xarray) over farm, type, axes, seed and turbine.
 
-        Args:
-            by: ``"task"``: every farm, type and seed of the campaign is there, with NaN where a result is missing or a
-                layout has fewer turbines than the largest. ``"key"``: all records of the campaign, over ``key``.
+        Every farm, type and seed of the campaign is there, with NaN where a result is missing or a layout has fewer
+        turbines than the largest.
         """
-        return readers().dataset(self, by)
+        return readers().dataset(self)
 
-    def to_dataframe(self, *, stale: bool = False) -> Any:
+    def to_dataframe(self) -> Any:
         """The results as a ``pandas.DataFrame`` (needs pandas), one row per result; layouts are left out.
 
         ``longitude`` and ``latitude`` are those of the middle of the layout.
-
-        Args:
-            stale: Add results that answer an older version of the campaign, and a column that marks them.
         """
-        return readers().data_frame(self, stale=stale)
+        return readers().data_frame(self)
 
     def __repr__(self) -> str:
         total = self.attributes.get("total_configs")
