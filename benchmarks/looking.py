@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import json
 import os
 import resource
 import shutil
@@ -105,19 +106,20 @@ def time_monitor(folder: Path) -> None:
 
 async def view(address: str, over: Callable[[], bool]) -> int:
     """One viewer; how many bytes came."""
-    parts = urlsplit(address)
-    reader, writer = await asyncio.open_connection(parts.hostname, parts.port)
-    writer.write(f"GET /events HTTP/1.1\r\nHost: 127.0.0.1:{parts.port}\r\n\r\n".encode())
-    count = 0
+    parts, count, generation, rows = urlsplit(address), 0, "", 0
     while not over():
-        try:
-            part = await asyncio.wait_for(reader.read(1 << 16), 1.0)
-        except TimeoutError:
-            continue
-        count += len(part)
-        if not part:
-            break
-    writer.close()
+        reader, writer = await asyncio.open_connection(parts.hostname, parts.port)
+        path = f"/news?generation={generation}&count={rows}"
+        writer.write(
+            f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{parts.port}\r\nConnection: close\r\n\r\n".encode()
+        )
+        answer = await reader.read()
+        writer.close()
+        data = json.loads(answer.partition(b"\r\n\r\n")[2])
+        count, rows = count + len(answer), len(data["rows"]) + (rows if data["areas"] is None else 0)
+        generation = data["generation"]
+        if not data["left"]:
+            await asyncio.sleep(1.0)
     return count
 
 

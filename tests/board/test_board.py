@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import asyncio
 import http.client
 import json
 import os
@@ -16,7 +15,7 @@ from tests.board.serving import board
 from tests.command import vindeby
 from tests.results.examples import EVIL, campaign, events, finished, publish, record, set_aside
 from vindeby.board.access import is_loopback
-from vindeby.board.app import Board, read_log
+from vindeby.board.app import read_log
 from vindeby.board.feed import Feed
 from vindeby.results.result_set import ResultSet
 from vindeby.store.disk.run_directory import RunDirectory
@@ -38,23 +37,12 @@ def ask(address: str, path: str, method: str = "GET", **headers: str) -> tuple[i
     return answer.status, {name.lower(): value for name, value in answer.getheaders()}, text
 
 
-def stream(address: str, wanted: set[str]) -> dict[str, Any]:
-    """Read server-sent events until one of each wanted kind came; the last of each."""
-    parts = urlsplit(address)
-    connection = http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=30)
-    connection.request("GET", "/events")
-    answer = connection.getresponse()
-    assert (answer.status, answer.getheader("content-type")) == (200, "text/event-stream; charset=utf-8")
-    found: dict[str, Any] = {}
-    kind = ""
-    while not wanted <= set(found):
-        line = answer.readline().decode().rstrip("\n")
-        if line.startswith("event: "):
-            kind = line.removeprefix("event: ")
-        elif line.startswith("data: "):
-            found[kind] = json.loads(line.removeprefix("data: "))
-    connection.close()
-    return found
+def news(address: str, generation: str = "", count: int = 0) -> dict[str, Any]:
+    """Return what a viewer with so many rows of a generation gets."""
+    status, headers, text = ask(address, f"/news?generation={generation}&count={count}")
+    assert (status, headers["content-type"]) == (200, "application/json")
+    data: dict[str, Any] = json.loads(text)
+    return data
 
 
 @pytest.fixture(scope="module")
@@ -70,20 +58,26 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, RunD
 
 
 def test_a_viewer_is_told_everything(served: tuple[str, RunDirectory]) -> None:
-    told = stream(served[0], {"areas", "results", "state", "shown"})
+    told = news(served[0])
     assert [farm["name"] for farm in told["areas"]["farms"]] == [EVIL, "south"]
     assert len(told["areas"]["farms"][1]["rings"]) == 3
-    assert len(told["results"]["rows"]) == 11
-    assert (told["state"]["done"], told["state"]["expected"], told["state"]["failed"]) == (11, 12, 1)
-    assert told["state"]["failures"][0]["key"] == "farm1_t0_s1"
-    best = max(told["results"]["rows"], key=lambda row: row[4])
-    told = stream(served[0], {"shown"}) if not told["shown"]["best"] else told
+    assert (len(told["rows"]), told["left"], told["problem"]) == (11, 0, "")
+    state = told["state"]
+    assert (state["done"], state["expected"], state["failed"]) == (11, 12, 1)
+    assert state["failures"][0]["key"] == "farm1_t0_s1"
+    best = max(told["rows"], key=lambda row: row[4])
     assert told["shown"]["best"][0]["key"] == best[0]
     assert [entry["farm"] for entry in told["shown"]["best"]] in ([0, 1], [1, 0])
     with open_database(served[1].output) as database:
         energies = {key: float(record.arrays["aep"]) for key, record in database.items()}
-    assert all(abs(row[4] - energies[row[0]]) <= 5e-7 for row in told["results"]["rows"])
+    assert all(abs(row[4] - energies[row[0]]) <= 5e-7 for row in told["rows"])
     assert len(told["shown"]["newest"]) == 6
+    later = news(served[0], told["generation"], 9)
+    assert (later["areas"], later["rows"]) == (None, told["rows"][9:])
+    again = news(served[0], "another", 9)
+    assert (again["areas"], again["rows"]) == (told["areas"], told["rows"])
+    for count in ("x", "-1", "9" * 5000):
+        assert ask(served[0], f"/news?count={count}")[0] == 200
 
 
 def test_the_policy_is_strict_and_on_every_answer(served: tuple[str, RunDirectory]) -> None:
@@ -155,7 +149,7 @@ def test_elsewhere_a_token_is_asked_for(tmp_path: Path) -> None:
     with board(tmp_path / "o.h5", "--host", "0.0.0.0", "--port", "0") as address:
         token = address.partition("?token=")[2]
         assert len(token) >= 32
-        for path in ("/", "/events", "/board.js", "/log?name=a.log", "/?token=wrong", "/?token="):
+        for path in ("/", "/news", "/board.js", "/log?name=a.log", "/?token=wrong", "/?token="):
             status, _, text = ask(address, path)
             assert status == 401
             assert "the address that `vindeby board` printed" in text
@@ -195,11 +189,6 @@ def test_bad_input_is_said_without_a_traceback(tmp_path: Path) -> None:
         assert "another board may be running" in done.stderr
 
 
-def data_in(text: str) -> dict[str, Any]:
-    data: dict[str, Any] = json.loads(text.partition("data: ")[2])
-    return data
-
-
 def test_a_feed_grows_and_begins_again_when_results_are_gone(tmp_path: Path) -> None:
     asked = campaign()
     run = publish(tmp_path / "o.h5", asked, lambda task: task.seed == 0)
@@ -210,18 +199,18 @@ def test_a_feed_grows_and_begins_again_when_results_are_gone(tmp_path: Path) -> 
     ShardWriter(run).publish([record(asked, task) for task in asked.tasks() if task.seed == 1])
     feed.look()
     assert (len(feed.rows), feed.generation) == (8, generation)
-    text, count = feed.results_from(4)
-    assert (count, [row[3] for row in data_in(text)["rows"]]) == (8, [1, 1, 1, 1])
+    told = feed.news(generation, 4)
+    assert (told["areas"], [row[3] for row in told["rows"]]) == (None, [1, 1, 1, 1])
     shutil.rmtree(run.path)
     feed.look()
-    assert "it is gone" in data_in(feed.state)["text"]
+    assert "it is gone" in feed.problem
     publish(tmp_path / "o.h5", asked, lambda task: task.seed == 2)
     feed.look()
-    assert ([row[3] for row in feed.rows], feed.generation) == ([2, 2, 2, 2], generation + 1)
+    assert ([row[3] for row in feed.rows], feed.problem) == ([2, 2, 2, 2], "")
+    assert feed.generation != generation
 
 
 def test_twenty_viewers_cost_one_look(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-
     finished(tmp_path / "o.h5", campaign())
     looks = 0
     original = ResultSet.look
@@ -232,20 +221,7 @@ def test_twenty_viewers_cost_one_look(tmp_path: Path, monkeypatch: pytest.Monkey
         return original(self)
 
     monkeypatch.setattr(ResultSet, "look", counting)
-
-    async def main() -> None:
-        shown = Board(ResultSet(tmp_path / "o.h5"), interval_s=600.0)
-        looking = asyncio.create_task(shown.look_for_all())
-        await asyncio.sleep(0.3)
-        assert looks == 0  # nobody is watching
-
-        async def view() -> None:
-            async for text in shown.events():
-                if text.startswith("event: state"):
-                    return
-
-        await asyncio.wait_for(asyncio.gather(*(view() for _ in range(20))), 60)
-        looking.cancel()
-
-    asyncio.run(main())
+    feed = Feed(ResultSet(tmp_path / "o.h5"), interval_s=600.0)
+    assert looks == 0  # nobody is watching
+    assert {len(feed.news("", 0)["rows"]) for _ in range(20)} == {12}
     assert looks == 1

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import h5py
@@ -108,8 +107,7 @@ def test_the_best_of_a_farm_is_the_best_by_its_objective(database: Path) -> None
 def best_on_the_board(database: Path) -> dict[int, str]:
     viewed = Feed(ResultSet(database))
     viewed.look()
-    assert viewed.shown.startswith("event: shown")
-    shown = json.loads(viewed.shown.split("data: ")[1])
+    shown = viewed.shown
     return {entry["farm"]: entry["key"] for entry in shown["best"]}
 
 

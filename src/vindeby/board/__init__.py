@@ -1,5 +1,5 @@
 """The live board: a small web server that shows a campaign while it runs. Starlette and uvicorn live only here.
 
-It reads only. One observer looks once a second for all viewers; each look is put into words once and sent to every one
-of them, so that twenty viewers cost little more than one.
+It reads only. Each viewer asks once per second for what is new; one look serves all of them, and nothing is looked at
+while nobody asks.
 """

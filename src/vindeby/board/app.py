@@ -1,113 +1,33 @@
-"""The board as a web application: its routes, the loop that looks for all viewers, logs, and the server.
+"""The board as a web application: its routes, logs, and the server.
 
 Logs of this run are the only files that it serves, by name, from their own folder and nowhere else.
 """
 
-import asyncio
 import contextlib
-import logging
 import os
 import re
 import secrets
 import socket
 import stat
-import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from pathlib import Path
 
 import uvicorn
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
+from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from vindeby.board.access import Access, is_loopback
-from vindeby.board.connections import BACKLOG, LimitedConnection, OncePerMinute
+from vindeby.board.connections import BACKLOG, LimitedConnection
 from vindeby.board.feed import Feed
 from vindeby.errors import ArgumentError
 from vindeby.results.result_set import ResultSet
 from vindeby.results.web import ASSETS, asset
 
 _FILES = ("look.css", "drawing.js", "board.js")
-_RETRY_MS = 1500
-_BEAT_S = 10.0
-_LATER_S = 0.5
-"""How often the connection of a viewer looks whether there is anything new to send."""
-_SHARE = 0.04
-"""How much of one core looking may take: the campaign comes first."""
-
-
-class Board:
-    """The application's state: viewers, and the loop that looks while there are any."""
-
-    def __init__(self, results: ResultSet, *, interval_s: float) -> None:
-        self._results = results
-        self._interval_s = interval_s
-        self.feed = Feed(results)
-        self._viewers = 0
-        self._wanted = asyncio.Event()
-
-    async def look_for_all(self) -> None:
-        """Look once per interval while there are viewers; less often where a look takes long."""
-        while True:
-            await self._wanted.wait()
-            used_s = await asyncio.to_thread(self._look)
-            await asyncio.sleep(max(self._interval_s, used_s / _SHARE))
-
-    def _look(self) -> float:
-        """Look for new results; return the processor time in seconds."""
-        began = time.thread_time()
-        self.feed.look()
-        return time.thread_time() - began
-
-    async def events(self) -> AsyncIterator[str]:
-        """Everything for one viewer: first all there is, then what changes."""
-        self._viewers += 1
-        self._wanted.set()
-        try:
-            yield f"retry: {_RETRY_MS}\n\n"
-            generation, sent, state, shown, quiet_s = 0, 0, "", "", 0.0
-            while True:
-                feed, before = self.feed, (generation, sent, state, shown)
-                if feed.generation != generation:
-                    generation, sent = feed.generation, 0
-                    yield await asyncio.to_thread(feed.areas)
-                while sent < len(feed.rows) and feed.generation == generation:
-                    text, sent = feed.results_from(sent)
-                    yield text
-                if feed.state != state:
-                    state = feed.state
-                    yield state
-                if feed.shown != shown:
-                    shown = feed.shown
-                    yield shown
-                quiet_s = quiet_s + _LATER_S if before == (generation, sent, state, shown) else 0.0
-                if quiet_s >= _BEAT_S:
-                    quiet_s = 0.0
-                    yield ": still here\n\n"
-                await asyncio.sleep(_LATER_S)
-        finally:
-            self._viewers -= 1
-            if not self._viewers:
-                self._wanted.clear()
-
-    async def stream(self, _: Request) -> Response:
-        """``/events``."""
-        return StreamingResponse(self.events(), media_type="text/event-stream")
-
-    async def layout(self, request: Request) -> Response:
-        """``/layout?key=...``."""
-        found = await asyncio.to_thread(self.feed.layout, request.query_params.get("key", ""))
-        return JSONResponse(found) if found else PlainTextResponse("there is no such result\n", 404)
-
-    async def log(self, request: Request) -> Response:
-        """``/log?name=...``."""
-        name = request.query_params.get("name", "")
-        text = await asyncio.to_thread(read_log, self._results.run.logs, name)
-        return (
-            PlainTextResponse(text) if text is not None else PlainTextResponse("there is no such log\n", 404)
-        )
+_LONGEST_COUNT = 9
 
 
 def _file(name: str) -> Callable[[Request], Response]:
@@ -119,26 +39,32 @@ def _file(name: str) -> Callable[[Request], Response]:
     return serve
 
 
-def build_app(results: ResultSet, *, token: str | None = None, interval_s: float = 1.0) -> Starlette:
-    """The board as an ASGI application."""
-    board = Board(results, interval_s=interval_s)
+def build_app(results: ResultSet, *, token: str | None = None) -> Starlette:
+    """Return the board as an ASGI application; its functions run in threads, and one look serves all viewers."""
+    feed = Feed(results)
 
-    @contextlib.asynccontextmanager
-    async def lifespan(_: Starlette) -> AsyncIterator[None]:
-        looking = asyncio.create_task(board.look_for_all())
-        yield
-        looking.cancel()
+    def news(request: Request) -> Response:
+        generation, count = (request.query_params.get(name, "") for name in ("generation", "count"))
+        known = int(count) if count.isdecimal() and len(count) <= _LONGEST_COUNT else 0
+        return JSONResponse(feed.news(generation, known))
+
+    def layout(request: Request) -> Response:
+        found = feed.layout(request.query_params.get("key", ""))
+        return JSONResponse(found) if found else PlainTextResponse("there is no such result\n", 404)
+
+    def log(request: Request) -> Response:
+        text = read_log(results.run.logs, request.query_params.get("name", ""))
+        return PlainTextResponse("there is no such log\n", 404) if text is None else PlainTextResponse(text)
 
     app = Starlette(
         routes=[
             Route("/", _file("board.html")),
             *(Route(f"/{name}", _file(name)) for name in _FILES),
-            Route("/events", board.stream),
-            Route("/layout", board.layout),
-            Route("/log", board.log),
+            Route("/news", news),
+            Route("/layout", layout),
+            Route("/log", log),
         ],
         middleware=[Middleware(Access, token=token)],
-        lifespan=lifespan,
     )
     app.router.redirect_slashes = False
     return app
@@ -183,17 +109,15 @@ def serve_board(
     say(f"{address}?token={token}" if token else address)
     config = uvicorn.Config(
         app,
-        log_level="warning",
+        log_level="error",  # requests that are not HTTP are warnings
         access_log=False,
         timeout_graceful_shutdown=1,
         server_header=False,
-        lifespan="on",
+        lifespan="off",
         http=LimitedConnection,
         ws="none",
         backlog=BACKLOG,
     )
-    for logger in ("asyncio", "uvicorn.error"):
-        logging.getLogger(logger).addFilter(OncePerMinute())
     with listening:
         uvicorn.Server(config).run(sockets=[listening])
 

@@ -1,14 +1,11 @@
-"""Limits of the board's connections: their number, the time in which a request must arrive, and lines in the log.
+"""Limits of the board's connections: their number, and the time in which a request must arrive.
 
 uvicorn keeps a connection whose request never arrives for ever. Enough of these use up the files that a process may
-open, and then each attempt to accept another one is logged with a traceback.
+open.
 """
 
 import asyncio
-import logging
-import math
 import resource
-import time
 from typing import Any
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
@@ -16,7 +13,6 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 BACKLOG = 32
 _MOST = 128
 _REQUEST_S = 10.0
-_QUIET_S = 60.0
 
 
 class LimitedConnection(H11Protocol):
@@ -66,22 +62,3 @@ class LimitedConnection(H11Protocol):
         if self._deadline is not None:
             self._deadline.cancel()
             self._deadline = None
-
-
-class OncePerMinute(logging.Filter):
-    """Passes one record of each kind per minute, an error of the system in one line."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._last: dict[str, float] = {}
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        """Return whether there was none of its kind lately."""
-        kind, now = record.getMessage().partition("\n")[0], time.monotonic()
-        if now - self._last.get(kind, -math.inf) < _QUIET_S:
-            return False
-        self._last[kind] = now
-        error = record.exc_info[1] if record.exc_info else None
-        if isinstance(error, OSError):
-            record.msg, record.args, record.exc_info = f"{kind}: {error}", (), None
-        return True

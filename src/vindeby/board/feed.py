@@ -1,7 +1,8 @@
-"""One look for all viewers: what is new since the last one, as messages that are ready to be sent."""
+"""What the viewers of the board get: one look for all of them, and to each what is new for it."""
 
-import json
+import secrets
 import threading
+import time
 from dataclasses import asdict
 from typing import Any
 
@@ -22,56 +23,72 @@ _DIGITS = (
     6  # the browser rounds what it shows: rounding twice would show another last digit than a picture does
 )
 _BATCH = 2000
+_SHARE = 0.04
+"""How much of one core looking may take: the campaign comes first."""
 
 
 class Feed:
-    """Keeps what the viewers have to know; ``look`` is called by one thread at a time."""
+    """The state of a campaign for the browser, looked at when a viewer asks, and at most once per interval."""
 
-    def __init__(self, results: ResultSet) -> None:
-        self._results = results
+    def __init__(self, results: ResultSet, *, interval_s: float = 1.0) -> None:
+        self._results, self._interval_s = results, interval_s
         self._lock = threading.Lock()
+        self._next_look = 0.0
         self._known: dict[bytes, float] = {}
         self._version: int | None = None
         self._campaign: object = self
         self.rows: list[list[Any]] = []
         """Key, farm, type, seed, energy and turbines of each result, in the order of arrival."""
-        self.generation = 0
-        """0 before the first look; raised when what was sent is no longer valid, and viewers must start again."""
-        self.state = message("problem", {"text": "the first look is under way"})
-        self.shown = message("shown", {"newest": [], "best": []})
+        self.generation = ""
+        """Changes when the rows that were sent are no longer valid, and viewers must start again."""
+        self.problem = ""
+        self.state: dict[str, Any] | None = None
+        self.shown: dict[str, Any] = {"newest": [], "best": []}
 
-    def look(self) -> None:
-        """See what is there now; a problem becomes a message and is tried again at the next look."""
+    def news(self, generation: str, count: int) -> dict[str, Any]:
+        """Return the state, and what is new for a viewer who has the first ``count`` rows of a generation."""
         with self._lock:
-            try:
-                snapshot = self._results.look()
-                if self._results.campaign is not self._campaign:
-                    self._campaign, self._version = self._results.campaign, None
-                    self._begin_again()
-                if self._take_rows():
-                    self.shown = message("shown", self._choose())
-                self.state = message("state", self._state(snapshot))
-            except (VindebyError, OSError) as error:
-                self.state = message("problem", {"text": str(error)})
-
-    def results_from(self, start: int) -> tuple[str, int]:
-        """The next rows for a viewer who has the first ``start``; and how many that makes."""
-        part = self.rows[start : start + _BATCH]
-        return message("results", {"from": start, "rows": part}), start + len(part)
+            if time.monotonic() >= self._next_look:
+                began = time.thread_time()
+                self.look()
+                used_s = time.thread_time() - began
+                self._next_look = time.monotonic() + max(self._interval_s, used_s / _SHARE)
+            start = count if generation == self.generation else 0
+            rows = self.rows[start : start + _BATCH]
+            return {
+                "generation": self.generation,
+                "areas": None if generation == self.generation else self._areas(),
+                "rows": rows,
+                "left": max(0, len(self.rows) - start - len(rows)),
+                "problem": self.problem,
+                "state": self.state,
+                "shown": self.shown,
+            }
 
     def layout(self, key: str) -> dict[str, Any] | None:
-        """One layout for the browser; None when there is none of this name."""
+        """Return one layout for the browser; None when there is none of this name."""
         with self._lock:
             return self._packed(key)
 
-    def areas(self) -> str:
-        """What never changes while a campaign runs: farms and types."""
-        with self._lock:
-            campaign, axes = self._results.campaign, self._results.expected
+    def look(self) -> None:
+        """See what is there now; a problem becomes a message and is tried again at the next look."""
+        try:
+            snapshot = self._results.look()
+            if self._results.campaign is not self._campaign:
+                self._campaign, self._version = self._results.campaign, None
+                self._begin_again()
+            if self._take_rows():
+                self.shown = self._choose()
+            self.state, self.problem = self._state(snapshot), ""
+        except (VindebyError, OSError) as error:
+            self.problem = str(error)
+
+    def _areas(self) -> dict[str, Any]:
+        """Return what never changes while a campaign runs: farms and types."""
+        campaign, axes = self._results.campaign, self._results.expected
         farms = range(max(len(axes.farms), 1))
         types = range(max(len(axes.types), 1))
-        data = {
-            "generation": self.generation,
+        return {
             "farms": [maps.farm_data(campaign, index, maps.frame_of(campaign, index)) for index in farms],
             "types": [maps.type_data(campaign, index) for index in types],
             "mixed": {
@@ -80,7 +97,6 @@ class Feed:
                 if cell.mix
             },
         }
-        return message("areas", data)
 
     def _take_rows(self) -> bool:
         """Take new results; return whether anything has changed."""
@@ -100,7 +116,7 @@ class Feed:
 
     def _begin_again(self) -> None:
         self._known, self.rows = {}, []
-        self.generation += 1
+        self.generation = secrets.token_hex(8)  # another one after a restart, too
 
     def _state(self, snapshot: Snapshot) -> dict[str, Any]:
         data = snapshot.to_json()
@@ -154,8 +170,3 @@ class Feed:
 
 def _differs(one: float, other: float) -> bool:
     return one != other and not (np.isnan(one) and np.isnan(other))
-
-
-def message(event: str, data: dict[str, Any]) -> str:
-    """A server-sent event."""
-    return f"event: {event}\ndata: {json.dumps(data, separators=(',', ':'))}\n\n"

@@ -2,7 +2,7 @@
 (() => {
   const { make, number, positions, layout, strips } = vindeby;
   const at = (id) => document.getElementById(id);
-  let areas = { farms: [], types: [] }, rows = [], known = new Map(), source = null, drawnRows = -1, waiting = null;
+  let areas = { farms: [], types: [] }, rows = [], generation = "", drawnRows = -1;
 
   function text(name, words, attributes = {}) {
     const node = make(name, attributes);
@@ -23,22 +23,30 @@
     return `${bytes >= 100 || unit === 0 ? Math.round(bytes) : bytes.toPrecision(3)} ${units[unit]}`;
   }
 
-  function connect() {
-    if (source) source.close();
-    source = new EventSource("events");
-    const on = (name, handle) => source.addEventListener(name, (event) => handle(JSON.parse(event.data)));
-    source.addEventListener("open", () => connection("live", false));
-    source.addEventListener("error", () => {
+  async function poll() {
+    let data = null;
+    try {
+      const answer = await fetch(`news?generation=${generation}&count=${rows.length}`);
+      if (!answer.ok) throw new Error(answer.statusText);
+      data = await answer.json();
+      connection("live", false);
+    } catch {
       connection("connection lost, trying again", true);
-      if (source.readyState === EventSource.CLOSED && !waiting) {
-        waiting = setTimeout(() => { waiting = null; connect(); }, 1500);
-      }
-    });
-    on("areas", (data) => { areas = data; rows = []; known = new Map(); drawnRows = -1; });
-    on("results", (data) => { for (const row of data.rows) { rows.push(row); known.set(row[0], row); } energy(); });
-    on("state", (data) => { at("problem").hidden = true; state(data); });
-    on("shown", (data) => { strip("newest", data.newest); strip("best", data.best); });
-    on("problem", (data) => { at("problem").hidden = false; at("problem").textContent = data.text; });
+    }
+    setTimeout(poll, data && data.left ? 0 : 1000);
+    if (data) take(data);
+  }
+
+  function take(data) {
+    if (data.areas) { areas = data.areas; rows = []; drawnRows = -1; }
+    generation = data.generation;
+    rows.push(...data.rows);
+    energy();
+    at("problem").hidden = !data.problem;
+    at("problem").textContent = data.problem;
+    if (data.state) state(data.state);
+    strip("newest", data.shown.newest);
+    strip("best", data.shown.best);
   }
 
   function connection(words, lost) {
@@ -234,5 +242,5 @@
       at("found").replaceChildren(text("p", `cannot be asked for now: ${error}`));
     }
   });
-  connect();
+  poll();
 })();
