@@ -146,8 +146,8 @@ def test_pictures_and_the_report_name_the_combination(results: ResultSet) -> Non
     axes = PICTURES["energy"][0](results)
     assert [text.get_text() for text in axes.get_xticklabels()] == [", ".join(pair) for pair in PAIRS]
     text = build_report(results)
-    assert "<h2>Combinations of the axes</h2>" in text
-    assert all(f'<td class="name">{name}</td>' in text for name in ("nygaard", "jensen", "calm", "windy"))
+    assert all(f'<td class="name">ten, {wake}, {wind}</td>' in text for wake, wind in PAIRS)
+    assert "--by farm,type,wake,wind --to latex" in text
 
 
 def test_databases_are_compared_combination_by_combination(folder: Path, tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
 """What a report says, gathered: results with their layouts, what is missing, where everything comes from."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -91,24 +91,42 @@ def missing_by_cell(snapshot: Snapshot) -> list[tuple[str, str, str, str]]:
     return found
 
 
-def best_table(result_set: ResultSet, shown: str = "") -> list[tuple[Any, ...]]:
-    """For each farm and type, the best by what is ``shown``: its key, figures, second objective or LCOE, and gain."""
+class BestRow(NamedTuple):
+    """The best result of a farm, type and combination, and how the others of these compare; AEP in GWh."""
+
+    farm: str
+    type: str
+    key: str
+    turbines: str
+    results: int
+    aep: float
+    median: float
+    deviation: float
+    wake_loss: float | None
+    other: float | None
+    """The second objective, or the LCOE."""
+    gain: float | None
+
+
+def best_table(result_set: ResultSet, shown: str = "") -> list[BestRow]:
+    """Return a row for each farm, type and combination, with the best by what is ``shown``."""
     rows, losses, second = result_set.rows, result_set.wake_losses(), result_set.second
-    last = rows[LCOE] if second is None else -result_set.worths(second.attribute)
-    gains = result_set.attribute(GAIN)
-    found = []
+    others = rows[LCOE] if second is None else -result_set.worths(second.attribute)
+    gains, found = result_set.attribute(GAIN), []
     for place, best in result_set.best(shown).items():
-        mine = rows[CELL] == rows[CELL][best]
+        aep = rows["aep"][(rows[CELL] == rows[CELL][best]) & ~np.isnan(rows["aep"])]
         found.append(
-            (
+            BestRow(
                 result_set.axes.farm_name(place[0]),
                 result_set.axes.kind_in_words(*place),
-                rows["key"][best].decode(errors="replace"),
+                result_set.key_of(best),
                 result_set.turbines_in_words(rows[best]),
+                len(aep),
                 float(rows["aep"][best]),
-                float(np.nanmedian(rows["aep"][mine])),
+                float(np.median(aep)),
+                float(aep.std(ddof=1)) if len(aep) > 1 else np.nan,
                 maps.plain(100 * losses[best], 3),
-                maps.plain(last[best], 4),
+                maps.plain(others[best], 4),
                 maps.plain(gains[best], 3),
             )
         )

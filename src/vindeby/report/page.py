@@ -4,6 +4,7 @@ import base64
 import contextlib
 import hashlib
 import json
+import math
 import platform
 import time
 from collections.abc import Callable, Collection, Iterable
@@ -27,7 +28,6 @@ from vindeby.plots.layout import layout_map
 from vindeby.plots.style import DOTS_PER_INCH, as_bytes
 from vindeby.report import gather
 from vindeby.results import humanize as words
-from vindeby.results.groups import summaries
 from vindeby.results.result_set import ResultSet
 from vindeby.results.snapshot import Snapshot
 from vindeby.results.web import asset
@@ -188,7 +188,6 @@ def build_report(result_set: ResultSet, progress: Progress = lambda _: None) -> 
         _filter(result_set),
         setup(result_set),
         _differences(result_set),
-        _axes(result_set),
         _combinations(result_set),
         _best(result_set),
         _pictures(result_set, progress),
@@ -273,51 +272,32 @@ def _differences(result_set: ResultSet) -> str:
 
 
 def _best(result_set: ResultSet) -> str:
-    """The best of each farm and type, of two objectives by each."""
-    second, lines = result_set.second, list[list[str]]()
-    rows = [(shown, *row) for shown in result_set.objectives for row in gather.best_table(result_set, shown)]
-    names, last = ["farm", "type", "best result"], "LCOE of best, EUR/MWh"
-    if second is not None:
-        names, last = [*names, "best by"], f"{second.label}, of best"
-    known = (True, *(any(row[place] is not None for row in rows) for place in (-2, -1)))
-    for shown, farm, kind, key, count, best, median, *others in rows:
-        by = [] if second is None else [second.label.partition(",")[0] if shown else "AEP"]
-        shares = ["" if value is None else f"{value:,.2f}" for value in compress(others, known)]
-        lines.append([farm, kind, ResultLink(key), *by, count, f"{best:,.1f}", f"{median:,.1f}", *shares])
-    shown_last = compress(("wake loss of best, %", last, "gain of best over its start, %"), known)
-    titles = [*names, "turbines", "AEP of best, GWh", "median AEP, GWh", *shown_last]
-    title, count = tag("h2", "The best of each farm and type"), len(names)
-    body = table(titles, lines, names=count, minor=(count, count + 2))
-    return title + body if rows else ""
-
-
-def _axes(result_set: ResultSet) -> str:
-    """How good the results of each combination of axes are."""
-    names = ["farm", "type", *result_set.axes.axes]
-    rows = summaries(result_set, names) if result_set.axes.axes else []
+    """Return the table of the best of each farm, type and combination, of two objectives by each."""
+    second = result_set.second
+    rows = [(shown, row) for shown in result_set.objectives for row in gather.best_table(result_set, shown)]
     if not rows:
         return ""
-    lines = [
-        [
-            *(str(row[name]) for name in names),
-            ResultLink(row["best"]),
-            f"{row['results']:,}",
-            *(f"{row[name]:,.2f}".replace("nan", "") for name in ("aep_best", "aep_median", "aep_std")),
-            f"{100 * row['wake_loss_best']:.2f}",
-        ]
-        for row in rows
-    ]
-    titles = (
-        "best result",
-        "results",
-        "best AEP, GWh",
-        "median, GWh",
-        "standard deviation, GWh",
-        "its wake loss, %",
+    names = ["farm", "type", "best result", *([] if second is None else ["best by"])]
+    other = "LCOE of best, EUR/MWh" if second is None else f"{second.label}, of best"
+    known = (True, *(any(row[place] is not None for _, row in rows) for place in (-2, -1)))
+    lines = list[list[str]]()
+    for shown, row in rows:
+        by = [] if second is None else [second.label.partition(",")[0] if shown else "AEP"]
+        shares = ["" if value is None else f"{value:,.2f}" for value in compress(row[-3:], known)]
+        deviation = "" if math.isnan(row.deviation) else f"{row.deviation:,.1f}"
+        figures = [f"{row.aep:,.1f}", f"{row.median:,.1f}", deviation, f"{row.results:,}"]
+        lines.append([row.farm, row.type, ResultLink(row.key), *by, row.turbines, *figures, *shares])
+    shown_last = compress(("wake loss of best, %", other, "gain of best over its start, %"), known)
+    figures = ["turbines", "AEP of best, GWh", "median AEP, GWh", "standard deviation, GWh", "results"]
+    count = len(names)
+    body = table(
+        [*names, *figures, *shown_last], lines, names=count, minor=(count, *range(count + 2, count + 5))
     )
-    command = f"vindeby query {result_set.path.name} --by {','.join(names)} --to latex"
-    body = table([*names, *titles], lines, names=len(names) + 1, minor=(len(names) + 1, len(names) + 4))
-    return tag("h2", "Combinations of the axes") + body + tag("p", f"For a paper: {command}", class_="faint")
+    columns = ",".join(["farm", "type", *result_set.axes.axes])
+    paper = tag(
+        "p", f"For a paper: vindeby query {result_set.path.name} --by {columns} --to latex", class_="faint"
+    )
+    return tag("h2", "The best of each farm and type") + body + paper
 
 
 def _combinations(result_set: ResultSet) -> str:
