@@ -9,10 +9,10 @@ import re
 import secrets
 from urllib.parse import urlencode
 
-from starlette.datastructures import MutableHeaders
-from starlette.requests import HTTPConnection, cookie_parser
-from starlette.responses import PlainTextResponse, RedirectResponse
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.middleware.base import BaseHTTPMiddleware, RequestResponseEndpoint
+from starlette.requests import Request, cookie_parser
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
+from starlette.types import ASGIApp
 
 COOKIE = "vindeby-board"
 _HOST = re.compile(r"(?:\[(?P<address>[0-9A-Fa-f:.]+)\]|(?P<name>[A-Za-z0-9.-]+))(?::[0-9]*)?", re.ASCII)
@@ -32,7 +32,7 @@ HEADERS = {
 
 
 def is_loopback(host: str) -> bool:
-    """Is this address one that only this machine can reach?"""
+    """Return whether only this machine can reach this address."""
     if host == "localhost":
         return True
     try:
@@ -41,32 +41,21 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-class Access:
-    """Wraps the board: the gate before it, the headers behind it."""
+class Access(BaseHTTPMiddleware):
+    """The gate before the board, and the headers of every answer."""
 
     def __init__(self, app: ASGIApp, *, token: str | None) -> None:
-        self._app = app
+        super().__init__(app)
         self._token = token
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def dispatch(self, request: Request, call_next: RequestResponseEndpoint) -> Response:
         """Let a request through, or answer it here."""
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
+        answer = self._refusal(request) or await call_next(request)
+        answer.headers.update(HEADERS)
+        return answer
 
-        async def send_with_headers(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                headers = MutableHeaders(scope=message)
-                for name, value in HEADERS.items():
-                    headers[name] = value
-            await send(message)
-
-        answer = self._gate(scope)
-        await (answer or self._app)(scope, receive, send_with_headers)
-
-    def _gate(self, scope: Scope) -> ASGIApp | None:
-        asking = HTTPConnection(scope)
-        if scope["method"] not in {"GET", "HEAD"}:
+    def _refusal(self, asking: Request) -> Response | None:
+        if asking.method not in {"GET", "HEAD"}:
             return PlainTextResponse("the board is read-only\n", 405)
         if self._token is None:
             hosts = asking.headers.getlist("host")
@@ -77,7 +66,7 @@ class Access:
         if given is not None and self._is_token(given):
             rest = urlencode([pair for pair in asking.query_params.multi_items() if pair[0] != "token"])
             # Two slashes at the beginning would be another machine's address.
-            path = "/" + scope["path"].lstrip("/\\")
+            path = "/" + asking.scope["path"].lstrip("/\\")
             answer = RedirectResponse(path + (f"?{rest}" if rest else ""), 303)
             answer.set_cookie(COOKIE, given, httponly=True, samesite="strict", path="/")
             return answer
@@ -92,6 +81,6 @@ class Access:
 
 
 def _host_name(header: str) -> str:
-    """The name in a Host header, without port and brackets; empty where that is not all there is in it."""
+    """Return the name in a Host header, without port and brackets; empty where that is not all there is in it."""
     match = _HOST.fullmatch(header)
     return (match["address"] or match["name"]).lower() if match else ""

@@ -306,19 +306,10 @@ def _lines(look: Look, console: Console, interval_s: float) -> None:
     said = ""
     while True:
         snapshot, problem = _look(look, None)
-        line = problem if snapshot is None else _line(snapshot)
+        line = problem if snapshot is None else counts(snapshot).plain
         if line != said:
             console.print(f"{time.strftime('%H:%M:%S')} {line}", markup=False)
             said = line
         if snapshot is not None and not snapshot.active:
             return
         time.sleep(interval_s)
-
-
-def _line(snapshot: Snapshot) -> str:
-    share = f" ({percent(snapshot.done, snapshot.expected)})" if snapshot.expected else ""
-    expected = f" of {snapshot.expected:,}" if snapshot.expected else ""
-    return (
-        f"{snapshot.done:,}{expected} done{share}, {snapshot.failed:,} failed, {snapshot.running:,} running, "
-        f"{snapshot.invalid:,} invalid"
-    )

@@ -11,7 +11,6 @@ from collections.abc import Callable, Collection, Iterable
 from functools import partial
 from html import escape
 from itertools import compress
-from textwrap import shorten
 from typing import Any
 from urllib.parse import quote
 
@@ -20,8 +19,6 @@ from vindeby.assembly.physics import ENGINE_AEP, differences_in_words, far_from_
 from vindeby.campaign import Campaign
 from vindeby.campaign.neighbours import neighbours_in_words
 from vindeby.campaign.reading.packed_lists import abridged
-from vindeby.campaign.sections.time_series import turbulence_text
-from vindeby.campaign.sections.values import OneOf
 from vindeby.errors import DataError
 from vindeby.plots import PICTURES
 from vindeby.plots.layout import layout_map
@@ -106,9 +103,6 @@ def _address(png: bytes) -> str:
     return "data:image/png;base64," + base64.b64encode(png).decode()
 
 
-_LONGEST = 200
-
-
 def setup(result_set: ResultSet) -> str:
     """The section; empty where neither results nor a campaign are there."""
     pictures = "".join(_best_layout(result_set, shown) for shown in result_set.objectives)
@@ -131,49 +125,17 @@ def _best_layout(result_set: ResultSet, shown: str) -> str:
 
 
 def campaign_facts(campaign: Campaign) -> list[tuple[str, str]]:
-    """Wind, wake model, method and size of a campaign, in a few words each."""
-    method = ("method", "; then ".join(_with_parameters(step) for step in campaign.method))
-    if not campaign.is_about_wind:
-        return [method, ("seeds", f"{len(campaign.seeds):,}")]
-    kind, site = campaign.site.chosen
-    wind = f"probability {site.title}" if kind == "table" else site.title
-    low, high = campaign.site.speed_range
-    speeds = f"{low:g} to {high:g} m/s"
-    unit, spacing = campaign.min_spacing.chosen
-    beside = [(f"neighbours of {where}", what) for where, what in neighbours_in_words(campaign)]
-    return [
-        ("farms", f"{len(campaign.farms):,}"),
-        ("turbine types", ", ".join(f"t{index} {one.name}" for index, one in enumerate(campaign.turbines))),
-        *beside,
-        ("wind", f"{wind}, {speeds}, turbulence intensity {turbulence_text(site.turbulence_intensity)}"),
-        ("wake model", _wake(campaign)),
-        method,
-        *([] if campaign.objective is None else [("objective", campaign.objective.title)]),
-        *([] if campaign.costs is None else [("costs", campaign.costs.title)]),
-        ("least distance", f"{spacing:g} {'D' if unit == 'diameters' else 'm'}"),
-        ("seeds", f"{len(campaign.seeds):,} for each farm and type"),
-    ]
+    """Return the tasks, the search and the wind of a campaign in a few words each."""
+    found = [("tasks", campaign.counts), ("how", campaign.search_in_words)]
+    if campaign.is_about_wind:
+        found.append(("wind", campaign.site.about))
+        types = (f"t{index} {one.name}" for index, one in enumerate(campaign.turbines))
+        found.append(("turbine types", ", ".join(types)))
+    found += [(f"neighbours of {where}", what) for where, what in neighbours_in_words(campaign)]
+    stated = {"objective": campaign.objective, "costs": campaign.costs}
+    return found + [(name, one.title) for name, one in stated.items() if one is not None]
 
 
-def _wake(campaign: Campaign) -> str:
-    """The wake model with its parameters; of a FLORIS configuration, which is long, the model alone."""
-    if campaign.wake.floris is not None:
-        return campaign.wake.floris.title
-    return _with_parameters(campaign.wake)
-
-
-def _with_parameters(part: OneOf) -> str:
-    """Parameters may be long; what was written beside stored layouts when they were chosen is left out."""
-    name = part.chosen[0]
-    given = part.model_dump(by_alias=True, exclude_none=True)[name]
-    parameters = {key: value for key, value in given.items() if key not in _WRITTEN or name != "stored"}
-    if not parameters:
-        return name
-    words = (shorten(f"{key} = {value}", _LONGEST, placeholder=" ...") for key, value in parameters.items())
-    return f"{name} ({', '.join(words)})"
-
-
-_WRITTEN = ("digest", "campaign", "layouts", "turbines")
 Progress = Callable[[str], None]
 
 
@@ -261,7 +223,7 @@ def _summary(snapshot: Snapshot) -> str:
 
 
 def _differences(result_set: ResultSet) -> str:
-    """Energies of a user's function that the wake model does not give."""
+    """Describe energies of a user's function that the wake model does not give."""
     calls = () if result_set.campaign is None else (step.call for step in result_set.campaign.method)
     if not any(call is not None and call.energy_is_compared for call in calls):
         return ""

@@ -9,11 +9,13 @@ from __future__ import annotations
 import ast
 import operator
 from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import reduce
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from vindeby.arrays import FloatArray
 from vindeby.errors import ArgumentError
 
 LONGEST = 10_000
@@ -23,7 +25,6 @@ _ARITHMETIC: Mapping[type[ast.AST], Callable[..., Any]] = {
     ast.Sub: operator.sub,
     ast.Mult: operator.mul,
     ast.Div: operator.truediv,
-    ast.USub: operator.neg,
 }
 _COMPARISONS: Mapping[type[ast.AST], Callable[..., Any]] = {
     ast.Lt: operator.lt,
@@ -49,9 +50,9 @@ class Labels:
         """Return the names, and the numbers after a prefix as their short form."""
         return cls(np.array(names, np.str_), np.array([f"{prefix}{number}" for number in numbers], np.str_))
 
-    def among(self, texts: set[str]) -> NDArray[np.bool_]:
-        """Whether either form is one of these."""
-        found: NDArray[np.bool_] = np.any([np.isin(form, list(texts)) for form in self.forms], axis=0)
+    def matching(self, text: str) -> NDArray[np.bool_]:
+        """Return whether either form is this text."""
+        found: NDArray[np.bool_] = np.any([form == text for form in self.forms], axis=0)
         return found
 
 
@@ -93,24 +94,24 @@ class Query:
         return np.array(np.broadcast_to(found, (length,)))
 
     def _value(self, node: ast.AST, columns: Mapping[str, Any]) -> Any:
-        if isinstance(node, ast.Name):
-            return columns[node.id]
-        if isinstance(node, ast.Constant) and isinstance(node.value, int | float | str):
-            return node.value
-        if isinstance(node, ast.BoolOp):
-            parts = [self._condition(part, columns) for part in node.values]
-            return (np.logical_and if isinstance(node.op, ast.And) else np.logical_or).reduce(
-                np.broadcast_arrays(*parts)
-            )
-        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
-            return ~self._condition(node.operand, columns)
-        if isinstance(node, ast.UnaryOp) and type(node.op) in _ARITHMETIC:
-            return _ARITHMETIC[type(node.op)](np.asarray(self._number(node.operand, columns)))
-        if isinstance(node, ast.BinOp) and type(node.op) in _ARITHMETIC:
-            sides = (np.asarray(self._number(side, columns), np.float64) for side in (node.left, node.right))
-            return _ARITHMETIC[type(node.op)](*sides)
-        if isinstance(node, ast.Compare):
-            return self._comparison(node, columns)
+        match node:
+            case ast.Name(id=name):
+                return columns[name]
+            case ast.Constant(value=int() | float() | str() as value):
+                return value
+            case ast.BoolOp(op=how, values=parts):
+                joined = np.logical_and if isinstance(how, ast.And) else np.logical_or
+                return reduce(joined, [self._condition(part, columns) for part in parts])
+            case ast.UnaryOp(op=ast.Not(), operand=part):
+                return ~self._condition(part, columns)
+            case ast.UnaryOp(op=ast.USub(), operand=part):
+                return -_numbers(self._value(part, columns))
+            case ast.BinOp(left=left, op=how, right=right) if type(how) in _ARITHMETIC:
+                sides = (_numbers(self._value(side, columns)) for side in (left, right))
+                return _ARITHMETIC[type(how)](*sides)
+            case ast.Compare(left=left, ops=ops, comparators=others):
+                pairs = zip([left, *others], ops, others, strict=False)
+                return reduce(np.logical_and, [self._compared(*pair, columns) for pair in pairs])
         raise self._refusal(f"has {ast.unparse(node)[:80]!r}, which a query does not evaluate")
 
     def _condition(self, node: ast.AST, columns: Mapping[str, Any]) -> NDArray[np.bool_]:
@@ -119,45 +120,38 @@ class Query:
             raise self._refusal(f"has {ast.unparse(node)[:80]!r}, which is not a condition")
         return found
 
-    def _number(self, node: ast.AST, columns: Mapping[str, Any]) -> Any:
-        value = self._value(node, columns)
-        if isinstance(value, Labels | str) or np.asarray(value).dtype.kind not in "fiub":
-            raise TypeError
-        return value
-
-    def _comparison(self, node: ast.Compare, columns: Mapping[str, Any]) -> Any:
-        found: Any = True
-        sides = [node.left, *node.comparators]
-        for left, how, right in zip(sides, node.ops, sides[1:], strict=False):
-            found = np.logical_and(found, self._pair(left, how, right, columns))
-        return found
-
-    def _pair(self, left: ast.expr, how: ast.cmpop, right: ast.expr, columns: Mapping[str, Any]) -> Any:
+    def _compared(
+        self, left: ast.expr, how: ast.cmpop, right: ast.expr, columns: Mapping[str, Any]
+    ) -> NDArray[np.bool_]:
         first = self._value(left, columns)
         if isinstance(how, ast.In | ast.NotIn):
             if not isinstance(right, ast.List | ast.Tuple):
                 raise self._refusal("has 'in' without a list; write e.g. seed in [0, 7]")
-            several = [self._value(one, columns) for one in right.elts]
-            found = np.zeros(1, np.bool_)
-            for one in several:
-                found = found | self._equal(first, one)
+            each = [_equal(first, self._value(one, columns)) for one in right.elts]
+            found = reduce(np.logical_or, each, np.zeros(1, np.bool_))
             return found if isinstance(how, ast.In) else ~found
         second = self._value(right, columns)
-        if isinstance(how, ast.Eq):
-            return self._equal(first, second)
-        if isinstance(how, ast.NotEq):
-            return ~self._equal(first, second)
-        if type(how) not in _COMPARISONS or any(isinstance(one, Labels | str) for one in (first, second)):
+        if isinstance(how, ast.Eq | ast.NotEq):
+            found = _equal(first, second)
+            return found if isinstance(how, ast.Eq) else ~found
+        if type(how) not in _COMPARISONS:
             raise TypeError
-        return _COMPARISONS[type(how)](np.asarray(first), np.asarray(second))
+        return np.asarray(_COMPARISONS[type(how)](_numbers(first), _numbers(second)))
 
-    def _equal(self, first: Any, second: Any) -> NDArray[np.bool_]:
-        for one, other in ((first, second), (second, first)):
-            if isinstance(one, Labels):
-                if not isinstance(other, str):
-                    raise TypeError
-                return one.among({other})
-        sides = np.asarray(first), np.asarray(second)
-        if len({side.dtype.kind == "U" for side in sides}) == 2:
+
+def _numbers(value: Any) -> FloatArray:
+    if np.asarray(value).dtype.kind not in "fiub":
+        raise TypeError
+    return np.asarray(value, np.float64)
+
+
+def _equal(first: Any, second: Any) -> NDArray[np.bool_]:
+    labels, other = (first, second) if isinstance(first, Labels) else (second, first)
+    if isinstance(labels, Labels):
+        if not isinstance(other, str):
             raise TypeError
-        return np.asarray(sides[0] == sides[1])
+        return labels.matching(other)
+    sides = np.asarray(first), np.asarray(second)
+    if len({side.dtype.kind == "U" for side in sides}) == 2:
+        raise TypeError
+    return np.asarray(sides[0] == sides[1])
