@@ -4,6 +4,7 @@ Logs of this run are the only files that it serves, by name, from their own fold
 """
 
 import contextlib
+import logging
 import os
 import re
 import secrets
@@ -118,6 +119,8 @@ def serve_board(
         ws="none",
         backlog=BACKLOG,
     )
+    # Too many connections at once are logged with a traceback each; the limit closes the oldest of them.
+    logging.getLogger("asyncio").setLevel(logging.CRITICAL)
     with listening:
         uvicorn.Server(config).run(sockets=[listening])
 
