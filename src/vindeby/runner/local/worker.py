@@ -4,9 +4,9 @@ Three threads: the main one computes; one publishes; one receives messages and w
 coordinator is gone, the process ends itself and everything it started; should it hang in C just then, the kernel
 does that (Linux), and the spawner in any case.
 
-A worker makes room for a fresh one when a task of it raised, when much of its memory or many of its file descriptors
-are in use, or when it cannot publish; what it has finished is published first. So what a task does to its process costs
-another task at most one attempt.
+A worker makes room for a fresh one when a task of it raised, when much of its memory is in use, or when it cannot
+publish; what it has finished is published first. So what a task does to its process costs another task at most one
+attempt.
 """
 
 import contextlib
@@ -15,7 +15,6 @@ import io
 import json
 import logging
 import os
-import resource
 import signal
 import sys
 import threading
@@ -25,6 +24,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from multiprocessing.connection import Connection
 from pathlib import Path
+from typing import Any, TextIO
 
 from vindeby.campaign import Task
 from vindeby.runner.local.heartbeats import Heartbeats
@@ -62,63 +62,49 @@ class Output:
     """
 
     def __init__(self, path: str) -> None:
-        self.key = "-"
         self.name = Path(path).name
         self._descriptor = open_log(path)
-        os.dup2(self._descriptor, 1)
-        os.dup2(self._descriptor, 2)
-        sys.stdin = Path(os.devnull).open(encoding="utf-8")  # noqa: SIM115 - for as long as the process lives
-        sys.stdout = _Tagged(self)
-        sys.stderr = _Tagged(self)
-        self._streams = sys.stdin, sys.stdout, sys.stderr
+        self._stdin = Path(os.devnull).open(encoding="utf-8")  # noqa: SIM115 - for as long as the process lives
+        self._restore_streams()
         faulthandler.enable(file=2)
         if hasattr(faulthandler, "register"):
             faulthandler.register(signal.SIGUSR1, file=2)
         logging.basicConfig(
-            stream=sys.stderr, level=logging.INFO, format="%(levelname)s %(name)s: %(message)s"
+            stream=_text_to_log(), level=logging.INFO, format="%(levelname)s %(name)s: %(message)s"
         )
 
-    def begin(self, key: str) -> int:
-        """A task begins; the size of the log now."""
-        self.key = key
+    def size(self) -> int:
+        """Return the size of the log."""
         return os.fstat(self._descriptor).st_size
 
-    def end(self, size: int) -> None:
-        """A task ended that began when the log had this size."""
-        self._restore_streams()
+    def end(self, key: str, size: int) -> None:
+        """Take the log back from a task that began when the log had this size."""
         for name in ("stdout", "stderr"):
-            # It may be the user's own stream, put there when the module was imported.
-            with contextlib.suppress(Exception):
+            with contextlib.suppress(Exception):  # it may be any object, put there by a task
                 getattr(sys, name).flush()
-        written = os.fstat(self._descriptor).st_size - size
-        if written > KEPT_OF_A_TASK:
-            with contextlib.suppress(OSError):
-                os.ftruncate(self._descriptor, size + KEPT_OF_A_TASK)
-            self.line(f"printed {written} bytes; the first {KEPT_OF_A_TASK} are kept")
-        self.key = "-"
+        self._restore_streams()
+        if written := self.size() - size:
+            kept = f"; the first {KEPT_OF_A_TASK} are kept" if written > KEPT_OF_A_TASK else ""
+            if kept:
+                with contextlib.suppress(OSError):
+                    os.ftruncate(self._descriptor, size + KEPT_OF_A_TASK)
+            self.line(key, f"printed {written} bytes{kept}")
 
     def _restore_streams(self) -> None:
-        """A task must not take the log from the next one."""
-        sys.stdin, sys.stdout, sys.stderr = self._streams
         for number in (1, 2):
             os.dup2(self._descriptor, number)
+        sys.stdin, sys.stdout = self._stdin, _text_to_log()
+        sys.stderr = sys.stdout
 
-    def line(self, text: str, key: str = "") -> None:
-        """Write a line of our own about a task, the one at work if not given; a full disk does not fail it."""
+    def line(self, key: str, text: str) -> None:
+        """Write a line of our own about a task; a full disk does not fail it."""
         stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
         with contextlib.suppress(OSError):
-            os.write(self._descriptor, f"{stamp} {key or self.key} {text}\n".encode(errors="replace"))
+            os.write(self._descriptor, f"{stamp} {key} {text}\n".encode(errors="replace"))
 
 
-class _Tagged(io.TextIOBase):
-    """Standard output of Python code: whole lines, each with the task's key."""
-
-    encoding = "utf-8"
-    errors = "replace"
-
-    def __init__(self, output: Output) -> None:
-        self._output = output
-        self._begun = ""
+class _Log(io.RawIOBase):
+    """Standard error, but a disk that is full does not fail a task that prints."""
 
     def writable(self) -> bool:
         return True
@@ -126,28 +112,18 @@ class _Tagged(io.TextIOBase):
     def fileno(self) -> int:
         return 2
 
-    def write(self, text: str) -> int:
-        *lines, self._begun = (self._begun + str(text)).split("\n")
-        if lines:
-            key = self._output.key
-            data = "".join(f"{key} | {line}\n" for line in lines).encode(errors="replace")
-            with contextlib.suppress(OSError):
-                os.write(2, data)
-        if len(self._begun) > KEPT_OF_A_TASK:
-            self.flush()
-        return len(text)
+    def write(self, data: Any) -> int:
+        with contextlib.suppress(OSError):
+            os.write(2, data)
+        return len(data)
 
-    def flush(self) -> None:
-        if self._begun:
-            self.write("\n")
 
-    def close(self) -> None:
-        """Only flush: the log belongs to all tasks of the process."""
-        self.flush()
+def _text_to_log() -> TextIO:
+    return io.TextIOWrapper(_Log(), "utf-8", "replace", line_buffering=True)  # type: ignore[type-var]
 
 
 _RETIRE_AT = 0.7
-"""A worker that uses so much of its memory or descriptors between two tasks makes room for a fresh one."""
+"""A worker that uses so much of its memory between two tasks makes room for a fresh one."""
 _SPARE_DESCRIPTORS = 8
 """Kept back, to publish with what a worker has finished whose tasks have taken all others."""
 _LOOK_S = 0.2
@@ -201,6 +177,7 @@ class Worker:
         """Bytes of memory in use at which it retires."""
         self._worn = ""
         """Why this process should not take another task."""
+        self._key = ""
         self._stage, self._stage_began, self._noted = "", 0.0, 0.0
         self._spare = [os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC) for _ in range(_SPARE_DESCRIPTORS)]
         os.register_at_fork(after_in_child=channel.close)
@@ -325,9 +302,9 @@ class Worker:
     def _do(self, batch: Sequence[tuple[int, Task]]) -> None:
         """Run one task, or several at the same time; the slot always names one that is not over."""
         left = dict(batch)
-        size = self.output.begin(batch[0][1].key)
+        size = self.output.size()
         self.slot.begin(batch[0][0], size)
-        self._stage = ""
+        self._key, self._stage = batch[0][1].key, ""
         self.progress("set-up")
         for place, attempt in self.executor.attempts([task for _, task in batch]):
             number, task = batch[place]
@@ -338,13 +315,13 @@ class Worker:
                 self.slot.turn_to(next(iter(left)))
                 self.progress("tasks at the same time", len(batch) - len(left), len(batch), None, None)
             else:
-                self.output.end(size)
+                self.output.end(task.key, size)
             if isinstance(outcome, Record):
                 if not left:
                     self.slot.end()
                 self.publisher.add(number, outcome, spent)
             else:
-                self.output.line(f"failed: {outcome}", task.key)
+                self.output.line(task.key, f"failed: {outcome}")
                 self._report(Failed(self.number, number, outcome, attempt.final))
                 if not attempt.final:
                     self._worn = f"{task.key} failed in this process: {outcome}"
@@ -368,7 +345,7 @@ class Worker:
         if os.getpid() == self._pid:
             return
         outcome = "returned from the function" if error is None else f"raised {one_line(error)}"
-        self.output.line(f"a forked child of this task {outcome}; it is ended here")
+        self.output.line(self._key, f"a forked child of this task {outcome}; it is ended here")
         status = error.code if isinstance(error, SystemExit) and isinstance(error.code, int) else 1
         os._exit(status & 0xFF)
 
@@ -381,22 +358,9 @@ class Worker:
         if self.publisher.blocked:
             self.publisher.flush(_STARVED_S)
             return self.publisher.blocked
-        limit, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-        if limit != resource.RLIM_INFINITY and (used := _descriptors_in_use(limit)) > _RETIRE_AT * limit:
-            return f"{used} of {limit} file descriptors are in use"
         now = time.monotonic()
         if now - self._looked < _LOOK_S:  # reading the memory in use takes its time
             return ""
         self._looked = now
         memory = memory_of()
         return f"{memory / 1e6:,.0f} MB are in use" if memory > self._retire_at else ""
-
-
-def _descriptors_in_use(limit: int) -> int:
-    """Return how many descriptors are open, since the system gives out the lowest free number."""
-    try:
-        probe = os.dup(2)
-    except OSError:
-        return limit
-    os.close(probe)
-    return probe
