@@ -106,11 +106,9 @@ def returning(task: CallTask) -> dict[str, Any]:
     _shared[:] = task.seed
     extras: dict[str, Any] = {
         "masked": lambda: np.ma.masked_array([1.0, 2.0], [False, True]),
-        "masked inside": lambda: [np.ma.masked_array([1.0], [True]), np.ma.masked_array([2.0], [False])],
         "17 dimensions": lambda: np.ones((1,) * 17),
         "16 dimensions": lambda: np.ones((1,) * 16),
         "object": lambda: np.array([{}, None]),
-        "structured": lambda: np.zeros(2, [("a", "f8"), ("b", "i4")]),
         "nan": lambda: np.array([1.0, np.nan]),
         "subclass": lambda: np.arange(3.0).view(Labelled),
         "nothing": lambda: np.ones((0, 3)),

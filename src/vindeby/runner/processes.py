@@ -94,16 +94,6 @@ def total_memory() -> int | None:
     return None
 
 
-def oom_kills() -> int:
-    """How often the kernel has killed a process for want of memory since it started."""
-    with contextlib.suppress(OSError, ValueError):
-        for line in Path("/proc/vmstat").read_text().splitlines():
-            name, value = line.split()
-            if name == "oom_kill":
-                return int(value)
-    return 0
-
-
 def usable_cores() -> int:
     """How many cores this process may use."""
     if hasattr(os, "sched_getaffinity"):

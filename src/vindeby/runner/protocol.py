@@ -64,6 +64,7 @@ def how_it_ended(status: int) -> str:
         name = f"signal {-status}"
     meaning = {"SIGSEGV": " (invalid memory access)", "SIGBUS": " (invalid memory access)"}
     meaning |= {"SIGABRT": " (abort)", "SIGFPE": " (arithmetic error)", "SIGILL": " (illegal instruction)"}
+    meaning["SIGKILL"] = " (by the kernel, if the machine ran out of memory)"
     return f"the process was killed by {name}{meaning.get(name, '')}"
 
 

@@ -181,30 +181,17 @@ def _engines_in(database: Database, default: str) -> Counter[str]:
     return Counter(str(record.attributes.get("engine", default)) for record in records)
 
 
-def other_engines(campaign: Campaign, engines: Counter[str]) -> Iterator[str]:
-    """What to say where results are there of another engine, of another version of it, or of code edited since.
-
-    Only code that the campaign does not hold is looked at: vindeby's own changes of results are in the fingerprints.
-    """
-    each = campaign.distinct("wake")
-    now = dict.fromkeys(map(engine_name, each) if engines else ())
+def other_engines(campaign: Campaign, engines: Counter[str]) -> str:
+    """Return what to say where results are there of another engine, or of another version of it; empty for none."""
+    now = dict.fromkeys(map(engine_name, campaign.distinct("wake")) if engines else ())
     found = Counter({name: count for name, count in engines.items() if name not in now})
-    for one in each:
-        given = one.wake.named_code
-        if given is None or not given.code:
-            continue
-        edited = [name for name in found if given.code not in name and f"{given.model} (" in name]
-        if count := sum(found.pop(name) for name in edited):
-            yield (
-                f"wake.{one.wake.chosen[0]}: the code of {given.model} has changed since "
-                f"{plural(count, 'result')} were computed; they answer an older version of the campaign"
-            )
-    if found:
-        others = ", ".join(f"{count:,} by {name}" for name, count in found.most_common(3))
-        yield (
-            f"{plural(found.total(), 'result')} there already come from another engine than {listed(now)}: {others}; "
-            "they are kept. To compute all with one, begin anew with another -o"
-        )
+    if not found:
+        return ""
+    others = ", ".join(f"{count:,} by {name}" for name, count in found.most_common(3))
+    return (
+        f"{plural(found.total(), 'result')} there already come from another engine than {listed(now)}: {others}; "
+        "they are kept. To compute all with one, begin anew with another -o"
+    )
 
 
 def refuse_or_quarantine(directory: RunDirectory, resume_state: ResumeState, on_bad: str) -> None:

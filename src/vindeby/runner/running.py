@@ -149,7 +149,7 @@ def run(
             count = plural(len(begun), "result")
             on_message(f"an earlier --recompute of {count} is not complete; its options go on with it")
         _report_resume_state(resume_state, on_message, again)
-        for message in other_engines(campaign, resume_state.engines):
+        if message := other_engines(campaign, resume_state.engines):
             on_message(message)
         summary = Summary(Path(output), len(space), resume_state, part=share)
         if resume_state.todo:

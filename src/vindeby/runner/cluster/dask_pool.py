@@ -11,6 +11,7 @@ import pickle
 import time
 import uuid
 from collections.abc import Callable, Coroutine
+from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -82,7 +83,8 @@ class DaskPool:
             False,
         )
         self._loop: asyncio.AbstractEventLoop = client.loop.asyncio_loop
-        self._coroutines: set[asyncio.Task[None]] = set()
+        self._running: set[Future[Any]] = set()
+        """What runs in the event loop."""
         self._place = RunDirectory(Path(setup.output)).path / f".dask-{uuid.uuid4().hex}"
         self._place.write_bytes(pickle.dumps(setup))
         self._soon(self._watch())
@@ -140,6 +142,8 @@ class DaskPool:
 
     def close(self) -> None:
         """End all batches; whose cluster it is decides whether that ends too."""
+        for task in list(self._running):
+            task.cancel()
         done = asyncio.run_coroutine_threadsafe(self._end(), self._loop)
         with contextlib.suppress(Exception):
             done.result(_ANSWER_S)
@@ -247,12 +251,9 @@ class DaskPool:
         self._inbox.post(partial(method, *arguments, **more))
 
     def _soon(self, coroutine: Coroutine[Any, Any, Any]) -> None:
-        def begin() -> None:
-            task = self._loop.create_task(coroutine)
-            self._coroutines.add(task)
-            task.add_done_callback(self._coroutines.discard)
-
-        self._loop.call_soon_threadsafe(begin)
+        task = asyncio.run_coroutine_threadsafe(coroutine, self._loop)
+        self._running.add(task)
+        task.add_done_callback(self._running.discard)
 
     async def _follow(self, batch: _Batch) -> None:
         try:
@@ -288,8 +289,6 @@ class DaskPool:
             await asyncio.wait_for(answers, _ANSWER_S)
 
     async def _end(self) -> None:
-        for task in self._coroutines - {asyncio.current_task()}:
-            task.cancel()
         if self._client.status == "running":  # else the batches end when Dask does not want them any more
             self._client.unsubscribe_topic(self._place.name)
             futures = [batch.future for batch in self._slots.values() if batch is not None]

@@ -24,7 +24,7 @@ from typing import Any
 
 from vindeby.runner.local.heartbeats import Heartbeats
 from vindeby.runner.local.spawner import Spawner, hang_up
-from vindeby.runner.processes import end_of_log, memory_of, oom_kills
+from vindeby.runner.processes import end_of_log, memory_of
 from vindeby.runner.protocol import (
     EndWorker,
     Failure,
@@ -98,7 +98,6 @@ class LocalPool:
         self._run, self._setup, self._heartbeats = run, setup, heartbeats
         self._inbox = Inbox()
         self._workers: dict[int, WorkerHandle] = {}
-        self._oom_kills = oom_kills()
         self._spawner = self._start_spawner()
 
     def _start_spawner(self) -> Spawner:
@@ -228,13 +227,9 @@ class LocalPool:
     def _failure_of(self, worker: WorkerHandle, status: int) -> Failure:
         shown = self._heartbeats.look(worker.slot)
         tail = end_of_log(worker.log, _TAIL, shown.log_offset) if shown.task is not None else ""
-        before, self._oom_kills = self._oom_kills, oom_kills()
         if worker.killed_for is not None:
             return replace(worker.killed_for, traceback=tail, log=worker.log.name)
-        reason, kind = worker.retires_for or how_it_ended(status), Kind.KILLED
-        if status == -signal.SIGKILL and self._oom_kills > before:
-            reason, kind = "the kernel killed the process because the machine ran out of memory", Kind.MEMORY
-        return Failure(kind, reason, tail, worker.log.name)
+        return Failure(Kind.KILLED, worker.retires_for or how_it_ended(status), tail, worker.log.name)
 
 
 def excess(seen: Seen, setup: Setup, together: int = 1, *, alone: bool = False) -> Failure | None:

@@ -22,8 +22,6 @@ from vindeby.economy.cables import Routes
 from vindeby.errors import ArgumentError, TaskError
 from vindeby.store.format.record import Attribute, Record
 
-MOST_DIMENSIONS = 16
-
 
 class InvalidResultError(TaskError):
     """A method gave something that is not a layout of the right size, or not finite."""
@@ -103,31 +101,14 @@ def checked_record(
 
 
 def _checked_array(name: str, value: Any) -> NDArray[Any]:
-    """A copy of its own, made before it is looked at: a function may go on changing what it returned."""
-    if _has_mask(value):
-        raise InvalidResultError(
-            f"{name} is a masked array, and masks are not kept; return its filled() values, or a mask of its own"
-        )
+    """Return a copy, since a function may go on changing what it returned; a record refuses what it cannot hold."""
     try:
-        array = np.array(value, subok=False)
+        array = np.array(value, subok=isinstance(value, MaskedArray))
     except ValueError as error:
         raise InvalidResultError(f"{name} cannot be made an array: {error}") from error
-    if array.dtype.kind not in "biuf":
-        raise InvalidResultError(f"{name} is of type {array.dtype}, not numbers")
-    if array.ndim > MOST_DIMENSIONS:
-        raise InvalidResultError(
-            f"{name} has {array.ndim} dimensions, and at most {MOST_DIMENSIONS} are kept; reshape it"
-        )
     if array.dtype.kind == "f" and not np.isfinite(array).all():
         raise InvalidResultError(f"{name} is not finite: {_first_bad(array)}")
     return array
-
-
-def _has_mask(value: Any, depth: int = 0) -> bool:
-    """Is the value a masked array, or a list that holds one, whose mask NumPy would silently drop?"""
-    if isinstance(value, list | tuple) and depth < MOST_DIMENSIONS:
-        return any(_has_mask(part, depth + 1) for part in value if not isinstance(part, int | float))
-    return isinstance(value, MaskedArray)
 
 
 def _check_returned(arrays: dict[str, NDArray[Any]], names: tuple[str, ...]) -> None:
