@@ -47,7 +47,14 @@ from vindeby.runner.protocol import (
     WorkerReady,
     WorkerRetiring,
 )
-from vindeby.runner.task_executor import COMPUTING, MethodUnusableError, Setup, TaskExecutor, one_line
+from vindeby.runner.task_executor import (
+    COMPUTING,
+    Attempt,
+    MethodUnusableError,
+    Setup,
+    TaskExecutor,
+    one_line,
+)
 from vindeby.store.format.record import Record
 
 KEPT_OF_A_TASK = 1 << 20
@@ -177,7 +184,9 @@ class Worker:
         """Bytes of memory in use at which it retires."""
         self._worn = ""
         """Why this process should not take another task."""
-        self._key = ""
+        self._left: set[int] = set()
+        """Tasks that were begun at the same time and are not over."""
+        self._key, self._log_size = "", 0
         self._stage, self._stage_began, self._noted = "", 0.0, 0.0
         self._spare = [os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC) for _ in range(_SPARE_DESCRIPTORS)]
         os.register_at_fork(after_in_child=channel.close)
@@ -186,19 +195,10 @@ class Worker:
         """Set up, work until asked to end or worn, publish the rest."""
         if not self._set_up():
             return 1
-        while batch := self._next():
-            message = batch[0][2]
-            if not self._lock(alone=message.retry):
-                break
-            if message.retry:
-                limit_data(self.setup.memory_limit_alone)
-            self._do([(number, task) for number, task, _ in batch])
-            if message.retry:
-                limit_data(self.setup.memory_limit)
-            self.heartbeats.unlock()
-            self._worn = self._worn or self._wear()
-            if self._worn:
-                break
+        while not self._worn and (batch := self._next()) and self._begin(batch):
+            for place, attempt in self.executor.attempts([task for _, task, _ in batch]):
+                self._settle(*batch[place][:2], attempt)
+            self._end()
         if self._worn:
             self._report(WorkerRetiring(self.number, self._worn, self._pid))
         for descriptor in self._spare:
@@ -261,14 +261,6 @@ class Worker:
                 self.publisher.flush(timeout_s=2.0)
                 os._exit(0)
 
-    def _lock(self, *, alone: bool) -> bool:
-        """Wait until other workers of the machine let this one compute; False when it is asked to end meanwhile."""
-        while not self.heartbeats.lock(alone=alone):
-            with self.change:
-                if self.change.wait_for(lambda: self.ending, _LOCK_S):
-                    return False
-        return True
-
     def _next(self) -> list[tuple[int, Task, Work]]:
         """The next task, or those of its farm and type that are computed with it; empty when there will be none."""
         with self.change:
@@ -299,33 +291,46 @@ class Worker:
             self._asked = True
             self._report(WantsWork(self.number, self._seconds, self.executor.together))
 
-    def _do(self, batch: Sequence[tuple[int, Task]]) -> None:
-        """Run one task, or several at the same time; the slot always names one that is not over."""
-        left = dict(batch)
-        size = self.output.size()
-        self.slot.begin(batch[0][0], size)
-        self._key, self._stage = batch[0][1].key, ""
+    def _begin(self, batch: Sequence[tuple[int, Task, Work]]) -> bool:
+        """Wait until other workers of the machine let this one compute; False when it is asked to end meanwhile."""
+        number, task, work = batch[0]
+        while not self.heartbeats.lock(alone=work.retry):
+            with self.change:
+                if self.change.wait_for(lambda: self.ending, _LOCK_S):
+                    return False
+        if work.retry:
+            limit_data(self.setup.memory_limit_alone)
+        self._left = {each for each, _, _ in batch}
+        self._key, self._stage, self._log_size = task.key, "", self.output.size()
+        self.slot.begin(number, self._log_size)
         self.progress("set-up")
-        for place, attempt in self.executor.attempts([task for _, task in batch]):
-            number, task = batch[place]
-            outcome, spent = attempt.outcome, attempt.seconds
-            self._seconds = spent if self._seconds is None else 0.8 * self._seconds + 0.2 * spent
-            del left[number]
-            if left:
-                self.slot.turn_to(next(iter(left)))
-                self.progress("tasks at the same time", len(batch) - len(left), len(batch), None, None)
-            else:
-                self.output.end(task.key, size)
-            if isinstance(outcome, Record):
-                if not left:
-                    self.slot.end()
-                self.publisher.add(number, outcome, spent)
-            else:
-                self.output.line(task.key, f"failed: {outcome}")
-                self._report(Failed(self.number, number, outcome, attempt.final))
-                if not attempt.final:
-                    self._worn = f"{task.key} failed in this process: {outcome}"
+        return True
+
+    def _settle(self, number: int, task: Task, attempt: Attempt) -> None:
+        """Publish or report a task; the slot always names one that is not over."""
+        outcome, spent = attempt.outcome, attempt.seconds
+        self._seconds = spent if self._seconds is None else 0.8 * self._seconds + 0.2 * spent
+        self._left.discard(number)
+        if self._left:
+            self.slot.turn_to(min(self._left))
+            self.progress(f"tasks at the same time, {len(self._left)} left")
+        else:
+            self.output.end(task.key, self._log_size)
+        if isinstance(outcome, Record):
+            if not self._left:
+                self.slot.end()
+            self.publisher.add(number, outcome, spent)
+        else:
+            self.output.line(task.key, f"failed: {outcome}")
+            self._report(Failed(self.number, number, outcome, attempt.final))
+            if not attempt.final:
+                self._worn = f"{task.key} failed in this process: {outcome}"
+
+    def _end(self) -> None:
         self.slot.end()
+        limit_data(self.setup.memory_limit)
+        self.heartbeats.unlock()
+        self._worn = self._worn or self._wear()
 
     def progress(self, stage: str, *how_far: float | None) -> None:
         """Note it, not more often than anybody looks; the rest takes as long for its share as what is over."""
