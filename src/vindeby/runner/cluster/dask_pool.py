@@ -76,12 +76,8 @@ class DaskPool:
         """How long a task took lately."""
         self._present: set[str] = set()
         """The addresses of the Dask workers."""
-        self._alone_since, self._is_silent, self._is_lost, self._is_ending = (
-            time.monotonic(),
-            False,
-            False,
-            False,
-        )
+        self._alone_since, self._trouble = time.monotonic(), ""
+        self._is_lost = self._is_ending = False
         self._loop: asyncio.AbstractEventLoop = client.loop.asyncio_loop
         self._running: set[Future[Any]] = set()
         """What runs in the event loop."""
@@ -204,39 +200,29 @@ class DaskPool:
                 else:
                     self._pass_on(batch, event)
 
-    def _found(self, threads: dict[str, int]) -> None:
-        """Take note of the Dask workers that there are."""
-        if self._is_silent:
-            self._is_silent = False
+    def _looked(self, threads: dict[str, int], trouble: str = "") -> None:
+        """Take note of the Dask workers that there are; of none where the scheduler does not answer."""
+        if trouble and not self._trouble:
+            self._say(f"{trouble}; it is waited for, for up to {self._patience_s:.0f} s")
+        elif self._trouble and not trouble:
             self._say("the Dask scheduler answers again")
-        for address in sorted(threads.keys() ^ self._present):
-            event = "node joined" if address in threads else "node lost"
-            self._inbox.events.append(PoolNote(event, {"address": address}))
-        if self._present != threads.keys():
+        self._trouble = trouble
+        if not trouble and threads.keys() != self._present:
+            for address in sorted(threads.keys() ^ self._present):
+                event = "node joined" if address in threads else "node lost"
+                self._inbox.events.append(PoolNote(event, {"address": address}))
             room = sum(threads.values())
             self._inbox.events.append(MoreSlots(room if self._most is None else min(room, self._most)))
-        self._present = {*threads}
-        self._check_patience("there are no Dask workers", present=bool(threads))
-
-    def _silent(self, reason: str, *, is_final: bool = False) -> None:
-        """Note that the scheduler gave no answer."""
-        if is_final:
-            self._give_up(f"{reason}; see to it that the Dask cluster runs")
-            return
-        if not self._is_silent:
-            self._is_silent = True
-            self._say(f"{reason}; it is waited for, for up to {self._patience_s:.0f} s")
-        self._check_patience(reason, present=False)
-
-    def _check_patience(self, reason: str, *, present: bool) -> None:
+            self._present = {*threads}
         alone_s = time.monotonic() - self._alone_since
-        if present:
+        if threads:
             self._alone_since = time.monotonic()
         elif self._no_jobs_reason is not None:  # as long as jobs are in the queue, workers may come
             if why := self._no_jobs_reason():
                 self._give_up(why)
         elif alone_s > self._patience_s:
-            self._give_up(f"{reason}, for {self._patience_s:.0f} s; see to it that the Dask cluster runs")
+            why = f"{trouble or 'there are no Dask workers'}, for {self._patience_s:.0f} s"
+            self._give_up(f"{why}; see to it that the Dask cluster runs")
 
     def _give_up(self, reason: str) -> None:
         if not self._is_lost:
@@ -274,14 +260,15 @@ class DaskPool:
                 threads = await asyncio.wait_for(self._client.nthreads(), _ANSWER_S)
             except Exception as error:  # noqa: BLE001 - whatever Dask raises, it means no answer
                 answers, reason = False, one_line(error).partition("\n")[0]
-                self._tell(self._silent, f"the Dask scheduler does not answer ({reason})")
+                self._tell(self._looked, {}, f"the Dask scheduler does not answer ({reason})")
             else:
                 if not answers:
                     self._client.subscribe_topic(self._place.name, show)
                 answers = True
-                self._tell(self._found, dict(threads))
+                self._tell(self._looked, dict(threads))
             await asyncio.sleep(_WATCH_S)
-        self._tell(self._silent, "the connection to the Dask scheduler is closed", is_final=True)
+        reason = "the connection to the Dask scheduler is closed; see to it that the Dask cluster runs"
+        self._tell(self._give_up, reason)
 
     async def _tell_workers(self, *, now: bool) -> None:
         with contextlib.suppress(Exception):  # a batch that does not hear it is cancelled in the end
