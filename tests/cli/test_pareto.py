@@ -48,12 +48,11 @@ def database(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.slow
-def test_pareto_lists_every_result_by_both_objectives_and_draws_them(database: Path) -> None:
-    done = vindeby(database.parent, "pareto", "o.h5", "-o", "front.png")
+def test_pareto_lists_every_result_by_both_objectives(database: Path) -> None:
+    done = vindeby(database.parent, "pareto", "o.h5")
     assert done.returncode == 0, done.stderr
     assert "plain, three: 6 results" in done.stdout
     assert "AEP, GWh  number of turbines" in done.stdout
-    assert (database.parent / "front.png").stat().st_size > 1000
     said = json.loads(vindeby(database.parent, "pareto", "o.h5", "--json").stdout)
     assert [front["type"] for front in said] == ["three", "five"]
     for front in said:

@@ -7,9 +7,9 @@ from typing import Any
 import typer
 
 from vindeby.cli.options import JsonOption, TakeOverOption, argument, given_campaign, option, taking
-from vindeby.cli.output import echo_text, say
+from vindeby.cli.output import echo_text, say, say_missing
 from vindeby.errors import ArgumentError
-from vindeby.text import part_of, plural
+from vindeby.text import plural
 
 
 @taking("given", given_campaign)
@@ -51,12 +51,7 @@ def command(
     options = AdoptOptions(recompute_aep=recompute_aep, exchange_xy=exchange_xy, negate_aep=negate_aep)
     report = adopt(paths, output, loaded, options=options, take_over=take_over, say=say)
     echo_text(json.dumps(report.to_json(), indent=1) + "\n" if json_ else str(report))
-    if report.missing:
-        named = getattr(given, "source", given) or "CAMPAIGN"
-        say(
-            f"{part_of(len(report.missing), report.total, 'result')} missing; `vindeby missing {output}` lists them, "
-            f"`vindeby run {named} -o {output}` computes them"
-        )
+    say_missing(report.missing, report.total, output, getattr(given, "source", given) or "CAMPAIGN")
     if report.unanswered:
         count = plural(report.unanswered, "record was", "records were")
         say(f"{count} left out, with nothing valid instead")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,17 +10,15 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from vindeby.cli.options import JsonOption, argument, option
-from vindeby.cli.output import echo, echo_json, say
+from vindeby.cli.output import echo, echo_json, echo_table, say
 from vindeby.errors import ArgumentError, InputError
 
 if TYPE_CHECKING:
     from vindeby.cases import Case
 
-_WIDTH_OF_A_FILE = 150
 _SAME = 1e-9
 """A stored worth may differ by so much, relatively, from what the judge says."""
 _TITLES = ("case", "turbines", "km2", "wakes", "judge", "unit", "best published", "ours", "")
-_NUMBERS = ("turbines", "km2", "best published", "ours", "")
 
 
 def command(
@@ -56,19 +53,14 @@ def _as_data(case: Case) -> dict[str, Any]:
 
 
 def _print(cases: list[Case]) -> None:
-    """A table, and the sources of each case."""
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table(box=None, pad_edge=False)
-    for title in _TITLES:
-        table.add_column(title, justify="right" if title in _NUMBERS else "left", no_wrap=title != "wakes")
+    """Print a table, and the sources of each case."""
+    rows = [_TITLES]
     for case in cases:
         worth = None if case.record is None else case.record.worth
         figures = (case.shown(case.published), case.shown(worth), case.gain_text(worth))
         count = str(case.turbines or "free")
-        table.add_row(case.name, count, f"{case.area_km2:.1f}", case.wakes, case.judge, case.unit, *figures)
-    Console(width=None if sys.stdout.isatty() else _WIDTH_OF_A_FILE, highlight=False).print(table)
+        rows.append((case.name, count, f"{case.area_km2:.1f}", case.wakes, case.judge, case.unit, *figures))
+    echo_table(rows)
     for case in cases:
         about = f"{case.title}. {case.source}. Best published: {case.published_by}. {case.note}"
         echo(f"{case.name}: {about}".rstrip())

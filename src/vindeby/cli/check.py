@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from vindeby.cli.options import JsonOption, loader, option, taking
-from vindeby.cli.output import echo, echo_json, say
+from vindeby.cli.output import echo, echo_json, echo_table, say
 from vindeby.text import one_line, plural
 
 if TYPE_CHECKING:
@@ -128,10 +128,10 @@ def _print(campaign: Campaign, found: Survey) -> None:
         names = ", ".join(f"{world.name} (weight {world.weight:g})" for world in given)
         echo(f"{plural(len(given), 'scenario')}: {names}")
     echo("")
-    _print_table(_types(campaign), texts=2)
+    echo_table(_types(campaign))
     echo("")
     echo("turbines in each farm, by type")
-    _print_table(_farms(campaign, found), texts=2)
+    echo_table(_farms(campaign, found))
     for farm, (latitude, longitude) in zip(campaign.farms, _middles(campaign), strict=False):
         north, east = "NS"[latitude < 0.0], "EW"[longitude < 0.0]
         place = f"{abs(latitude):.4f} {north}, {abs(longitude):.4f} {east}"
@@ -164,21 +164,6 @@ def _middles(campaign: Campaign) -> list[tuple[float, float]]:
     except InputError:
         return []
     return [(latitude, longitude) for longitude, latitude in degrees.tolist()]
-
-
-def _print_table(rows: Sequence[Sequence[str]], texts: int) -> None:
-    """Print rows in columns, the first of them a header; so many columns are texts, all others numbers.
-
-    A table of Rich takes 1 ms for each row, and cuts rows that are wider than the terminal.
-    """
-    from rich.cells import cell_len
-
-    widths = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        gaps = [" " * (width - cell_len(cell)) for cell, width in zip(row, widths, strict=True)]
-        left = [cell + gap for cell, gap in zip(row[:texts], gaps, strict=False)]
-        right = [gap + cell for cell, gap in zip(row[texts:], gaps[texts:], strict=True)]
-        echo("  ".join([*left, *right]))
 
 
 def _types(campaign: Campaign) -> list[list[str]]:

@@ -17,12 +17,10 @@ from vindeby.cli.options import (
     option,
     taking,
 )
-from vindeby.cli.output import echo, echo_json, echo_text, say
-from vindeby.text import part_of, plural
+from vindeby.cli.output import echo, echo_json, echo_text, say, say_missing
+from vindeby.text import plural
 
 if TYPE_CHECKING:
-    from vindeby.campaign import Campaign
-    from vindeby.store.disk.run_directory import RunDirectory
     from vindeby.store.merge.audit import MergeReport
 
 
@@ -41,6 +39,7 @@ def command(
     """Merge finished results into OUT.h5, verify it, then delete the shards that are in it."""
     from vindeby.assembly.done import BeforeMerge
     from vindeby.assembly.merging import merge_options, refuse_another_campaign
+    from vindeby.results.missing import missing_results
     from vindeby.results.sources import campaign_of
     from vindeby.store.disk.files import check_output
     from vindeby.store.disk.run_directory import RunDirectory
@@ -69,7 +68,10 @@ def command(
     _print(report, json_)
     if not files:
         before.carry_over(report.digest)
-    if report.conflicts or (report.bad_files and _falls_short(run, report, loaded)):
+    missing = missing_results(run, loaded) if report.bad_files and loaded is not None else []
+    if loaded is not None:
+        say_missing(missing, loaded.total_configs, run.output)
+    if report.conflicts or missing or (report.bad_files and loaded is None):
         raise typer.Exit(1)
 
 
@@ -87,16 +89,3 @@ def _print(report: MergeReport, as_json: bool) -> None:
             echo_text(f"  {entry}\n")
     for conflict in report.conflicts:
         echo(f"  conflict: {conflict}")
-
-
-def _falls_short(run: RunDirectory, report: MergeReport, campaign: Campaign | None) -> bool:
-    """Are results missing after bad files were left out?"""
-    from vindeby.results.missing import missing_results
-
-    if campaign is None:
-        return True
-    missing = missing_results(run, campaign)
-    if missing:
-        missed = f"{part_of(len(missing), campaign.total_configs, 'result')} missing"
-        say(f"{missed}; `vindeby missing {report.output}` lists them")
-    return bool(missing)

@@ -6,9 +6,9 @@ from typing import Any
 import typer
 
 from vindeby.cli.options import FormatOption, JsonOption, argument, given_campaign, option, taking
-from vindeby.cli.output import echo, echo_json, echo_text, say
+from vindeby.cli.output import echo, echo_json, echo_text, say, say_missing
 from vindeby.errors import ArgumentError, DataError
-from vindeby.text import part_of, plural
+from vindeby.text import plural
 
 
 @taking("given", given_campaign)
@@ -31,7 +31,6 @@ def command(
     from vindeby.store.disk.run_directory import RunDirectory
     from vindeby.store.format.root import stated
     from vindeby.store.salvage import salvage
-    from vindeby.store.states import TaskState
 
     run = RunDirectory(check_output(output))
     loaded = campaign_of(run, given)
@@ -39,16 +38,8 @@ def command(
         raise ArgumentError(
             "--recompute-aep needs the campaign: its site, turbines and wake model; add --campaign FILE"
         )
-    root = {} if loaded is None else loaded.root_attributes()
-    root = stated(root, RESULT_ARRAYS)
-    report = salvage(
-        paths,
-        run,
-        naming=KEY_OF_ATTRIBUTES,
-        root=root,
-        file_format=file_format,
-        progress=say,
-    )
+    root = stated({} if loaded is None else loaded.root_attributes(), RESULT_ARRAYS)
+    report = salvage(paths, run, naming=KEY_OF_ATTRIBUTES, root=root, file_format=file_format, progress=say)
     missing, filled = None, None
     if report.records and loaded is not None:
         text = loaded.dumps()
@@ -69,11 +60,6 @@ def command(
             f"{output}: not written; no result could be saved from {plural(len(report.files), 'file')}"
         )
     if missing and loaded is not None:
-        few = sum(entry.state == TaskState.INVALID for entry in missing)
-        invalid_too = f" ({few} of them invalid)" if few else ""
-        say(
-            f"{part_of(len(missing), loaded.total_configs, 'result')} missing{invalid_too}; `vindeby missing {output}` "
-            f"lists them, `vindeby run CAMPAIGN -o {output}` computes them"
-        )
+        say_missing(missing, loaded.total_configs, output)
     if missing or not report.complete:
         raise typer.Exit(1)

@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from vindeby.assembly.value import CABLE_LENGTH, LCOE, PARTS
 from vindeby.errors import DataError
 from vindeby.plots.layout import Drawn, layout_map
-from vindeby.plots.style import INK, figure, shades, style
+from vindeby.plots.style import stacked_bars, style
 from vindeby.results.result_set import ResultSet
 from vindeby.store.format.record import Record
 
@@ -38,25 +38,13 @@ def costs(result_set: ResultSet) -> Axes:
         raise DataError(f"{result_set.path}: its results do not say what they cost; give the campaign costs")
     values = np.array(list(found.values()))
     labels = [PARTS[name] for name in _CAPEX] + ["opex"]
-    used = [index for index in range(len(labels)) if values[:, index].any()]
+    shown = {label: values[:, index] for index, label in enumerate(labels) if values[:, index].any()}
     with style():
-        axes: Axes = figure(7.2, 1.8 + 0.3 * len(found)).add_subplot()
-        left = np.zeros(len(found))
-        for colour, index in zip(shades(len(used)), used, strict=True):
-            axes.barh(list(found), values[:, index], left=left, color=colour, label=labels[index])
-            left += values[:, index]
-        for line, total in enumerate(left):
-            axes.text(total, line, f"  {total:.2f}", va="center", fontsize=7.5, color=INK)
-        axes.set(ylim=(len(found) - 0.4, -0.6), xlabel="EUR per MWh")
-        axes.margins(x=0.12)
-        axes.grid(visible=False, axis="y")
-        by = (
-            ""
-            if (second := result_set.second) is None
-            else f" by {'LCOE' if second.attribute == LCOE else 'AEP'}"
-        )
+        axes = stacked_bars(list(found), shown, [f"{total:.2f}" for total in values.sum(axis=1)])
+        axes.set_xlabel("EUR per MWh")
+        second = result_set.second
+        by = "" if second is None else f" by {'LCOE' if second.attribute == LCOE else 'AEP'}"
         axes.set_title(f"The parts of the LCOE, of the best of each farm and type{by}")
-        axes.figure.legend(loc="outside lower center", ncols=len(used), fontsize=8)
     return axes
 
 

@@ -19,6 +19,7 @@ from vindeby.plots.style import (
     figure,
     legend_mark,
     shades,
+    stacked_bars,
     style,
     thousands,
 )
@@ -165,17 +166,11 @@ def losses(result_set: ResultSet) -> Axes:
     names = [one.title if is_stored else one.cell for one in drawn]
     own, total = np.array([(100 * one.own_wake_loss, 100 * one.wake_loss) for one in drawn]).T
     with style():
-        axes = figure(7.2, 1.6 + 0.26 * len(names)).add_subplot()
-        axes.barh(names, own, color=shades(4)[1], label="own wakes")
-        axes.barh(names, total - own, left=own, color=shades(4)[2], hatch="///", edgecolor=PAPER,
-                  label="neighbours' wakes")  # fmt: skip
-        for line, (mine, both) in enumerate(zip(own, total, strict=True)):
-            axes.text(max(mine, both), line, f"  {mine:.2f} + {both - mine:.2f}", va="center", fontsize=7.5)
-        axes.set(ylim=(len(names) - 0.4, -0.6), xlabel="wake loss, % of the AEP without wakes")
-        axes.margins(x=0.15)
-        axes.grid(visible=False, axis="y")
+        parts = {"own wakes": own, "neighbours' wakes": total - own}
+        texts = [f"{mine:.2f} + {both - mine:.2f}" for mine, both in zip(own, total, strict=True)]
+        axes = stacked_bars(names, parts, texts)
+        axes.set_xlabel("wake loss, % of the AEP without wakes")
         axes.set_title("Own and neighbours' wakes")
-        axes.figure.legend(loc="outside lower center", ncols=2, fontsize=8)
     return axes
 
 

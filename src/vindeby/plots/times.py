@@ -14,44 +14,30 @@ from vindeby.plots.style import INK, MARKERS, PAPER, STRONG, figure, shades, sty
 from vindeby.results import humanize as words
 from vindeby.results.result_set import ResultSet
 
-_LONG_PAUSE_S = 600.0
 _MOST_LINES = 8
 
 
 def completion(result_set: ResultSet) -> Axes:
-    """Results published over working time; pauses between runs are cut out and marked."""
+    """Results published over time, and when tasks failed."""
     history = result_set.history
     history.refresh()
     if len(history.published) < 2:
         raise DataError(f"{result_set.path}: its run directory does not say when results were published")
-    times = np.array([moment for moment, _ in history.published])
-    counts = np.array([count for _, count in history.published])
-    gaps = np.diff(times, prepend=times[0])
-    pauses = np.flatnonzero(gaps > _LONG_PAUSE_S)
-    elapsed = np.cumsum(np.where(gaps > _LONG_PAUSE_S, 0.0, gaps))
-    long, longer = elapsed[-1] > 180, elapsed[-1] > 7200
-    unit, name = (3600.0, "hours") if longer else (60.0, "minutes") if long else (1.0, "seconds")
+    times = np.array([1000 * moment for moment, _ in history.published]).astype("datetime64[ms]")
+    counts = [count for _, count in history.published]
+    total = result_set.campaign.total_configs if result_set.campaign else counts[-1]
+    failed = np.array([1000 * one.time for one in history.failed_tasks.values()]).astype("datetime64[ms]")
     with style():
-        axes = figure(7.2, 3.8).add_subplot()
-        axes.plot(elapsed / unit, counts, color=STRONG, linewidth=2.0, drawstyle="steps-post")
-        axes.axhline(counts[-1], color=INK, linewidth=0.6, linestyle=":")
-        total = result_set.campaign.total_configs if result_set.campaign else int(counts[-1])
-        if total >= counts[-1]:
-            axes.axhline(total, color=INK, linewidth=0.8, linestyle="--")
-            axes.annotate(f"{total:,} expected", (0, total), xytext=(2, -3), textcoords="offset points", va="top",
-                          fontsize=8)  # fmt: skip
-        for number, pause in enumerate(pauses):
-            axes.axvline(elapsed[pause] / unit, color=INK, linewidth=0.8, linestyle=":",
-                         label="a pause" if number == 0 else None)  # fmt: skip
-        failed = [np.interp(f.time, times, elapsed) / unit for f in history.failed_tasks.values()]
-        if failed:
+        axes = figure(7.2, 3.8).add_subplot(ylabel="results", xlabel="time, UTC")
+        axes.plot(times, counts, color=STRONG, linewidth=2.0, drawstyle="steps-post", label="published")
+        axes.axhline(total, color=INK, linewidth=0.8, linestyle="--", label=f"{total:,} expected")
+        if len(failed):
             axes.plot(failed, np.zeros(len(failed)), "x", color=INK, markersize=5, clip_on=False,
                       label=f"{len(failed)} failures")  # fmt: skip
-        if failed or len(pauses):
-            axes.legend(loc="lower right")
-        axes.set(xlabel=f"{name} of work", ylabel="results", ylim=(0, None), xlim=(0, None))
+        axes.set_ylim(0, None)
+        axes.legend(loc="lower right")
         axes.yaxis.set_major_formatter(thousands)
-        axes.set_title(f"Results over time, {words.moment(times[0])} to {words.moment(times[-1])}")
+        axes.set_title("Results over time")
     return axes
 
 

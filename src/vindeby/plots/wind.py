@@ -1,4 +1,4 @@
-"""The wind in pictures: the rose, the prevailing direction, the wakes of a layout."""
+"""The wind in pictures: the rose, and the prevailing direction."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.patheffects import withStroke
 from matplotlib.ticker import MaxNLocator
 
-from vindeby.arrays import FloatArray
+from vindeby.arrays import FloatArray, IntArray
 from vindeby.errors import DataError
 from vindeby.plots.style import INK, PAPER, figure, shades, style
 from vindeby.results.result_set import ResultSet
@@ -23,50 +23,30 @@ _SPEED_CLASSES = (0.0, 6.0, 9.0, 12.0, 15.0, np.inf)
 
 
 def prevailing(farm: WindFarm) -> tuple[float, float]:
-    """The direction that the wind comes from most often, and its mean speed then."""
-    direction, shares, speeds = _by_direction(farm)
-    best = int(np.argmax(_smooth(shares)))
-    return float(direction[best]), float(round(speeds[best], 1))
+    """The middle of the sector that the wind comes from most often, and its mean speed then."""
+    middles, sector = _sectors(farm)
+    shares = np.bincount(sector, farm.states.probability, len(middles))
+    best = int(np.argmax(shares))
+    mean = np.bincount(sector, farm.states.probability * farm.states.speed, len(middles)) / np.maximum(
+        shares, 1e-300
+    )
+    return float(middles[best]), float(round(mean[best], 1))
 
 
-def _smooth(values: FloatArray) -> FloatArray:
-    """The mean over a sector around each direction."""
-    width = max(1, len(values) // _SECTORS)
-    window = np.ones(width) / width
-    around = np.concatenate([values[-width:], values, values[:width]])
-    return np.asarray(np.convolve(around, window, "same")[width:-width])
-
-
-def _by_direction(farm: WindFarm) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Directions at even distances, how often the wind comes from each, and its mean speed then."""
-    states = farm.states
-    weighted = states.probability * states.speed
-    if states.step is None:
-        first = states.first[:-1]
-        shares = np.add.reduceat(states.probability, first)
-        return states.direction, shares, np.add.reduceat(weighted, first) / np.maximum(shares, 1e-300)
-    # A time series has any directions: they are counted by whole degrees, of which many have no step.
-    degree = np.repeat(np.rint(states.direction).astype(int) % 360, np.diff(states.first))
-    shares, speeds = np.zeros(360), np.zeros(360)
-    np.add.at(shares, degree, states.probability)
-    np.add.at(speeds, degree, weighted)
-    return np.arange(360.0), shares, _smooth(speeds) / np.maximum(_smooth(shares), 1e-300)
-
-
-def _count_of_sectors(rose: Any) -> int:
-    """Return how many sectors a site is described by, or 12 for one that is not described by a few sectors."""
+def _sectors(farm: WindFarm) -> tuple[FloatArray, IntArray]:
+    """The middles of the sectors (degrees) that the site is described by, else of 12; and the sector of each state."""
+    rose, turned = getattr(farm.site, "rose", farm.site), getattr(farm.site, "turned_deg", 0.0)
     count = len(np.atleast_1d(getattr(rose, "frequency", getattr(rose, "probability", ()))))
-    return count if 3 <= count <= _MOST_SECTORS else _SECTORS
+    count = count if 3 <= count <= _MOST_SECTORS else _SECTORS
+    place = (np.repeat(farm.states.direction, np.diff(farm.states.first)) - turned) / (360 / count)
+    sector = np.floor(place + 0.5).astype(int) % count  # a border belongs to the next one, as in wake.site
+    return (np.arange(count) * 360 / count + turned) % 360, sector
 
 
 def draw_rose(axes: Any, farm: WindFarm, direction: float | None = None) -> None:
     """How often the wind comes from where, and how fast; ``axes`` must be polar."""
-    states = farm.states
-    rose, turned = getattr(farm.site, "rose", farm.site), getattr(farm.site, "turned_deg", 0.0)
-    count = _count_of_sectors(rose)
-    place = (np.repeat(states.direction, np.diff(states.first)) - turned) / (360 / count)
-    sector = np.floor(place + 0.5).astype(int) % count  # a border belongs to the next one, as in wake.site
-    angles = np.deg2rad(np.arange(count) * 360 / count + turned)
+    states, (middles, sector) = farm.states, _sectors(farm)
+    angles, count = np.deg2rad(middles), len(middles)
     base = np.zeros(count)
     colours = shades(len(_SPEED_CLASSES) - 1, "Greys_r")
     for low, high, colour in zip(_SPEED_CLASSES, _SPEED_CLASSES[1:], colours, strict=False):
