@@ -178,7 +178,7 @@ BROKEN: dict[str, Broken] = {
         _SQUARE, "{file: nowhere.csv}", "farms[0].boundary.file", "no such file", "nowhere.csv"
     ),
     "boundary file and more": _with(
-        _SQUARE, "{file: a.csv, exclusions: []}", "farms[0].boundary", "file and exclusions"
+        _SQUARE, "{file: a.csv, exclusions: []}", "farms[0].boundary.exclusions", "is given beside file"
     ),
     # turbines, site, method, run
     "rotor in the ground": _with(

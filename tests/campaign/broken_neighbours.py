@@ -78,7 +78,7 @@ BROKEN_NEIGHBOURS: dict[str, BrokenNeighbours] = {
     "a table of longitudes": _with(_FILE, "longitude", "east.csv:1:", table="lon,lat\n7.9,55.5\n7.8,55.4\n"),
     "a table without positions": _with(_FILE, "has no rows below a header", "neighbours.file", table="x,y\n"),
     "a table without names of columns": _with(
-        _FILE, "has 3 columns and no header", "east.csv:1:", table="1,5000,0\n2,6000,0\n"
+        _FILE, "has no header that says which column is what", "east.csv:1:", table="1,5000,0\n2,6000,0\n"
     ),
     "a table with a word for a number": _with(
         _FILE, "east.csv:3:", "the y is not a number", table="x,y\n5000,0\n6000,oh\n7000,3\n"
@@ -115,9 +115,6 @@ BROKEN_NEIGHBOURS: dict[str, BrokenNeighbours] = {
     ),
     "the best of a misspelt thing": _with(
         "neighbours: {database: west.h5, best: {fram: north}}\n", "neighbours.best", "write best: {farm: NAME"
-    ),
-    "a key without a database": _with(
-        "neighbours: {key: farm0_t0_s0, type: five}\n", "neighbours.key", "without a database"
     ),
     "neighbours of a farm": BrokenNeighbours(
         SMALL.replace("  - name: south\n", "    neighbours: {type: six, positions: [[5000, 0]]}\n  - name: south\n"),

@@ -146,7 +146,7 @@ BROKEN_SITES: dict[str, BrokenSite] = {
         "wd,ws,TI [per mille]\n270,8,9\n", "turbulence intensity is in per mille", "a fraction"
     ),
     "file with a gap": _series(
-        _HEADER + "2020-01-01,270,8,0.1\n2020-01-02,270,,0.1\n", ":3:", "has no wind speed", "fill the gap"
+        _HEADER + "2020-01-01,270,8,0.1\n2020-01-02,270,,0.1\n", ":3:", "has no wind speed", "remove the line"
     ),
     "file with nan": _series("wd,ws\n270,8\n271,nan\n", ":3:", "not a finite number", "remove the line"),
     "file with words": _series("wd,ws\n270,8\n271,secret\n", ":3:", "the wind speed is not a number"),
@@ -162,8 +162,7 @@ BROKEN_SITES: dict[str, BrokenSite] = {
         SMALL.replace(_SITE, "site:\n  time_series: {file: wind.csv, turbulence_intensity: 0.1}\n"),
         (
             "broken.yaml:25: site.time_series.turbulence_intensity",
-            "by a column of wind.csv",
-            "remove it here",
+            "is given beside a column of the file",
         ),
         {"wind": _HEADER + "2020-01-01,270,8,0.1\n"},
     ),

@@ -52,14 +52,22 @@ def test_a_boundary_from_a_file_is_the_one_written_inline(tmp_path: Path, name: 
         ("a.csv", "0,0\n4000,0,1\n0,3000\n", ("a.csv:2: farms[0].boundary: has 3 columns instead of 2",)),
         ("a.csv", "0;0\n4000;0\n", ("a.csv:", "farms[0].boundary")),
         ("a.csv", "", ("a.csv:1: farms[0].boundary: has no rows below a header",)),
-        ("a.csv", "0,0\n4000,3000\n4000,0\n0,3000\n", ("a.csv:3: farms[0].boundary[2]", "vertex 2 to 3")),
+        (
+            "a.csv",
+            "0,0\n4000,3000\n4000,0\n0,3000\n",
+            ("a.csv:3: farms[0].boundary.polygon[2]", "vertex 2 to 3"),
+        ),
         ("a.yaml", "polygon: [[0, 0], [1, 1]]\n", ("a.yaml:1: farms[0].boundary.polygon[1]", "open")),
         (
             "a.yaml",
             "boundaries:\n  one: [[0, 0], [9, 0], [9, 9]]\n  two:\n    - [0, 0]\n    - [1, x]\n    - [1, 1]\n",
             ("a.yaml:5: farms[0].boundary.polygons[1][1][1]: must be a number",),
         ),
-        ("a.yaml", "polygn: []\n", ("a.yaml:1: farms[0].boundary.polygn", "did you mean 'polygon'?")),
+        (
+            "a.yaml",
+            "polygn: []\n",
+            ("a.yaml:1: farms[0].boundary: has a key that is not known", "known: polygon, polygons"),
+        ),
     ],
 )
 def test_a_wrong_boundary_file_is_named_with_its_line(

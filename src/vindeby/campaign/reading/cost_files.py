@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from shapely.geometry.base import BaseGeometry
 
 from vindeby.campaign.reading.farm_files import TABLES
-from vindeby.campaign.reading.files import NamedFile, suffix_of
+from vindeby.campaign.reading.files import NamedFile, named_files, suffix_of
 from vindeby.campaign.reading.places import places
 from vindeby.campaign.reading.readers import readers
 from vindeby.campaign.reading.tables import Table, TableReader
@@ -27,30 +27,22 @@ _NO_DEPTH = -9999.0
 """Where a file has no depth: as far above the water as no limit allows."""
 
 
-def with_cost_files(document: Document, folder: Path) -> Document:
+def with_cost_files(document: Document, folder: Path) -> None:
     """Put the depths, the tables by depth and the prices that stand in files of their own into the document."""
     for quantity in ("depth", "mass", "cost"):
-        for holder, key, at in places(document.data, f"costs.foundation.{quantity}"):
-            given = holder[key]
-            if isinstance(given, str):
-                document.origins[(*at, "file")] = document.origin(at)
-                holder[key] = given = {"file": given}
-            if isinstance(given, dict) and "file" in given:
-                named = NamedFile(document, given, at, folder)
-                _take_depths(named) if quantity == "depth" else _take_curve(named, quantity)
+        for named in named_files(document, folder, f"costs.foundation.{quantity}", may_be_text=True):
+            _take_depths(named) if quantity == "depth" else _take_curve(named, quantity)
     for holder, key, at in places(document.data, "objective.price"):
         if isinstance(holder[key], str):
             named = NamedFile(document, holder, at[:-1], folder, key)
             table, origin = _table(named, "price")
             named.put({key: table.columns["price"]}, origin)
-    return document
 
 
 def _table(named: NamedFile, *columns: str) -> tuple[Table, Origin]:
     reader = TableReader(str(named.path), named.field)
     table = reader.read(named.text(latin=True), columns, columns)
-    notes = reader.notes + not_used(reader.unused)
-    named.document.notes += [f"{named.path.name}: {note}" for note in notes]
+    named.note(reader.notes + not_used(reader.unused))
     return table, Origin(str(named.path), table.header.line)
 
 
@@ -74,8 +66,8 @@ def _take_depths(named: NamedFile) -> None:
         named.refuse_key("file", message, "make the grid coarser, e.g. with gdalwarp -tr 100 100")
     depths = np.where(np.isfinite(values), -values if positive == "up" else values, _NO_DEPTH)
     named.data.pop("positive", None)
-    named.put({"x": x.tolist(), "y": y.tolist(), "values": depths.ravel().tolist()})
-    named.data["source"] = named.path.name
+    grid = {"x": x.tolist(), "y": y.tolist(), "values": depths.ravel().tolist()}
+    named.put({**grid, "source": named.path.name})
 
 
 def _of_table(named: NamedFile) -> Grid:

@@ -7,7 +7,6 @@ may come from elsewhere and name any file of this machine, so messages show no t
 keys that are almost right.
 """
 
-import difflib
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -15,14 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from vindeby.campaign.reading.files import NamedFile, suffix_of
+from vindeby.campaign.reading.files import NamedFile, named_files, suffix_of
 from vindeby.campaign.reading.places import (
     EXCLUSIONS,
     NEIGHBOURS,
     STARTS,
     WITH_BOUNDARY,
     mappings,
-    places,
     type_names,
 )
 from vindeby.campaign.reading.readers import readers
@@ -67,25 +65,18 @@ def _is_geojson(path: Path) -> bool:
 TABLES = (".csv", ".txt", ".tsv")
 """How the names of tables end."""
 _KEYS = ("polygon", "polygons", "circle", "exclusions", "center", "radius_m")
-_ALMOST_RIGHT = 0.8
 
 
-def with_boundary_files(document: Document, folder: Path) -> Document:
+def with_boundary_files(document: Document, folder: Path) -> None:
     """Put the boundaries that stand in files of their own into the document."""
-    for holder, key, at in places(document.data, *(f"{one}.boundary" for one in WITH_BOUNDARY)):
-        boundary = holder[key]
-        if not isinstance(boundary, dict) or not isinstance(boundary.get("file"), str):
-            continue
-        named = NamedFile(document, boundary, at, folder)
-        if len(boundary) > 1:
-            others = ", ".join(key for key in boundary if key != "file")
-            document.refuse(at, f"gives file and {others}", "give one")
+    for named in named_files(document, folder, *(f"{one}.boundary" for one in WITH_BOUNDARY)):
+        named.refuse_beside("file", [key for key in named.data if key != "file"])
         is_table = suffix_of(named.path) in TABLES
         text = named.text(latin=is_table)
         inner = read_vertices(text, str(named.path), named.field) if is_table else _read_areas(text, named)
-        holder[key] = inner.data
-        document.put(at, inner)
-    return document
+        is_list = isinstance(inner.data, list)
+        named.put({"polygon": inner.data} if is_list else inner.data)
+        document.put((*named.at, "polygon") if is_list else named.at, inner)
 
 
 def _read_areas(text: str, named: NamedFile) -> Document:
@@ -119,9 +110,9 @@ def _named_areas(document: Document) -> Document:
 
 
 def _refuse_text(document: Document, data: Any, named: NamedFile, at: DataPath = ()) -> None:
-    """Refuse text, which a boundary has nowhere, and keys that are not even similar to a known one."""
+    """Refuse text, which a boundary has nowhere, and unknown keys, without showing them."""
     line = document.origin(at).line
-    if at and isinstance(at[-1], str) and not difflib.get_close_matches(at[-1], _KEYS, 1, _ALMOST_RIGHT):
+    if at and isinstance(at[-1], str) and at[-1] not in _KEYS:
         named.refuse("has a key that is not known", f"known: {', '.join(_KEYS)}", line=line)
     if isinstance(data, str):
         field, remedy = field_name((*named.at, *at)), "write a number, without quotes"
@@ -131,22 +122,24 @@ def _refuse_text(document: Document, data: Any, named: NamedFile, at: DataPath =
         _refuse_text(document, value, named, (*at, key))
 
 
-def with_layout_files(document: Document, folder: Path) -> Document:
+def with_layout_files(document: Document, folder: Path) -> None:
     """Put the neighbours and the starts that stand in files of their own into the document."""
-    for holder, at in mappings(document.data, *NEIGHBOURS):
-        if "file" in holder:
-            _take_table(NamedFile(document, holder, at, folder), type_names(document.data, holder))
-        elif "database" in holder:
-            _take_stored(NamedFile(document, holder, at, folder, "database"))
-        elif lost := [key for key in ("key", "best") if key in holder]:
-            message = "is given without a database"
-            document.refuse((*at, lost[0]), message, "add database: FILE.h5", holder[lost[0]])
+    for named in named_files(document, folder, *NEIGHBOURS):
+        _take_table(named, type_names(document.data, named.data))
+    for named in named_files(document, folder, *NEIGHBOURS, key="database"):
+        _take_stored(named)
     farms = {at: farm for farm, at in mappings(document.data, "farms[]")}
-    for start, at in mappings(document.data, *STARTS):
-        others = [farm for farm in farms.values() if "start" not in farm]
-        mine = [farms[at[:-1]]] if at[:-1] in farms else others
-        _take_start(document, start, at, mine, folder)
-    return document
+    others = [farm for farm in farms.values() if "start" not in farm]
+    for key, take in (("file", _layouts_in_file), ("database", _stored_layouts)):
+        for named in named_files(document, folder, *STARTS, key=key):
+            named.refuse_beside(key, ("x", "y", "type", "layouts", "source", *({"file", "database"} - {key})))
+            mine = [farms[named.at[:-1]]] if named.at[:-1] in farms else others
+            names = [name for farm in mine if isinstance(name := farm.get("name"), str)]
+            types = type_names(document.data, {})
+            layouts = take(named, _names_of(named, "farms", names), _names_of(named, "types", types))
+            named.put({"layouts": layouts, "source": named.path.name})
+            for name in ("farms", "types", "seeds"):
+                named.data.pop(name, None)
 
 
 def _take_table(named: NamedFile, known: Sequence[str]) -> None:
@@ -192,46 +185,9 @@ def _take_stored(named: NamedFile) -> None:
     named.put(found)
 
 
-_FORMS = ("x", "y", "type", "layouts", "source")
-_NAMING = ("farms", "types", "seeds")
-"""Keys that say which layouts of a file or a database are meant."""
 _WINDIO = (".yaml", ".yml")
 Names = Mapping[str, str]
 """The name that each farm or type of the campaign has in a file."""
-
-
-def _take_start(
-    document: Document, start: dict[str, Any], at: DataPath, farms: Sequence[dict[str, Any]], folder: Path
-) -> None:
-    """Replace the name of a file or a database by the layouts that it holds for these farms."""
-    key = next((key for key in ("file", "database") if key in start), None)
-    if key is not None:
-        named = NamedFile(document, start, at, folder, key)
-        named.refuse_beside(key, (*_FORMS, "positions", "database") if key == "file" else _FORMS)
-        ours = (
-            _names_of(named, "farms", _labels(farms)),
-            _names_of(named, "types", type_names(document.data, {})),
-        )
-        layouts = _stored_layouts(named, *ours) if key == "database" else _layouts_in_file(named, *ours)
-        named.put({"layouts": layouts, "source": named.path.name})
-    elif (
-        "positions" in start
-    ):  # those of a geographic file, which was read before, or as neighbours have them
-        places = start.pop("positions")
-        if not isinstance(places, list) or not all(isinstance(one, list) and len(one) == 2 for one in places):
-            document.refuse((*at, "positions"), "is not a list of [x, y]", "write x: [...] and y: [...]")
-        start["x"], start["y"] = ([place[axis] for place in places] for axis in (0, 1))
-    lost = [name for name in _NAMING if name in start]
-    if lost and key is None:
-        document.refuse(
-            (*at, lost[0]), "is given without a database", "add database: FILE.h5", start[lost[0]]
-        )
-    for name in lost:
-        del start[name]
-
-
-def _labels(entries: Sequence[dict[str, Any]]) -> list[str]:
-    return [name for entry in entries if isinstance(name := entry.get("name"), str)]
 
 
 def _names_of(named: NamedFile, key: str, own: Sequence[str]) -> Names:

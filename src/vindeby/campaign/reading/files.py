@@ -4,10 +4,11 @@ import gzip
 import io
 import stat
 import zlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
+from vindeby.campaign.reading.places import places
 from vindeby.campaign.reading.yaml_text import MAX_BYTES, Document, Origin, field_name
 from vindeby.campaign.reading.yaml_text import Path as DataPath
 from vindeby.errors import CampaignError, Problem
@@ -62,9 +63,17 @@ class NamedFile:
     """A mapping of a campaign file that names a file under ``key``, where it stands, and the path of the file."""
 
     def __init__(
-        self, document: Document, data: dict[str, Any], at: DataPath, folder: Path, key: str = "file"
+        self,
+        document: Document,
+        data: dict[str, Any],
+        at: DataPath,
+        folder: Path,
+        key: str = "file",
+        holder: dict[str, Any] | None = None,
     ) -> None:
         self.document, self.data, self.at, self.key = document, data, at, key
+        self.holder = holder
+        """The mapping in which ``data`` stands; None in a list, and where an axis sets nothing else of that mapping."""
         name = data[key]
         if not isinstance(name, str) or not name.strip():
             self.refuse_key(key, "must be the path of a file", "write it as text")
@@ -98,6 +107,10 @@ class NamedFile:
         """The text of the file."""
         return self._read(self.path, lambda one: read_bounded_text(one, MAX_BYTES, latin=latin))
 
+    def note(self, notes: Iterable[str]) -> None:
+        """Note what must be reported about the file."""
+        self.document.notes += [f"{self.path.name}: {note}" for note in notes]
+
     def put(self, values: Mapping[str, Any], origin: Origin | None = None) -> None:
         """Replace the name of the file by what it holds; by default, it comes from where the file is named."""
         origin = origin or self.document.origin((*self.at, self.key))
@@ -112,6 +125,19 @@ class NamedFile:
             problem = error.problems[0]
             at = (*self.at, self.key)
             self.document.refuse(at, problem.message, problem.remedy or "", str(path))
+
+
+def named_files(
+    document: Document, folder: Path, *patterns: str, key: str = "file", may_be_text: bool = False
+) -> Iterator[NamedFile]:
+    """Yield every mapping at a place that fits a pattern and names a file; text is such a mapping where it may be."""
+    for holder, name, at in places(document.data, *patterns):
+        if may_be_text and isinstance(holder[name], str):
+            document.origins[(*at, key)] = document.origin(at)
+            holder[name] = {key: holder[name]}
+        if isinstance(holder[name], dict) and key in holder[name]:
+            is_plain = isinstance(holder, dict) and "." not in name
+            yield NamedFile(document, holder[name], at, folder, key, holder if is_plain else None)
 
 
 def suffix_of(path: Path) -> str:

@@ -18,12 +18,18 @@ from vindeby.campaign.reading.farm_files import (
     with_boundary_files,
     with_layout_files,
 )
-from vindeby.campaign.reading.files import NamedFile, UnreadableError, read_bounded_text, suffix_of
+from vindeby.campaign.reading.files import (
+    NamedFile,
+    UnreadableError,
+    named_files,
+    read_bounded_text,
+    suffix_of,
+)
 from vindeby.campaign.reading.places import SITES, TURBINES, descend, mappings, places, set_whole
 from vindeby.campaign.reading.problems import value_at
 from vindeby.campaign.reading.readers import FileContent, WindioOptions, readers
 from vindeby.campaign.reading.stored_rows import with_combination_file
-from vindeby.campaign.reading.wind_files import with_local_wind, with_wind_files
+from vindeby.campaign.reading.wind_files import with_wind_files
 from vindeby.campaign.reading.yaml_text import (
     MAX_BYTES,
     Document,
@@ -62,7 +68,7 @@ def with_files(document: Document, folder: Path) -> Document:
     without_site = "site" not in data and "site" in set_whole(data, fields)
     if without_site:
         data["site"] = {}  # which a geographic file tells how far grid north is from true north
-    document = with_foreign_files(document, folder)  # first: whether the wind is turned depends on its kind
+    with_foreign_files(document, folder)  # first: whether the wind is turned depends on its kind
     if names_geographic_files(document.data, folder):
         document = readers().with_geographic_files(document, folder)
     site = data.pop("site") if without_site else data.get("site")
@@ -70,11 +76,14 @@ def with_files(document: Document, folder: Path) -> Document:
     for given, at in mappings(data, "site"):
         if convergence is not None and at[0] == "vary" and "local" not in given:
             given.setdefault("grid_convergence_deg", convergence)
-    document = with_boundary_files(document, folder)
-    document = with_layout_files(document, folder)
-    document = with_engine_file(document, folder)
-    document = with_local_wind(with_wind_files(document, folder), folder)
-    document = with_cost_files(document, folder)
+    for insert in (
+        with_boundary_files,
+        with_layout_files,
+        with_engine_file,
+        with_wind_files,
+        with_cost_files,
+    ):
+        insert(document, folder)
     document.notes = [*dict.fromkeys(document.notes)]  # two values of an axis may name one file
     return document
 
@@ -152,18 +161,15 @@ _OWN = ("file", "name", "grid_convergence_deg", *WindChanges.model_fields)
 _TURBINE_FORMS = ("generic", "table", "cubic")
 
 
-def with_foreign_files(document: Document, folder: Path) -> Document:
+def with_foreign_files(document: Document, folder: Path) -> None:
     """Put the site and the turbines that stand in files of other tools into the document."""
-    for holder, key, at in places(document.data, *SITES):
-        if isinstance(site := holder[key], str):
-            is_series = suffix_of(Path(site)) in TABLES
-            holder[key] = {"time_series": {"file": site}} if is_series else {"file": site}
-        if isinstance(holder[key], dict) and "file" in holder[key]:
-            _resolve(NamedFile(document, holder[key], at, folder), _SITE_FORMS, readers().site_file)
-    for turbine, at in mappings(document.data, *TURBINES):
-        if "file" in turbine:
-            _resolve(NamedFile(document, turbine, at, folder), _TURBINE_FORMS, readers().turbine_file)
-    return document
+    for holder, key, _ in places(document.data, *SITES):
+        if isinstance(site := holder[key], str) and suffix_of(Path(site)) in TABLES:
+            holder[key] = {"time_series": {"file": site}}
+    for named in named_files(document, folder, *SITES, may_be_text=True):
+        _resolve(named, _SITE_FORMS, readers().site_file)
+    for named in named_files(document, folder, *TURBINES):
+        _resolve(named, _TURBINE_FORMS, readers().turbine_file)
 
 
 def _resolve(
@@ -199,23 +205,17 @@ def _placed(document: Document, at: DataPath, problem: Problem) -> Problem:
     )
 
 
-def with_engine_file(document: Document, folder: Path) -> Document:
+def with_engine_file(document: Document, folder: Path) -> None:
     """Put a FLORIS configuration that stands in a file of its own into the document."""
-    for holder, key, at in places(document.data, "wake.floris"):
-        if not isinstance(holder[key], str):
-            continue
-        named = NamedFile(document, holder, at[:-1], folder, key)
-        path = named.path
-        content = read(named.text(), str(path), includes=True)
+    for named in named_files(document, folder, "wake.floris", may_be_text=True):
+        content = read(named.text(), str(named.path), includes=True)
         if not isinstance(content.data, dict):
-            message = "this is not a FLORIS configuration: it must be a mapping"
-            raise CampaignError(
-                [Problem(str(path), "", message, None, "give the file that FlorisModel reads")]
+            named.refuse(
+                "is not a FLORIS configuration: it must be a mapping", "give the file of FlorisModel"
             )
-        document.notes += [f"{path.name}: {note}" for note in not_used(replaced_part(content.data))]
+        named.note(not_used(replaced_part(content.data)))
         content.data.pop("farm", None)  # the campaign has its own; this one may include turbines
-        holder[key] = {"configuration": content.data}
         if not is_labelled_4(version := content.data.get("floris_version", "v4")):
-            document.notes.append(f"{path.name}: floris_version is {version}; it is read as version 4")
-        document.put((*at, "configuration"), content)
-    return document
+            named.note([f"floris_version is {version}; it is read as version 4"])
+        named.put({"configuration": content.data})
+        document.put((*named.at, "configuration"), content)

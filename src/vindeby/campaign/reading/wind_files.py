@@ -1,15 +1,13 @@
 """Wind series, wind states and turbine curves in files of their own: read once and put into the campaign."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NoReturn
 
-import numpy as np
-
 from vindeby.arrays import Labelled
-from vindeby.campaign.reading.files import NamedFile
+from vindeby.campaign.reading.files import NamedFile, named_files
 from vindeby.campaign.reading.labelled_wind import LabelledWind, weibull_sectors
-from vindeby.campaign.reading.places import SITES, TURBINES, Place, places
+from vindeby.campaign.reading.places import SITES, TURBINES
 from vindeby.campaign.reading.readers import readers
 from vindeby.campaign.reading.tables import WIND, Table, TableReader, find_time_problem
 from vindeby.campaign.reading.yaml_text import Document, Origin, not_used
@@ -17,40 +15,29 @@ from vindeby.campaign.sections.local_wind import RANGES, WEIBULL
 from vindeby.errors import VindebyError
 
 
-def with_wind_files(document: Document, folder: Path) -> Document:
-    """Put the tables that stand in files of their own into the document."""
+def with_wind_files(document: Document, folder: Path) -> None:
+    """Put the tables and the local wind that stand in files of their own into the document."""
     forms = {"weibull": _sectors, "time_series": time_series, "states": _states}
     for form, reader in forms.items():
-        for place in places(document.data, *(f"{site}.{form}" for site in SITES)):
-            _resolve_table(document, place, folder, reader, may_drop=form == "time_series")
-    for place in places(document.data, *(f"{turbine}.table" for turbine in TURBINES)):
-        _resolve_table(document, place, folder, _curve)
-    return document
+        for site in SITES:
+            for named in named_files(document, folder, f"{site}.{form}"):
+                _resolve_table(named, reader, may_drop=form == "time_series")
+    for named in named_files(document, folder, *(f"{turbine}.table" for turbine in TURBINES)):
+        _resolve_table(named, _curve)
+    for named in named_files(document, folder, *(f"{site}.local" for site in SITES)):
+        _LocalWind(document, named.data, named.at, folder, holder=named.holder).resolve()
 
 
 def _resolve_table(
-    document: Document,
-    place: Place,
-    folder: Path,
-    reader: Callable[[str, TableReader], dict[str, Any]],
-    *,
-    may_drop: bool = False,
+    named: NamedFile, reader: Callable[[str, TableReader], dict[str, Any]], *, may_drop: bool = False
 ) -> None:
-    holder, key, at = place
-    section = holder[key]
-    if not isinstance(section, dict) or not isinstance(section.get("file"), str):
-        return
-    named = NamedFile(document, section, at, folder)
-    gaps = section.pop("gaps", "") if may_drop else None
+    gaps = named.data.pop("gaps", "") if may_drop else None
     table = TableReader(str(named.path), named.field, gaps=gaps)
     read = reader(named.text(latin=True), table)
-    if table.notes and "." not in key:  # an axis may set nothing else of what holds it
+    if table.notes and (holder := named.holder) is not None:
         holder["source"] = {"file": named.path.name, "format": "csv", "notes": table.notes}
-    document.notes += [f"{named.path.name}: {note}" for note in not_used(table.unused)]
-    for key in read:
-        if key in section:
-            message = f"is given here and by a column of {section['file']}"
-            named.refuse_key(key, message, "remove it here, or rename the column")
+    named.note(not_used(table.unused))
+    named.refuse_beside("a column of the file", read)
     named.put(read, Origin(str(named.path), 1))
 
 
@@ -114,18 +101,9 @@ def _curve(text: str, reader: TableReader) -> dict[str, Any]:
 _GIVEN_HERE = ("x", "y", "height", "wind_directions", "source", *RANGES)
 
 
-def with_local_wind(document: Document, folder: Path) -> Document:
-    """Put the local wind that stands in a file of its own into the document."""
-    for site, key, at in places(document.data, *(f"{site}.local" for site in SITES)):
-        local = site[key]
-        if isinstance(local, dict) and "file" in local:
-            _LocalWind(document, local, at, folder).resolve(site)
-        elif isinstance(local, dict) and "use" in local:
-            document.refuse((*at, "use"), "is given without a file", "add file: GRID.nc, or remove it")
-    return document
-
-
 class _LocalWind(NamedFile, LabelledWind):
+    """A file of local wind, with the names of PyWake."""
+
     axis_names = {  # noqa: RUF012
         "x": "x", "y": "y", "easting": "x", "northing": "y",
         "h": "height", "height": "height", "z": "height",
@@ -137,7 +115,7 @@ class _LocalWind(NamedFile, LabelledWind):
     def refuse_part(self, name: str, message: str, remedy: str) -> NoReturn:
         self.refuse_key("file", f"{name} {message}".strip(), remedy)
 
-    def resolve(self, site: dict[str, Any]) -> None:
+    def resolve(self) -> None:
         self.refuse_beside("file", _GIVEN_HERE, "; use: says what is taken")
         try:
             found = readers().gridded_file(self.path, tuple(self.names))
@@ -148,53 +126,33 @@ class _LocalWind(NamedFile, LabelledWind):
             for name, one in found.arrays.items()
         }
         if "use" not in self.data:
-            self.document.notes += [f"{self.path.name}: {note}" for note in not_used(found.others)]
+            self.note(not_used(found.others))
         taken = self._chosen()
-        self._refuse_unfit(taken)
+        axes = {axis for name in taken for axis in self.by_name[name].axes}
+        known = [self.axis_names.get(axis) for axis in axes]
+        if None in known or len(set(known)) < len(known):
+            message = f"has variables over {', '.join(sorted(axes))}, not over each of x, y, h and wd once"
+            self.refuse_key("file", message, f"leave the variable out of use: {', '.join(RANGES)}")
         values = self.local(taken)
-        self._take_sectors(site.get("weibull"), values)
+        self._take_sectors(self.holder and self.holder.get("weibull"), values)
         self.data.pop("use", None)
-        self.put(values)
-        self.data["source"] = self.path.name
+        self.put({**values, "source": self.path.name})
 
     def _chosen(self) -> list[str]:
         """The variables that are taken, by their names in the file."""
         has = {self.names[name]: name for name in self.by_name if name in self.names}
-        if not has:
-            names = "Speedup, Turning, Weibull_A, Weibull_k, Sector_frequency, TI"
-            self.refuse_key("file", "has no variable of the local wind", f"name them as PyWake does: {names}")
-        given, known = self.data.get("use"), [name for name in RANGES if name in has]
-        use = known if given is None else given if isinstance(given, list) else [given]
-        if not use or not all(isinstance(name, str) for name in use):
-            self.refuse_key("use", "must be a list of variables", f"it has: {', '.join(known)}")
-        for name in use:
-            if self.names.get(name.lower()) not in has:
-                self.document.refuse(
-                    (*self.at, "use"), "is not in the file", f"it has: {', '.join(known)}", name
-                )
-        wanted = {self.names[name.lower()] for name in use}
+        known = [name for name in RANGES if name in has]
+        use = known if self.data.get("use") is None else self.data["use"]
+        if not use or not isinstance(use, list) or not all(isinstance(name, str) for name in use):
+            wrong = "file" if not has else "use"
+            remedy = f"it has: {', '.join(known) or 'none'}; names are those of PyWake"
+            self.refuse_key(wrong, "is not a list of variables of the local wind", remedy)
+        wanted = [self.names.get(name.lower()) for name in use]
+        for name, one in zip(use, wanted, strict=True):
+            if one not in has:
+                message, remedy = "is not in the file", f"it has: {', '.join(known)}"
+                self.document.refuse((*self.at, "use"), message, remedy, name)
         return [has[name] for name in known if name in wanted]
-
-    def _refuse_unfit(self, taken: Sequence[str]) -> None:
-        """Refuse axes that are not those of a grid, and gaps."""
-        axes = sorted({axis for name in taken for axis in self.by_name[name].axes})
-        for axis in axes:
-            if axis not in self.axis_names:
-                message = f"has a variable over {axis}, which is not an axis of the local wind"
-                remedy = f"use x, y, h and wd, or leave the variable out of use: {', '.join(RANGES)}"
-                self.refuse_key("file", message, remedy)
-            if not np.isfinite(self.axis(axis)).all():
-                self.refuse_key("file", f"has an axis {axis} that is not a list of numbers", "correct it")
-        known = [self.axis_names[axis] for axis in axes]
-        if len(set(known)) < len(known):
-            self.refuse_key("file", f"has two axes for {max(known, key=known.count)}", "keep one of them")
-        for name in taken:
-            one = self.by_name[name]
-            for place in np.argwhere(~np.isfinite(one.values))[:1]:
-                at = zip(one.axes, place, strict=True)
-                where = ", ".join(f"{self.axis_names[axis]} {self.axis(axis)[i]:.10g}" for axis, i in at)
-                message = f"{self.names[name]} has no number at {where}"
-                self.refuse_key("file", message, "fill the gaps, or crop the grid")
 
     def _take_sectors(self, weibull: Any, values: dict[str, Any]) -> None:
         """Move what is the same everywhere from the grid to the section ``weibull``."""

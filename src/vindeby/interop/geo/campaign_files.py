@@ -91,12 +91,13 @@ class _Reading:
             self._list_farms(self._named(data["farms"], ("farms",)))
         for holder, at in mappings(data, *WITH_BOUNDARY):
             self._take_boundary(holder, (*at, "boundary"))
-        for group, at in mappings(data, *NEIGHBOURS, *STARTS):
-            if not self._is_elsewhere(group, at):
-                named = self._named(group, at)
-                layer, numbers = self._add(named, _POSITION_KEYS, partial(_put_positions, named), points_of)
-                if "type" not in group:
-                    put_types(layer, numbers, named, type_names(data, group))
+        for patterns, put in ((NEIGHBOURS, _put_positions), (STARTS, _put_start)):
+            for group, at in mappings(data, *patterns):
+                if not self._is_elsewhere(group, at):
+                    named = self._named(group, at)
+                    layer, numbers = self._add(named, _POSITION_KEYS, partial(put, named), points_of)
+                    if "type" not in group:
+                        put_types(layer, numbers, named, type_names(data, group))
         self._refuse_distant()
         extent = systems.extent_of(np.concatenate([piece.degrees for piece in self.pieces]))
         crs, found = self._system(extent)
@@ -314,7 +315,14 @@ def _put_exclusion(named: Named, inline: list[Any], rings: list[Vertices], holes
 
 
 def _put_positions(named: Named, points: Vertices) -> None:
+    _put_points(named, {"positions": points})
+
+
+def _put_start(named: Named, points: Vertices) -> None:
+    _put_points(named, {axis: [point[place] for point in points] for place, axis in enumerate("xy")})
+
+
+def _put_points(named: Named, values: dict[str, Any]) -> None:
     for key in ("layer", "feature", "crs"):
         named.data.pop(key, None)
-    named.put({"positions": points}, Origin(str(named.path)))
-    named.data["source"] = named.path.name
+    named.put({**values, "source": named.path.name}, Origin(str(named.path)))
