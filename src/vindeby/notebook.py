@@ -1,4 +1,4 @@
-"""How objects show themselves in a notebook: small tables, progress bars and pictures as HTML and inline SVG.
+"""How objects show themselves in a notebook: small tables and pictures as HTML and inline SVG.
 
 Whatever comes from a file may hold any character, so every text goes through ``escaped``. No library is needed, and
 colours are the notebook's own, so that it reads on dark pages too.
@@ -36,20 +36,6 @@ def table(titles: Sequence[object], rows: Sequence[Sequence[object]]) -> str:
         more = escaped(f"... and {len(rows) - _MOST_ROWS:,} more")
         body += f'<tr><td colspan="{len(titles)}">{more}</td></tr>'
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-
-
-def progress_bar(done: int, total: int | None) -> str:
-    """How much is done of how much, as a bar; empty where the total is not known."""
-    if not total:
-        return ""
-    share = min(max(done / total, 0.0), 1.0)
-    label = escaped(f"{done:,} of {total:,}")
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{_PICTURE_PX:g}" height="10" role="img">'
-        f"<title>{label}</title>"
-        f'<rect width="{share * _PICTURE_PX:.1f}" height="10" fill="#3b7dd8"/>'
-        f'<rect x="0.5" y="0.5" width="{_PICTURE_PX - 1:g}" height="9" fill="none" stroke="currentColor"/></svg>'
-    )
 
 
 def layout_picture(x: Iterable[float], y: Iterable[float], title: str = "") -> str:

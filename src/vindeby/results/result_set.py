@@ -28,7 +28,7 @@ from vindeby.campaign.sections.costs import AGAINST, Against
 from vindeby.campaign.task_index import TaskIndex
 from vindeby.campaign.tasks import Cell, parse_key, task_key
 from vindeby.errors import ArgumentError, CampaignError, DataError, InputError
-from vindeby.notebook import heading, progress_bar, table
+from vindeby.notebook import heading, table
 from vindeby.results.columns import NEEDED, by_task, columns_of, row_type, worths_of
 from vindeby.results.expected import CellPlace, Expected, query_columns
 from vindeby.results.history import RunHistory
@@ -291,8 +291,7 @@ class ResultSet:
             (f"farm{index}", farm["farm"], f"{farm['done']:,}", f"{farm['expected']:,}")
             for index, farm in enumerate(seen.counts_by(("farm",), every=True))
         ]
-        bar = progress_bar(seen.done, self.campaign.total_configs)
-        return heading(name, title) + bar + table(("farm", "name", "results", "expected"), rows)
+        return heading(name, title) + table(("farm", "name", "results", "expected"), rows)
 
     @property
     def answers(self) -> NDArray[Any]:
