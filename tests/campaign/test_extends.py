@@ -116,16 +116,13 @@ def test_a_preset_can_be_extended(tmp_path: Path) -> None:
     assert Campaign.load(own).total_configs == 18
 
 
-def test_circles_missing_files_and_long_chains_are_refused_with_the_chain(tmp_path: Path) -> None:
+def test_circles_and_missing_files_are_refused_with_the_chain(tmp_path: Path) -> None:
     a = written(tmp_path / "a.yaml", "extends: b.yaml\n")
     b = written(tmp_path / "b.yaml", "extends: a.yaml\n")
     assert f"{b}:1: extends: is circular: {a} -> {b} -> {tmp_path}/a.yaml" in problem(a)
     missing = written(tmp_path / "c.yaml", "extends: nowhere.yaml\n")
     text = problem(missing)
     assert f"{missing}:1: extends: no such file: {missing} -> {tmp_path}/nowhere.yaml" in text
-    for number in range(12):
-        written(tmp_path / f"{number}.yaml", f"extends: {number + 1}.yaml\n")
-    assert "is a chain of more than 10 files" in problem(tmp_path / "0.yaml")
     assert "must be the name of a campaign file" in problem(written(tmp_path / "d.yaml", "extends: [a]\n"))
     written(tmp_path / "list.yaml", "- 1\n")
     assert "must be a mapping" in problem(written(tmp_path / "e.yaml", "extends: list.yaml\n"))

@@ -98,7 +98,7 @@ def _of_raster(named: NamedFile) -> Grid:
 
 
 def _area(data: dict[str, Any]) -> BaseGeometry | None:
-    """Where turbines may stand; None where the farms are wrong, which is then reported."""
+    """Return where turbines may stand; None where the farms are wrong, which is reported later."""
     try:
         shapes = [Farm.model_validate(farm).boundary.shape() for farm in data.get("farms") or ()]
     except (ValidationError, TypeError):

@@ -14,11 +14,10 @@ from vindeby.campaign.reading.yaml_text import MAX_BYTES, Document, read
 from vindeby.campaign.reading.yaml_text import Path as DataPath
 
 KEY = "extends"
-_MOST_FILES = 10
 
 
 def extended(document: Document, path: Path) -> Document:
-    """The document of the campaign file at ``path``, put together with those that it extends."""
+    """Return the document of the campaign file at ``path``, merged with those that it extends."""
     chain, parts = [path], [document]
     while KEY in parts[-1].data:
         parts.append(_base(parts[-1], chain))
@@ -33,7 +32,7 @@ def extended(document: Document, path: Path) -> Document:
 
 
 def _base(document: Document, chain: list[Path]) -> Document:
-    """The document that the last of a chain of files extends, which is added to the chain."""
+    """Return the document that the last of a chain of files extends, and add its path to the chain."""
     name, at = document.data[KEY], (KEY,)
     if not isinstance(name, str) or not name.strip():
         document.refuse(at, "must be the name of a campaign file or of a preset", "write it as text", name)
@@ -48,10 +47,6 @@ def _base(document: Document, chain: list[Path]) -> Document:
     shown = " -> ".join(str(one) for one in (*chain, base))
     if base in chain:
         document.refuse(at, f"is circular: {shown}", "remove one of these lines", name)
-    if len(chain) >= _MOST_FILES:
-        document.refuse(
-            at, f"is a chain of more than {_MOST_FILES} files: {shown}", "merge some of them", name
-        )
     try:
         text = read_bounded_text(base, MAX_BYTES)
     except UnreadableError as error:

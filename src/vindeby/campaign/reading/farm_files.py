@@ -3,8 +3,7 @@
 A boundary is a table of vertices, or YAML or JSON with what would stand in the campaign file. Neighbours and starts are
 a table of positions, a windIO file, or results in a database of vindeby; geographic files are read before. What files
 hold is put into the data of the campaign, so that the checks and the stored campaign know only that. A campaign file
-may come from elsewhere and name any file of this machine, so messages show no text of these files, only numbers and
-keys that are almost right.
+may come from elsewhere and name any file of this machine, so messages show no text of these files, only numbers.
 """
 
 import re
@@ -96,7 +95,7 @@ def _read_areas(text: str, named: NamedFile) -> Document:
 
 
 def _named_areas(document: Document) -> Document:
-    """A boundary of the IEA Task 37 case studies, vertices under the name of each area, as one of ours."""
+    """Return the areas of an IEA Task 37 case study, vertices under the name of each area, as polygons."""
     areas = document.data.get("boundaries") if isinstance(document.data, dict) else None
     if not isinstance(areas, dict) or not all(isinstance(area, list) for area in areas.values()):
         return document
@@ -191,7 +190,7 @@ Names = Mapping[str, str]
 
 
 def _names_of(named: NamedFile, key: str, own: Sequence[str]) -> Names:
-    """What the farms or types of the campaign are called in the file: the same, unless the entry says otherwise."""
+    """Return the name in the file of each farm or type; the same name unless the entry gives another."""
     given = named.data.get(key, {})
     if not isinstance(given, dict) or not all(isinstance(name, str) for name in given.values()):
         named.refuse_key(key, "does not say which name stands for which", f"write {key}: {{OURS: THEIRS}}")
@@ -222,7 +221,7 @@ def _stored_layouts(named: NamedFile, farms: Names, types: Names) -> list[dict[s
 
 
 def _layouts_in_file(named: NamedFile, farms: Names, types: Names) -> list[dict[str, Any]]:
-    """The layout of each farm; a single one, unless it is said whose it is, stands for every farm."""
+    """Return the layout of each farm; a single layout stands for every farm unless the entry names farms."""
     if "seeds" in named.data:
         named.refuse_key("seeds", "is for a database", "leave it out")
     ours = {theirs: name for name, theirs in types.items()}

@@ -139,13 +139,13 @@ class _LocalWind(NamedFile, LabelledWind):
         self.put({**values, "source": self.path.name})
 
     def _chosen(self) -> list[str]:
-        """The variables that are taken, by their names in the file."""
+        """Return the names in the file of the variables that are read."""
         has = {self.names[name]: name for name in self.by_name if name in self.names}
         known = [name for name in RANGES if name in has]
         use = known if self.data.get("use") is None else self.data["use"]
         if not use or not isinstance(use, list) or not all(isinstance(name, str) for name in use):
             wrong = "file" if not has else "use"
-            remedy = f"it has: {', '.join(known) or 'none'}; names are those of PyWake"
+            remedy = f"it has: {', '.join(known) or 'none'}; write e.g. use: [Speedup]"
             self.refuse_key(wrong, "is not a list of variables of the local wind", remedy)
         wanted = [self.names.get(name.lower()) for name in use]
         for name, one in zip(use, wanted, strict=True):

@@ -41,7 +41,6 @@ LEAST_CONVERGENCE_DEG = 0.01
 """Grid north this near to true north is taken for it."""
 _DECIMALS = 4
 """Of degrees of convergence, and of metres: what lies below 0.1 mm differs between versions of PROJ."""
-_INACCURATE_M = 1.5
 _FAR_DEGREES = 10.0
 _AREA_KEYS = ("file", "layer", "feature", "crs", "edges")
 _POSITION_KEYS = ("file", "layer", "feature", "crs", "name", "type", "turbines", "repair")
@@ -113,7 +112,7 @@ class _Reading:
         return Named(self.document, data, at, self.folder)
 
     def _is_elsewhere(self, entry: Any, at: DataPath) -> bool:
-        """Whether an entry names no geographic file, so that its coordinates are metres."""
+        """Return whether an entry names no geographic file, so that its coordinates are metres."""
         elsewhere = not isinstance(entry, dict) or not is_geographic(entry.get("file"), self.folder)
         self.in_metres += [at] * elsewhere
         return elsewhere
@@ -177,7 +176,7 @@ class _Reading:
         return self._layers[asked]
 
     def _crs_of(self, said: CRS | None, named: Named) -> CRS:
-        """The system that a file says, or else the campaign file; refuses none, two, and one of no place on Earth."""
+        """Return the system that the file or else the campaign states; refuse none, two, and an unknown datum."""
         text = named.option("crs")
         stated = crs_from_text(text or "")
         if text is not None and stated is None:
@@ -237,12 +236,11 @@ class _Reading:
             if added > 0:
                 note += f"; edges kept to {systems.TOLERANCE_M:g} m by {plural(added, 'added point')}"
         if transformer is not None:
-            is_rough = transformer.accuracy > _INACCURATE_M
-            self.notes.append(note + f"; good to {transformer.accuracy:g} m" * is_rough)
+            self.notes.append(note)
         self.document.origins[named.at] = Origin(str(named.path))
 
     def _ring(self, ring: Any, transformer: Any, named: Named) -> Vertices:
-        """The vertices, without a last one that repeats the first or almost meets it."""
+        """Return the vertices of a ring, without a last one that repeats the first or almost meets it."""
         points, edges = shapely.get_coordinates(ring)[:-1], named.option("edges")
         if transformer is not None:
             if edges not in (None, *_EDGES):

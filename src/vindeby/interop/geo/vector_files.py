@@ -95,7 +95,7 @@ _BEGINS = {
 
 
 def _by_gdal(named: Named, suffix: str) -> Layer:
-    """The features of a copy, which stands in a folder of its own."""
+    """Return the features that GDAL reads from a copy in a folder of its own."""
     title, begins = _BEGINS[suffix]
     parts = _unzipped(named) if suffix == ".zip" else _parts(named, suffix)
     shapefiles = [name for name in parts if name.endswith(".shp")]
@@ -112,7 +112,7 @@ def _by_gdal(named: Named, suffix: str) -> Layer:
 
 
 def _parts(named: Named, suffix: str) -> dict[str, bytes]:
-    """The files that belong together, by their names in the copy."""
+    """Return the content of the files that belong together, by their names in the copy."""
     path, paths = named.path, {f"area{suffix}": named.path}
     if suffix == ".shp":
         beside = [one for one in path.parent.glob("*") if one.stem == path.stem]
@@ -131,10 +131,11 @@ def _parts(named: Named, suffix: str) -> dict[str, bytes]:
 
 
 def _unzipped(named: Named) -> dict[str, bytes]:
-    """The parts of the shapefiles in an archive, without their folders; zipfile reads no more than a stated size."""
+    """Return the parts of the shapefiles in an archive, by their names without folders."""
     parts: dict[str, bytes] = {}
     try:
         with zipfile.ZipFile(io.BytesIO(named.content(MAX_BYTES))) as archive:
+            # zipfile reads no more of a member than the size that it states.
             _refuse_large(sum(one.file_size for one in archive.infolist()), named)
             for member in archive.infolist():
                 path = PurePosixPath(member.filename.replace("\\", "/"))
@@ -158,7 +159,7 @@ def _refuse_large(size: int, named: Named) -> None:
 
 
 def _features(path: Path, named: Named, title: str) -> Layer:
-    """The features of the layer that is asked for, or of the only one, as GDAL reads them."""
+    """Return the features of the layer that is asked for, or of the only one."""
     pyogrio = library("pyogrio", "geo", "a geographic file that is not GeoJSON")
     wanted = named.option("layer")
     try:
