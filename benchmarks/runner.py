@@ -38,7 +38,7 @@ n_turbines: 6
 min_spacing: 3 D
 site: {{weibull: {{turbulence_intensity: 0.1, sectors: [{{direction: 0, a: 9, k: 2, frequency: 1}}]}}}}
 wake: jensen
-method: {{call: "runner:nothing"}}
+method: {{call: {{function: "runner:nothing", returns: [layout, aep]}}}}
 seeds: {seeds}
 run: {{workers: {workers}}}
 """
@@ -82,7 +82,7 @@ def with_runner(tasks: int, folder: Path) -> tuple[float, str]:
             ends.append(time.perf_counter())
 
     campaign = Campaign.loads(CAMPAIGN.format(seeds=tasks, workers=WORKERS))
-    summary: Summary = run(campaign, folder / "out.h5", checks=(), on_progress=watch)
+    summary: Summary = run(campaign, folder / "out.h5", on_progress=watch)
     total = time.perf_counter() - began
     assert summary.complete
     grown = (max(memory) - memory[0]) / 1e6
@@ -103,7 +103,7 @@ def computing_s(campaign: Campaign, folder: Path) -> float:
         if progress.done == tasks:
             moments.append(time.perf_counter())
 
-    run(campaign, folder / "out.h5", checks=(), on_progress=watch)
+    run(campaign, folder / "out.h5", on_progress=watch)
     return moments[1] - moments[0]
 
 

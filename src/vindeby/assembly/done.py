@@ -24,16 +24,13 @@ from vindeby.store.format.record import Record
 from vindeby.store.format.rows import Segment, checksum_of
 from vindeby.store.read.database import Database
 from vindeby.store.states import answers
-from vindeby.store.validate import Check
 
 
 class Judge:
     """Checks records against one campaign, each once."""
 
-    def __init__(self, campaign: Campaign, *, checks: Iterable[Check] | None = None) -> None:
-        self.usual = checks is None
-        """Whether the verdicts are those of the definition, and may be kept."""
-        self.checks = tuple(physics_checks(campaign) if checks is None else checks)
+    def __init__(self, campaign: Campaign) -> None:
+        self.checks = tuple(physics_checks(campaign))
         self._campaign = campaign
         self._seeds = frozenset(campaign.seeds)
         self._seen: dict[str, Invalid | None] = {}

@@ -134,8 +134,7 @@ def compare_with_disk(
     exists = run.output.exists() or run.shards.exists()
     with Database(run) if exists else contextlib.nullcontext() as database:
         if database is not None:
-            kept = read_verdicts(run, space.text) if judge_.usual else None
-            state.verdicts = judge(database, judge_, kept)
+            state.verdicts = judge(database, judge_, read_verdicts(run, space.text))
             state.bad = dict(database.findings)
             known = Known.of(database, invalid=not_done(database, state.verdicts), failed=failures)
             if any(one.wake.engine is not None for one in space.campaign.distinct("wake")):

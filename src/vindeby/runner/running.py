@@ -6,7 +6,7 @@ broken, and a merge that was cut short is done anew.
 
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -46,7 +46,6 @@ from vindeby.store.disk.files import storage_error
 from vindeby.store.disk.lock import Lock
 from vindeby.store.disk.run_directory import RunDirectory, read_recompute_request, write_verdicts
 from vindeby.store.read.database import Database
-from vindeby.store.validate import Check
 from vindeby.text import part_of, plural
 
 _BATCH_ELSEWHERE_S = 20.0
@@ -75,7 +74,6 @@ def run(
     max_failures: int | str | None = None,
     take_over: bool = False,
     pool: object | None = None,
-    checks: Iterable[Check] | None = None,
     on_progress: Watcher = _silent,
     on_message: Callable[[str], None] = _silent,
 ) -> Summary:
@@ -100,7 +98,6 @@ def run(
         take_over: Take the campaign away from a process that runs it, on a machine that is gone or cannot be reached.
         pool: Where the work is done, if not by processes of this machine: a ``distributed.Client``, the address of a
             Dask scheduler, the path of a scheduler file, or ``"local"`` for a Dask cluster that is started here.
-        checks: They say what is wrong with a record; if not given, that is whether it is physically possible.
         on_progress: Called with a ``Progress`` whenever something has changed.
         on_message: Called with each message.
 
@@ -120,7 +117,7 @@ def run(
         raise ArgumentError(f"--on-bad: {on_bad!r} is not known; use {', '.join(ON_BAD)}")
     if campaign.stored is not None and Path(output).absolute() == Path(campaign.stored.database or ""):
         raise ArgumentError(f"{output}: is the database that is evaluated; name another file with -o")
-    judge = Judge(campaign, checks=checks)
+    judge = Judge(campaign)
     wanted = Recompute(recompute, recompute_where, keep_replaced)
     wanted.refuse(judge, is_part=share is not None)
     refuse_starts(campaign)
@@ -138,8 +135,7 @@ def run(
         lock.confirm()
         if directory.campaign_text() != space.text:
             directory.freeze_campaign(space.text)
-        if judge.usual:
-            write_verdicts(directory, space.text, resume_state.verdicts)
+        write_verdicts(directory, space.text, resume_state.verdicts)
         if keep_request is not None:
             anew = add_to_todo(resume_state, directory, space, keep_request())
             on_message(
@@ -153,7 +149,7 @@ def run(
             on_message(message)
         summary = Summary(Path(output), len(space), resume_state, part=share)
         if resume_state.todo:
-            work = _Work(space, directory, options, lock, on_message, check_physics=judge.usual)
+            work = _Work(space, directory, options, lock, on_message)
             work.supervise(resume_state, summary, on_progress, pool, workers)
         summary.seconds = time.monotonic() - began
         finish_up(space, judge, directory, summary, say=on_message, lock=lock)
@@ -256,7 +252,6 @@ class _Work:
     options: RunOptions
     lock: Lock
     say: Callable[[str], None]
-    check_physics: bool
 
     def supervise(
         self,
@@ -286,7 +281,7 @@ class _Work:
         log = EventLog(directory)
         setup = Setup(
             space.campaign, str(directory.output), tuple(path), log.name, limit, str(self.lock.path), self.lock.token,
-            self.check_physics, memory_limit_alone=alone, device=device, together=TOGETHER if device == "cuda" else 1,
+            memory_limit_alone=alone, device=device, together=TOGETHER if device == "cuda" else 1,
         )  # fmt: skip
         with ExitStack() as stack:
             stack.callback(log.close)

@@ -61,8 +61,6 @@ class Setup:
     lock: str = ""
     """The lock under which the run works, which another process may take over; empty where there is none."""
     token: str = ""
-    check_physics: bool = True
-    """Whether results that are not possible are refused; not where the caller has checks of its own."""
     memory_limit_alone: int | None = None
     """Bytes for a worker while no other computes."""
     device: Literal["cpu", "cuda"] = "cpu"
@@ -113,7 +111,7 @@ class TaskExecutor:
         except Exception as error:
             known = isinstance(error, VindebyError)
             raise MethodUnusableError(str(error) if known else trace(error)) from error
-        self._check: Check = _check_of(campaign) if setup.check_physics else lambda _: ()
+        self._check: Check = _check_of(campaign)
         self._cells = {cell.place: cell for cell in campaign.cells()}
         check = self._check if has_starts(campaign) else None
         self._starts = Starts(campaign, check) if isinstance(check, CampaignCheck) else None
