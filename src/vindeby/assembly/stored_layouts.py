@@ -150,7 +150,7 @@ def keys_by_worth(database: Database, campaign: Campaign) -> dict[tuple[int, int
 
 
 def read_neighbours(path: Path, key: str | None, farm: str | None, type_: str | None) -> dict[str, Any]:
-    """A group of neighbours: the result of this key, or the best of a farm and type, which may be left out if alone."""
+    """Return as neighbours the result of a key, or the best of a farm and type, which may be left out if alone."""
     stored = StoredLayouts(path)
     with stored.database as database:
         if key is not None and key not in database:

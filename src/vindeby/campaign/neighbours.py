@@ -107,7 +107,7 @@ def standing_in(group: NeighbourGroup, shared: Sequence[TurbineSection]) -> Iter
 
 
 def neighbours_in_words(campaign: CampaignFields) -> list[tuple[str, str]]:
-    """For each group, beside what it stands and what it is, e.g. ``all farms``, ``east.csv: 12 x v80``."""
+    """Return for each group whose neighbours they are, and what they are: ``all farms``, ``east.csv: 12 x v80``."""
     return [
         (
             _where(campaign, at),

@@ -97,7 +97,7 @@ def refuse_bad_starts(campaign: CampaignFields, cells: Sequence[Cell]) -> None:
 
 
 def starts_in_words(campaign: CampaignFields) -> Iterator[tuple[str, str]]:
-    """For each start, beside what it stands, and what it is: ``all farms``, ``3 layouts from older.h5``."""
+    """Yield for each start whose it is and what it is: ``all farms``, ``3 layouts from older.h5``."""
     for where, section in [
         ("all farms", campaign.start),
         *((f"farm {one.name}", one.start) for one in campaign.farms),

@@ -61,7 +61,7 @@ class CellSurvey:
 
     @property
     def needed(self) -> int:
-        """How many must find room, lest there be no layout at all."""
+        """The number of turbines that must find room, lest there be no layout at all."""
         return self.n_turbines if self.fewest_turbines is None else self.fewest_turbines
 
 
@@ -128,7 +128,7 @@ def _row(campaign: Campaign, cell: Cell) -> CellSurvey:
 
 
 def _most(shape: BaseGeometry, spacing_m: float, count: int) -> int:
-    """No more than this can stand there; ``count`` itself where nothing limits it."""
+    """Return the most turbines that can stand in an area; ``count`` itself where nothing limits it."""
     return count if spacing_m == 0.0 else most_points(shape, spacing_m)
 
 
@@ -136,7 +136,7 @@ _DISC_SEGMENTS = 64
 
 
 def _free_area(campaign: Campaign, cell: Cell) -> BaseGeometry:
-    """Where turbines of a cell may stand beside its neighbours: the area less discs of the least distances.
+    """Return where turbines of a cell may stand: the area less discs of the least distances to neighbours.
 
     The discs are polygons inside circles, so that what is proved about the area that is left holds for the true one.
     """
@@ -219,7 +219,7 @@ def _about_engine(campaign: Campaign) -> Iterator[str]:
 
 
 def notes_about_files(campaign: Campaign) -> Iterator[str]:
-    """One sentence per note, with the section and the name of the file."""
+    """Yield a sentence for each note, with the section and the name of the file."""
     sources = [
         ("site", campaign.site.source),
         *((f"type {one.name}", one.source) for one in campaign.turbines),

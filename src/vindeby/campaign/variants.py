@@ -108,7 +108,7 @@ def _written(fields: Any, field: str, section: Any, context: Mapping[str, Any] |
 
 
 def _details(error: ValidationError) -> Iterator[InitErrorDetails]:
-    """Give the errors again, as they are needed to raise them from another place."""
+    """Yield the errors again, as they are needed to raise them from another place."""
     for one in error.errors(include_url=False):
         kind, context = one["type"], one.get("ctx", {})
         again = PydanticCustomError("refused", "{message}", context) if kind == "refused" else kind
