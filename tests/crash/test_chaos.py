@@ -99,8 +99,9 @@ def test_a_worker_that_hangs_in_c_dies_with_a_killed_coordinator(tmp_path: Path)
     wait_until_gone(mark)
 
 
-def test_a_task_that_was_on_a_killed_worker_is_found_done_if_it_was_published(tmp_path: Path) -> None:
-    """Nothing that is on disk is computed twice, however its worker ended."""
+def test_workers_that_are_killed_cost_a_second_computation_only_of_what_they_had_not_reported(
+    tmp_path: Path,
+) -> None:
     trace = tmp_path / "trace"
     asked = calling("slow", 6, {"seconds": 0.05, "trace": str(trace)}, workers=1, flush_s=0.0, retries=100)
     campaign, output = tmp_path / "c.yaml", tmp_path / "out.h5"

@@ -36,7 +36,7 @@ FATAL = {
     "count": (Kind.INVALID, "the layout has shape (2, 5), but 6 turbines make (2, 6)"),
     "no aep": (Kind.INVALID, "there is no aep"),
     "negative aep": (Kind.INVALID, "aep is -1"),
-    "complex": (Kind.INVALID, "extra is of type complex128"),
+    "complex": (Kind.INVALID, "array 'extra' has type complex128"),
     "nothing": (Kind.INVALID, "returned a NoneType, not a mapping"),
 }
 HARMLESS = ("print", "speak", "grandchild")
