@@ -74,7 +74,7 @@ class Feed:
         """See what is there now; a problem becomes a message and is tried again at the next look."""
         try:
             snapshot = self._results.look()
-            if self._results.campaign is not self._campaign:
+            if self._results.campaign != self._campaign:
                 self._campaign, self._version = self._results.campaign, None
                 self._begin_again()
             if self._take_rows():

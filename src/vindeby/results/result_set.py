@@ -10,10 +10,9 @@ elsewhere, are checked here.
 from __future__ import annotations
 
 import difflib
-import fnmatch
 import time
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -26,7 +25,7 @@ from vindeby.assembly.stored_turbines import layout_of, own_types
 from vindeby.campaign import Campaign
 from vindeby.campaign.sections.costs import AGAINST, Against
 from vindeby.campaign.task_index import TaskIndex
-from vindeby.campaign.tasks import Cell, parse_key, task_key
+from vindeby.campaign.tasks import Cell, parse_key
 from vindeby.errors import ArgumentError, CampaignError, DataError, InputError
 from vindeby.notebook import heading, table
 from vindeby.results.columns import NEEDED, by_task, columns_of, row_type, worths_of
@@ -34,9 +33,16 @@ from vindeby.results.expected import CellPlace, Expected, query_columns
 from vindeby.results.history import RunHistory
 from vindeby.results.query import Query, refuse_unknown
 from vindeby.results.snapshot import BadFile, Disk, Snapshot
-from vindeby.results.sources import GivenCampaign, campaign_of, has_neighbours, open_source, turbine_of
+from vindeby.results.sources import (
+    GivenCampaign,
+    campaign_of,
+    has_neighbours,
+    named_output,
+    open_source,
+    turbine_of,
+)
 from vindeby.store.disk.files import file_state
-from vindeby.store.disk.run_directory import Verdicts, read_verdicts
+from vindeby.store.disk.run_directory import RunDirectory, Verdicts, read_verdicts
 from vindeby.store.format.record import Record
 from vindeby.store.format.rows import Segment
 from vindeby.store.read import columns as stored
@@ -95,7 +101,7 @@ class ResultSet:
     def _open(self, path: Path) -> None:
         for attempt in range(_ATTEMPTS):
             try:
-                self._open_once(path)
+                self._open_once(named_output(path))
                 return
             except (ReplacedError, FileNotFoundError):
                 if attempt == _ATTEMPTS - 1:
@@ -103,44 +109,54 @@ class ResultSet:
                 time.sleep(_PAUSE_S)
 
     def _open_once(self, path: Path) -> None:
-        self.source = open_source(path)
-        self.path, self.run = self.source.path, self.source.run
-        self.history = RunHistory(self.run)
-        self.campaign: Campaign | None = None
-        """The same object until the campaign changes."""
+        self.path, self.run = path, RunDirectory.of(path)
+        self._read_at, self._shards = self._stamp(), set[str]()
+        self.source, self.history = open_source(path), RunHistory(self.run)
+        self.campaign = self._read_campaign()
         self.tasks: TaskIndex | None = None
         """Those of the campaign, where one is known."""
-        self._parts: list[NDArray[Any]] = []
-        self._rows: tuple[NDArray[Any], NDArray[Any]] | None = None
-        self._invalid: frozenset[bytes] = frozenset()
-        self._campaign_stamp: tuple[object, ...] | None = None
-        self._files: set[str] = set()
+        self._known = Verdicts()
+        if self.campaign is not None:
+            former = partial(stored.former_campaigns, self.run, self.run.campaign_text())
+            self.tasks = TaskIndex(self.campaign, former)
+            self._known = read_verdicts(self.run, self.campaign.dumps())
+        self._judge: Judge | None = None
+        self._farms: dict[tuple[tuple[int, ...], int | None, int], WindFarm] = {}
         self._disk: tuple[float, Disk | None] = -_SIZES_EVERY_S, None
+        self._parts: list[NDArray[Any]] = []
+        self._changed()
         self._take_new()
-        self._read_campaign()
-        self._leave_out_invalid()
         self._choose()
+
+    def _stamp(self) -> tuple[object, ...]:
+        """Return what changes with the campaign, the verdicts and the database, but not when shards are added."""
+        files = [self.run.campaign_file, self.run.verdicts_file, *([] if self.path.is_dir() else [self.path])]
+        return tuple(map(file_state, files))
+
+    def _read_campaign(self) -> Campaign | None:
+        try:
+            return campaign_of(self.run, self._given, self.source.campaign_text)
+        except CampaignError:
+            if self._given is not None or not self._lenient:
+                raise
+            return None
 
     def refresh(self) -> None:
         """Take what is new since the last time; InputError when nothing is there any more."""
-        version = self.version
         if not self.path.exists() and not self.run.path.exists():
-            self._files = {str(self.run.path)}  # so that everything is read again when it comes back
+            self._read_at = ()  # so that everything is read again when it comes back
             raise InputError(f"{self.path}: it is gone, and so is its run directory {self.run.path}")
-        files = {*self.run.shard_names(), *([str(self.path)] if self.path.exists() else [])}
-        # A shard that is gone was merged or deleted: everything has to be read again.
-        if not self._files <= files:
-            self._open(self.path)
-        self._files = files
+        shards = set(self.run.shard_names())
         try:
+            # A shard that is gone was merged or deleted: everything has to be read again.
+            if self._read_at != self._stamp() or not self._shards <= shards:
+                self._open(self.path)
+            self._shards = shards
             self.source.refresh()
-            self._take_new()
+            if self._take_new():
+                self._choose()
         except (ReplacedError, FileNotFoundError):
             self._open(self.path)
-        self._read_campaign()
-        self._leave_out_invalid()
-        if self.version != version:
-            self._choose()
 
     def look(self) -> Snapshot:
         """Refresh, and count what is there now."""
@@ -198,100 +214,54 @@ class ResultSet:
     def _states(self) -> tuple[NDArray[np.int8], int]:
         return self.expected.states(self.answers, self.stale_rows)
 
-    def _take_new(self) -> None:
-        came = [segment for segment in self.source.new_segments(NEEDED) if len(segment)]
-        if came:
-            self._parts.append(_without(columns_of(came), self._invalid))
-            self._changed()
+    def _take_new(self) -> bool:
+        """Take new results; those that are not possible have no energy to count or to draw."""
+        known, source = self._known, self.source
+        if known.invalid:
+            source.pass_over(known.invalid, known.by_key.keys() & set(source.repeated_keys()))
+        new = [segment for segment in source.new_segments(NEEDED) if len(segment)]
+        if not new:
+            return False
+        self._parts.append(columns_of(new))
+        invalid = {checksum.encode() for checksum in (*known.invalid, *self._impossible())}
+        for rows in self._parts if invalid else ():
+            rows["aep"][[checksum in invalid for checksum in rows["checksum"].tolist()]] = np.nan
+        self._changed()
+        return True
+
+    def _impossible(self) -> list[str]:
+        """Return the checksums of foreign results that are not possible: nobody has checked these yet."""
+        is_foreign = any((rows["fingerprint"] == b"").any() for rows in self._parts)
+        if self.campaign is None or not is_foreign or self._known.covers(self.source.digest):
+            return []
+        if self._judge is None:
+            from vindeby.assembly.done import Judge  # may load Numba: only here
+
+            self._judge = Judge(self.campaign)
+        foreign = (segment.take(segment.rows["fingerprint"] == b"") for segment in self.source.segments())
+        return [one.checksum for one in self._judge.look_at(foreign)]
 
     def _changed(self) -> None:
-        self._rows = None
+        self._rows: tuple[NDArray[Any], NDArray[Any]] | None = None
         self.version += 1
         for name in ("keys", "axes", "expected", "_states"):
             vars(self).pop(name, None)
-
-    def _read_campaign(self) -> None:
-        """Read the campaign where it may have changed."""
-        if self._campaign_stamp == self._stamp():
-            return
-        try:
-            campaign = campaign_of(self.run, self._given, self.source.campaign_text)
-        except CampaignError:
-            if self._given is not None or not self._lenient:
-                raise
-            campaign = None
-        self._use(campaign)
-        self._campaign_stamp = self._stamp()
-
-    def _stamp(self) -> tuple[object, ...]:
-        try:
-            frozen = self.run.campaign_file.stat().st_mtime_ns
-        except OSError:
-            frozen = 0
-        return frozen, None if frozen else self.source.campaign_text
-
-    def _use(self, campaign: Campaign | None) -> None:
-        self.campaign = campaign
-        self._farms: dict[tuple[tuple[int, ...], int | None, int], WindFarm] = {}
-        self._changed()
-        if campaign is None:
-            self.tasks = None
-            return
-        self._text, run = campaign.dumps(), self.run
-        self.tasks = TaskIndex(campaign, partial(stored.former_campaigns, run, run.campaign_text()))
-        self._verdicts_state: object = None
-        self._known = Verdicts()
-        self._judge: Judge | None = None
-        self._checked = -1
-
-    def _leave_out_invalid(self) -> None:
-        """Leave out what is invalid by the campaign; nothing where it is not known."""
-        if self.campaign is None:
-            return
-        state, source = file_state(self.run.verdicts_file), self.source
-        if state != self._verdicts_state:
-            self._verdicts_state, self._known = state, read_verdicts(self.run, self._text)
-        known = self._known
-        if known.invalid:
-            source.pass_over(known.invalid, known.by_key.keys() & set(source.repeated_keys()))
-            self._take_new()
-        self._leave_out(known.invalid)
-        is_foreign = bool((self.answers["fingerprint"] == b"").any())
-        if not known.covers(source.digest) and is_foreign and self._checked != self.version:
-            if self._judge is None:
-                from vindeby.assembly.done import Judge  # may load Numba: only here
-
-                self._judge = Judge(self.campaign)
-            foreign = (segment.take(segment.rows["fingerprint"] == b"") for segment in source.segments())
-            self._leave_out([one.checksum for one in self._judge.look_at(foreign)])
-            self._checked = self.version
-
-    def _leave_out(self, invalid: Collection[str]) -> None:
-        """Results with these checksums are not valid: they have no energy to count or to draw."""
-        checksums = frozenset(text.encode() for text in invalid)
-        if checksums - self._invalid:
-            self._invalid |= checksums
-            self._parts = [_without(part, self._invalid) for part in self._parts]
-            self._changed()
 
     def __repr__(self) -> str:
         known = "no campaign" if self.campaign is None else f"campaign {self.campaign.name!r}"
         return f"<ResultSet {str(self.path)!r}: {plural(len(self.rows), 'result')}, {known}>"
 
     def _repr_html_(self) -> str:
-        seen, name = self.look(), self.path.name
+        seen = self.look()
+        title = plural(seen.done, "result")
+        if seen.expected is not None:
+            title = f"{seen.done:,} of {plural(seen.expected, 'result')} of {seen.kind} {seen.name}"
+        extra = f"; {plural(seen.extra, 'result')} of no task of this campaign" if seen.extra else ""
         bad = f"; {plural(len(seen.bad_files), 'file')} with something wrong" if seen.bad_files else ""
-        if self.campaign is None:
-            many = plural(len(self.answers), "result")
-            return heading(name, f"{many}; no campaign says how many there should be{bad}")
-        more = f"; {plural(seen.extra, 'result')} of no task of this campaign" if seen.extra else ""
-        total = plural(self.campaign.total_configs, "result")
-        title = f"{seen.done:,} of {total} of campaign {self.campaign.name}{more}{bad}"
-        rows = [
-            (f"farm{index}", farm["farm"], f"{farm['done']:,}", f"{farm['expected']:,}")
-            for index, farm in enumerate(seen.counts_by(("farm",), every=True))
-        ]
-        return heading(name, title) + table(("farm", "name", "results", "expected"), rows)
+        farms = enumerate(seen.counts_by(("farm",), every=True))
+        rows = [(f"farm{index}", farm["farm"], farm["done"], farm["expected"]) for index, farm in farms]
+        heads = ("farm", "name", "results", "expected")
+        return heading(self.path.name, f"{title}{extra}{bad}") + table(heads, rows)
 
     @property
     def answers(self) -> NDArray[Any]:
@@ -404,19 +374,6 @@ class ResultSet:
         tasks = self.tasks
         what = "" if tasks is None else tasks.changes_since(key, self.source[key].fingerprint)
         return f" (changed: {what})" if what else ""
-
-    def matching(self, pattern: str) -> list[str]:
-        """The keys that a pattern such as ``farm0_t5_*`` means, the best first by energy or objective."""
-        keys = np.array([self.key_of(row) for row in range(len(self.rows))], np.str_)
-        order = np.lexsort((keys, -np.nan_to_num(self.worths(), nan=-np.inf)))
-        found = fnmatch.filter(keys[order].tolist(), pattern)
-        if not found:
-            example = self.keys[0] if self.keys else task_key(0, 0, 0)
-            raise ArgumentError(
-                f"{self.path}: no result is named like {pattern!r}; names are like {example}, so write "
-                f"{example.rsplit('_', 1)[0]}_*, quoted"
-            )
-        return found
 
     def layout(self, key: str) -> FloatArray:
         """Positions of a result, x and y in metres."""
@@ -610,9 +567,3 @@ class ResultSet:
             unknown = (stored.UNKNOWN,) * 3 if parts is None else parts[:3]
             return ResultPlace(*unknown[:2], 0, unknown[2])
         return ResultPlace(*self.rows[[*CELL, "ss_seed"]][here[0]].tolist())
-
-
-def _without(rows: NDArray[Any], invalid: frozenset[bytes]) -> NDArray[Any]:
-    if invalid:
-        rows["aep"][[checksum in invalid for checksum in rows["checksum"].tolist()]] = np.nan
-    return rows
