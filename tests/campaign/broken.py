@@ -131,12 +131,12 @@ BROKEN: dict[str, Broken] = {
     "crossing polygon": _with(
         _SQUARE,
         "[[0, 0], [4000, 3000], [4000, 0], [0, 3000]]",
-        "farms[0].boundary[2]",
-        "vertex 0 to 1 meets the edge from vertex 2 to 3 at (2000, 1500)",
+        "farms[0].boundary[0]",
+        "Self-intersection[2000 1500]",
         "in order",
     ),
     "polygon that turns back": _with(
-        _SQUARE, "[[0, 0], [9, 0], [9, 9], [9, 3], [9, 7]]", "touches itself", "vertex 1"
+        _SQUARE, "[[0, 0], [9, 0], [9, 9], [9, 3], [9, 7]]", "touches itself", "near vertex 3"
     ),
     "open polygon": _with(
         _SQUARE, "[[0, 0], [4000, 0]]", "farms[0].boundary[1]", "open", "vertex 1", "at least three"
@@ -148,9 +148,7 @@ BROKEN: dict[str, Broken] = {
         "open by 0.2 m: vertex 4",
         "make the two equal",
     ),
-    "flat polygon": _with(
-        _SQUARE, "[[0, 0], [1, 1], [3, 3]]", "no area", "vertex 0 to vertex 2", "got [3, 3]"
-    ),
+    "flat polygon": _with(_SQUARE, "[[0, 0], [1, 1], [3, 3]]", "no area", "near vertex 1", "got [1, 1]"),
     "vertex with three numbers": _with("[4000, 3000]", "[4000, 3000, 7]", "farms[0].boundary[2]", "2"),
     "vertex with text": _with(
         "[4000, 3000]", "[4000, north]", "farms[0].boundary[2][1]", "number", "got 'north'"
@@ -216,9 +214,9 @@ BROKEN: dict[str, Broken] = {
         + "site: {table: {turbulence_intensity: .1, wind_directions: [0, 180], wind_speeds: [8, 9], "
         "probability: [[.5, .2], [.3]]}}\n" + SMALL[SMALL.index("wake:") :],
         (
-            "site.table.probability[1]",
-            "row 1 has 1 entries, but there are 2 wind_speeds",
-            "one entry for each",
+            "site.table.probability: has rows of different lengths",
+            "(wind_directions, wind_speeds) has 2 x 2",
+            "one number for each point",
         ),
     ),
     "table of uneven directions": Broken(

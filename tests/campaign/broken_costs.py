@@ -129,9 +129,9 @@ BROKEN_COSTS: dict[str, BrokenCosts] = {
     "a grid that falls": _with(
         "[-500, 10000]", "[10000, -500]", "costs.foundation.depth.x[1]", "must increase", "-500 follows 10000"
     ),
-    "a grid of one column": _with("[-500, 10000]", "[-500]", "costs.foundation.depth.x", "at least 2"),
+    "a grid of one column": _with("[-500, 10000]", "[-500]", "costs.foundation.depth.values", "(x, y) has 1 x 2"),
     "too few depths": _with(
-        "[[20, 25], [30, 40]]", "[[20, 25]]", "costs.foundation.depth.values", "has 2 entries", "the grid has 4"
+        "[[20, 25], [30, 40]]", "[[20, 25]]", "costs.foundation.depth.values", "has 1 x 2 entries", "(x, y) has 2 x 2"
     ),
     "rows of different lengths": _with(
         "[[20, 25], [30, 40]]", "[[20, 25], [30]]", "costs.foundation.depth.values", "rows of different lengths"

@@ -36,13 +36,15 @@ BROKEN_LOCAL_WIND: dict[str, Broken] = {
         "    speedup", "    wind_directions: [0, 91, 180, 270]\n    speedup", "site.local.wind_directions[1]",
         "at 90 degrees", "at even distances; 360 may repeat 0",
     ),
-    "an axis of one point": _local("[-500, 10000]", "[-500]", "site.local.x", "at least 2"),
+    "an axis of one point": _local("[-500, 10000]", "[-500]", "site.local.speedup.values", "(x, y) has 1 x 2"),
     "an axis in words": _local("[-500, 10000]", "[-500, east]", "site.local.x[1]", "must be a number", "'east'"),
     "an axis left out": _local("    x: [-500, 10000]\n", "", "site.local.x", "is missing"),
     "an axis of kilometres too far": _local("[-500, 10000]", "[-500, 1.0e+9]", "site.local.x[1]", "in metres"),
-    "too few rows": _local(_VALUES, "[[1.0, 1.1]]", "site.local.speedup.values", "has 1 entries where the grid has 2"),
+    "too few rows": _local(
+        _VALUES, "[[1.0, 1.1]]", "site.local.speedup.values", "has 1 x 2 entries, but (x, y) has 2 x 2"
+    ),
     "too few in a row": _local(
-        _VALUES, "[[1.0, 1.1], [1.2]]", "site.local.speedup.values[1]", "has 1 entries where the grid has 2"
+        _VALUES, "[[1.0, 1.1], [1.2]]", "site.local.speedup.values", "rows of different lengths"
     ),
     "too many in a flat list": _local(
         _VALUES, "[1, 1, 1, 1, 1]", "has 5 numbers, but the grid has 4 (2 x x 2 y)", "one for each point"

@@ -55,13 +55,11 @@ BROKEN_SITES: dict[str, BrokenSite] = {
     ),
     "table with too few rows": _site(
         _TABLE % "[[0.5, 0.5]]",
-        "site.table.probability: has 1 row, but there are 2 wind_directions",
-        "give one row for each direction",
+        "site.table.probability: has 1 x 2 entries, but (wind_directions, wind_speeds) has 2 x 2",
     ),
     "table with a row that is too short": _site(
         _TABLE % "[[0.25, 0.25], [0.5]]",
-        "site.table.probability[1]: row 1 has 1 entries, but there are 2 wind_speeds",
-        "give one entry for each speed",
+        "site.table.probability: has rows of different lengths",
     ),
     "turbulence of a direction given twice": _site(
         "weibull: {turbulence_intensity: {wind_directions: [0, 0], values: [0.1, 0.1]}}",
@@ -174,11 +172,11 @@ BROKEN_SITES: dict[str, BrokenSite] = {
         "site.states[0].turbulence_intensity: is missing",
     ),
     "states with a misspelt key": _site(
-        "states: [{wind_direction: 270, wind_speed: 9, prob: 1, turbulence_intensity: 0.1}]",
+        "states: [{wind_direction: 270, wind_speed: 9, probability: 1, prob: 1, turbulence_intensity: 0.1}]",
         "site.states[0].prob: is not a known key",
         "probability",
     ),
-    "states that are numbers": _site("states: [1, 2]", "site.states[0]: must be a mapping (got 1)"),
+    "states that are numbers": _site("states: [1]", "site.states[0]: must be a mapping (got 1)"),
     "normalise in words": _site(
         "states: {wind_direction: [270], wind_speed: [9], probability: [0.5], turbulence_intensity: 0.1, "
         "normalise: 'yes'}",
@@ -189,7 +187,7 @@ BROKEN_SITES: dict[str, BrokenSite] = {
     ),
     "turbulence of unequal lists": _turbulence(
         "{wind_speeds: [3, 25], values: [0.1]}",
-        "turbulence_intensity.values: has 1 entries, but wind_speeds has 2",
+        "turbulence_intensity.values: has 1 entries, but (wind_speeds) has 2",
     ),
     "turbulence that does not reach the wind speeds": _turbulence(
         "{wind_speeds: [4, 25], values: [0.1, 0.1]}",
@@ -198,11 +196,11 @@ BROKEN_SITES: dict[str, BrokenSite] = {
     ),
     "turbulence without rows": _turbulence(
         "{wind_directions: [0, 180], wind_speeds: [3, 25], values: [0.1, 0.2]}",
-        "must have one row per direction",
+        "has 2 entries, but (wind_directions, wind_speeds) has 2 x 2",
     ),
     "turbulence with a short row": _turbulence(
         "{wind_directions: [0, 180], wind_speeds: [3, 25], values: [[0.1, 0.2], [0.1]]}",
-        "values[1]: has 1 entries, but wind_speeds has 2",
+        "values: has rows of different lengths",
     ),
     "turbulence with 360 degrees": _turbulence(
         "{wind_directions: [0, 360], values: [0.1, 0.1]}",

@@ -132,7 +132,7 @@ BROKEN_ZONES_AND_MIXES: dict[str, Broken] = {
         "mix: {three: 3}",
         "mix: {three: 3}, from: 2027-05-01T00:00Z",
         "farms[1].zones[1].from",
-        "is not a date",
+        "is not a date without a time of day",
         "write it like 2015-01-31",
     ),
     "no round at all": _with(

@@ -6,12 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 import shapely
-from pydantic_core import PydanticCustomError
 from shapely.geometry.base import BaseGeometry
 
 from tests.campaign.examples import SMALL, changed, small
 from vindeby.campaign import Campaign
-from vindeby.campaign.sections import boundary
 from vindeby.campaign.sections.boundary import clean_ring, grid_inside, most_points, random_fill
 from vindeby.errors import CampaignError
 
@@ -55,7 +53,7 @@ def test_a_boundary_from_a_file_is_the_one_written_inline(tmp_path: Path, name: 
         (
             "a.csv",
             "0,0\n4000,3000\n4000,0\n0,3000\n",
-            ("a.csv:3: farms[0].boundary.polygon[2]", "vertex 2 to 3"),
+            ("a.csv:1: farms[0].boundary.polygon[0]", "Self-intersection[2000 1500]"),
         ),
         ("a.yaml", "polygon: [[0, 0], [1, 1]]\n", ("a.yaml:1: farms[0].boundary.polygon[1]", "open")),
         (
@@ -160,17 +158,3 @@ def test_a_capacity_makes_as_many_turbines_as_fit_under_it(capacity: float, rate
         {"name": "t", "generic": {"rated_power_mw": rated, "rotor_diameter_m": 99, "hub_height_m": 99}}
     ]
     assert Campaign.from_data(data).tasks()[0].n_turbines == count
-
-
-def test_a_ring_that_is_not_valid_is_refused_even_where_no_two_edges_are_seen_to_meet() -> None:
-    square = ((0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0))
-    with pytest.raises(PydanticCustomError) as refused:
-        boundary._refuse_crossing(square, "Self-intersection[0.5 0.5]")
-    assert "the polygon is not simple" in str(refused.value)
-
-
-def test_edges_whose_meeting_is_lost_by_rounding_are_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
-    crossing = ((0.0, 0.0), (1.0, 1.0), (1.0, 0.0), (0.0, 1.0))
-    monkeypatch.setattr(shapely, "intersection", lambda *_: shapely.Point())
-    with pytest.raises(PydanticCustomError, match="the polygon is not simple: Self-intersection"):
-        clean_ring(crossing)

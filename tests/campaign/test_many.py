@@ -34,7 +34,7 @@ def _many_farms(count: int) -> str:
 def test_a_ring_that_crosses_itself_everywhere_is_refused_at_once(count: int) -> None:
     """All pairs of edges that meet would be 2.4 GB for 8,000 vertices."""
     ring = np.random.default_rng(1).uniform(0.0, 1e5, (count, 2)).round(1).tolist()
-    with pytest.raises(CampaignError, match="crosses or touches itself: the edge from vertex"):
+    with pytest.raises(CampaignError, match=r"crosses or touches itself.* is near vertex"):
         Campaign.loads(_with_boundary(str(ring)))
 
 

@@ -380,7 +380,7 @@ CHECKS: Mapping[Callable[[CampaignFields], None], tuple[str, ...]] = {
     refuse_missing_starts: ("method", "start"),
     refuse_unsuitable_stored: ("method", "neighbours", "site"),
     refuse_bad_neighbours: ("neighbours", "scenarios"),
-    refuse_misplaced: ("neighbours", "scenarios", "costs", "site"),
+    refuse_misplaced: ("neighbours", "scenarios", "costs"),
     refuse_counts: (*_AMOUNT, "objective", "method"),
     refuse_costs: (*_AMOUNT, "costs", "objective", "site"),
     _refuse_unsuitable_starts: (*_AMOUNT, "start"),

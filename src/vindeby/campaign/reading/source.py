@@ -41,7 +41,7 @@ from vindeby.campaign.reading.yaml_text import (
 )
 from vindeby.campaign.reading.yaml_text import Path as DataPath
 from vindeby.campaign.sections.site import WindChanges
-from vindeby.campaign.sections.wake_model import is_labelled_4, replaced_part
+from vindeby.campaign.sections.wake_model import replaced_part
 from vindeby.errors import CampaignError, Problem, VindebyError
 
 
@@ -215,7 +215,5 @@ def with_engine_file(document: Document, folder: Path) -> None:
             )
         named.note(not_used(replaced_part(content.data)))
         content.data.pop("farm", None)  # the campaign has its own; this one may include turbines
-        if not is_labelled_4(version := content.data.get("floris_version", "v4")):
-            named.note([f"floris_version is {version}; it is read as version 4"])
         named.put({"configuration": content.data})
         document.put((*named.at, "configuration"), content)

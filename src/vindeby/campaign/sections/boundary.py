@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import itertools
 import math
-import re
 from collections.abc import Sequence
-from typing import Annotated, Any, NoReturn, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 import shapely
@@ -38,12 +37,11 @@ def clean_ring(vertices: tuple[Vertex, ...]) -> tuple[Vertex, ...]:
     gap = closing_gap_m(kept)
     wrong = f"the polygon is open by {gap or 0.0:.3g} m: vertex {last} almost meets vertex 0"
     require(gap is None, wrong, "make the two equal, or leave the last one out", last)
-    hull = shapely.convex_hull(shapely.multipoints(kept))  # of a ring that crosses, the area says nothing
-    far = max(range(len(kept)), key=lambda index: math.dist(kept[0], kept[index]))
-    wrong = f"the polygon has no area: all its vertices lie on the line from vertex 0 to vertex {far}"
-    require(hull.area > 1e-9 * hull.length**2, wrong, "correct the vertices", far)
     if (reason := shapely.is_valid_reason(shapely.polygons(kept))) != "Valid Geometry":
-        _refuse_crossing(kept, reason)
+        place = [float(number) for number in reason.rstrip("]").partition("[")[2].split()]
+        nearest = min(range(len(vertices)), key=lambda index: math.dist(vertices[index], place))
+        wrong = f"the polygon crosses or touches itself, or has no area: {reason} is near vertex {nearest}"
+        raise refusal(wrong, remedy="put the vertices in order around the area", at=(nearest,))
     return tuple(kept)
 
 
@@ -53,27 +51,6 @@ def closing_gap_m(ring: Sequence[Vertex]) -> float | None:
     if gap >= _NEARLY_CLOSED_M:
         return None
     return gap if gap < 1e-3 * sum(math.dist(a, b) for a, b in itertools.pairwise(ring)) else None
-
-
-def _refuse_crossing(ring: Sequence[Vertex], reason: str) -> NoReturn:
-    """Name two edges that meet where shapely finds the ring invalid; by rounding, no two may meet there."""
-    count, where = len(ring), re.search(r"\[(\S+) (\S+)\]", reason)
-    edges = np.asarray(shapely.linestrings(np.stack([ring, np.roll(ring, -1, axis=0)], axis=1)))
-    place = shapely.Point(*map(float, where.groups())) if where else shapely.Point()
-    near = np.flatnonzero(shapely.distance(edges, place) <= _NEARLY_CLOSED_M).tolist()
-    for one, other in itertools.combinations(near, 2):
-        meeting = shapely.intersection(edges[one], edges[other])
-        next_to_each_other = other - one in (1, count - 1) and meeting.length == 0.0
-        if next_to_each_other or meeting.is_empty:
-            continue
-        x, y = shapely.get_coordinates(meeting)[0]
-        raise refusal(
-            f"the polygon crosses or touches itself: the edge from vertex {one} to {(one + 1) % count} meets the "
-            f"edge from vertex {other} to {(other + 1) % count} at ({x:.6g}, {y:.6g})",
-            remedy="put the vertices in order around the area",
-            at=(other,),
-        )
-    raise refusal(f"the polygon is not simple: {reason}", remedy="redraw it")
 
 
 def most_points(area: BaseGeometry, spacing_m: float) -> int:

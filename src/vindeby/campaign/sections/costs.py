@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Self, TypeAlias, TypeVar
 
 import numpy as np
-from pydantic import AfterValidator, BeforeValidator, Field, Strict, WithJsonSchema, model_validator
+from pydantic import AfterValidator, Field, Strict, WithJsonSchema, model_validator
 from shapely.geometry.base import BaseGeometry
 
 from vindeby.arrays import FloatArray
@@ -28,7 +28,9 @@ from vindeby.campaign.sections.values import (
     Section,
     Text,
     Weights,
+    flattened,
     increasing,
+    length_of,
     require,
     require_length,
 )
@@ -70,14 +72,6 @@ class TurbineCost(Section):
     """EUR per year for each turbine: one number, or one for each type."""
 
 
-def _one_list(rows: Any) -> Any:
-    if not isinstance(rows, list | tuple) or not all(isinstance(row, list | tuple) for row in rows):
-        return rows
-    remedy = "give for each x the depths of every y"
-    require(len({len(row) for row in rows}) == 1, "has rows of different lengths", remedy)
-    return [number for row in rows for number in row]
-
-
 class Depth(Section):
     """Water depth over a grid, linear between its points; and the depths at which turbines may stand."""
 
@@ -88,7 +82,7 @@ class Depth(Section):
     """Eastings of the grid in metres."""
     y: Coordinates
     """Northings of the grid in metres."""
-    values: Annotated[Depths, BeforeValidator(_one_list), WithJsonSchema({"type": ["array", "string"]})]
+    values: Annotated[Depths, WithJsonSchema({"type": ["array", "string"]})]
     """Depths in metres, positive below the water line: for each x those of every y, as one list or nested lists."""
     least: NotNegative | None = None
     """No turbine stands where the water is shallower than this, in metres."""
@@ -116,6 +110,14 @@ class Depth(Section):
         """What decides a result of this farm: the numbers around it and the limits."""
         grid = [digest_of_numbers(part.ravel().tolist()) for part in self.around(farm.boundary.shape())]
         return {"grid": grid, "limits": [self.least, self.most]}
+
+    @model_validator(mode="before")
+    @classmethod
+    def _nested_lists(cls, data: Any) -> Any:
+        if not isinstance(data, dict) or "values" not in data:
+            return data
+        lengths = {axis: length_of(data.get(axis)) for axis in "xy"}
+        return {**data, "values": flattened(data["values"], lengths, "values")}
 
     @model_validator(mode="after")
     def _complete(self) -> Self:

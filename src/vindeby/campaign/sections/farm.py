@@ -369,9 +369,6 @@ class NeighbourGroup(Section):
     positions: Annotated[tuple[Vertex, ...], Field(min_length=1, max_length=MOST_IN_A_GROUP)]
     """Where its turbines stand, [[x, y], ...] in metres."""
 
-    def __repr__(self) -> str:
-        return f"<NeighbourGroup {self.label!r}: {plural(len(self.positions), 'turbine')}>"
-
     @property
     def label(self) -> str:
         """What a picture or a message calls it."""
@@ -407,9 +404,6 @@ class StoredNeighbour(Section):
     """The name of the farm."""
     since: Annotated[Date | None, Field(alias="from")] = None
     """Where the farm does not stand always, from when on."""
-
-    def __repr__(self) -> str:
-        return f"<StoredNeighbour {self.farm!r}>"
 
 
 def _kind_of_neighbour(value: Any) -> str:

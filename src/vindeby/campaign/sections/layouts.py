@@ -48,9 +48,6 @@ class GivenLayout(Section):
         """The type of each turbine; None where types are not given."""
         return self.type * len(self.x) if self.type and len(self.type) == 1 else self.type
 
-    def __repr__(self) -> str:
-        return f"<GivenLayout of {len(self.x)} turbines>"
-
 
 class LayoutsSection(Section):
     """Layouts to start from: x and y, or those of a file or a database."""
@@ -82,6 +79,3 @@ class LayoutsSection(Section):
         """Return the layout for a farm, the type or types in words, and a seed; None where there is none."""
         places = product((farm, None), (turbine, None), (seed, None))
         return next((self._by_place[place] for place in places if place in self._by_place), None)
-
-    def __repr__(self) -> str:
-        return f"<LayoutsSection: {len(self.layouts)}{f' from {self.source}' if self.source else ''}>"

@@ -4,7 +4,7 @@ What a file holds is read when the campaign file is, so that here and in the sto
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -20,6 +20,8 @@ from vindeby.campaign.sections.values import (
     Section,
     Sectors,
     Text,
+    flattened,
+    length_of,
     refusal,
     require,
 )
@@ -101,10 +103,6 @@ class LocalWindSection(Section):
     turned_wakes: bool = False
     """Whether wakes follow the turned wind."""
 
-    def __repr__(self) -> str:
-        count = " x ".join(str(len(getattr(self, axis) or ())) for axis in AXES if getattr(self, axis))
-        return f"<LocalWind: {', '.join(self.quantities)}; {count} points>"
-
     @property
     def quantities(self) -> tuple[str, ...]:
         """What the grid holds."""
@@ -144,21 +142,16 @@ class LocalWindSection(Section):
         """Numbers may be written as nested lists, and one number for the whole grid without a list."""
         if not isinstance(data, dict):
             return data
-        lengths: dict[str, int] = {
-            axis: len(data[axis])
-            for axis in AXES
-            if isinstance(data.get(axis), list | tuple) and data[axis][1:]
-        }  # an axis of one point may be wrong itself, and is then refused for that
         changed = dict(data)
         for name in RANGES:
             given = data.get(name)
             if isinstance(given, int | float) and not isinstance(given, bool):
                 changed[name] = {"axes": [], "values": [given]}
-            elif isinstance(given, dict) and isinstance(given.get("values"), list | tuple):
-                named = given.get("axes") if isinstance(given.get("axes"), list | tuple) else ()
-                shape = [lengths.get(axis) if isinstance(axis, str) else None for axis in named or ()]
-                values = _entries(given["values"], shape, (name, "values"))
-                changed[name] = {**given, "values": list(values)}
+            elif (
+                isinstance(given, dict) and "values" in given and isinstance(axes := given.get("axes"), list)
+            ):
+                lengths = {axis: length_of(data.get(axis)) for axis in axes if isinstance(axis, str)}
+                changed[name] = {**given, "values": flattened(given["values"], lengths, name, "values")}
         return changed
 
     @model_validator(mode="after")
@@ -214,17 +207,3 @@ class LocalWindSection(Section):
             for axis, index in zip(AXES, place, strict=False)
             if (given := getattr(self, axis)) is not None and index < len(given)
         )
-
-
-def _entries(values: Any, shape: Sequence[int | None], at: tuple[str | int, ...]) -> Iterator[Any]:
-    """The numbers in nested lists of this shape, as far as it is known; a flat list of numbers is left as it is."""
-    if len(at) == 2 and not (values and isinstance(values[0], list | tuple)):
-        yield from values
-    elif not shape or (shape[0] is None and not isinstance(values, list | tuple)):
-        yield values
-    else:
-        count = len(values) if isinstance(values, list | tuple) else 0
-        wrong = f"has {count} entries where the grid has {shape[0]}"
-        require(shape[0] in (None, count), wrong, "nest the lists in the order of axes", *at)
-        for index, inner in enumerate(values):
-            yield from _entries(inner, shape[1:], (*at, index))

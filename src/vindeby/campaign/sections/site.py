@@ -33,12 +33,11 @@ from vindeby.campaign.sections.values import (
     evenly_around,
     refuse_bad_sum,
     require,
+    require_shape,
 )
 from vindeby.text import plural
 
 Interpolation = Literal["linear", "nearest"]
-_INTERPOLATED = ("xrsite", "lib", "tab", "wrg")
-"""Formats of files that may say how they are interpolated where the campaign names them."""
 STATED_STEP = 1.0
 """Energies are stated in wind directions and wind speeds no farther apart than this (degrees and m/s)."""
 _OF_PYWAKE = tuple(float(speed) for speed in range(3, 26))
@@ -144,12 +143,8 @@ class ProbabilityTable(Section):
 
     @model_validator(mode="after")
     def _shape_and_sum(self) -> Self:
-        rows, directions, speeds = len(self.probability), len(self.wind_directions), len(self.wind_speeds)
-        wrong = f"has {plural(rows, 'row')}, but there are {directions} wind_directions"
-        require(rows == directions, wrong, "give one row for each direction", "probability")
-        for index, row in enumerate(self.probability):
-            wrong = f"row {index} has {len(row)} entries, but there are {speeds} wind_speeds"
-            require(len(row) == speeds, wrong, "give one entry for each speed", "probability", index)
+        axes = {"wind_directions": len(self.wind_directions), "wind_speeds": len(self.wind_speeds)}
+        require_shape(self.probability, axes, "probability")
         refuse_bad_sum(self.total, "probabilities", "probability", self.normalise)
         refuse_speeds_outside(
             self.turbulence_intensity, self.wind_speeds, "turbulence_intensity", "wind_speeds"
@@ -203,17 +198,20 @@ class SiteSection(WindChanges, OneOf):
 
     @property
     def about(self) -> str:
-        """The wind in one line: its form, mean speed, interpolation, turbulence, local wind and file."""
+        """The wind in one line: its form, period, mean speed, interpolation, turbulence, local wind and file."""
         given, local, source = self.chosen[1], self.local, self.source
-        parts = [getattr(given, "about", given.title), f"mean {self._mean_speed():.3f} m/s"]
-        if local is not None and local.has_weibull:
-            parts[-1] += " in the middle of the grid"
+        parts = [given.title]
+        if isinstance(given, TimeSeries) and given.times:
+            parts.append(f"{given.times[0]} to {given.times[-1]}")
+        by_place = local is not None and local.has_weibull
+        parts.append(f"mean {self._mean_speed():.3f} m/s{' in the middle of the grid' if by_place else ''}")
         if isinstance(given, Weibull | ProbabilityTable):
-            parts.append(self._interpolation(given.interpolation))
+            parts.append(f"interpolation {given.interpolation}")
         parts.append(f"turbulence intensity {turbulence_text(given.turbulence_intensity)}")
         if local is not None:
             here = ", ".join(local.quantities).replace("_", " ")
-            parts.append(f"{here} on a grid of {len(local.x)} x {len(local.y)} places")
+            between = f"{local.position_interpolation} between them"
+            parts.append(f"{here} on a grid of {len(local.x)} x {len(local.y)} places, {between}")
         file = f"{source.file} ({source.format})" if source is not None else local and local.source
         return ", ".join(parts) + (f"; from {file}" if file else "")
 
@@ -230,14 +228,6 @@ class SiteSection(WindChanges, OneOf):
             case given:
                 weights = given.probability if isinstance(given, States) else given.weight
                 return fmean(given.wind_speed, weights)
-
-    def _interpolation(self, how: str) -> str:
-        over = f" over direction, {self.local.position_interpolation} over position" if self.local else ""
-        if self.source is None or self.source.format not in _INTERPOLATED:
-            return f"interpolation {how}{over}"
-        own = ", as XRSite.load reads a file" if (self.source.format, how) == ("xrsite", "nearest") else ""
-        other = "linear" if how == "nearest" else "nearest"
-        return f"interpolation {how}{over}{own} (`interpolation: {other}` beside `file` changes it)"
 
     def for_wind_farm(self) -> Any:
         """The same wind as an object that ``vindeby.WindFarm`` computes with; it takes either."""

@@ -1,18 +1,18 @@
 """Wind given state by state, as a time series or as states with a probability each; and its turbulence intensity."""
 
 import math
-from collections.abc import Mapping
 from datetime import datetime
 from functools import cached_property
 from typing import Annotated, Any, Self
 
 import numpy as np
-from pydantic import Field, model_validator
+from pydantic import Field, TypeAdapter, model_validator
 
 from vindeby.campaign.reading.packed_lists import digest_of_numbers
 from vindeby.campaign.reading.tables import find_time_problem
 from vindeby.campaign.sections.values import (
     Directions,
+    Fraction,
     Increasing,
     Intensities,
     Normalise,
@@ -27,6 +27,7 @@ from vindeby.campaign.sections.values import (
     refuse_bad_sum,
     require,
     require_length,
+    require_shape,
 )
 from vindeby.text import plural
 
@@ -50,16 +51,9 @@ class TurbulenceSection(Section):
     @model_validator(mode="after")
     def _fits(self) -> Self:
         axes = {"wind_directions": self.wind_directions, "wind_speeds": self.wind_speeds}
-        given = {name: axis for name, axis in axes.items() if axis is not None}
+        given = {name: len(axis) for name, axis in axes.items() if axis is not None}
         require(given, "has no points", "give wind_directions, wind_speeds or both")
-        has_rows = all(isinstance(row, tuple) for row in self.values)
-        name, axis = next(iter(given.items()))
-        form = "one row per direction" if len(given) == 2 else f"one entry for each of {name}"
-        require(has_rows == (len(given) == 2), f"must have {form}", "give them in this form", "values")
-        require_length(len(self.values), name, len(axis), "values")
-        for index, row in enumerate(self.values):
-            if isinstance(row, tuple):
-                require_length(len(row), "wind_speeds", len(self.wind_speeds or ()), "values", index)
+        require_shape(self.values, given, "values")
         return self
 
 
@@ -98,13 +92,20 @@ def turbulence_text(value: float | TurbulenceSection | tuple[float, ...]) -> str
     return f"{np.min(value.values):g} to {np.max(value.values):g} by {by}"
 
 
-_STATE_KEYS = ("wind_direction", "wind_speed", "probability", "turbulence_intensity")
-_STATE = {
-    "type": "object",
-    "additionalProperties": False,
-    "properties": {key: {"type": "number", "description": "Of this state."} for key in _STATE_KEYS},
-    "required": [*_STATE_KEYS],
-}
+class State(Section):
+    """One of several wind states."""
+
+    wind_direction: Annotated[Number, Field(ge=0.0, le=360.0)]
+    """The direction that the wind comes from, in degrees."""
+    wind_speed: Annotated[Number, Field(ge=0.0, le=100.0)]
+    """The wind speed in m/s."""
+    probability: Fraction
+    """The probability of the state."""
+    turbulence_intensity: Intensity
+    """Turbulence intensity as a fraction."""
+
+
+_STATES = TypeAdapter(tuple[State, ...])
 
 
 class _StateByState(Section):
@@ -157,15 +158,6 @@ class TimeSeries(_StateByState):
         """For example ``time series, 504 steps``."""
         return f"time series, {plural(len(self.wind_speed), 'step')}"
 
-    @property
-    def about(self) -> str:
-        """Number of steps, period and weights, in words."""
-        period = f", {self.times[0]} to {self.times[-1]}" if self.times else ""
-        weights = ", every step counts the same"
-        if self.weight is not None:
-            weights = f", weights that sum to {sum(self.weight):.10g}: each counts by its share of the sum"
-        return f"{self.title}{period}{weights}"
-
     @model_validator(mode="after")
     def _weights_and_times(self) -> Self:
         weighted = self.weight is None or sum(self.weight) > 0.0
@@ -180,7 +172,7 @@ class TimeSeries(_StateByState):
 class States(_StateByState):
     """Wind states with a probability each; also written as a list with a mapping for each state."""
 
-    short_form = {"type": "array", "items": _STATE}  # noqa: RUF012
+    short_form = {"type": "array", "items": State.model_json_schema()}  # noqa: RUF012
 
     probability: Probabilities
     """The probability of each state."""
@@ -192,33 +184,15 @@ class States(_StateByState):
         """For example ``list of 16 states``."""
         return f"list of {plural(len(self.wind_speed), 'state')}"
 
-    @property
-    def about(self) -> str:
-        """Number of states and the sum of their probabilities, in words."""
-        divided = ", by which they are divided" if self.normalise else ""
-        return f"{self.title}, probabilities that sum to {sum(self.probability):.10g}{divided}"
-
     @model_validator(mode="before")
     @classmethod
     def _list_of_states(cls, data: Any) -> Any:
-        return _columns(data) if isinstance(data, list | tuple) else data
+        if not isinstance(data, list | tuple):
+            return data
+        states = _STATES.validate_python(data)
+        return {name: [getattr(state, name) for state in states] for name in State.model_fields}
 
     @model_validator(mode="after")
     def _sum_is_one(self) -> Self:
         refuse_bad_sum(sum(self.probability), "probabilities", "probability", self.normalise)
         return self
-
-
-def _columns(states: list[Any] | tuple[Any, ...]) -> dict[str, list[Any]]:
-    for index, state in enumerate(states):
-        known = ", ".join(_STATE_KEYS)
-        require(isinstance(state, Mapping), "must be a mapping", f"give {known}", index)
-        for key in state:
-            require(key in _STATE_KEYS, "is not a known key", f"known here: {known}", index, key)
-        for key in _STATE_KEYS:
-            value = state.get(key)
-            require(value is not None, "is missing", f"add it: {key} of state {index}", index, key)
-            is_number = isinstance(value, int | float) and not isinstance(value, bool)
-            remedy = f"write a number, without quotes: {key} of state {index}"
-            require(is_number, "must be a number", remedy, index, key)
-    return {key: [state[key] for state in states] for key in _STATE_KEYS}

@@ -3,6 +3,7 @@
 import itertools
 import json
 import re
+import reprlib
 import unicodedata
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -11,6 +12,7 @@ from datetime import datetime
 from functools import partial
 from typing import Annotated, Any, ClassVar, Self, get_args
 
+import numpy as np
 from pydantic import (
     AfterValidator,
     BaseModel,
@@ -67,6 +69,10 @@ class Section(BaseModel):
         keys = {name: field.alias or name for name, field in type(self).model_fields.items()}
         given = {keys[name]: value for name, value in self if value is not None}
         return self.model_validate({**given, **values})
+
+    def __repr__(self) -> str:
+        given = ", ".join(f"{name}={reprlib.repr(value)}" for name, value in self if value is not None)
+        return f"<{type(self).__name__.removesuffix('Section')}: {given}>"
 
     def __str__(self) -> str:
         return repr(self)
@@ -191,23 +197,19 @@ def matching(pattern: str, wrong: str, remedy: str) -> AfterValidator:
     return AfterValidator(check)
 
 
-def _date(text: str, *, remedy: str = "write it like 2015-01-31 or 2015-01-31T13:00") -> str:
+def _date(text: str) -> str:
     with suppress(ValueError):
         datetime.fromisoformat(text)
         return text
-    raise refusal("is not a date", remedy=remedy)
-
-
-def _day(text: str) -> str:
-    remedy = "write it like 2015-01-31"
-    require(len(text) == len("2015-01-31") and text[4::3] == "--", "is not a date", remedy)
-    return _date(text, remedy=remedy)
+    raise refusal("is not a date", remedy="write it like 2015-01-31 or 2015-01-31T13:00")
 
 
 Date = Annotated[str, Strict(), AfterValidator(_date)]
 """A date, or a date and time, by ISO 8601."""
 Day = Annotated[
-    str, Strict(), AfterValidator(_day), WithJsonSchema({"type": "string", "pattern": r"^\d{4}-\d\d-\d\d$"})
+    Date,
+    matching(r"\d{4}-\d\d-\d\d", "is not a date without a time of day", "write it like 2015-01-31"),
+    WithJsonSchema({"type": "string", "pattern": r"^\d{4}-\d\d-\d\d$"}),
 ]
 """A date by ISO 8601, without a time of day."""
 
@@ -229,6 +231,38 @@ def each_once(values: tuple[Any, ...]) -> tuple[Any, ...]:
         require(value not in seen, "is listed twice", "list it once", index)
         seen.add(value)
     return values
+
+
+def require_shape(values: Any, axes: Mapping[str, int], *at: str | int) -> None:
+    """Refuse nested lists without one number for each point of the axes, whose names and lengths are given."""
+    wanted = f"but ({', '.join(axes)}) has {' x '.join(map(str, axes.values()))}"
+    remedy = "give one number for each point, nested in the order of the axes"
+    try:
+        shape = np.shape(values)
+    except ValueError:
+        raise refusal(f"has rows of different lengths, {wanted}", remedy=remedy, at=at) from None
+    wrong = f"has {' x '.join(map(str, shape))} entries, {wanted}"
+    require(shape == tuple(axes.values()), wrong, remedy, *at)
+
+
+def flattened(rows: Any, lengths: Mapping[str, int | None], *at: str | int) -> Any:
+    """Return nested lists over some axes as one list; what is not nested is returned as it is.
+
+    The shape is not checked where a length is None, of an axis that is wrong itself.
+    """
+    if not (isinstance(rows, list | tuple) and rows and isinstance(rows[0], list | tuple)):
+        return rows
+    axes = {axis: length for axis, length in lengths.items() if length is not None}
+    if len(axes) == len(lengths):
+        require_shape(rows, axes, *at)
+    while isinstance(rows[0], list | tuple):
+        rows = [entry for row in rows for entry in (row if isinstance(row, list | tuple) else (row,))]
+    return rows
+
+
+def length_of(axis: Any) -> int | None:
+    """Return the length of an axis in data that are not checked yet; None where there is no such list."""
+    return len(axis) if isinstance(axis, list | tuple) else None
 
 
 def _printable(text: str) -> str:

@@ -127,17 +127,12 @@ class FlorisEngine(Section):
                 "give the file that FlorisModel reads",
             )
             require(there, wrong, remedy, "configuration")
-        version = self.configuration.get("floris_version", "v4")
-        # The label says what the file was begun with; FLORIS goes by the content, too.
         remedy = "convert it with FLORIS' own script (floris.convert_floris_input_v3_to_v4)"
-        is_4 = is_labelled_4(version) or not _has_content_of_3(self.configuration)
-        require(is_4, "is not version 4 of FLORIS' configuration", remedy, "configuration", "floris_version")
+        # The label says what the file was begun with; FLORIS goes by the content, too.
+        is_4 = str(self.configuration.get("floris_version", "v4")).lstrip("v").startswith("4")
+        wrong, at = "is not version 4 of FLORIS' configuration", ("configuration", "floris_version")
+        require(is_4 or not _has_content_of_3(self.configuration), wrong, remedy, *at)
         return self
-
-
-def is_labelled_4(version: object) -> bool:
-    """Whether a configuration says that it is of FLORIS 4."""
-    return str(version).lstrip("v").split(".")[0] == "4"
 
 
 def _has_content_of_3(configuration: Parameters) -> bool:
