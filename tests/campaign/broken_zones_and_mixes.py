@@ -46,7 +46,7 @@ BROKEN_ZONES_AND_MIXES: dict[str, Broken] = {
         ":8:",
     ),
     "a zone without a count": _with(
-        _WEST, "", "farms[0].zones[0]", "the number of turbines in zone 'west' is missing", "capacity_mw"
+        _WEST, "", "farms[0].zones[0]", "the number of turbines in this zone is missing", "capacity_mw"
     ),
     "a zone with a count and a capacity": _with(
         _WEST,
@@ -165,7 +165,7 @@ BROKEN_ZONES_AND_MIXES: dict[str, Broken] = {
         "mix: {three: 3}", "n_turbines: 3", "farms[1].zones[1]", "only some zones have a mix"
     ),
     "a mix of the farm and of its zones": _with(
-        _IN_TURN, "    mix: {five: 2, three: 4}\n", "farms[1].zones[0].mix", "the farm has a mix too"
+        _IN_TURN, "    mix: {five: 2, three: 4}\n", "farms[1].zones[0]", "none for the farm"
     ),
     "a mix of the farm of another count than its zones": Broken(
         ZONED.replace("        capacity_mw: 15\n", "        n_turbines: 3\n    mix: {five: 4, three: 3}\n"),

@@ -293,37 +293,29 @@ class Farm(Amount):
         given += [(zone.since, ("zones", index, "from")) for index, zone in enumerate(zones or ())]
         for value, at in given if self.search != "in-turn" else ():
             require(value is None, "is for a search zone by zone", "add search: in-turn", *at)
-        if zones is not None:
-            self._refuse_amounts(zones)
-            self._refuse_mixes(zones)
+        self._refuse_amounts(zones or ())
         return self
 
     def _refuse_amounts(self, zones: tuple[ZoneSection, ...]) -> None:
         for name in ("n_turbines", "capacity_mw"):
-            require(getattr(self, name) is None, "is said by the zones", "give it in each zone instead", name)
-        levels: list[tuple[Amount, tuple[str | int, ...]]] = [(self, ())]
-        for index, zone in enumerate(zones):
-            levels.append((zone, ("zones", index)))
-            wrong = f"the number of turbines in zone {zone.name!r} is missing"
+            unsaid = not zones or getattr(self, name) is None
+            require(unsaid, "is said by the zones", "give it in each zone instead", name)
+        shared = zones and self.mix is not None
+        wrong = "zones that are searched in turn cannot share a mix"
+        require(not shared or self.search != "in-turn", wrong, "give each zone its mix", "mix")
+        levels: list[tuple[Amount, Path]] = [(zone, ("zones", index)) for index, zone in enumerate(zones)]
+        for zone, at in levels:
             remedy = "give n_turbines, capacity_mw or mix for the zone"
-            require(zone.amount_is_said, wrong, remedy, "zones", index)
-        for level, at in levels:
+            require(zone.amount_is_said, "the number of turbines in this zone is missing", remedy, *at)
+            alike = (zone.mix is None) == (zones[0].mix is None)
+            require(alike, "only some zones have a mix", "give every zone one, or the farm", *at)
+            wrong = "a mix of the whole farm needs the number of turbines in each zone"
+            remedy = "give n_turbines for the zone, or a mix for each zone and none for the farm"
+            require(not shared or zone.n_turbines is not None, wrong, remedy, *at)
+        for level, at in [*levels, (self, ())] if zones else ():
             for name, chosen in (("n_turbines", level.count_range), ("mix", level.mix_is_chosen)):
                 remedy = "give fixed numbers in the zones, or make each zone a farm of its own"
                 require(not chosen, "a range is for a farm with one boundary", remedy, *at, name)
-
-    def _refuse_mixes(self, zones: tuple[ZoneSection, ...]) -> None:
-        whole = self.mix is not None
-        for index, zone in enumerate(zones):
-            at, own = ("zones", index), zone.mix is not None
-            require(not (whole and own), "the farm has a mix too", "give one of the two", *at, "mix")
-            alike = own == (zones[0].mix is not None)
-            require(alike, "only some zones have a mix", "give every zone one, or the farm", *at)
-            wrong = "a mix of the whole farm needs the number of turbines in each zone"
-            remedy = "give n_turbines for the zone, or a mix for each zone"
-            require(not whole or zone.n_turbines is not None, wrong, remedy, *at)
-        shared = "zones that are searched in turn cannot share a mix"
-        require(not (whole and self.search == "in-turn"), shared, "give each zone its mix", "mix")
 
     def __repr__(self) -> str:
         amount = ""
