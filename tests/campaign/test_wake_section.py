@@ -9,24 +9,6 @@ from tests.campaign.examples import changed
 from tests.campaign.test_broken_files import check
 from vindeby.campaign import Campaign
 from vindeby.campaign.sections.wake_model import WakeSection
-from vindeby.errors import CampaignError
-
-
-@pytest.mark.parametrize("case", BROKEN_WAKE_MODELS)
-def test_a_broken_wake_model_is_refused_with_the_words_that_help(case: str, tmp_path: Path) -> None:
-    broken = BROKEN_WAKE_MODELS[case]
-    path = tmp_path / "broken.yaml"
-    assert isinstance(broken.text, str)
-    path.write_text(broken.text)
-
-    with pytest.raises(CampaignError) as refused:
-        Campaign.load(path)
-
-    lines = str(refused.value).splitlines()
-    assert len(lines) == 1, lines
-    assert "broken.yaml:" in lines[0], lines
-    missing = [word for word in broken.words if word not in lines[0]]
-    assert not missing, lines
 
 
 def test_a_method_that_does_not_suit_the_wake_model_gets_status_2(tmp_path: Path) -> None:
