@@ -92,7 +92,7 @@ def turbulence_text(value: float | TurbulenceSection | tuple[float, ...]) -> str
     return f"{np.min(value.values):g} to {np.max(value.values):g} by {by}"
 
 
-class State(Section):
+class WindStateSection(Section):
     """One of several wind states."""
 
     wind_direction: Annotated[Number, Field(ge=0.0, le=360.0)]
@@ -105,7 +105,13 @@ class State(Section):
     """Turbulence intensity as a fraction."""
 
 
-_STATES = TypeAdapter(tuple[State, ...])
+_STATES = TypeAdapter(tuple[WindStateSection, ...])
+_STATE = {
+    "type": "object",
+    "additionalProperties": False,
+    "properties": dict.fromkeys(WindStateSection.model_fields, {"type": "number"}),
+    "required": [*WindStateSection.model_fields],
+}
 
 
 class _StateByState(Section):
@@ -172,7 +178,7 @@ class TimeSeries(_StateByState):
 class States(_StateByState):
     """Wind states with a probability each; also written as a list with a mapping for each state."""
 
-    short_form = {"type": "array", "items": State.model_json_schema()}  # noqa: RUF012
+    short_form = {"type": "array", "items": _STATE}  # noqa: RUF012
 
     probability: Probabilities
     """The probability of each state."""
@@ -190,7 +196,7 @@ class States(_StateByState):
         if not isinstance(data, list | tuple):
             return data
         states = _STATES.validate_python(data)
-        return {name: [getattr(state, name) for state in states] for name in State.model_fields}
+        return {name: [getattr(state, name) for state in states] for name in WindStateSection.model_fields}
 
     @model_validator(mode="after")
     def _sum_is_one(self) -> Self:
