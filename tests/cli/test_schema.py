@@ -131,7 +131,7 @@ def _wrong_by_form(text: str | bytes) -> Any:
         data = read(text, "broken").data
         Campaign.model_validate(data)
     except ValidationError as error:
-        return data if {one["type"] for one in error.errors(include_url=False)} != {"refused"} else None
+        return None if "refused" in {one["type"] for one in error.errors(include_url=False)} else data
     except CampaignError:
         return None
     return None

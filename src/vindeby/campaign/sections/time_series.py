@@ -109,7 +109,9 @@ _STATES = TypeAdapter(tuple[WindStateSection, ...])
 _STATE = {
     "type": "object",
     "additionalProperties": False,
-    "properties": dict.fromkeys(WindStateSection.model_fields, {"type": "number"}),
+    "properties": {
+        name: {"type": "number", "description": "Of this state."} for name in WindStateSection.model_fields
+    },
     "required": [*WindStateSection.model_fields],
 }
 
