@@ -6,8 +6,10 @@ import pickle
 import subprocess
 import sys
 from collections import Counter
+from functools import cached_property
 from pathlib import Path
 
+import pydantic
 import pytest
 
 import vindeby
@@ -52,6 +54,25 @@ def test_the_public_names_are_these() -> None:
     assert dir(vindeby) == sorted([*PUBLIC, "open"])
     for name in vindeby.__all__:
         assert getattr(vindeby, name) is not None
+
+
+def test_what_is_public_says_what_it_does() -> None:
+    """Classes, functions, methods and properties, or what they inherit from; the linter asks for no docstrings."""
+    of_pydantic = dir(pydantic.BaseModel)
+    public = [getattr(vindeby, name) for name in PUBLIC]
+    members = [
+        (f"{one.__name__}.{name}", member)
+        for one in public
+        if inspect.isclass(one)
+        for name, member in inspect.getmembers(one)
+        if name not in of_pydantic
+        and not name.startswith("_")
+        and (callable(member) or isinstance(member, property | cached_property))
+    ]
+    functions = [(one.__name__, one) for one in public if inspect.isclass(one) or inspect.isfunction(one)]
+    undocumented = [name for name, one in [*functions, *members] if not inspect.getdoc(one)]
+    assert undocumented == []
+    assert len(members) > 100
 
 
 def test_the_modules_among_the_public_names_are_reached_without_importing_them() -> None:

@@ -136,7 +136,6 @@ class Pipeline(Method):
             raise ArgumentError("a pipeline needs at least one method")
 
     def prepare(self, problem: LayoutProblem) -> Search:
-        """Prepare every step."""
         later = [step.after(before) for before, step in pairwise(self.steps)]
         searches = [checked(problem, step) for step in (self.steps[0], *later)]
 
@@ -157,5 +156,4 @@ class Pipeline(Method):
         return run
 
     def brief(self) -> Method:
-        """Every step, brief."""
         return Pipeline([step.brief() for step in self.steps])

@@ -55,7 +55,6 @@ class Layout:
 
 
 def joined(first: Layout, second: Layout) -> Layout:
-    """The turbines of both layouts, in this order."""
     return Layout(
         np.append(first.x, second.x), np.append(first.y, second.y), np.append(first.types, second.types)
     )
@@ -323,7 +322,7 @@ class LayoutProblem:
         return self.by_place.at(whole.x, whole.y, whole.types, self.aep(layout) if needs_aep else 0.0)
 
     def worth(self, layout: Layout, aep_gwh: float | None = None) -> float:
-        """What layouts of the same turbines are compared by, of which the energy may be known: the larger the better.
+        """Return the value by which layouts of the same turbines are compared, the larger the better.
 
         Cables are routed for it.
         """
@@ -334,7 +333,7 @@ class LayoutProblem:
         return self.by_place.worth(self.by_place.parts(whole.x, whole.y, whole.types), aep_gwh)
 
     def loss_of_places(self, layout: Layout) -> float:
-        """What turbines cost where they stand, cables left out, as energy (GWh per year); 0 where places cost alike."""
+        """Return the cost of the turbines' places, without cables, as energy (GWh per year); 0 if all cost alike."""
         if self.by_place is None:
             return 0.0
         return float(self.by_place.loss_at(layout.x, layout.y, layout.types).sum())
@@ -417,7 +416,7 @@ def check_mix(mix: Mix, zones: Sequence[int], types: int) -> None:
 
 
 class Remaining:
-    """What is still to be placed: in each zone, and of each type."""
+    """The turbines still to be placed: in each zone, and of each type."""
 
     def __init__(self, zones: Sequence[int], mix: Mix | None, types: int) -> None:
         self.zone = np.array(zones, np.int64)

@@ -103,7 +103,7 @@ class Valuation:
         return self.gwh_per_eur * self.costs.places(x, y, types)
 
     def parts(self, x: FloatArray, y: FloatArray, types: IntArray) -> CostParts:
-        """What a layout costs, by part, its area with the cables; without a kept tree these are routed."""
+        """Return the cost of a layout by part, its area with the cables; without a kept tree these are routed."""
         tree = self.routed(x, y).tree if self.tree is None else self.tree
         hull_eur = self.eur_per_m2 * hull_area_m2(x, y) if self.eur_per_m2 else 0.0
         return self.costs.parts(x, y, types, hull_eur + (0.0 if tree is None else tree.eur(x, y)))
@@ -120,7 +120,7 @@ class Valuation:
         return aep_gwh if self.price is None else aep_gwh - self.gwh_per_eur * self.costs.yearly_eur(parts)
 
     def worth(self, parts: CostParts, aep_gwh: float) -> float:
-        """What layouts of the same turbines are compared by: the larger the better, and above 0 but for odd prices.
+        """Return the value by which layouts of the same turbines are compared, the larger the better.
 
         Of an LCOE, its inverse; else the energy less foundations and cables.
         """

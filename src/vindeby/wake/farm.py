@@ -104,7 +104,6 @@ def _computed(given: Any) -> Any:
 
 
 def _shared_out(call: Callable[[Any], None], jobs: Iterable[Any], threads: int) -> None:
-    """Make all these calls, in this thread if it is to be one."""
     if threads == 1:
         for job in jobs:
             call(job)
@@ -119,7 +118,7 @@ def _refuse_bad_own(own: object, *counted: int) -> None:
 
 
 class WindFarm:
-    """What layouts are worth on a site.
+    """A wind farm that can be evaluated: its site, its turbine types and its wake model.
 
     Args:
         site: The wind: one of the sites of ``vindeby``, or the ``site`` of a campaign.

@@ -46,7 +46,7 @@ _ROSES_AT_ONCE = 8
 
 
 class Evaluator(Protocol):
-    """What a search has its layouts evaluated by."""
+    """The interface by which a search has its layouts evaluated."""
 
     @property
     def shares_batches(self) -> bool:
@@ -58,7 +58,7 @@ class Evaluator(Protocol):
     def aep_and_gradient(
         self, farm: WindFarm, x: FloatArray, y: FloatArray, types: npt.ArrayLike
     ) -> Gradient:
-        """What ``farm.aep_and_gradient`` gives."""
+        """Return the result of ``farm.aep_and_gradient``."""
 
     def turbine_aep(self, farm: WindFarm, layout: Layout, own: int) -> FloatArray:
         """AEP in GWh of each of the first ``own`` turbines; the others are like neighbours."""
@@ -66,7 +66,7 @@ class Evaluator(Protocol):
     def power_steps(
         self, farm: WindFarm, layout: Layout, own: int, steps_per_chunk: int
     ) -> Iterator[tuple[slice, FloatArray]]:
-        """What ``farm.power_steps`` gives."""
+        """Return the result of ``farm.power_steps``."""
 
     def seconds(self) -> float:
         """CPU seconds that the search in this thread has taken, from some beginning on."""
@@ -78,27 +78,22 @@ class AtOnce:
     shares_batches = False
 
     def aep(self, farm: WindFarm, x: FloatArray, y: FloatArray, types: npt.ArrayLike) -> float:
-        """The AEP of a layout in GWh."""
         return float(farm.turbine_aep(x, y, types).sum())
 
     def aep_and_gradient(
         self, farm: WindFarm, x: FloatArray, y: FloatArray, types: npt.ArrayLike
     ) -> Gradient:
-        """What ``farm.aep_and_gradient`` gives."""
         return farm.aep_and_gradient(x, y, types)
 
     def turbine_aep(self, farm: WindFarm, layout: Layout, own: int) -> FloatArray:
-        """AEP in GWh of each of the first ``own`` turbines; the others are like neighbours."""
         return farm.turbine_aep(*layout)[:own]
 
     def power_steps(
         self, farm: WindFarm, layout: Layout, own: int, steps_per_chunk: int
     ) -> Iterator[tuple[slice, FloatArray]]:
-        """What ``farm.power_steps`` gives."""
         return farm.power_steps(*layout, own=own, steps_per_chunk=steps_per_chunk)
 
     def seconds(self) -> float:
-        """CPU seconds of the process."""
         return time.process_time()
 
 
@@ -175,7 +170,6 @@ class Gathering:
             self._change.notify()
 
     def aep(self, farm: WindFarm, x: FloatArray, y: FloatArray, types: npt.ArrayLike) -> float:
-        """The AEP of a layout (GWh); called by a search, which waits."""
         if isinstance(farm, ScenarioFarm):
             return float(farm.turbine_aep(x, y, types).sum())
         layout = (x, y, np.broadcast_to(types, x.shape))
@@ -184,7 +178,6 @@ class Gathering:
     def aep_and_gradient(
         self, farm: WindFarm, x: FloatArray, y: FloatArray, types: npt.ArrayLike
     ) -> Gradient:
-        """What ``farm.aep_and_gradient`` gives; called by a search, which waits."""
         if isinstance(farm, ScenarioFarm):
             return farm.combined([self.aep_and_gradient(part, x, y, types) for part in farm.parts])
         layout = (x, y, np.broadcast_to(types, x.shape))
@@ -192,14 +185,12 @@ class Gathering:
         return found
 
     def turbine_aep(self, farm: WindFarm, layout: Layout, own: int) -> FloatArray:
-        """AEP in GWh of each of the first ``own`` turbines; called by a search, which waits."""
         found: FloatArray = self.evaluated(farm, layout, (own, 0), partial(_turbine_aeps, own=own))
         return found
 
     def power_steps(
         self, farm: WindFarm, layout: Layout, own: int, steps_per_chunk: int
     ) -> Iterator[tuple[slice, FloatArray]]:
-        """What ``farm.power_steps`` gives; called by a search, which waits for each chunk."""
         for steps, states in chunks_of(farm.states, steps_per_chunk):
             batch = partial(WindFarm.power_batch, own=own, states=states)
             yield steps, self.evaluated(farm, layout, (own, steps.start, steps.stop), batch)
@@ -209,7 +200,7 @@ class Gathering:
         return time.thread_time() + float(getattr(self._of_thread, "in_batches_s", 0.0))
 
     def evaluated(self, farm: WindFarm, layout: Layout, kind: tuple[int, ...], batch: Batch) -> Any:
-        """What ``batch`` gives for one of the layouts of a farm and kind; called by a search, which waits."""
+        """Return the result of ``batch`` for one of the layouts of a farm and kind; called by a search, which waits."""
         if not getattr(self._of_thread, "is_search", False):
             (found,) = batch(farm, [layout])
             return found

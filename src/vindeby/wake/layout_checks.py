@@ -48,7 +48,6 @@ class LayoutChecks:
         return px, py, self.types(types, len(px))
 
     def types(self, types: npt.ArrayLike, count: int) -> IntArray:
-        """The type of each of so many turbines."""
         given = _indices(types)
         if given.shape not in ((), (count,)) or (given.dtype.kind not in "iu" and given.size):
             raise ArgumentError(f"types must be one index or {count}, whole numbers, not {types!r}")

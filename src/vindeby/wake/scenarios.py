@@ -32,7 +32,7 @@ SMOOTHNESS = 1e-4
 
 
 class ScenarioFarm(WindFarm):
-    """What layouts are worth over several scenarios.
+    """A wind farm whose layouts are valued over several scenarios.
 
     ``parts`` is the farm in each of them, with the same turbine types; ``weights`` says how much each counts in the
     mean, by default the same. ``best`` (GWh), for ``regret``, is what the best layout for each scenario alone gives
@@ -68,7 +68,6 @@ class ScenarioFarm(WindFarm):
 
     @property
     def parts(self) -> tuple[WindFarm, ...]:
-        """The farm in each scenario."""
         return self._parts
 
     def with_parts(self, parts: Sequence[WindFarm]) -> ScenarioFarm:
@@ -84,11 +83,11 @@ class ScenarioFarm(WindFarm):
         return np.array([part.turbine_aep(x, y, types).sum() for part in self.parts])
 
     def value(self, gwh: FloatArray) -> float:
-        """What energies by scenario make together."""
+        """Return one value of the energies (GWh) by scenario."""
         return float(self.weights @ gwh if self.over == "mean" else (self._scaled * gwh - self._level).min())
 
     def turbine_aep(self, x: npt.ArrayLike, y: npt.ArrayLike, types: npt.ArrayLike = 0) -> FloatArray:
-        """What every turbine adds to the farm's energy, in GWh; for a regret, each has the same share of its level."""
+        """Return each turbine's part of the farm's energy (GWh); of a regret, all have the same part of its level."""
         each = np.stack([part.turbine_aep(x, y, types) for part in self.parts])
         if self.over == "mean":
             return np.asarray(self.weights @ each)
@@ -104,7 +103,7 @@ class ScenarioFarm(WindFarm):
     def combined(
         self, of_parts: Sequence[tuple[float, FloatArray, FloatArray]]
     ) -> tuple[float, FloatArray, FloatArray]:
-        """What the energies and derivatives of all parts make together, as ``aep_and_gradient``."""
+        """Return the energy and derivatives that those of all parts make together, as ``aep_and_gradient`` does."""
         energies, *slopes = zip(*of_parts, strict=True)
         gwh, shares = np.array(energies), self.weights
         energy = self.value(gwh)

@@ -257,8 +257,6 @@ def _signed_distances(edges, discs, inverted, x, y, out) -> None:
 
 @dataclass(frozen=True, eq=False)
 class Zone:
-    """An area and how many turbines stand in it."""
-
     boundary: Boundary
     n_turbines: int
     name: str = ""
@@ -285,7 +283,6 @@ class Zones:
 
     @property
     def n_turbines(self) -> int:
-        """How many turbines stand in all zones together."""
         return sum(zone.n_turbines for zone in self.zones)
 
     def inside(self, x: npt.ArrayLike, y: npt.ArrayLike) -> BoolArray:

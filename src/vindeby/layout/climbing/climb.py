@@ -48,7 +48,6 @@ class Curvature:
             del self.pairs[: -self.memory]
 
     def forget(self) -> None:
-        """Begin anew."""
         self.pairs.clear()
 
     def direction(self, slope: FloatArray) -> FloatArray | None:

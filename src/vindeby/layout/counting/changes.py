@@ -102,7 +102,6 @@ class TypeChanges:
 
     @property
     def types(self) -> IntArray:
-        """The type of each turbine, as it is now."""
         return self._all_types[: self._many]
 
     def make(self) -> bool:

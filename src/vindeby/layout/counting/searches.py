@@ -82,7 +82,6 @@ class Tries:
         self._note(replace(start if keeps else found, evaluations=spent))
 
     def counts(self, types: IntArray) -> Counts:
-        """How many turbines there are of each type."""
         return tuple(np.bincount(types, minlength=len(self.problem.farm.turbines)).tolist())
 
     def worth(self, counts: Counts) -> float:
@@ -159,7 +158,7 @@ class CountSearch(Method):
             raise ArgumentError("count-search needs at least one method")
 
     def prepare(self, problem: LayoutProblem) -> Search:
-        """What the seeds share is prepared for each count when it is first needed."""
+        """Prepare what the seeds share for each count when it is first needed."""
         searches: Searches = {}
         if Tries(problem, self, searches, 0).choice.mix is not None:
             raise ArgumentError(f"farm {problem.name}: count-search chooses numbers of turbines, not a mix")
@@ -259,7 +258,7 @@ class MixSearch(Method):
             raise ArgumentError("mix-search needs at least one method")
 
     def prepare(self, problem: LayoutProblem) -> Search:
-        """What the seeds share is prepared for each mix when it is first needed."""
+        """Prepare what the seeds share for each mix when it is first needed."""
         searches: Searches = {}
         if Tries(problem, self, searches, 0).choice.mix is None:
             raise ArgumentError(f"farm {problem.name}: mix-search needs a choice of a mix")

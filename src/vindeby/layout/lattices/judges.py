@@ -156,7 +156,6 @@ class LatticeGrid(NamedTuple):
 
 
 def lattice_grid(row: IntArray, column: IntArray, directions: int) -> LatticeGrid:
-    """Sort points into their rows."""
     row, column = row - row.min(), column - column.min()
     rows, columns = int(row.max()) + 1, int(column.max()) + 1
     there = np.zeros(rows * columns)
@@ -325,7 +324,7 @@ class QuickJudge:
         return float(self._by_turbine(points, losses=False).sum())
 
     def losses(self, points: LatticePoints) -> FloatArray:
-        """What AEP (GWh) all would lose without each turbine."""
+        """Return the AEP (GWh) that all would lose without each turbine."""
         return self._by_turbine(points, losses=True)
 
     def shape_energies(self, shapes: FloatArray, side: float) -> FloatArray:
@@ -405,7 +404,7 @@ def parts_of(problem: LayoutProblem) -> list[LayoutProblem]:
 
 
 def look_work(parts: list[LayoutProblem], problem: LayoutProblem) -> float:
-    """What it takes to evaluate a lattice in one part, in evaluations: all parts have equally many wind states."""
+    """Return the evaluations that a lattice takes in one part; all parts have equally many wind states."""
     return len(parts[0].farm.states.speed) / len(problem.farm.states.speed)
 
 
@@ -439,7 +438,7 @@ class ExactJudge:
         return self.problem.aep(layout)
 
     def losses(self, points: LatticePoints) -> FloatArray:
-        """What each turbine makes itself (GWh), all of the type there is most of, and what stands of the farm."""
+        """Return the AEP (GWh) of each turbine, all of the most frequent type, and of what stands of the farm."""
         self.evaluations += self._look
         kind = int(np.bincount(self.problem.types_in_order()).argmax())
         whole = self.problem.whole(Layout.of(points.x + self.origin[0], points.y + self.origin[1], kind))

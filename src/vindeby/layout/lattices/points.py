@@ -49,7 +49,6 @@ class PlaneLattice:
 
     @property
     def vectors(self) -> Vectors:
-        """The vectors that the numbers say."""
         ux, uy = self.pitch * cos(self.angle), self.pitch * sin(self.angle)
         return Vectors(ux, uy, self.skew * ux - self.aspect * uy, self.skew * uy + self.aspect * ux)
 
@@ -219,7 +218,6 @@ class LatticePoints(NamedTuple):
     vectors: Vectors
 
     def at(self, chosen: IntArray) -> LatticePoints:
-        """Some of them."""
         return LatticePoints._make([*(values[chosen] for values in self[:-1]), self.vectors])
 
 

@@ -162,7 +162,7 @@ def follows_gradient(problem: LayoutProblem, layout: Layout) -> bool:
 
 
 class Runs:
-    """What the runs of a pipeline have come to, and what the next one will take."""
+    """The results of a pipeline's runs, and the cost of the next one."""
 
     def __init__(self) -> None:
         self.worths: list[float] = []
@@ -265,7 +265,6 @@ class _Contest:
         self._curve = SearchCurve()
 
     def run(self, given: Layout | None) -> Result:
-        """Search until the budget is spent."""
         begun = None if given is None else self._given(given)
         for name in sorted(STARTS, key=lambda name: self.steps.work(STARTS[name][0])):
             if not self._found:  # any layout, at the least cost
@@ -435,7 +434,7 @@ class Auto(parameters.AutoParameters, Method):
             raise ArgumentError("give auto seconds or evaluations, not both")
 
     def prepare(self, problem: LayoutProblem) -> Search:
-        """What seeds share is made when it is first needed, within the budget."""
+        """Make what seeds share when it is first needed, within the budget."""
         steps = _Steps(problem)
         seconds = SECONDS if self.seconds is None and self.evaluations is None else self.seconds
 
@@ -447,13 +446,12 @@ class Auto(parameters.AutoParameters, Method):
         return run
 
     def brief(self) -> Method:
-        """Each step once."""
         return _EachStepOnce()
 
 
 @dataclass(frozen=True)
 class _EachStepOnce(Method):
-    """All that ``auto`` may use, as shortly as it goes: compiles its loops."""
+    """Every step that ``auto`` may use, as short as possible: it compiles their loops."""
 
     def prepare(self, problem: LayoutProblem) -> Search:
         def run(seed: int, start: Layout | None = None) -> Result:

@@ -53,7 +53,6 @@ class Front(Method):
         return run
 
     def brief(self) -> Method:
-        """The method, brief."""
         return replace(self, method=self.method.brief())
 
     def _weighted(self, problem: LayoutProblem, weight: float) -> LayoutProblem:

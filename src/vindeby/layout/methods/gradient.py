@@ -92,7 +92,6 @@ class Gradient(parameters.GradientParameters, Method):
         return replace(self, widening=WIDENING)
 
     def prepare(self, problem: LayoutProblem) -> Search:
-        """Make the stages."""
         schedule = schedule_of(problem, self.widening or 1.0, self.wind)
 
         def run(seed: int, start: Layout | None = None) -> Result:  # noqa: ARG001  nothing is drawn
@@ -133,7 +132,7 @@ def _refine(problem: LayoutProblem, schedule: Schedule, start: Layout, method: G
 
 
 def _reached(climb: Climb) -> float:
-    """What the best layout of a climb is worth; over several scenarios, the energy of the climb is a smooth one."""
+    """Return the worth of the best layout of a climb, whose own energy is a smooth one over several scenarios."""
     is_worth = climb.valuation is None and len(climb.problem.farm.parts) == 1
     return climb.best_energy if is_worth else climb.problem.worth(climb.best_layout())
 

@@ -39,11 +39,9 @@ class LeastRegret(Method):
     alone: Sequence[LayoutProblem]
 
     def brief(self) -> Method:
-        """The same with a brief method."""
         return replace(self, method=self.method.brief())
 
     def prepare(self, problem: LayoutProblem) -> Search:
-        """Prepare the searches of the single scenarios."""
         farm = problem.farm
         assert isinstance(farm, ScenarioFarm), "a regret is over scenarios"
         searches = [checked(one, self.method) for one in self.alone]

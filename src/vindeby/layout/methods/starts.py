@@ -59,7 +59,6 @@ class RandomStart(Method):
     """Points drawn evenly from the area. It has no parameters."""
 
     def prepare(self, problem: LayoutProblem) -> Search:
-        """There is nothing that seeds share."""
         types = problem.types_in_order()
 
         def run(seed: int, start: Layout | None = None) -> Result:  # noqa: ARG001  it is a start itself
@@ -192,7 +191,6 @@ class SmartStart(parameters.SmartStartParameters, Method):
         return f"SmartStart(grid_size={self.grid_size}, random_pct={self.random_pct:g}{chosen})"
 
     def prepare(self, problem: LayoutProblem) -> Search:
-        """Work out the grid and the wakes on it."""
         construct = self.construction(problem).construct
 
         def run(seed: int, start: Layout | None = None) -> Result:  # noqa: ARG001  a construction needs no start
@@ -202,7 +200,7 @@ class SmartStart(parameters.SmartStartParameters, Method):
         return run
 
     def construction(self, problem: LayoutProblem) -> Construction:
-        """What all seeds share, with vindeby's wakes or those of another tool."""
+        """Return what all seeds share, with vindeby's wakes or those of another tool."""
         if isinstance(problem.farm, ScenarioFarm):
             beside = problem.farm.neighbours or Neighbours((), ())
             problem = replace(problem, farm=problem.farm.parts[0].beside(beside))

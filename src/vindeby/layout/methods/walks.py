@@ -45,7 +45,6 @@ class Annealing(parameters.AnnealingParameters, Method):
     """
 
     def prepare(self, problem: LayoutProblem) -> Search:
-        """Choose the wind states of the trials."""
         hot, cooling, of_losses = self.temperature, COOLING, False
         if hot is None:
             hot, cooling, of_losses = OF_LOSSES, COOLING_OF_LOSSES, True
@@ -63,6 +62,5 @@ class RandomSearch(parameters.RandomSearchParameters, Method):
     """
 
     def prepare(self, problem: LayoutProblem) -> Search:
-        """Choose the wind states of the trials."""
         how = Walk(self.max_evaluations, self.max_step_m or 0.0, SEARCH_EVEN, SEARCH_DECADES)
         return walking(problem, how, self.wind, "random-search")

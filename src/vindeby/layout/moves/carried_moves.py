@@ -301,7 +301,6 @@ def _make_follow(model: WakeModel, locality: Locality) -> Callable[..., float]:
 
 @once_per_model
 def carried_kernels(model: WakeModel, locality: Locality = "uniform") -> MoveKernels:
-    """Compile, or load from disk, the loops for a model."""
     fill = free_winds(locality).fill
     follow, find_pairs = _make_follow(model, locality), make_find_pairs(locality)
 

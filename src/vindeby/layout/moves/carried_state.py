@@ -258,7 +258,6 @@ def _fill_own(wind, moves, d, t, x, y, place):
 
 
 def free_winds(locality: Locality) -> FreeWinds:
-    """The functions for a kind of wind."""
     if locality == "uniform":
         return FreeWinds(_same_wind, _nothing_to_fill)
     return FreeWinds(_own_wind, _fill_own)
@@ -337,7 +336,7 @@ def touch(moves, d, j, along):
 
 @inlined
 def list_targets(moves, d, i, moved, most, rough):
-    """Those that ``i`` reaches, but for the moved turbine, and how far they are; returns how many.
+    """List the turbines that ``i`` reaches, but for the moved one, and how far they are; return how many.
 
     In a rough trial only those where a change of its deficits by ``most`` of them counts.
     """
@@ -361,7 +360,7 @@ def list_targets(moves, d, i, moved, most, rough):
 
 @inlined
 def list_new_targets(moves, d):
-    """Those that the moved turbine would reach, and how far they would be; returns how many."""
+    """List the turbines that the moved one would reach, and how far they would be; return how many."""
     for q in range(moves.new_target_count[d]):
         j = moves.new_targets[d, q]
         moves.listed[q] = j
@@ -372,7 +371,7 @@ def list_new_targets(moves, d):
 
 @inlined
 def list_sources(moves, d, i, moved):
-    """Those that reach ``i`` with the move, and how far it is from them; returns how many."""
+    """List the turbines that reach ``i`` with the move, and how far it is from them; return how many."""
     place, side, count = moves.along[d, i], moves.across[d, i], 0
     if i == moved:
         place, side, count = moves.new_along[d], moves.new_across[d], moves.new_source_count[d]
@@ -407,7 +406,7 @@ def take_over_deficits(moves, d, i, j):
 
 @inlined
 def take_over(moves, d, moved):
-    """What the last trial, made in full, has found in a direction is that of the layout from now on."""
+    """Make what the last trial, made in full, has found in a direction that of the layout."""
     _forget_pairs(moves, d, moved)
     for a in range(moves.touched_count[d]):
         i = moves.touched[d, a]

@@ -130,7 +130,6 @@ def _hull_area(x, y, count, slope, gradient):
 
 @kernel(counts_references=False, inline=True)
 def no_change(costs, x, y, i, px, py):
-    """Where nothing costs anything."""
     return 0.0
 
 

@@ -64,7 +64,7 @@ class Mover(NamedTuple):
 
     @property
     def per_gwh(self) -> float:
-        """What a GWh per year is in the unit of its energies."""
+        """A GWh per year in the unit of the mover's energies."""
         return 1.0 / mean_power_to_aep_gwh(1.0) if self.is_compiled else 1.0
 
 
@@ -155,7 +155,7 @@ def _mover_over_scenarios(
 def best_place(
     problem: LayoutProblem, layout: Layout, which: int, east: FloatArray, north: FloatArray
 ) -> tuple[float, float]:
-    """That of some places at which the farm is worth most with one turbine there."""
+    """Return the candidate position at which the farm is worth most with one turbine there."""
     farm, beside = problem.farm, problem.neighbours
     middle = problem.boundary.origin
     x, y = np.append(layout.x, beside.x) - middle[0], np.append(layout.y, beside.y) - middle[1]

@@ -28,7 +28,6 @@ _temperature_at = scalar(temperature)
 
 @kernel(counts_references=False, inline=True)
 def is_in_zone(areas, z, px, py):
-    """Whether a place is inside a zone."""
     discs = areas.discs
     for c in range(areas.first_disc[z], areas.first_disc[z + 1]):
         if discs[c, 3] * (discs[c, 2] - hypot(px - discs[c, 0], py - discs[c, 1])) < 0.0:
@@ -87,7 +86,6 @@ class Swaps:
         self._rng = np.random.default_rng([_SWAP_STREAM, seed])
 
     def draw(self, count: int) -> IntArray:
-        """The next draws."""
         if not self.wanted:
             return np.full(count, -1)
         u = self._rng.random((2, count))
@@ -146,7 +144,6 @@ class Rules(NamedTuple):
 
 @cache
 def walk_kernel(kernels: MoveKernels, swapping: bool, costing: bool) -> Walking:
-    """The walk of a farm, compiled."""
     return kernel(counts_references=False)(make_walk(kernels, swapping, costing))
 
 

@@ -31,7 +31,7 @@ def grid_inside(problem: LayoutProblem, size: int) -> tuple[FloatArray, FloatArr
 
 
 def no_room_on_grid(problem: LayoutProblem, size: int, fitted: int) -> str:
-    """That only so many turbines fit a grid of this size, and what would help."""
+    """Say that only so many turbines fit a grid of this size, and what would help."""
     spacing = problem.spacing_by_type.max()
     diameters = spacing / problem.farm.turbines[0].rotor_diameter_m
     finer = next((more for more in range(size + 1, 4 * size + 20) if _fit(problem, more)), None)
@@ -82,7 +82,7 @@ class JudgesPoints(Protocol):
 
 
 class Construction:
-    """What all seeds of a problem share; never changed by a run.
+    """The part of a smart start that all seeds of a problem share; never changed by a run.
 
     ``begin`` has the energies of the points (at ``x``, ``y``), before so many turbines come.
     """
@@ -100,7 +100,6 @@ class Construction:
         self.member = np.stack([zone.boundary.inside(self.x, self.y) for zone in problem.zones], axis=1)
 
     def construct(self, seed: int) -> Layout:
-        """Place all turbines."""
         problem, spacing = self.problem, self.problem.spacing_by_type
         beside = problem.neighbours
         many = len(beside.x)

@@ -223,7 +223,6 @@ class FarmOnCard:
 
 
 def _sums_for(layouts: int, jobs: int, slopes: int, each: tuple[int, int] = (1, 1)) -> Sums:
-    """Sums for so many jobs of each layout, and powers by turbine and wind state."""
     rows = (layouts, jobs, slopes) if slopes else (1, 1, 1)
     return Sums(_room((layouts, jobs)), _room(rows), _room(rows), _room((layouts, *each)))
 

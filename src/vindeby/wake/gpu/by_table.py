@@ -61,7 +61,7 @@ class Sources(NamedTuple):
 
 
 class TableRoom(NamedTuple):
-    """What jobs at work need, by job; or that of one job, with its layout ``turned``.
+    """The scratch arrays of jobs at work, by job; or those of one job, with its layout ``turned``.
 
     ``first``: where the pairs of each turbine begin in ``source`` and ``other``, then its outer ones. ``rows``: the
     coefficients of each pair, and of its slopes with both distances. ``states``: numbers of each turbine, by lane. They
@@ -131,7 +131,6 @@ def _make_outer(model: WakeModel) -> tuple[Callable[..., float], Callable[..., t
 
     @scalar
     def outer_slopes(tables, turbines, turned, a, b, thrust, turbulence, of_summed):
-        """As ``_slopes_of_pair``."""
         far, aside = turned.along[b] - turned.along[a], turned.across[b] - turned.across[a]
         thrust = min(max(thrust, 1e-12), 1.0 - 1e-12)
         pair = pair_of(turbines, turned, a, b, far, aside, thrust, turbulence)
@@ -195,7 +194,6 @@ def _four(rows, at, w):
 
 @inlined
 def _curves(turbines, kind, u):
-    """Power and thrust variable of a turbine type, and the slopes of both with wind speed."""
     row, piece = locate(turbines, kind, u), turbines.piece
     p0, p1, p2, p3 = piece[row], piece[row + _ONE], piece[row + _TWO], piece[row + _THREE]
     row += _whole(6)
@@ -286,7 +284,6 @@ def _slopes_of_pair(rows, row, place, of_summed):
 
 
 def _make_walk_back(model: WakeModel, *, is_ahead: bool, outer: bool) -> Callable[..., None]:
-    """The way back of a walk."""
     outer_slopes = _make_outer(model)[1]
 
     @scalar
@@ -337,7 +334,7 @@ def _make_walk_back(model: WakeModel, *, is_ahead: bool, outer: bool) -> Callabl
 
 
 def _make_both_ways(model: WakeModel, *, gradient: bool, outer: bool) -> Callable[..., float]:
-    """What a lane walks through: its wind states of a direction, and of the opposite one."""
+    """Make the walks of a lane: through its wind states of a direction, and of the opposite one."""
     ahead, behind = _make_walks(model, gradient=gradient, outer=outer)
     ahead_back, behind_back = (
         _make_walk_back(model, is_ahead=is_ahead, outer=outer) for is_ahead in (True, False)
@@ -386,7 +383,6 @@ def _slopes_of_turbine(job, a, cosine, sine, first, last):
 
 @once_per_model
 def by_table_kernel(model: WakeModel, *, gradient: bool, registers: int) -> Callable[..., None]:  # noqa: C901
-    """Compile the kernel for a model."""
     list_pairs, put_rows = _make_list_pairs(model), _make_put_rows(gradient=gradient)
     walk, walk_outer = (_make_both_ways(model, gradient=gradient, outer=outer) for outer in (False, True))
 

@@ -53,7 +53,6 @@ def cuda_module() -> Any:
 
 
 def is_simulated() -> bool:
-    """Whether ``numba.cuda`` is Numba's simulator."""
     from numba.core import config
 
     return bool(config.ENABLE_CUDASIM)

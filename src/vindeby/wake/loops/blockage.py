@@ -33,7 +33,7 @@ UNFELT = 1e-13
 
 
 class Induced(NamedTuple):
-    """What turbines (from upwind to downwind) do to the wind upwind of them, apart from where that is felt.
+    """The effect of turbines (from upwind to downwind) on the wind upwind of them, apart from where that is felt.
 
     ``near`` and ``far``: scaled thrust coefficients by turbine and wind speed; ``factor`` and ``mixed``: what place
     does to them, by turbine that feels it and turbine that causes it.

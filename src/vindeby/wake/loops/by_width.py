@@ -83,7 +83,7 @@ class ByWidthKernels(NamedTuple):
 
 
 class WidthRoom(NamedTuple):
-    """What one direction works with.
+    """The scratch arrays of one direction.
 
     ``room`` holds rows of numbers (``width_steps``). For the gradient, the targets of turbine ``a`` are kept in
     ``other[first[a]:first[a + 1]]``.
@@ -108,7 +108,6 @@ def can_use_width_loops(model: WakeModel, types: int, states: WindStates) -> boo
 
 @once_per_model
 def by_width_kernels(model: WakeModel) -> ByWidthKernels:
-    """Compile, or load from disk, the loops for a model."""
     states = _make_states_walk(model)
     walks = {"steps": (1, _make_step_walk(model)), "states": (ROW, states), "gradient": (ROW, states)}
     return ByWidthKernels(

@@ -40,7 +40,6 @@ class LoopCall(NamedTuple):
 
     @property
     def blocks(self) -> int:
-        """How many blocks there are."""
         return -(-len(self.pairs.ahead) // self.per_block)
 
 

@@ -35,7 +35,7 @@ class DirectKernels(NamedTuple):
 
 
 class DirectRoom(NamedTuple):
-    """What one direction works with: ``rows`` is room for the free wind of every turbine, where it has its own."""
+    """The scratch arrays of one direction: ``rows`` holds the free wind of every turbine, where it has its own."""
 
     waked: Waked
     adjoints: Any
@@ -44,7 +44,6 @@ class DirectRoom(NamedTuple):
 
 @once_per_model
 def direct_kernels(model: WakeModel, locality: Locality = "uniform") -> DirectKernels:
-    """Compile, or load from disk, the loops for a model."""
     walk = make_walk(model, locality)
     return DirectKernels(
         make_loop(*_make_direction(model, locality, walk, gradient=False)),
@@ -102,7 +101,6 @@ def _of_own_place(rows: LocalRows, adjoints: Adjoints, i: int) -> tuple[float, f
 
 
 def make_walk(model: WakeModel, locality: Locality) -> Callable[..., None]:
-    """The walk downwind in one direction."""
     settle = _make_settle(model, locality)
     is_cumulative = model.superposition == "cumulative"
     walk = make_cumulative_walk(model, settle) if is_cumulative else _make_pair_walk(model, locality, settle)

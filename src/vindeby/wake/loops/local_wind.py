@@ -155,7 +155,6 @@ class LocalRows(NamedTuple):
 
 
 def rows_for(n: int, most: int) -> LocalRows:
-    """Room for ``n`` turbines and up to ``most`` wind speeds."""
     return LocalRows(
         np.empty((n, most)), np.empty((n, most)), np.empty((n, most)), np.empty(n), np.empty(n),
         np.empty((n, 2)), np.empty((n, most)), np.empty((n, most)), np.empty((n, 2)), np.empty((n, 2)),

@@ -155,7 +155,7 @@ _wind_speed, _wind_speed_back = _TOGETHER.wind_speed, _TOGETHER.wind_speed_back
 
 
 class PairRoom(NamedTuple):
-    """What a direction works with, by turbine from the first to the last, and wind speed.
+    """The scratch arrays of a direction, by turbine from the first to the last, and wind speed.
 
     The pairs of turbine ``a`` are those with ``other[first[a]:first[a + 1]]``, all after it. ``summed`` and ``u``: sums
     of wakes and wind speeds; ``node`` and ``share``: the places on the thrust axis, and the four weights there.
@@ -172,7 +172,6 @@ class PairRoom(NamedTuple):
 
 @scalar
 def new_pair_room(n: int, most: int, adjoints: Any) -> PairRoom:
-    """Room for ``n`` turbines and up to ``most`` wind speeds."""
     return PairRoom(
         np.empty(n + 1, np.int64), np.empty(n * (n - 1) // 2 + 1, np.uint32), np.empty((n, most)), np.empty((n, most)),
         np.empty((n, most), np.uint32), np.empty((n, 4, most)), adjoints,
@@ -307,7 +306,6 @@ def settle(turbines, tables, type_index, states, room, a):
 
 @inlined
 def add_wake(row, node, share, summed):
-    """Add one wake to the sums of squares of all wind speeds."""
     s0, s1, s2, s3 = share[0], share[1], share[2], share[3]
     for k in range(node.size):
         m = node[k]

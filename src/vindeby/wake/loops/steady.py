@@ -36,7 +36,7 @@ FREE = 1.0
 
 
 class SteadyWakes(NamedTuple):
-    """What the loops need to know of a farm: ``thrust`` by type, ``curves`` by direction and type."""
+    """The data of these loops for a farm: ``thrust`` by type, ``curves`` by direction and type."""
 
     data: ModelData
     thrust: FloatArray

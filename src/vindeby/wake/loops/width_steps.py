@@ -143,7 +143,6 @@ def put_numbers(room: Any, k: int, numbers: Any, diameter: float) -> None:
 
 @inlined
 def numbers_at(room: Any, k: int) -> Any:
-    """The numbers of a source's width in one wind state."""
     return room[N0 + k], room[N1 + k], room[N2 + k], room[N3 + k]
 
 
@@ -163,7 +162,6 @@ _LARGEST_RADIUS = 1000.0
 
 
 def widths_of(model: WakeModel) -> Widths:
-    """The model's widths, which it must have."""
     assert model.widths is not None
     return model.widths
 
@@ -204,7 +202,6 @@ class Facing(NamedTuple):
 
 @scalar
 def new_facing(n: int) -> Facing:
-    """Room for ``n`` turbines."""
     strips = min(1 + n // _TURBINES_PER_STRIP, _MOST_STRIPS)
     return Facing(
         np.empty(n), np.empty(n), np.empty(n, np.uint32), np.empty(n, np.uint32), np.empty(strips, np.int64),

@@ -24,7 +24,6 @@ turn = inlined(turn_arrays)
 
 @inlined
 def downwind_of(cosine: float, sine: float, x: float, y: float) -> float:
-    """The downwind coordinate alone."""
     return -cosine * x - sine * y
 
 
@@ -49,7 +48,6 @@ class Turned(NamedTuple):
 
 @scalar
 def new_turned(types: IntArray) -> Turned:
-    """Room for these turbines."""
     n = types.size
     return Turned(types, np.empty(n, np.int64), np.empty(n), np.empty(n))
 
@@ -115,8 +113,6 @@ def wind_of(states: WindStates) -> Wind:
 
 
 class DirectionWind(NamedTuple):
-    """The wind states of one direction."""
-
     speed: FloatArray
     weight: FloatArray
     turbulence: FloatArray
@@ -124,7 +120,6 @@ class DirectionWind(NamedTuple):
 
 @inlined
 def wind_from(wind: Wind, d: int) -> DirectionWind:
-    """The wind states of direction ``d``."""
     here = slice(wind.first[d], wind.first[d + 1])
     return DirectionWind(wind.speed[here], wind.weight[here], wind.turbulence[here])
 
@@ -147,7 +142,6 @@ class Waked(NamedTuple):
 
 @scalar
 def new_waked(n: int, most: int) -> Waked:
-    """Room for ``n`` turbines and up to ``most`` wind speeds."""
     return Waked(
         np.empty((n, most)), np.empty((n, most)), np.empty((n, most)), np.empty((n, most)), np.empty((n, most)),
         np.empty((n, most)), np.empty((n, most)),
@@ -238,6 +232,5 @@ def count_up(order: IntArray) -> None:
 
 @scalar
 def clear(array: FloatArray) -> None:
-    """Fill with zeros."""
     for k in range(array.size):
         array[k] = 0.0

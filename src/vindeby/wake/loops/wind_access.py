@@ -116,12 +116,10 @@ _ACCESS = {
 
 
 def access_of(locality: Locality) -> WindAccess:
-    """The functions for a kind of wind."""
     return _ACCESS[locality]
 
 
 def superposition_for(model: WakeModel, locality: Locality) -> Superposition:
-    """How wakes combine in a kind of wind."""
     of = None if locality == "uniform" else model.free_wind_of
     return superposition_of_words(model.superposition, model.reference, of)
 

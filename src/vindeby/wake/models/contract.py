@@ -231,7 +231,7 @@ class WakeModel:
 
     @property
     def identity(self) -> str:
-        """What tells the loops made for this model from those made for others.
+        """A digest that tells the loops made for this model from those made for others.
 
         It holds every field, and the code of every function that the model's functions call, with all values they
         refer to as they are now. The one exception is ``constants``: loops get them as data, so that one machine

@@ -62,7 +62,6 @@ _TABLE = _cubics()
 
 @inlined
 def growth(y: float) -> float:
-    """The integral g(y)."""
     w = y / (y + _MIDDLE) * _CELLS
     cell = np.int32(w)
     t = w - cell
@@ -72,7 +71,6 @@ def growth(y: float) -> float:
 
 @inlined
 def growth_with_slope(y: float) -> tuple[float, float]:
-    """The integral and its slope, which is that of the cubics."""
     per = 1.0 / (y + _MIDDLE)
     w = y * per * _CELLS
     cell = np.int32(w)

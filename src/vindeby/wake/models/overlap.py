@@ -67,7 +67,6 @@ def weights(t: float) -> tuple[float, float, float, float]:
 
 @inlined
 def slope_weights(t: float) -> tuple[float, float, float, float]:
-    """Derivatives of ``weights`` with ``t``."""
     u = 1.0 - t
     return -0.5 * u * u, (1.5 * t - 2.0) * t, (2.0 - 1.5 * u) * u, 0.5 * t * t
 

@@ -57,7 +57,7 @@ def _log_sech(q: float) -> float:
 def place_factors(
     upwind: float, aside: float, rise: float, diameter: float
 ) -> tuple[float, float, float, float, float]:
-    """What place does to the induction: the factor of the deficit, and the share of the far gamma (eq. 15).
+    """Return the factors of a place in the induction: that of the deficit, and the share of the far gamma (eq. 15).
 
     Then the slopes of the first with ``upwind`` and ``aside``, and that of the second with ``upwind``.
     """

@@ -40,7 +40,6 @@ class TurbineArrays(NamedTuple):
 
 
 def turbine_arrays(turbines: Sequence[Turbine]) -> TurbineArrays:
-    """Pack turbine types for the loops."""
     diameters, heights = (
         np.array([getattr(turbine, name) for turbine in turbines])
         for name in ("rotor_diameter_m", "hub_height_m")
