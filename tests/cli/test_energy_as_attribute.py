@@ -89,4 +89,4 @@ def test_adopt_takes_the_energy_of_an_attribute(tmp_path: Path) -> None:
             group["layout"] = layout
             group.attrs.update(farm_idx=0, type_idx=0, ss_seed=seed, aep=energy)
     report = adopt([tmp_path / "worker.h5"], tmp_path / "out.h5", campaign)
-    assert (report.adopted, report.recomputed) == (8, 0), str(report)
+    assert (report.adopted, report.changed) == (8, {}), str(report)

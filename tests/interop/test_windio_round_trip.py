@@ -13,8 +13,8 @@ from tests.interop.exports import campaign, database
 from tests.interop.test_export_windio import SYSTEM, TABLE, exported
 from vindeby.assembly.wind import wind_farm
 from vindeby.campaign import Campaign
-from vindeby.campaign.reading.readers import WindioOptions
 from vindeby.campaign.reading.source import is_windio
+from vindeby.errors import CampaignError
 from vindeby.interop.windio.system import System, read_system
 
 pytestmark = pytest.mark.slow
@@ -71,13 +71,12 @@ def says_why_not(notes: list[str]) -> bool:
     )
 
 
-@pytest.mark.parametrize("expansion", ["schema", "wifa"])
 @pytest.mark.parametrize("wake", random_wakes(24), ids=lambda wake: "-".join(wake))
 def test_a_wake_is_read_back_as_it_was_or_a_note_of_the_export_says_otherwise(
-    wake: dict[str, Any], expansion: str, tmp_path: Path
+    wake: dict[str, Any], tmp_path: Path
 ) -> None:
     asked = campaign(site={"table": TABLE}, wake=wake)
-    path, notes = exported(tmp_path, asked, KEY, windio=WindioOptions(expansion))
+    path, notes = exported(tmp_path, asked, KEY)
     if says_why_not(notes):
         return
     system = read_system(path / SYSTEM, check_schema=False)
@@ -99,13 +98,14 @@ def test_rotors_with_their_centre_in_a_top_hat_are_not_written_as_their_overlap(
     assert read_system(path / SYSTEM).data["wake"] == {"jensen": {"k": 0.05, "rotor": "centre"}}
 
 
-@pytest.mark.parametrize("wake", [{"jensen": {"k": 0.2}}, {"bastankhah-2014": {"k": 0.2}}])
-def test_a_growth_of_unusual_size_is_read_back_with_the_option_that_the_export_was_written_for(
-    wake: dict[str, Any], tmp_path: Path
-) -> None:
-    path, notes = exported(tmp_path, campaign(wake=wake), KEY)
+def test_a_growth_of_unusual_size_is_not_read_and_another_wake_model_can_be_given(tmp_path: Path) -> None:
+    wake = {"jensen": {"k": 0.2}}
+    path, notes = exported(tmp_path, campaign(site={"table": TABLE}, wake=wake), KEY)
     assert says_why_not(notes)
-    assert read_system(path / SYSTEM, options=WindioOptions("wifa")).data["wake"] == wake
+    with pytest.raises(CampaignError, match=r"is k = 0.2 I, which jensen does not have.*--set wake="):
+        Campaign.load(path / SYSTEM)
+    read = Campaign.load(path / SYSTEM, ["wake={jensen: {k: 0.2}}"])
+    assert read.wake.identity() == campaign(wake=wake).wake.identity()
 
 
 def turned(**changed: Any) -> Campaign:
@@ -157,14 +157,12 @@ def test_the_command_checks_a_system_that_it_exported(name: str | None, tmp_path
     asked = campaign(site={"table": TABLE}, **({} if name is None else {"name": name}))
     out = database(tmp_path / "layouts.h5", asked)
     where = f"key == '{KEY}'"
-    done = vindeby(
-        tmp_path, "export", str(out), "--to", "windio", "--where", where, "--windio-expansion", "schema"
-    )
+    done = vindeby(tmp_path, "export", str(out), "--to", "windio", "--where", where)
     assert done.returncode == 0, done.stderr
-    assert "k_a 0.04 and k_b 0, right for foxes and the titles of windIO's schema" in done.stderr
+    assert "k_a 0 and k_b 0.04 for readers of k = k_a I + k_b" in done.stderr
     checked = vindeby(tmp_path, "check", f"layouts.windio/{SYSTEM}")
     assert checked.returncode == 0, checked.stderr
     assert (
-        "wake expansion k = 0.04: k_a 0.04 and k_b 0 are read as k = k_a + k_b I, by their sizes"
+        "wake expansion k = 0.04: k_a 0 and k_b 0.04 are read as k = k_a I + k_b, by their sizes"
         in checked.stderr
     )

@@ -47,7 +47,7 @@ def command(
 
     given = ChangedCampaign(campaign, (), windio)
     results = ResultSet(output, campaign=given, where=where)
-    done = export(results, to, path, ExportOptions(best, rows, crs, force, windio))
+    done = export(results, to, path, ExportOptions(best, rows, crs, force))
     chosen = done.chosen
     for note in chosen.notes:
         say(note)

@@ -114,17 +114,14 @@ def taking(name: str, make: Callable[..., Any]) -> Callable[[Callable[..., Any]]
 
 
 def windio_options(
-    windio_expansion: str | None = option(
-        "--windio-expansion schema|wifa", "In windIO, k is k_a + k_b I or k_a I + k_b."
-    ),
     allow_outside: bool = option(
         "--allow-outside", "Follow includes of windIO out of the system's folder.", False
     ),
 ) -> Any:
-    """How windIO is read and written where it leaves that open."""
+    """How windIO is read."""
     from vindeby.campaign.reading.readers import WindioOptions
 
-    return WindioOptions(windio_expansion, allow_outside)
+    return WindioOptions(allow_outside)
 
 
 @taking("windio", windio_options)

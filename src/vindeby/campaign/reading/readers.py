@@ -7,8 +7,6 @@ Imports go one way, and reading most campaigns must not load such libraries. So 
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from vindeby.errors import ArgumentError
-
 
 class FileContent(NamedTuple):
     """A section of a campaign, as plain data, that a file of another tool was turned into."""
@@ -19,21 +17,12 @@ class FileContent(NamedTuple):
     """What must be reported: what was ignored, and what was chosen where the file leaves something open."""
 
 
-EXPANSIONS = {"schema": "k = k_a + k_b I", "wifa": "k = k_a I + k_b"}
-"""The readings of windIO's ``wake_expansion_coefficient``, with the turbulence intensity I."""
-
-
 @dataclass(frozen=True)
 class WindioOptions:
-    """Which of ``EXPANSIONS`` holds (by the sizes of k_a and k_b if None); whether includes may leave their folder."""
+    """How the files of a windIO system are read."""
 
-    expansion: str | None = None
     allow_outside: bool = False
-
-    def __post_init__(self) -> None:
-        if self.expansion not in (None, *EXPANSIONS):
-            known = " or ".join(EXPANSIONS)
-            raise ArgumentError(f"--windio-expansion: {self.expansion!r} is not known; use {known}")
+    """Whether includes may leave the folder of the system."""
 
 
 _provided: list[Any] = []

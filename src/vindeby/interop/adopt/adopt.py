@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from vindeby.assembly.done import Judge
+from vindeby.assembly.energy import ORIGIN as AEP_ORIGIN
+from vindeby.assembly.energy import RECOMPUTED
 from vindeby.assembly.merging import merge_options, refuse_another_campaign
 from vindeby.campaign import Campaign
 from vindeby.campaign.tasks import KEY_OF_ATTRIBUTES
@@ -243,18 +245,24 @@ class _Adoption:
                 record = self._one(report, group, found, open_keys)
                 if record is not None:
                     report.adopted += 1
-                    self._report.adopted += 1
-                    self._report.sign_turned += SIGN_TURNED in record.attributes
-                    self._report.turned += "adopted_layout" in record.attributes
-                    self._report.recomputed += record.attributes.get("aep_origin") == "recomputed"
+                    self._count_changes(record)
                     yield record
+
+    def _count_changes(self, record: Record) -> None:
+        attributes, changed = record.attributes, self._report.changed
+        found = {
+            "energy computed anew": attributes.get(AEP_ORIGIN) == RECOMPUTED,
+            "layout transposed, or x and y exchanged": "adopted_layout" in attributes,
+            "sign of the stored energy turned back": SIGN_TURNED in attributes,
+        }
+        for what in (name for name, holds in found.items() if holds):
+            changed[what] = changed.get(what, 0) + 1
 
     def _one(self, report: FileReport, group: str, found: Record, open_keys: set[str]) -> Record | None:
         """Return a found record as it is to be published; None if it is passed over."""
         key = self._examiner.key_of(found)
         if self._examiner.asked(key) and key not in open_keys:
             report.there_already += 1
-            self._report.there_already += 1
             return None
         provenance: dict[str, Attribute] = {
             "adopted_file": report.path,
@@ -265,7 +273,7 @@ class _Adoption:
         try:
             record = self._examiner.adopt(key, found, provenance)
         except RefusedError as error:
-            self._report.left_out.append(LeftOut(report.path, group, key, str(error), error.doubtful))
+            self._report.left_out.append(LeftOut(report.path, group, key, str(error)))
             return None
         layout = record.arrays["layout"].tobytes()
         if key not in self._taken:
@@ -275,5 +283,5 @@ class _Adoption:
         report.duplicates += 1
         if same != layout:
             reason = f"another layout than the one adopted from {first}"
-            self._report.conflicts.append(LeftOut(report.path, group, key, reason))
+            self._report.left_out.append(LeftOut(report.path, group, key, reason))
         return None

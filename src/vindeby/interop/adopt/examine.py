@@ -45,11 +45,7 @@ class AdoptOptions:
 
 
 class RefusedError(Exception):
-    """A record is not adopted; the text says why."""
-
-    def __init__(self, reason: str, *, doubtful: bool = False) -> None:
-        super().__init__(reason)
-        self.doubtful = doubtful
+    """A record is not adopted; the text says why, and which option would adopt it."""
 
 
 class Examiner:
@@ -103,7 +99,7 @@ class Examiner:
             if self._judge.why_not(self._energy(placed, _SMALL_GWH, layout=turned)):
                 raise RefusedError(wrong)
             hint = "with x and y exchanged it would be right: --exchange-xy"
-            raise RefusedError(f"{wrong}; {hint}", doubtful=True)
+            raise RefusedError(f"{wrong}; {hint}")
         return self._with_energy(placed, stored_gwh)
 
     def _layout(self, record: Record, cell: Cell) -> tuple[FloatArray, dict[str, Attribute]]:
@@ -158,8 +154,7 @@ class Examiner:
             sign = "; its sign is turned, as that of a cost to be minimised: --negate-aep turns it back"
         raise RefusedError(
             f"aep is {stored_gwh:.9g} GWh, but with the campaign's wind and wake model the layout gives "
-            f"{given_gwh:.9g} GWh ({difference:+.3%}){sign}; --recompute-aep adopts it with that",
-            doubtful=True,
+            f"{given_gwh:.9g} GWh ({difference:+.3%}){sign}; --recompute-aep adopts it with that"
         )
 
     def _energy(

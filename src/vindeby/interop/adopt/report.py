@@ -50,8 +50,6 @@ class LeftOut:
     key: str
     """The configuration that it is of; empty where that is unknown."""
     reason: str
-    doubtful: bool = False
-    """Whether an option would adopt it."""
 
     def __str__(self) -> str:
         return one_line(f"{self.file}: {self.group}: {self.reason}")
@@ -64,22 +62,24 @@ class AdoptReport:
     output: str
     total: int
     files: list[FileReport] = field(default_factory=list)
-    adopted: int = 0
-    there_already: int = 0
-    recomputed: int = 0
-    """How many of the adopted have an energy that was computed anew."""
-    sign_turned: int = 0
-    """How many of the adopted had a negative energy, whose sign was turned."""
-    turned: int = 0
-    """How many of the adopted had a layout that was transposed, or with y before x."""
+    changed: dict[str, int] = field(default_factory=dict)
+    """What was changed in adopted records, and in how many."""
     left_out: list[LeftOut] = field(default_factory=list)
-    conflicts: list[LeftOut] = field(default_factory=list)
-    """Records that differ from the one that was adopted under their key."""
     missing: list[TaskStatus] = field(default_factory=list)
     unanswered: int = 0
     """How many of the records left out have no valid result under their key."""
     path: str = ""
     """Where the report is kept."""
+
+    @property
+    def adopted(self) -> int:
+        """How many records were adopted."""
+        return sum(file.adopted for file in self.files)
+
+    @property
+    def there_already(self) -> int:
+        """How many records are of configurations that had a valid result."""
+        return sum(file.there_already for file in self.files)
 
     @property
     def complete(self) -> bool:
@@ -89,23 +89,18 @@ class AdoptReport:
     def to_json(self) -> dict[str, Any]:
         """For --json and for the file that is kept."""
         data = asdict(self) | {"missing": [one.to_json() for one in self.missing]}
-        return {**data, "report": data.pop("path")}
+        counts = {"adopted": self.adopted, "there_already": self.there_already}
+        return {**data, **counts, "report": data.pop("path")}
 
     def __str__(self) -> str:
         there = f"; {self.there_already:,} were there already" if self.there_already else ""
         files = plural(len(self.files), "file")
         lines = [f"{one_line(self.output)}: {plural(self.adopted, 'result')} adopted from {files}{there}"]
-        if self.adopted:
-            kept = self.adopted - self.recomputed
-            lines.append(
-                f"  {plural(kept, 'energy', 'energies')} kept as stored, {self.recomputed:,} computed anew"
-            )
-        if self.sign_turned:
-            lines.append(f"  sign of the stored energy turned back: {self.sign_turned:,}")
-        if self.turned:
-            lines.append(f"  layouts transposed, or x and y exchanged: {self.turned:,}")
+        lines += [f"  {what}: {count:,}" for what, count in self.changed.items()]
         lines += [f"  {line}" for one in self.files for line in str(one).split("\n")]
-        lines += _some("left out", self.left_out) + _some("differs from what was adopted", self.conflicts)
+        lines += [f"  left out: {entry}" for entry in self.left_out[:_SHOWN]]
+        if (more := len(self.left_out) - _SHOWN) > 0:
+            lines.append(f"  left out: {more:,} more, in the report")
         lines.append(f"  report: {one_line(self.path)}")
         return "\n".join(lines) + "\n"
 
@@ -116,9 +111,3 @@ class AdoptReport:
         self.path = str(run.adopted / name)
         written = {"time": time.strftime("%Y-%m-%dT%H:%M:%SZ", now), "version": __version__, **self.to_json()}
         replace_text(run.adopted / name, json.dumps(written, indent=1) + "\n", run.path.parent)
-
-
-def _some(what: str, entries: list[LeftOut]) -> list[str]:
-    shown = [f"  {what}: {entry}" for entry in entries[:_SHOWN]]
-    more = len(entries) - _SHOWN
-    return [*shown, f"  {what}: {more:,} more, in the report"] if more > 0 else shown

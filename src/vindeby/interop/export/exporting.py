@@ -3,13 +3,12 @@
 import importlib
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from vindeby._version import __version__
-from vindeby.campaign.reading.readers import WindioOptions
 from vindeby.campaign.reading.yaml_text import write
 from vindeby.errors import ArgumentError
 from vindeby.interop.common import EXPORT_MARK
@@ -34,7 +33,6 @@ class ExportOptions:
     """The coordinate reference system: ``EPSG:32631``, or ``local``."""
     force: bool = False
     """Replace an earlier export."""
-    windio: WindioOptions = field(default_factory=WindioOptions)
 
 
 @dataclass(frozen=True)

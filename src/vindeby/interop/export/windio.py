@@ -16,7 +16,6 @@ from vindeby import wake
 from vindeby.arrays import FloatArray
 from vindeby.assembly.wind import site_of, turbine_of, wake_model_of
 from vindeby.campaign import Campaign
-from vindeby.campaign.reading.readers import EXPANSIONS
 from vindeby.campaign.reading.yaml_text import Include
 from vindeby.campaign.sections.boundary import BoundarySection, Exclusion
 from vindeby.campaign.sections.turbines import TurbineSection
@@ -38,10 +37,8 @@ from vindeby.interop.windio.nodes import Notes, open_root
 from vindeby.parameters import Bastankhah2016
 from vindeby.units import MW
 
-_READERS = {"wifa": "WIFA and the reference plants", "schema": "foxes and the titles of windIO's schema"}
 
-
-def analysis(model: WakeSection, expansion: str | None = None) -> tuple[dict[str, Any] | None, list[str]]:
+def analysis(model: WakeSection) -> tuple[dict[str, Any] | None, list[str]]:
     """The words, or None where windIO has none for this model; and what a reader must know of them."""
     key, given = model.chosen
     base = next((one for one, composed in COMPOSED.items() if composed == key), key)
@@ -50,7 +47,7 @@ def analysis(model: WakeSection, expansion: str | None = None) -> tuple[dict[str
         what = f"{', '.join(unknown)} of the wake model {key}" if unknown else f"the wake model {key}"
         return None, [f"windIO cannot describe {what}: the file does not name one"]
     growth = Growth(*(getattr(given, name, 0.0) for name in GROWTH.get(base, ("", "k"))))
-    written, notes = _in_words(growth, base, expansion or "wifa")
+    written, notes = _in_words(growth, base)
     words: dict[str, Any] = {
         "wind_deficit_model": {"name": NAMES[base], "wake_expansion_coefficient": written}
     }
@@ -71,19 +68,17 @@ def analysis(model: WakeSection, expansion: str | None = None) -> tuple[dict[str
     return words, notes
 
 
-def _in_words(growth: Growth, key: str, expansion: str) -> tuple[dict[str, Any], list[str]]:
-    """Return the wake growth as readers of one kind take it, and a note for those of the other."""
+def _in_words(growth: Growth, key: str) -> tuple[dict[str, Any], list[str]]:
+    """Return the wake growth as WIFA and the reference plants take it, and a note for other readers."""
     if key == "nygaard-2022":  # its one number stands under the same name for all
         notes = ["windIO cannot describe the mirrored wakes and the rotor average of nygaard-2022"]
         return {"k_a": growth.factor}, notes
-    numbers = growth if expansion == "wifa" else reversed(growth)
-    written: dict[str, Any] = dict(zip(("k_a", "k_b"), numbers, strict=True))
-    (other,) = EXPANSIONS.keys() - {expansion}
     note = (
-        f"wake expansion {growth} is written as k_a {written['k_a']:g} and k_b {written['k_b']:g}, right for "
-        f"{_READERS[expansion]} ({EXPANSIONS[expansion]}); {_READERS[other]} read {EXPANSIONS[other]}: for them, "
-        f"export with --windio-expansion {other}"
+        f"wake expansion {growth} is written as k_a {growth.factor:g} and k_b {growth.constant:g} for readers of "
+        "k = k_a I + k_b, such as WIFA; foxes and the titles of windIO's schema have k = k_a + k_b I: exchange k_a and "
+        "k_b in attributes.yaml for them"
     )
+    written: dict[str, Any] = {"k_a": growth.factor, "k_b": growth.constant}
     return written | ({"free_stream_ti": True} if key == "bastankhah-2016" else {}), [note]
 
 
@@ -99,7 +94,7 @@ def _read_back(file: Path, model: WakeSection) -> list[str]:
         found = WakeSection.model_validate(read_wake(open_root(file).get("analysis"), Notes()))
     except CampaignError as error:
         why = error.problems[0].message
-        return [f"vindeby does not read the wake model of these files without --windio-expansion: {why}"]
+        return [f"vindeby does not read the wake model of these files: {why}"]
     if replace(wake_model_of(found), name="") == replace(wake_model_of(model), name=""):
         return []
     return [f"vindeby reads the wake model of these files as {found.title}, not as this {model.title}"]
@@ -251,7 +246,7 @@ def write(path: Path, _: str, chosen: Chosen, options: ExportOptions) -> None:
     system = {} if crs == "local" else {"crs": Projection(crs).proj_string()}
     wind, runs = resource(chosen, campaign)
     write_yaml(path / "energy_resource.yaml", wind)
-    wakes, notes = analysis(campaign.wake, options.windio.expansion)
+    wakes, notes = analysis(campaign.wake)
     for farm_idx in chosen.farms:
         _write_site(path, chosen, campaign, farm_idx, system)
     attributes: dict[str, Any] = {"flow_model": {"name": "vindeby"}}

@@ -5,7 +5,6 @@ A file names a model and its parts. They are read as the nearest model that is k
 
 from typing import Any, NamedTuple
 
-from vindeby.campaign.reading.readers import EXPANSIONS
 from vindeby.interop.windio.nodes import Node, Notes
 
 _UNSAID = "nygaard-2022"
@@ -51,8 +50,8 @@ class Growth(NamedTuple):
         return f"k = {' + '.join(terms) or 0}"
 
 
-def read_wake(analysis: Node | None, notes: Notes, expansion: str | None = None) -> Any:
-    """The section ``wake``; ``expansion`` says how k_a and k_b are read, by their sizes if it is not given."""
+def read_wake(analysis: Node | None, notes: Notes) -> Any:
+    """Return the section ``wake``; k_a and k_b are read by their sizes."""
     model = analysis and (analysis.get("wind_deficit_model") or analysis.get("wake_model"))
     name_node = model and model.get("name")
     if analysis is None or model is None or name_node is None:
@@ -61,7 +60,7 @@ def read_wake(analysis: Node | None, notes: Notes, expansion: str | None = None)
     name, found = name_node.text(), (_UNSAID, dict[str, Any]())
     chosen = {_word(known): key for key, known in NAMES.items()}.get(_word(name), _word(name))
     if chosen in OWN:
-        found = _with_growth(chosen, model, notes, expansion)
+        found = _with_growth(chosen, model, notes)
     else:
         notes.doubtful.append(f"the wake model {name!r} is not known here; {_UNSAID} is taken instead")
     named, parameters = _with_parts(*found, analysis, notes)
@@ -81,37 +80,33 @@ def _word(name: object) -> str:
     return "".join(one for one in str(name).lower() if one.isalnum())
 
 
-def _with_growth(key: str, model: Node, notes: Notes, expansion: str | None) -> tuple[str, dict[str, Any]]:
+def _with_growth(key: str, model: Node, notes: Notes) -> tuple[str, dict[str, Any]]:
     node = model.get("wake_expansion_coefficient")
     if node is None:
         return key, {}
-    given = [node.get("k_a"), node.get("k_b")] if isinstance(node.value, dict) else [None, node]
+    is_pair = isinstance(node.value, dict)
+    given = [node.get("k_a"), node.get("k_b")] if is_pair else [None, node]
     if key == "nygaard-2022":
-        return key, _turbopark(given, notes, expansion) if isinstance(node.value, dict) else {}
+        return key, _turbopark(given, notes) if is_pair else {}
     k_a, k_b = (0.0 if one is None or one.value == 0 else _not_negative(one) for one in given)
-    readings = {"schema": Growth(k_b, k_a), "wifa": Growth(k_a, k_b)}
-    fitting = expansion or next((one for one in readings if _is_usual(readings[one])), "")
-    growth, why = Growth(0.0, k_b), ""
-    if fitting and isinstance(node.value, dict):
-        growth, how = readings[fitting], "as --windio-expansion says" if expansion else "by their sizes"
-        why = f": k_a {k_a:g} and k_b {k_b:g} are read as {EXPANSIONS[fitting]}, {how}"
-    elif isinstance(node.value, dict):
+    readings = {"k = k_a + k_b I": Growth(k_b, k_a), "k = k_a I + k_b": Growth(k_a, k_b)}
+    fitting = next((how for how, growth in readings.items() if _is_usual(growth)), "")
+    if is_pair and not fitting:
         node.refuse(
-            f"k_a {k_a:g} and k_b {k_b:g} fit neither {' nor '.join(EXPANSIONS.values())}: a factor of the turbulence "
-            "intensity I is 0.1 to 1, a constant at most 0.1",
-            f"correct them, or say which with --windio-expansion {'|'.join(EXPANSIONS)}",
+            f"k_a {k_a:g} and k_b {k_b:g} fit neither {' nor '.join(readings)}: a factor of the turbulence intensity I "
+            "is 0.1 to 1, a constant at most 0.1",
+            "correct them, or give the wake model of the campaign",
         )
+    growth = readings[fitting] if is_pair else Growth(0.0, k_b)
     if not any(growth):
         notes.doubtful.append("wake expansion 0: the model has that of its own constants")
         return key, {}
+    why = f": k_a {k_a:g} and k_b {k_b:g} are read as {fitting}, by their sizes" if is_pair else ""
     notes.chosen.append(f"wake expansion {growth}{why}")
     key = "niayifar-2016" if growth.factor and key == "bastankhah-2014" else key
     names = GROWTH.get(key, ("", "k"))
     if any(number and not name for name, number in zip(names, growth, strict=True)):
-        node.refuse(
-            f"is {growth}, which {key} does not have",
-            "correct it, or say how it is read with --windio-expansion",
-        )
+        node.refuse(f"is {growth}, which {key} does not have", "correct it, or give the wake model")
     if key == "bastankhah-2016" and not growth.factor:
         notes.doubtful.append(f"{key} needs a factor of the turbulence intensity: its own is taken")
         return key, {"kb": growth.constant}
@@ -121,9 +116,9 @@ def _with_growth(key: str, model: Node, notes: Notes, expansion: str | None) -> 
     return key, {name: number for name, number in zip(names, growth, strict=True) if name}
 
 
-def _turbopark(given: list[Node | None], notes: Notes, expansion: str | None) -> dict[str, Any]:
-    """The A of TurbOPark, which has one number: k_a, or k_b if that is the only one or the factor of the turbulence."""
-    for one in reversed(given) if expansion == "schema" else given:
+def _turbopark(given: list[Node | None], notes: Notes) -> dict[str, Any]:
+    """Return the A of TurbOPark, which has one number: k_a, or k_b if that is the only one."""
+    for one in given:
         if one is not None and (a := one.value and _not_negative(one)):
             notes.chosen.append(f"wake expansion A = {a:g}, the factor of the turbulence in TurbOPark")
             return {"a": a}

@@ -187,8 +187,12 @@ def read_system(
     analysis = root.get("attributes", "analysis") or root.get(
         "attributes", "analyses"
     )  # the latter in windIO 1
-    wake = read_wake(analysis, notes, options.expansion)
-    data |= {"wake": wake, "method": method, "seeds": SEEDS}
+    try:
+        data["wake"] = read_wake(analysis, notes)
+    except CampaignError as error:
+        why = f"the one in the file is not used: {error.problems[0]}"
+        notes.missing.append(Problem("", "wake", why, None, "give e.g. {jensen: {k: 0.05}}"))
+    data |= {"method": method, "seeds": SEEDS}
     _note_choices(farms, shape, notes)
     notes.ignored += root.tree.ignored_keys()
     if check_schema:
