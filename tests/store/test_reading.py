@@ -21,7 +21,7 @@ from vindeby.store.foreign.guard import FAILED, Guard, GuardError, ReadLimits
 from vindeby.store.format.finding import Finding, Verdict
 from vindeby.store.format.record import Record
 from vindeby.store.format.rows import checksum_of, segments_of
-from vindeby.store.format.seal import FORMAT_VERSION, SealedFile, block_digests, seal_bytes
+from vindeby.store.format.seal import FORMAT_VERSION, block_digests, seal_bytes
 from vindeby.store.format.shard import shard_bytes
 from vindeby.store.merge.merge import MergeOptions, merge
 from vindeby.store.read.database import Database
@@ -243,27 +243,6 @@ def test_of_a_key_that_is_twice_in_a_shard_the_first_record_counts(run: RunDirec
     merge(run.output)
     with Database(run.output) as database:
         assert checksum_of(database["farm0_t1_s1"]) == checksum_of(batch[0])
-
-
-def test_arrays_that_are_not_asked_for_are_not_read_but_verified(run: RunDirectory) -> None:
-    publish(run, [record(seed) for seed in range(40)])
-    merge(run.output)
-    parts: list[int] = []
-    whole = SealedFile.read_parts
-
-    def counting(file: SealedFile, places: list[int], lengths: list[int]) -> Any:
-        parts.append(len(places))
-        return whole(file, places, lengths)
-
-    with pytest.MonkeyPatch.context() as patch, Database(run) as database:
-        patch.setattr(SealedFile, "read_parts", counting)
-        [segment] = database.new_segments({"array:aep"})
-    assert (parts, segment.rows["array:aep"].max()) == ([42], 139.0)
-    last = record(39).arrays["layout"].tobytes()
-    flip(run.output, 8 * run.output.read_bytes().index(last))
-    with Database(run) as database:
-        assert sum(map(len, database.new_segments({"array:aep"}))) == 39
-        assert run.output in database.findings
 
 
 def test_what_is_no_database_is_refused_with_the_reason(tmp_path: Path) -> None:

@@ -15,21 +15,11 @@ from vindeby.arrays import FloatArray
 from vindeby.campaign import Campaign
 from vindeby.campaign.task_index import TaskIndex
 from vindeby.campaign.tasks import KeyParts, parse_key
-from vindeby.store.format.origin import ORIGIN, ORIGINS, origins
+from vindeby.store.format.origin import ORIGINS, origins
 from vindeby.store.format.rows import CHECKSUM_WIDTH, Segment, array_field, attribute_field
 from vindeby.store.read.columns import PLACE, UNKNOWN, layout_sizes, number_column, places_of
 
 _REAL = ("aep", "objective", "lcoe_eur_per_mwh", "aep_engine", "aep_free", "seconds")
-NEEDED = frozenset(
-    [
-        "key",
-        "fingerprint",
-        "checksum",
-        array_field("aep"),
-        *map(attribute_field, [*PLACE, "n_turbines", *_REAL, "returns", ORIGIN]),
-    ]
-)
-"""The fields of stored records that the columns are made of."""
 _ORIGIN_TYPE = f"S{max(map(len, ORIGINS))}"
 
 

@@ -28,7 +28,7 @@ from vindeby.campaign.task_index import TaskIndex
 from vindeby.campaign.tasks import Cell, parse_key
 from vindeby.errors import ArgumentError, CampaignError, DataError, InputError
 from vindeby.notebook import heading, table
-from vindeby.results.columns import NEEDED, by_task, columns_of, row_type, worths_of
+from vindeby.results.columns import by_task, columns_of, row_type, worths_of
 from vindeby.results.expected import CellPlace, Expected, query_columns
 from vindeby.results.history import RunHistory
 from vindeby.results.query import Query, refuse_unknown
@@ -44,7 +44,7 @@ from vindeby.results.sources import (
 from vindeby.store.disk.files import file_state
 from vindeby.store.disk.run_directory import RunDirectory, Verdicts, read_verdicts
 from vindeby.store.format.record import Record
-from vindeby.store.format.rows import Segment
+from vindeby.store.format.rows import Segment, gathered
 from vindeby.store.read import columns as stored
 from vindeby.store.read.database import ReplacedError
 from vindeby.store.states import TaskState
@@ -219,10 +219,10 @@ class ResultSet:
         known, source = self._known, self.source
         if known.invalid:
             source.pass_over(known.invalid, known.by_key.keys() & set(source.repeated_keys()))
-        new = [segment for segment in source.new_segments(NEEDED) if len(segment)]
+        new = [columns_of([segment]) for segment in gathered(source.new_segments())]
         if not new:
             return False
-        self._parts.append(columns_of(new))
+        self._parts += new
         invalid = {checksum.encode() for checksum in (*known.invalid, *self._impossible())}
         for rows in self._parts if invalid else ():
             rows["aep"][[checksum in invalid for checksum in rows["checksum"].tolist()]] = np.nan

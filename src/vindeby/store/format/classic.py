@@ -9,7 +9,7 @@ without HDF5, and no array is stored twice.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar
 
@@ -75,10 +75,8 @@ class ClassicFormat(FileFormat):
         width = chunk["widths"]["key"]
         return np.frombuffer(file.read(chunk["offset"], chunk["count"] * width), f"S{width}")
 
-    def read_chunk(
-        self, file: SealedFile, number: int, fields: Collection[str] | None = None
-    ) -> list[Segment]:
-        """The records of one chunk; damaged ones, where nothing is verified, do not get in the way of the rest."""
+    def read_chunk(self, file: SealedFile, number: int) -> list[Segment]:
+        """Return the records of one chunk; damaged ones do not get in the way of the rest."""
         directory = file.seal.directory
         chunk = directory["chunks"][number]
         schema = Schema.from_json(directory["schemas"][chunk["schema"]])
@@ -89,20 +87,14 @@ class ClassicFormat(FileFormat):
             size = chunk["count"] * stored[name].itemsize
             columns[name], data = np.frombuffer(data[:size], stored[name]), data[size:]
         arrays = {name: columns[name].tolist() for name in columns if _is_array(name)}
-        if (
-            fields is not None
-        ):  # of the others the first and the last: what stands between them is verified too
-            others = arrays.keys() - set(fields)
-            arrays |= {name: [min(arrays[name]), max(arrays[name])] for name in others if arrays[name]}
         places = [at for addresses in arrays.values() for at in addresses]
         lengths = [row_type[name].itemsize for name, addresses in arrays.items() for _ in addresses]
         parts = iter(file.read_parts(places, lengths))
         for name, addresses in arrays.items():
             values = b"".join(itertools.islice(parts, len(addresses)))
             columns[name] = np.frombuffer(values, row_type[name].base).reshape(-1, *row_type[name].shape)
-        wanted = [name for name in row_type.names or () if fields is None or name in {"key", *fields}]
-        rows = np.zeros(chunk["count"], [(name, row_type[name]) for name in wanted])
-        for name in wanted:
+        rows = np.zeros(chunk["count"], row_type)
+        for name in row_type.names or ():
             rows[name] = columns[name]
         return [Segment(schema, rows)]
 

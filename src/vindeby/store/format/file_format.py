@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import tempfile
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar
@@ -91,10 +91,5 @@ class FileFormat(ABC):
         """The keys of one chunk."""
 
     @abstractmethod
-    def read_chunk(
-        self, file: SealedFile, number: int, fields: Collection[str] | None = None
-    ) -> list[Segment]:
-        """The records of one chunk, not yet compared with their checksums.
-
-        Where ``fields`` names those that the caller needs, the rows may lack others; all bytes are verified even so.
-        """
+    def read_chunk(self, file: SealedFile, number: int) -> list[Segment]:
+        """Return the records of one chunk, not yet compared with their checksums."""

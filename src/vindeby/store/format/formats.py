@@ -1,6 +1,6 @@
 """Files that vouch for their own bytes: shards, and OUT.h5 in its formats ``classic`` and ``table``."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TypeAlias
 
@@ -41,12 +41,12 @@ def chunk_count(file: VerifiedFile) -> int:
     return FILE_FORMATS[directory["layout"]].chunk_count(directory)
 
 
-def read_chunk(file: VerifiedFile, number: int, fields: Collection[str] | None = None) -> list[Segment]:
-    """One chunk of a file; its rows may lack other ``fields`` than those that are named, if any are."""
+def read_chunk(file: VerifiedFile, number: int) -> list[Segment]:
+    """Return one chunk of a file."""
     if isinstance(file, ShardFile):
         return file.segments()
     with directory_errors(file.path):
-        return FILE_FORMATS[file.seal.directory["layout"]].read_chunk(file, number, fields)
+        return FILE_FORMATS[file.seal.directory["layout"]].read_chunk(file, number)
 
 
 def iterate(file: VerifiedFile) -> Iterator[Segment]:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar, NamedTuple
 
@@ -179,13 +179,8 @@ class TableFormat(FileFormat):
         """The keys of one chunk."""
         return _read_columns(file, number, 1)["key"]
 
-    def read_chunk(
-        self,
-        file: SealedFile,
-        number: int,
-        fields: Collection[str] | None = None,  # noqa: ARG002 - chunks are large: all fields cost little
-    ) -> list[Segment]:
-        """The records of one chunk; damaged ones, where nothing is verified, do not get in the way of the rest."""
+    def read_chunk(self, file: SealedFile, number: int) -> list[Segment]:
+        """Return the records of one chunk; damaged ones do not get in the way of the rest."""
         directory = file.seal.directory
         known = [Schema.from_json(entry) for entry in directory["schemas"]]
         columns = _read_columns(file, number, len(directory["columns"]))

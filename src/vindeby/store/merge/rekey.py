@@ -141,9 +141,7 @@ def needs_rekeying(run: RunDirectory, tasks: TaskIndex) -> bool:
     """Whether a result is under another key than that of its task, or ``replaced/`` holds one that is missing."""
     strays, keys = Strays(tasks), set[str]()
     with Database(run) as database:
-        for segment in database.new_segments(
-            {"key", "fingerprint", "checksum", *map(attribute_field, tasks.attributes)}
-        ):
+        for segment in database.new_segments():
             strays(segment, np.ones(len(segment), np.bool_))
             keys.update(texts([segment], "key"))
     answered = keys - {key for key, _ in strays.stale.values()}
@@ -189,8 +187,6 @@ def taken_back(
             kept = file.seal.directory.get("root", {}).get("campaign")
             here = tasks.with_formers(partial(former_campaigns, run, kept))
             for number in range(chunk_count(file)):
-                if wanted.isdisjoint(texts(read_chunk(file, number, {"fingerprint"}), "fingerprint")):
-                    continue
                 for segment in read_chunk(file, number):
                     _take_wanted(segment, here, wanted, invalid, found)
     return in_memory(run.replaced, "replaced before", list(found.values())) if found else None

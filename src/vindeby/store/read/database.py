@@ -57,8 +57,6 @@ class ChunkPlace:
 
 
 _MOST_KEPT = 8
-_ROOM = 1 << 25
-"""Bytes of shards that were just read and are kept for whoever counts them."""
 
 
 class ReplacedError(DataError):
@@ -80,8 +78,6 @@ class Chunks:
         self.digests: dict[Path, str] = {}
         self._findings = findings
         self._open: VerifiedFile | None = None
-        self._just_read: dict[ChunkPlace, list[Segment]] = {}
-        self._room = _ROOM
         self._kept: dict[ChunkPlace, dict[str, tuple[Segment, int]]] = {}
 
     def note(self, path: Path, finding: Finding) -> None:
@@ -106,18 +102,13 @@ class Chunks:
         segment, row = found[key]
         return segment.take(slice(row, row + 1))
 
-    def segments(self, place: ChunkPlace, fields: Collection[str] | None = None) -> list[Segment]:
-        """The records of a chunk, not yet compared with their checksums.
-
-        Of a file that is what was sealed, they may have only the ``fields`` that are named, if any are.
-        """
+    def segments(self, place: ChunkPlace) -> list[Segment]:
+        """Return the records of a chunk, not yet compared with their checksums."""
         if place.path in self.memory:
             return [self.memory[place.path][place.chunk]]
-        if fields is not None and place in self._just_read:
-            return self._drop(place)
         file = self._file(place.path)
         try:
-            return read_chunk(file, place.chunk, fields)
+            return read_chunk(file, place.chunk)
         except SealError as error:
             self.note(place.path, error.finding(place.path))
         try:
@@ -125,18 +116,6 @@ class Chunks:
         except SealError as error:
             self.note(place.path, Finding(Verdict.INCOMPLETE, error.finding(place.path).detail))
             return []
-
-    def keep(self, place: ChunkPlace, segments: list[Segment]) -> None:
-        """Spare whoever counts another reading of a shard that was just read, as long as there is room for it."""
-        size = _bytes_of(segments)
-        if size <= self._room:
-            self._room -= size
-            self._just_read[place] = segments
-
-    def _drop(self, place: ChunkPlace) -> list[Segment]:
-        segments = self._just_read.pop(place)
-        self._room += _bytes_of(segments)
-        return segments
 
     def _file(self, path: Path) -> VerifiedFile:
         if self._open is None or self._open.path != path:
@@ -150,8 +129,6 @@ class Chunks:
     def forget(self, path: Path) -> None:
         """Another file stands at this path now, or none."""
         self.memory.pop(path, None)
-        for place in [place for place in self._just_read if place.path == path]:
-            self._drop(place)
         self._kept.clear()
         self.close()
 
@@ -160,10 +137,6 @@ class Chunks:
         if self._open is not None:
             self._open.close()
             self._open = None
-
-
-def _bytes_of(segments: list[Segment]) -> int:
-    return sum(segment.rows.nbytes for segment in segments)
 
 
 class Database(Mapping[str, Record]):
@@ -268,7 +241,6 @@ class Database(Mapping[str, Record]):
             if isinstance(file, ShardFile):
                 segments = file.segments()
                 keys = [np.concatenate([np.empty(0, "S1"), *(one.rows["key"] for one in segments)])]
-                self._chunks.keep(self._place(path, 0, file.published_ns), segments)
             else:
                 read_keys = FILE_FORMATS[file.seal.directory["layout"]].read_keys
                 with directory_errors(path):
@@ -396,44 +368,34 @@ class Database(Mapping[str, Record]):
         return key in self._by_key
 
     def segments(self, skip: Path | None = None) -> Iterator[Segment]:
-        """Every record once, verified, in bulk; what is damaged is left out and noted in ``findings``.
+        """Yield every record once, verified, in bulk; what is damaged is left out and noted in ``findings``.
 
         The records of the file ``skip`` are left out.
         """
         self._forget_missing()
-        return self._of_places(sorted(place for place in self._places if place.path != skip))
+        for place in sorted(place for place in self._places if place.path != skip):
+            yield from self._counting(place)
 
-    def new_segments(self, fields: Collection[str] | None = None) -> Iterator[Segment]:
-        """As ``segments``, but only what came since this was last asked; all of a file that was replaced.
-
-        Who names the ``fields`` that are needed counts quickly: others may be missing, and what a seal vouches for is
-        not compared with its own checksum again.
-        """
+    def new_segments(self) -> Iterator[Segment]:
+        """Yield what came since this was last asked, as ``segments`` does; all of a file that was replaced."""
         for place in sorted(place for place in self._places if place not in self._handed_out):
-            yield from self._of_places([place], fields)
+            yield from self._counting(place)
             self._handed_out.add(place)
 
-    def _of_places(
-        self, places: list[ChunkPlace], fields: Collection[str] | None = None
-    ) -> Iterator[Segment]:
-        needed = None if fields is None else {*fields, "status"}
-        for place in places:
-            trusted = place.path not in self._chunks.memory and place.path not in self.findings
-            for segment in self._chunks.segments(place, needed if trusted else None):
-                keys = [key.decode(errors="replace") for key in segment.rows["key"].tolist()]
-                mine = np.array([self._by_key.get(key, (None,))[0] is place for key in keys], bool)
-                for row in np.flatnonzero(mine & ~segment.marked()):
-                    self._demote(keys[row], place, Verdict.NOT_MARKED)
-                    mine[row] = False
-                if needed is None or not trusted or place.path in self.findings:
-                    intact = segment.intact()
-                    for row in np.flatnonzero(mine & ~intact):
-                        self._demote(keys[row], place, Verdict.CHECKSUM)
-                    mine &= intact
-                if mine.all():
-                    yield segment
-                elif mine.any():
-                    yield segment.take(mine)
+    def _counting(self, place: ChunkPlace) -> Iterator[Segment]:
+        """Yield the verified records of a chunk that count for their keys."""
+        for segment in self._chunks.segments(place):
+            keys = [key.decode(errors="replace") for key in segment.rows["key"].tolist()]
+            mine = np.array([self._by_key.get(key, (None,))[0] is place for key in keys], bool)
+            for right, verdict in (
+                (segment.marked(), Verdict.NOT_MARKED),
+                (segment.intact(), Verdict.CHECKSUM),
+            ):
+                for row in np.flatnonzero(mine & ~right):
+                    self._demote(keys[row], place, verdict)
+                mine &= right
+            if mine.any():
+                yield segment if mine.all() else segment.take(mine)
 
     def counts(self) -> dict[Path, int]:
         """How many records each file gives."""
