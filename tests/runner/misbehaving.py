@@ -106,6 +106,7 @@ def returning(task: CallTask) -> dict[str, Any]:
     _shared[:] = task.seed
     extras: dict[str, Any] = {
         "masked": lambda: np.ma.masked_array([1.0, 2.0], [False, True]),
+        "masked inside": lambda: [np.ma.masked_array([1.0, 2.0], [False, True]), [3.0, 4.0]],
         "17 dimensions": lambda: np.ones((1,) * 17),
         "16 dimensions": lambda: np.ones((1,) * 16),
         "object": lambda: np.array([{}, None]),

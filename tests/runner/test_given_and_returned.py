@@ -66,6 +66,7 @@ def test_a_campaigns_wind_farm_is_asked_for_by_names_that_there_are() -> None:
 
 REFUSED = {
     "masked": "array 'extra' is a masked array",
+    "masked inside": "array 'extra' is a masked array",
     "17 dimensions": "array 'extra' has 17 dimensions; at most 16",
     "object": "array 'extra' has type object",
     "nan": "extra is not finite: nan at [1]",

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
-from numpy.ma import MaskedArray
 from numpy.typing import NDArray
 
 from vindeby._version import __version__
@@ -101,9 +100,14 @@ def checked_record(
 
 
 def _checked_array(name: str, value: Any) -> NDArray[Any]:
-    """Return a copy, since a function may go on changing what it returned; a record refuses what it cannot hold."""
+    """Return a copy, since a function may go on changing what it returned; a record refuses what it cannot hold.
+
+    NumPy drops the masks of masked arrays in a list. Here the whole is masked then, so that the record refuses it.
+    """
+    parts = value if isinstance(value, list | tuple) else [value]
+    is_masked = any(isinstance(part, np.ma.MaskedArray) for part in parts)
     try:
-        array = np.array(value, subok=isinstance(value, MaskedArray))
+        array = np.ma.array(value) if is_masked else np.array(value, subok=False)
     except ValueError as error:
         raise InvalidResultError(f"{name} cannot be made an array: {error}") from error
     if array.dtype.kind == "f" and not np.isfinite(array).all():
