@@ -156,7 +156,7 @@ def test_times_do_not_decide_a_result_but_every_number_does() -> None:
         moved = of_site(time_series={**SERIES, name: [values[0], values[1], values[2] * 1.0001]})
         assert set(identities(moved)).isdisjoint(identities(plain)), name
     assert set(identities(of_site(time_series={**SERIES, "weight": [1, 1, 1]}))).isdisjoint(identities(plain))
-    assert "2020-01-01T00:00 to 2020-01-02" in timed.site.chosen[1].about
+    assert "2020-01-01T00:00 to 2020-01-02" in timed.site.about
 
 
 def test_power_coefficients_make_powers_at_the_speeds_of_the_table() -> None:
