@@ -44,9 +44,8 @@ case:NAME` and `vindeby init case:NAME` show its campaign file.
 
 Each case has a judge that shares no code with the engine that searches (`src/vindeby/cases`): formulas of the case,
 written again in NumPy; PyWake for the reference plants; a port of the competition's evaluator for the GECCO cases.
-`vindeby cases --check` judges every layout that is kept here, and `--data FOLDER` the published layouts in a folder of
-yours too. A layout is feasible if every turbine is inside the area and every pair keeps its distance, to 1e-6 m (the
-GECCO cases: exactly).
+`vindeby cases --check` judges every layout that is kept here. A layout is feasible if every turbine is inside the area
+and every pair keeps its distance, to 1e-6 m (the GECCO cases: exactly).
 
 To submit a layout, write a table with the columns x and y in metres and score it. The exit status is 0 for a feasible
 layout, 1 for one that is not, and 2 for a file that cannot be read:

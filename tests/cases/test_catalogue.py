@@ -100,7 +100,7 @@ def test_layouts_of_iea_task_37_and_windio_are_read(text: str, tmp_path: Path) -
         ("x: null\ny: null", "holds no layout"),
         (
             "definitions: {position: {items: [[1, 2], 5]}}",
-            r"items\[1\]: has a single value, but the first row has 2",
+            r"definitions\.position\.items: has rows of different lengths",
         ),
         ("definitions: {position: {items: [[1], [3]]}}", "items: is not a list of pairs; give an x and a y"),
         ("definitions: {position: {items: {xc: [1, 2], yc: [3]}}}", "items: xc has 2 numbers and yc has 1"),
