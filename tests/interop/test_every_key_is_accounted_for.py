@@ -124,10 +124,9 @@ def test_a_variable_of_a_windio_netcdf_file_that_nobody_knows_is_named(tmp_path:
     assert "wind.nc: site.energy_resource.wind_resource.Gusts" in notes.ignored
 
 
-@pytest.mark.parametrize("engine", ["h5netcdf", "scipy"])
-def test_a_variable_of_a_site_file_that_nobody_knows_is_named(engine: Any, tmp_path: Path) -> None:
+def test_a_variable_of_a_site_file_that_nobody_knows_is_named(tmp_path: Path) -> None:
     examples.dataset(Roughness=0.1, flow_inc=("wd", [0.0] * len(examples.WD))).to_netcdf(
-        tmp_path / "site.nc", engine=engine
+        tmp_path / "site.nc", engine="h5netcdf"
     )
     notes = read_site_file(tmp_path / "site.nc", {}).notes
     assert [sorted(note.removeprefix("not used: ").split(", ")) for note in notes] == [
