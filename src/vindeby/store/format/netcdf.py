@@ -7,7 +7,7 @@ disk is full. The table form of a database and the netCDF files of an export are
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -24,8 +24,6 @@ _LIBVER = ("earliest", "v110")
 """The oldest structures that can hold what is written: every HDF5 library from 1.8 on reads them."""
 
 _ONLY_A_LENGTH = "This is a netCDF dimension but not a netCDF variable."
-_DIMENSION = "_Netcdf4Dimid"
-"""The attribute that numbers the axes; coordinates with several axes name them by their numbers."""
 
 
 def new_variable(
@@ -43,21 +41,23 @@ def new_variable(
     dataset = file.create_dataset(name, tuple(axes.values()), dtype, **options)
     dataset.attrs.update(attributes)
     if name in axes:
-        _make_scale(dataset, name)
-    for axis, length in axes.items():
+        dataset.make_scale(name)
+    for number, (axis, length) in enumerate(axes.items()):
         if axis not in file:
-            _make_scale(file.create_dataset(axis, (length,), ">f4"), f"{_ONLY_A_LENGTH}{length:10d}")
-    if name not in axes:
-        for number, axis in enumerate(axes):
+            file.create_dataset(axis, (length,), ">f4").make_scale(f"{_ONLY_A_LENGTH}{length:10d}")
+        if name not in axes:
             dataset.dims[number].attach_scale(file[axis])
-    elif len(axes) > 1:
-        dataset.attrs["_Netcdf4Coordinates"] = [file[axis].attrs[_DIMENSION] for axis in axes]
     return dataset
 
 
-def _make_scale(dataset: h5py.Dataset, name: str) -> None:
-    dataset.attrs[_DIMENSION] = np.int32(sum(one.is_scale for one in dataset.file.values()))
-    dataset.make_scale(name)
+def number_axes(file: h5py.File, coordinates: str, axes: Sequence[str]) -> None:
+    """Number the axes of a whole file, by which coordinates with several axes must name theirs."""
+    numbers = {}
+    for name, dataset in file.items():
+        if dataset.is_scale:
+            numbers[name] = np.int32(len(numbers))
+            dataset.attrs["_Netcdf4Dimid"] = numbers[name]
+    file[coordinates].attrs["_Netcdf4Coordinates"] = [numbers[axis] for axis in axes]
 
 
 class Variable(NamedTuple):

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from vindeby.errors import ArgumentError, StorageError
 from vindeby.store.format.file_format import SAMPLE, Content, FileFormat
-from vindeby.store.format.netcdf import new_variable
+from vindeby.store.format.netcdf import new_variable, number_axes
 from vindeby.store.format.root import array_attributes
 from vindeby.store.format.rows import CHECKSUM_WIDTH, KINDS, Schema, Segment, array_field, attribute_field
 from vindeby.store.format.seal import FORMAT_VERSION, MARK_COLUMNS, SealedFile, open_sealed
@@ -139,6 +139,7 @@ class TableFormat(FileFormat):
         columns = plan_columns(content)
         file.attrs["schemas"] = json.dumps([schema.to_json() for schema in content.schemas])
         datasets = [_new_dataset(file, column, content) for column in columns]
+        number_axes(file, "key", ["key", *_axes("key", 1)])
         rows = min(CHUNK_ROWS, content.count)
         for start, buffers in zip(
             range(0, content.count, CHUNK_ROWS), _chunks(content, columns), strict=True
