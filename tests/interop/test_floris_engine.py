@@ -225,7 +225,7 @@ def test_what_is_no_configuration_is_refused(given: Any, words: str) -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("[1, 2]\n", "this is not a FLORIS configuration: it must be a mapping"),
+        ("[1, 2]\n", r"wake\.floris: is not a FLORIS configuration: it must be a mapping"),
         ("farm: !include turbine.yaml\n", "jensen.yaml:1"),
         ("a: 1\na: 2\n", "jensen.yaml:2"),
         (None, "no such file"),

@@ -34,5 +34,5 @@ def test_a_stated_turn_stays_beside_a_file(folder: Path) -> None:
 
 
 def test_local_wind_of_a_file_is_not_turned(folder: Path) -> None:
-    with pytest.raises(CampaignError, match=r"site\.local: .* km from farm"):
+    with pytest.raises(CampaignError, match=r"outside the grid of the local wind"):
         loaded(folder, boundary=BOUNDARY, site={"file": "a.wrg", **TI})
