@@ -111,9 +111,9 @@ BROKEN: dict[str, Broken] = {
     "list for a mapping": _with(
         "run:\n  workers: 2", "run: [2]", "run: must be a mapping", "key: value lines"
     ),
-    "null": _with("seeds: 3", "seeds:", "seeds", "must be a list"),
+    "null": _with("seeds: 3", "seeds:", "seeds", "neither a number nor a list"),
     "seeds 0": _with("seeds: 3", "seeds: 0", "seeds", "not a number of seeds", "got 0"),
-    "fractional seeds": _with("seeds: 3", "seeds: 2.5", "seeds", "must be a list", "got 2.5"),
+    "fractional seeds": _with("seeds: 3", "seeds: 2.5", "seeds", "neither a number nor a list", "got 2.5"),
     "seed twice": _with("seeds: 3", "seeds: [1, 2, 1]", "seeds", "twice", "got 1"),
     "negative seed": _with("seeds: 3", "seeds: [1, -2]", "seeds[1]", "at least 0", "got -2"),
     "spacing without unit": _with(

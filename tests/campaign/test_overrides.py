@@ -57,7 +57,7 @@ def test_an_override_changes_the_field_it_names(
         ("capacity_mw.x=9", "capacity_mw has no fields of its own"),
         ("seeds=[1, 2", "not valid YAML"),
         ("capacity_mw=many", "must be a number (got 'many')"),
-        ("seeds=", "must be a list"),
+        ("seeds=", "neither a number nor a list"),
     ],
 )
 def test_a_wrong_override_is_named_with_what_is_wrong(

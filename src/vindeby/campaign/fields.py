@@ -48,8 +48,10 @@ _Steps = Annotated[tuple[Step, ...], Field(min_length=1)]
 
 
 def _count_is_a_range(value: Any) -> Any:
-    if not isinstance(value, int) or isinstance(value, bool):
+    if isinstance(value, list | tuple):
         return value
+    is_a_number = isinstance(value, int) and not isinstance(value, bool)
+    require(is_a_number, "is neither a number nor a list", "write e.g. 50, or [0, 7, 12]")
     remedy = f"give 1 to {MAX_TASKS:,}, or a list of seeds"
     require(1 <= value <= MAX_TASKS, "is not a number of seeds", remedy)
     return tuple(range(value))
