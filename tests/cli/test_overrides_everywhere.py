@@ -40,7 +40,7 @@ def test_results_are_read_by_the_changed_campaign(
     assert len(json.loads(say("validate", "o.h5", "--json", *more)[1])["missing"]) == 8
     assert json.loads(say("monitor", "o.h5", "--json", *more)[1])["expected"] == 16
     assert json.loads(say("monitor", "o.h5", "--json", *given, "--set", "name=other")[1])["name"] == "other"
-    assert say("show", "o.h5", "--picture", "best", "-o", "a.png", *more) == (0, "a.png\n")
+    assert say("show", "o.h5", "--picture", "energy", "-o", "a.png", *more) == (0, "a.png\n")
     assert say("report", "o.h5", "-o", "a.html", "-q", *given, "--set", "name=renamed here")[0] == 0
     assert "renamed here" in (place / "a.html").read_text()
 

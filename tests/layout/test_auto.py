@@ -261,16 +261,13 @@ def test_a_campaign_keeps_the_curve_in_its_records(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     shown = vindeby(tmp_path, "show", "out.h5", "farm0_t0_s1", "-o", "layout.svg")
     assert shown.returncode == 0, shown.stderr
-    path, heading, *points = shown.stdout.splitlines()
-    assert (path, heading.split()) == ("layout.svg", ["CPU", "seconds", "evaluations", "AEP,", "GWh"])
+    assert shown.stdout == "layout.svg\n"
     with h5py.File(tmp_path / "out.h5") as file:
         record = file["farm0_t0_s1"]
         assert record["curve_aep_gwh"].shape == (POINTS,)
         assert record["curve_aep_gwh"][-1] == record["aep"][()]
         assert record["curve_evaluations"][-1] <= 70
         assert record["curve_seconds"].attrs["units"] == "s"
-        assert points[-1].split()[-1] == f"{record['aep'][()]:,.3f}"
-        assert 1 < len(points) <= 9
         assert record.attrs["repeatable"]
         assert record.attrs["search"] == "auto"
         assert record.attrs["best_start"] in {"random-start", "lattice"}
