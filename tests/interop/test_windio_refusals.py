@@ -87,6 +87,17 @@ def test_a_boundary_that_cannot_be_used_is_refused_unless_another_is_given(
     assert read_system(path, check_schema=False).notes.missing[0].field == "farms.0.boundary"
 
 
+def test_a_wake_model_that_cannot_be_used_is_refused_unless_another_is_given(tmp_path: Path) -> None:
+    dotted = "attributes.analysis.wind_deficit_model.name"
+    path = write(tmp_path / "system.yaml", changed(SYSTEM, dotted, 3))
+    with pytest.raises(CampaignError) as raised:
+        Campaign.load(path)
+    assert str(raised.value).startswith(f"{path}: wake: the one in the file is not used: {path}:")
+    assert f"{dotted}: must be text (got 3)" in str(raised.value)
+    assert "give it with --set wake=..." in str(raised.value)
+    assert Campaign.load(path, ["wake=nygaard-2022"]).wake.nygaard_2022 is not None
+
+
 def test_two_coordinate_systems_in_one_system(tmp_path: Path) -> None:
     data = changed(SYSTEM, f"{POLYGON}.crs", "EPSG:32631")
     data["wind_farm"]["layouts"][0]["coordinates"]["crs"] = "EPSG:25831"
@@ -280,14 +291,6 @@ def test_text_that_is_no_plain_yaml(text: str, told: str, tmp_path: Path) -> Non
     with pytest.raises(CampaignError) as raised:
         read_system(path)
     assert told in str(raised.value), str(raised.value)
-
-
-def test_a_wake_model_that_cannot_be_read_is_left_to_the_campaign_with_the_reason(tmp_path: Path) -> None:
-    data = changed(SYSTEM, "attributes.analysis.wind_deficit_model.name", 3)
-    system = read_system(write(tmp_path / "system.yaml", data), check_schema=False)
-    (missing,) = system.notes.missing
-    assert missing.field == "wake"
-    assert "wind_deficit_model.name: must be text (got 3)" in missing.message
 
 
 def test_files_that_include_each_other_in_a_circle(tmp_path: Path) -> None:
