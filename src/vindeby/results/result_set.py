@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from vindeby.assembly.done import Judge
     from vindeby.wake import WindFarm
 
-_ATTEMPTS = 5
+_ATTEMPTS = 20
 _PAUSE_S = 0.1
 _SIZES_EVERY_S = 10.0
 CELL = ["farm_idx", "type_idx", "combination"]
