@@ -112,7 +112,7 @@ class ResumeState:
     odd: Odd = field(default_factory=dict)
     """Files of events that were left out, and why."""
     engines: Counter[str] = field(default_factory=Counter)
-    """How many results are of each engine, where the campaign names one that vindeby does not hold."""
+    """How many results that are not stale are of each engine, where the campaign names one of another tool."""
 
 
 @dataclass(frozen=True)
@@ -137,8 +137,6 @@ def compare_with_disk(
             state.verdicts = judge(database, judge_, read_verdicts(run, space.text))
             state.bad = dict(database.findings)
             known = Known.of(database, invalid=not_done(database, state.verdicts), failed=failures)
-            if any(one.wake.engine is not None for one in space.campaign.distinct("wake")):
-                state.engines = _engines_in(database, engine_name(space.campaign))
         for number in range(len(space)):
             if part is not None and not part.holds(number):
                 continue
@@ -163,6 +161,8 @@ def compare_with_disk(
                 state.failed[task.key] = failure
             elif not is_kept:
                 state.todo.append(number)
+        if database is not None and any(one.wake.engine for one in space.campaign.distinct("wake")):
+            state.engines = _engines_in(database, engine_name(space.campaign), {*state.stale})
     return state
 
 
@@ -175,9 +175,9 @@ def _note_stale(
     state.stale.append(key)
 
 
-def _engines_in(database: Database, default: str) -> Counter[str]:
+def _engines_in(database: Database, default: str, stale: set[str]) -> Counter[str]:
     records = (record for segment in database.segments() for record in segment.records())
-    return Counter(str(record.attributes.get("engine", default)) for record in records)
+    return Counter(str(one.attributes.get("engine", default)) for one in records if one.key not in stale)
 
 
 def other_engines(campaign: Campaign, engines: Counter[str]) -> str:

@@ -52,7 +52,7 @@ def new_variable(
 
 def number_axes(file: h5py.File, coordinates: str, axes: Sequence[str]) -> None:
     """Number the axes of a whole file, by which coordinates with several axes must name theirs."""
-    numbers = {}
+    numbers: dict[str, np.int32] = {}
     for name, dataset in file.items():
         if dataset.is_scale:
             numbers[name] = np.int32(len(numbers))
