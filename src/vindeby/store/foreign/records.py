@@ -171,7 +171,7 @@ class ForeignReader:
             record = None
             try:
                 self._spend(len(name))
-                if self._ours and not isinstance(file.get(stored, getlink=True), h5py.HardLink):
+                if self._ours and file.id.links.get_info(stored).type != h5py.h5l.TYPE_HARD:
                     continue  # another program added it
                 group = file if rooted else _member(file, stored)
                 if not isinstance(group, h5py.Group):
@@ -361,9 +361,10 @@ def spelled_key(naming: str, attributes: Mapping[str, Attribute]) -> str:
 
 def _member(group: h5py.Group, stored: bytes) -> Any:
     """Return the object of this name; UnusableError if it leads to another file."""
-    name, link = stored.decode(errors="backslashreplace"), group.get(stored, getlink=True)
-    if isinstance(link, h5py.ExternalLink):
-        raise UnusableError(Verdict.ELSEWHERE, f"{name} is an external link to {link.filename}")
+    name, links = stored.decode(errors="backslashreplace"), group.id.links
+    if links.get_info(stored).type == h5py.h5l.TYPE_EXTERNAL:  # ``Group.get`` takes no name that is not UTF-8
+        other = links.get_val(stored)[0].decode(errors="backslashreplace")
+        raise UnusableError(Verdict.ELSEWHERE, f"{name} is an external link to {other}")
     found = group[stored]
     if isinstance(found, h5py.Dataset) and (found.is_virtual or found.external):
         what = "is a virtual dataset" if found.is_virtual else f"has its data in {found.external[0][0]}"
