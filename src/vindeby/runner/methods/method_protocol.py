@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
+from numpy import ma  # loaded here: a task may leave no file descriptor to load it with
 from numpy.typing import NDArray
 
 from vindeby._version import __version__
@@ -105,9 +106,9 @@ def _checked_array(name: str, value: Any) -> NDArray[Any]:
     NumPy drops the masks of masked arrays in a list. Here the whole is masked then, so that the record refuses it.
     """
     parts = value if isinstance(value, list | tuple) else [value]
-    is_masked = any(isinstance(part, np.ma.MaskedArray) for part in parts)
+    is_masked = any(isinstance(part, ma.MaskedArray) for part in parts)
     try:
-        array = np.ma.array(value) if is_masked else np.array(value, subok=False)
+        array = ma.array(value) if is_masked else np.array(value, subok=False)
     except ValueError as error:
         raise InvalidResultError(f"{name} cannot be made an array: {error}") from error
     if array.dtype.kind == "f" and not np.isfinite(array).all():
