@@ -12,7 +12,6 @@ from vindeby.campaign.cells import cells_of
 from vindeby.campaign.fields import ABOUT_WIND, MAX_TASKS, CampaignFields
 from vindeby.campaign.neighbours import neighbours_in_words
 from vindeby.campaign.reading import source
-from vindeby.campaign.reading.extending import KEY
 from vindeby.campaign.reading.farm_files import columns_of, layouts_by_farm
 from vindeby.campaign.reading.places import set_whole
 from vindeby.campaign.reading.problems import checked
@@ -93,9 +92,6 @@ class Campaign(CampaignFields):
     @classmethod
     def _checked(cls, document: Document, overrides: Sequence[str]) -> Self:
         source.override(document, overrides)
-        if KEY in document.data:
-            remedy = "write it in a campaign file, and load that by its path"
-            document.refuse((KEY,), "is for files only", remedy, document.data[KEY])
         stored = stored_in(document.data)
         if stored is not None and "layouts" not in stored:
             document = readers().stored_campaign(document)

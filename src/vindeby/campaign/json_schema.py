@@ -21,7 +21,6 @@ from pydantic_core import core_schema
 from vindeby.campaign.campaign import Campaign
 from vindeby.campaign.fields import ABOUT_WIND
 from vindeby.campaign.reading.code_files import offers
-from vindeby.campaign.reading.extending import KEY
 from vindeby.campaign.sections.method import Step
 from vindeby.campaign.sections.values import NamedOneOf, OneOf, Section, section_of
 from vindeby.campaign.sections.wake_model import WakeSection
@@ -59,10 +58,8 @@ def json_schema(*, offered: bool = True) -> dict[str, Any]:
     schema["anyOf"] = [
         {"required": schema.pop("required")},
         _CALLS_A_FUNCTION,
-        *({"required": [key]} for key in (KEY, "vary")),
+        {"required": ["vary"]},
     ]
-    base = "A campaign file, or a preset, with everything that this file leaves out."
-    schema["properties"][KEY] = {"type": "string", "description": base}
     farms = schema["properties"]["farms"]
     several = _FROM_FILE | {"description": "One farm for each feature of a geographic file."}
     schema["properties"]["farms"] = {"description": farms.pop("description"), "anyOf": [farms, several]}

@@ -11,7 +11,6 @@ from pydantic_core import PydanticCustomError
 from vindeby.campaign import presets
 from vindeby.campaign.fields import CampaignFields
 from vindeby.campaign.reading.cost_files import with_cost_files
-from vindeby.campaign.reading.extending import extended
 from vindeby.campaign.reading.farm_files import (
     TABLES,
     names_geographic_files,
@@ -58,7 +57,7 @@ def load(path: str | Path, windio: WindioOptions | None = None) -> Document:
     if is_windio(text):
         system: Document = readers().windio_document(Path(path), windio)
         return system
-    return with_files(extended(from_text(text, name), Path(path)), Path(path).parent)
+    return with_files(from_text(text, name), Path(path).parent)
 
 
 def with_files(document: Document, folder: Path) -> Document:

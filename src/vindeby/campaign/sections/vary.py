@@ -12,7 +12,7 @@ from vindeby.campaign.sections.values import Name, refusal, require
 from vindeby.campaign.tasks import EVALUATED_ARRAYS, RESULT_ARRAYS
 from vindeby.text import listed
 
-NOT_VARIED = ("name", "description", "crs", "farms", "turbines", "seeds", "run", "vary", "extends")
+NOT_VARIED = ("name", "description", "crs", "farms", "turbines", "seeds", "run", "vary")
 """Fields of a campaign that no axis sets: farms, types and seeds are axes of their own."""
 TAKEN = frozenset((
     *RESULT_ARRAYS, *EVALUATED_ARRAYS, "aep_engine", "aep_gwh", "aep_origin", "aep_searched", "aep_start", "area_km2",
@@ -40,9 +40,7 @@ def _with_good_names(axes: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any
         remedy = f"choose another name, and set the field in each value: how: {{a: {{{axis}: ...}}, b: ...}}"
         require(axis not in TAKEN, wrong, remedy, axis)
         wrong = "cannot be varied"
-        require(
-            axis not in NOT_VARIED, wrong, f"an axis sets any field but {', '.join(NOT_VARIED[:-1])}", axis
-        )
+        require(axis not in NOT_VARIED, wrong, f"an axis sets any field but {', '.join(NOT_VARIED)}", axis)
     return axes
 
 
