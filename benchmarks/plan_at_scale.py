@@ -1,4 +1,4 @@
-"""The plan of a run with 1,000 workers and a million tasks: its time per event and its memory; docs/scale.md has them.
+"""Measure the plan of a run with 1,000 workers and a million tasks: its time per event and memory (docs/cluster.md).
 
 The plan does no I/O and has no clock, so a day of a large cluster is a loop here: every worker is given tasks, finishes
 them, sometimes dies (some while they are on a task, some because a node of 40 workers is lost), and asks again. The run

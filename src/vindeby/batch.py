@@ -178,7 +178,7 @@ def what_is_left(run: RunDirectory, campaign: Campaign, parts: int, *, retry_fai
 def refuse_while_running(run: RunDirectory) -> None:
     """BusyError when jobs of an earlier submission of this campaign wait or run."""
     earlier = submitted_jobs(run)
-    if left := list(in_queue(earlier)):
+    if left := in_queue(earlier):
         raise BusyError(
             f"{run.output}: jobs of this campaign are still in the queue: {', '.join(left[:8])}; wait for them, or end "
             f"them with: scancel {' '.join(earlier)}"

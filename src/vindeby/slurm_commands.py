@@ -1,9 +1,8 @@
-"""SLURM's own commands: submit a script, cancel jobs, and ask which of them wait or run."""
+"""SLURM's own commands: submit a script, and ask which jobs wait or run."""
 
 import shutil
 import subprocess
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 
 from vindeby.errors import ArgumentError, ShortfallError
@@ -17,54 +16,17 @@ def submit(script: Path, *options: str) -> str:
     return answer.strip().partition(";")[0]
 
 
-def cancel(jobs: Iterable[str]) -> None:
-    """End jobs, whatever their state."""
-    if known := sorted(jobs):
-        _command("scancel", *known)
-
-
-@dataclass(frozen=True)
-class InQueue:
-    """A job that waits or runs: its state such as PENDING, and why it is in that state."""
-
-    state: str
-    reason: str
-
-
-def in_queue(jobs: Iterable[str]) -> dict[str, InQueue]:
-    """Of these jobs, those that wait or run, by number; elements of arrays as SLURM names them."""
+def in_queue(jobs: Iterable[str]) -> list[str]:
+    """Return which of these jobs wait or run; elements of arrays as SLURM names them."""
     known = [job for job in jobs if job]
     if not known:
-        return {}
+        return []
     try:
-        listed = _command("squeue", "--noheader", "--format=%i|%T|%r", f"--jobs={','.join(known)}")
+        return _command("squeue", "--noheader", "--format=%i", f"--jobs={','.join(known)}").split()
     except ShortfallError as error:
         if "Invalid job id" in str(error):  # so it says of jobs that are long gone
-            found: dict[str, InQueue] = {}
-            for job in known if len(known) > 1 else ():
-                found |= in_queue([job])
-            return found
+            return [found for job in known for found in in_queue([job])] if len(known) > 1 else []
         raise
-    lines = (line.strip().split("|", 2) for line in listed.splitlines() if line.count("|") >= 2)
-    return {job: InQueue(state, reason) for job, state, reason in lines}
-
-
-def how_it_ended(job: str) -> str:
-    """What SLURM says of a job that is over, as long as it remembers it: its state, reason and exit status."""
-    fields = dict(
-        word.split("=", 1)
-        for word in _command("scontrol", "--oneliner", "show", "job", job).split()
-        if "=" in word
-    )
-    status, _, number = fields.get("ExitCode", "").partition(":")
-    parts = [fields.get("JobState", "")]
-    if (reason := fields.get("Reason", "None")) != "None":
-        parts.append(reason)
-    if status not in {"", "0"}:
-        parts.append(f"exit status {status}")
-    if number not in {"", "0"}:
-        parts.append(f"signal {number}")
-    return ", ".join(part for part in parts if part)
 
 
 def _command(name: str, *arguments: str) -> str:

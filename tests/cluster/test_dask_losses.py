@@ -267,25 +267,13 @@ def test_tasks_of_a_batch_that_dask_gives_up_are_tried_alone_and_only_the_cause_
     }
 
 
-@pytest.mark.parametrize(
-    ("no_jobs", "said"),
-    [
-        (None, "there are no Dask workers, for 0 s; see to it that the Dask cluster runs"),
-        (lambda: "SLURM will not start job 7", "SLURM will not start job 7"),
-        (lambda: "", ""),
-    ],
-    ids=["patience ends", "no jobs will come", "jobs are in the queue"],
-)
-def test_without_workers_a_run_ends_unless_jobs_may_bring_some(
-    no_jobs: Any, said: str, tmp_path: Path
-) -> None:
+def test_without_workers_a_run_ends_when_its_patience_does(tmp_path: Path) -> None:
     campaign, directory = campaign_of(tmp_path), RunDirectory(tmp_path / "out.h5").create()
     with (
         distributed.LocalCluster(n_workers=0, processes=False, dashboard_address=":0") as cluster,
         distributed.Client(cluster, set_as_default=False) as client,
     ):
-        setup = setup_for(campaign, directory, "nobody")
-        pool = dask_pool.DaskPool(setup, client, patience_s=0.0, no_jobs_reason=no_jobs)
+        pool = dask_pool.DaskPool(setup_for(campaign, directory, "nobody"), client, patience_s=0.0)
         heard = [event for _ in range(10) for event in pool.wait(0.1)]
         pool.close()
-    assert heard == ([PoolLost(said)] if said else [])
+    assert heard == [PoolLost("there are no Dask workers, for 0 s; see to it that the Dask cluster runs")]

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from vindeby.campaign.sections.run_options import RunOptions
 from vindeby.errors import ArgumentError
 from vindeby.runner.cluster.connect import connected
 
@@ -25,10 +24,10 @@ def no_client(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("no_client")
 @pytest.mark.parametrize("address", ["foo://bar:1", "tcp://", "tcp://127.0.0.1", "tcp://127.0.0.1:port"])
 @pytest.mark.core
-def test_an_address_that_cannot_be_one_is_refused(tmp_path: Path, address: str) -> None:
+def test_an_address_that_cannot_be_one_is_refused(address: str) -> None:
     with (
         pytest.raises(ArgumentError, match="is not the address of a scheduler"),
-        connected(address, RunOptions(), None, tmp_path, print),
+        connected(address, 1.0),
     ):
         pass
 
@@ -40,6 +39,6 @@ def test_a_file_that_is_no_scheduler_file_is_refused(tmp_path: Path, text: str) 
     file.write_text(text, encoding="latin-1")
     with (
         pytest.raises(ArgumentError, match="is not a scheduler file"),
-        connected(str(file), RunOptions(), None, tmp_path, print),
+        connected(str(file), 1.0),
     ):
         pass

@@ -22,7 +22,7 @@ from vindeby.text import plural
 
 _ANSWER_S = 20.0
 _EXTRAS = {
-    "dask": ("distributed", "dask_jobqueue"),
+    "dask": ("distributed",),
     "board": ("starlette", "uvicorn"),
     "pywake": ("py_wake",),
     "floris": ("floris",),

@@ -25,11 +25,7 @@ def command(
     output: OutputOption = DEFAULT_OUTPUT,
     how: Any = None,
     dask: str | None = option(
-        "--dask ADDRESS|FILE|local",
-        "Compute on a Dask cluster: its scheduler's address or file, or local for one started here.",
-    ),
-    slurm: bool = option(
-        "--slurm", "Compute on SLURM jobs that this process submits, as run.slurm of the file says.", False
+        "--dask ADDRESS|FILE", "Compute on a Dask cluster: the address of its scheduler, or a scheduler file."
     ),
     replace_stale: bool = option(
         "--replace-stale", "Compute again what answers an older version of the campaign.", False
@@ -59,8 +55,6 @@ def command(
     loaded = load((lambda _: None) if quiet else _say_what_matters)
     for note in () if quiet else notes_about_files(loaded):
         say(f"warning: {note}")
-    if slurm and dask is not None:
-        raise ArgumentError("--slurm and --dask exclude each other; give one of them")
     with watching(quiet=quiet, interval_s=interval) as shown:
         summary = run(
             loaded,
@@ -71,7 +65,7 @@ def command(
             recompute_where=recompute_where,
             keep_replaced=keep_replaced,
             max_failures=_failures(max_failures),
-            pool=loaded.run.slurm if slurm else dask,
+            pool=dask,
             **how,
             **shown,
         )

@@ -97,7 +97,7 @@ def run(
             says.
         take_over: Take the campaign away from a process that runs it, on a machine that is gone or cannot be reached.
         pool: Where the work is done, if not by processes of this machine: a ``distributed.Client``, the address of a
-            Dask scheduler, the path of a scheduler file, or ``"local"`` for a Dask cluster that is started here.
+            Dask scheduler, or the path of a scheduler file.
         on_progress: Called with a ``Progress`` whenever something has changed.
         on_message: Called with each message.
 
@@ -297,12 +297,9 @@ class _Work:
                 from vindeby.runner.cluster.connect import connected
                 from vindeby.runner.cluster.dask_pool import DaskPool
 
-                link = connected(elsewhere, options, workers, directory.logs, self.say)
-                client, no_jobs_reason = stack.enter_context(link)
-                pool = DaskPool(
-                    setup, client, most=workers, patience_s=options.wait_for_workers_s,
-                    no_jobs_reason=no_jobs_reason, say=self.say,
-                )  # fmt: skip
+                patience_s = options.wait_for_workers_s
+                client = stack.enter_context(connected(elsewhere, patience_s))
+                pool = DaskPool(setup, client, most=workers, patience_s=patience_s, say=self.say)
             plan = Plan(space.groups(iter(resume_state.todo)), policy)
             supervisor = Supervisor(plan, space, pool, log, watch, resume_state, self.lock, self.say)
             finish = supervisor.run()

@@ -21,7 +21,7 @@ _Percentage = Annotated[
 
 
 class SlurmOptions(Section):
-    """Of each job: docs/cluster.md says what each is for."""
+    """What ``vindeby slurm`` asks for each job; docs/cluster.md says what each field is for."""
 
     nodes: Count | None = None
     """How many jobs, each on one node."""
@@ -39,8 +39,6 @@ class SlurmOptions(Section):
     """Further options of sbatch."""
     before: tuple[Line, ...] = ()
     """Shell commands that a job begins with, such as ``module load python``."""
-    interface: Line | None = None
-    """The network interface through which Dask's scheduler and workers find each other, such as ``ib0``."""
 
 
 class RunOptions(Section):

@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import Any
 
 from vindeby.runner.cluster.batch import end_batches, run_batch, versions
-from vindeby.runner.cluster.connect import NoJobsReason
 from vindeby.runner.protocol import (
     Failed,
     Failure,
@@ -65,11 +64,10 @@ class DaskPool:
         *,
         most: int | None = None,
         patience_s: float = 300.0,
-        no_jobs_reason: NoJobsReason | None = None,
         say: Callable[[str], None] = lambda _: None,
     ) -> None:
         self._client, self._most, self._say = client, most, say
-        self._patience_s, self._no_jobs_reason = patience_s, no_jobs_reason
+        self._patience_s = patience_s
         self._inbox = Inbox()
         self._slots: dict[int, _Batch | None] = {}
         self._seconds: float | None = None
@@ -217,9 +215,6 @@ class DaskPool:
         alone_s = time.monotonic() - self._alone_since
         if threads:
             self._alone_since = time.monotonic()
-        elif self._no_jobs_reason is not None:  # as long as jobs are in the queue, workers may come
-            if why := self._no_jobs_reason():
-                self._give_up(why)
         elif alone_s > self._patience_s:
             why = f"{trouble or 'there are no Dask workers'}, for {self._patience_s:.0f} s"
             self._give_up(f"{why}; see to it that the Dask cluster runs")
