@@ -178,6 +178,11 @@ def test_starts_are_values_of_an_axis(database: Path, tmp_path: Path) -> None:
         ({"layouts": [GIVEN | {"farm": "nosuch"}]}, "there is no farm 'nosuch'"),
         ({"layouts": [GIVEN | {"seed": 0}]}, "no layout for farm 'farm a' with type 'small' and seed 1"),
         ({"database": "older.h5"}, "start.database: is not a known key"),
+        (
+            GIVEN | {"seed": 3},
+            "start.seed: is not a known key (got 3); did you mean 'seeds'? known here: database,",
+        ),
+        (GIVEN | {"fiel": "a.csv"}, "start.fiel: is not a known key (got 'a.csv'); did you mean 'file'?"),
     ],
 )
 def test_what_is_no_layout_is_refused(start: dict[str, Any], words: str) -> None:

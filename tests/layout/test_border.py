@@ -94,6 +94,12 @@ def test_corners_are_taken() -> None:
     assert place == pytest.approx((1500.0 - BORDER_M, 1500.0 - BORDER_M), abs=1e-9)
 
 
+def test_the_centre_of_a_round_hole_comes_to_its_edge() -> None:
+    border = Boundary([SQUARE], round_holes=[((1500.0, 1500.0), 600.0)]).inset(BORDER_M)
+    place = on_border(border.edges, border.discs, border.inverted, 0.0, 0.0)
+    assert np.hypot(*place) == pytest.approx(600.0 + BORDER_M, abs=1e-9)
+
+
 def test_an_area_narrower_than_the_margin_has_no_border() -> None:
     thin = Boundary([[(0.0, 0.0), (900.0, 0.0), (900.0, 0.001), (0.0, 0.001)]])
     assert thin.inset(BORDER_M).edges.shape == (0, 4)

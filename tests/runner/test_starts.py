@@ -87,10 +87,20 @@ def test_turbines_that_stand_where_they_may_not_are_moved_to_the_nearest_places(
     assert record.attributes["gain_percent"] == pytest.approx(0.0, abs=1e-9)
 
 
+def test_a_turbine_in_the_centre_of_a_round_exclusion_is_moved_to_its_edge() -> None:
+    (farm,) = farms(1)
+    hole = {"circle": {"center": [X[1], Y[1]], "radius_m": 50}}
+    farm["boundary"] = {"polygon": farm["boundary"], "exclusions": [hole]}
+    asked = starting(GIVEN | {"repair": True}, farms=[farm])
+    start = Starts(asked).of(asked.cells()[0], 0)
+    assert start is not None
+    assert start.moved_m == pytest.approx(50.0, abs=1e-3)
+
+
 def test_what_cannot_be_repaired_is_refused_before_anything_runs(tmp_path: Path) -> None:
     with pytest.raises(
         CampaignError,
-        match=r"start: farm 'farm a' .* has 4 turbines, but the campaign asks for 5; correct the layout",
+        match=r"start: farm 'farm a' .* has 4 turbines, but the campaign asks for 5; correct the layout$",
     ):
         run(starting({"x": X[:4], "y": Y[:4], "repair": True}), tmp_path / "out.h5")
     crowded = starting(GIVEN | {"repair": True}, min_spacing="3000 m")

@@ -29,6 +29,11 @@ AEP_START, MOVED, GAIN = "aep_start", "start_moved_m", "gain_percent"
 that layout was moved by a repair; and by how much the result is better, by the objective or the AEP."""
 _OF_COSTS = {"lcoe": ("lcoe_start", LCOE), "npv": ("npv_start", NPV)}
 _MOST_PROBLEMS = 20
+_REMEDY = "correct the layout; repair: true moves turbines to the nearest allowed places"
+
+
+class _MisplacedError(TaskError):
+    """Turbines of a start stand where they may not, and were not to be moved."""
 
 
 @dataclass(frozen=True)
@@ -74,9 +79,11 @@ class Starts:
         check = self._check.of(cell.key(0))
         assert check is not None, "the campaign has its own cells"
         amount, places = [*check.wrong_amount(layout)], [*check.wrong_places(layout)]
-        may_be_moved = section is not None and section.repair and not amount
-        if amount or (places and not may_be_moved):
-            raise TaskError("; ".join(amount or places))
+        may_be_moved = section is not None and section.repair
+        if amount:
+            raise TaskError("; ".join(amount))
+        if places and not may_be_moved:
+            raise _MisplacedError("; ".join(places))
         start = AllowedStart(*layout)
         if not places:
             return start
@@ -149,7 +156,7 @@ def refuse_starts(campaign: Campaign) -> None:
             try:
                 starts.of(cell, seed)
             except (TaskError, ArgumentError) as error:
-                remedy = "correct the layout; repair: true moves turbines to the nearest allowed places"
+                remedy = _REMEDY if isinstance(error, _MisplacedError) else "correct the layout"
                 problems[Problem(source, field_name(at), f"{whose}: {error}", None, remedy)] = None
     if problems:
         raise CampaignError([*problems][:_MOST_PROBLEMS])

@@ -27,6 +27,7 @@ from vindeby.campaign.reading.tables import TableReader, read_layout_table, read
 from vindeby.campaign.reading.yaml_text import MAX_BYTES, Document, Origin, field_name, read
 from vindeby.campaign.reading.yaml_text import Path as DataPath
 from vindeby.errors import ArgumentError, CampaignError, Problem, VindebyError
+from vindeby.text import plural
 
 SUFFIXES = (".geojson", ".shp", ".zip", ".gpkg", ".kml", ".gdb")
 _GEOJSON = re.compile(
@@ -136,7 +137,7 @@ def with_layout_files(document: Document, folder: Path) -> None:
             names = [name for farm in mine if isinstance(name := farm.get("name"), str)]
             types = type_names(document.data, {})
             layouts = take(named, _names_of(named, "farms", names), _names_of(named, "types", types))
-            named.put({"layouts": layouts, "source": named.path.name})
+            named.put({"layouts": layouts, "source": named.path.name}, Origin(str(named.path), None))
             for name in ("farms", "types", "seeds"):
                 named.data.pop(name, None)
 
@@ -243,7 +244,7 @@ def _layouts_in_file(named: NamedFile, farms: Names, types: Names) -> list[dict[
         return [{**found[0], "farm": None}]
     by_farm = {layout.get("farm"): layout for layout in found}
     if lacking := [name for name, theirs in farms.items() if theirs not in by_farm]:
-        wrong = f"holds {len(found)} layouts, none of them for farm {lacking[0]!r}"
+        wrong = f"holds {plural(len(found), 'layout')}, none of them for farm {lacking[0]!r}"
         named.refuse_key("file", wrong, f"say which one is: farms: {{{lacking[0]}: NAME}}")
     return [{**by_farm[theirs], "farm": name} for name, theirs in farms.items()]
 

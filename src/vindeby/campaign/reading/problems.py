@@ -9,6 +9,7 @@ from pydantic import BaseModel, ValidationError
 
 from vindeby.campaign.reading.places import set_whole
 from vindeby.campaign.reading.yaml_text import Document, Path, field_name
+from vindeby.campaign.sections.values import Section
 from vindeby.errors import CampaignError, Problem
 
 _Model = TypeVar("_Model", bound=BaseModel)
@@ -183,6 +184,8 @@ def keys_at(annotation: Any, location: Path) -> Iterator[str]:
         fields_by_key = {info.alias or name: info for name, info in annotation.model_fields.items()}
         if not location:
             yield from fields_by_key
+            if issubclass(annotation, Section):
+                yield from (*annotation.keys_of_reading, *(["file"] if annotation.may_be_in_a_file else ()))
         elif location[0] in fields_by_key:
             yield from keys_at(fields_by_key[str(location[0])].annotation, location[1:])
         else:  # a step that only says which form of a value was meant

@@ -348,6 +348,7 @@ class NeighbourGroup(Section):
     """
 
     may_be_in_a_file = True
+    keys_of_reading = ("database", "key", "best")
     short_form = {"type": "object", "required": ["database"]}  # noqa: RUF012
 
     name: Name | None = None

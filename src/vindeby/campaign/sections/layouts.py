@@ -53,6 +53,7 @@ class LayoutsSection(Section):
     """Layouts to start from: x and y, or those of a file or a database."""
 
     may_be_in_a_file = True
+    keys_of_reading = ("x", "y", "type", "database", "farms", "types", "seeds")
     short_form = {"type": "object", "anyOf": [{"required": ["database"]}, {"required": ["x", "y"]}]}  # noqa: RUF012
 
     layouts: Annotated[tuple[GivenLayout, ...], Field(min_length=1)]

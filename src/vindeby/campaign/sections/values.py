@@ -49,6 +49,8 @@ class Section(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True, allow_inf_nan=False)
     may_be_in_a_file: ClassVar[bool] = False
     """Whether a file that holds the section may be named instead."""
+    keys_of_reading: ClassVar[tuple[str, ...]] = ()
+    """Keys beside ``file`` that say what is read from a file or database, and are gone once it is read."""
     bare: ClassVar[tuple[str, tuple[type, ...]]] = ("", ())
     """The key whose value may be written alone, without the mapping, and the types of such a value."""
     short_form: ClassVar[dict[str, Any] | None] = None

@@ -243,7 +243,9 @@ def nearest_inside(edges, discs, inverted, px, py):
     for c in range(discs.shape[0]):
         dx, dy = px - discs[c, 0], py - discs[c, 1]
         radius = hypot(dx, dy)
-        if discs[c, 3] * (discs[c, 2] - radius) < 0.0 and radius > 0.0:
+        if discs[c, 3] * (discs[c, 2] - radius) < 0.0:
+            if radius == 0.0:
+                dx = radius = 1.0  # from the very centre, every way out is equally short
             px = discs[c, 0] + dx * discs[c, 2] / radius
             py = discs[c, 1] + dy * discs[c, 2] / radius
     return px, py

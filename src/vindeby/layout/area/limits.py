@@ -184,8 +184,11 @@ def _gather(areas, corners, zone, place, need, movable, within, rows, normals, r
             dx, dy, sign = px - discs[c, 0], py - discs[c, 1], discs[c, 3]
             radius = hypot(dx, dy)
             room = sign * (discs[c, 2] - radius)
-            if room > within or radius == 0.0:
+            if room > within:
                 continue
+            if radius == 0.0:
+                # From the very centre, every way out is equally short.
+                dx, dy, radius = cos(GOLDEN_ANGLE * i), sin(GOLDEN_ANGLE * i), 1.0
             normal = -sign * dx / radius, -sign * dy / radius
             count = _add_row(count, rows, normals, rooms, (i, -1), normal, room)
         for j in range(i + 1, place.shape[1]):
