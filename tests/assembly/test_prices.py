@@ -170,12 +170,6 @@ def test_prices_may_stand_in_a_file(tmp_path: Path) -> None:
     assert Campaign.load(path) == _priced(STEPS, PRICES)
 
 
-_ONE_AREA = "boundary: [[0, 0], [6000, 0], [6000, 5000], [0, 5000]]\n"
-_PLAIN = STEPS[: STEPS.index("zones:")] + _ONE_AREA + STEPS[STEPS.index("\nturbines:") + 1 :]
-_COUNTED = f"{_PLAIN}n_turbines: {{from: 3, to: 5}}\n"
-_MIXED = f"{_PLAIN}n_turbines: 5\nmix: {{five: {{from: 3, to: 5}}}}\n"
-
-
 @pytest.mark.parametrize(
     ("text", "price", "words"),
     [
@@ -184,8 +178,6 @@ _MIXED = f"{_PLAIN}n_turbines: 5\nmix: {{five: {{from: 3, to: 5}}}}\n"
         (STEPS, "[0, 0, 0, 0, 0]", "all prices are 0"),
         (STEPS, "[1, 2, -3, 4, 5]", "at least 0"),
         (f"{STEPS}scenarios: [{{name: a}}]\n", str(PRICES), "cannot have scenarios|give one price"),
-        (_COUNTED, str(PRICES), "chooses numbers or types of turbines|give one price, or fixed numbers"),
-        (_MIXED, str(PRICES), "chooses numbers or types of turbines|give one price, or fixed numbers"),
         (STEPS, "lost.csv", "no such file"),
         (STEPS, "cheap", "no such file"),
     ],

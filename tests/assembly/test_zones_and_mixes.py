@@ -10,7 +10,6 @@ import pytest
 from tests.campaign.zoned import ZONED
 from vindeby.assembly.physics import CampaignCheck
 from vindeby.assembly.search import method_of, pipeline_of, problem_of
-from vindeby.assembly.wind import wind_farm
 from vindeby.campaign import Campaign
 from vindeby.campaign.tasks import Cell
 from vindeby.runner.methods.method_protocol import checked_record
@@ -126,22 +125,5 @@ def test_zones_are_searched_together_or_in_turn() -> None:
     assert method_of(CAMPAIGN, cells[0], pipeline) is pipeline
     in_turn = method_of(CAMPAIGN, cells[2], pipeline)
     assert (type(in_turn).__name__, getattr(in_turn, "rounds", None)) == ("InTurn", 2)
-    competing = Campaign.loads(ZONED.replace("search: in-turn\n", "search: in-turn\n    maximise: own\n"))
-    assert getattr(method_of(competing, competing.cells()[2], pipeline), "maximise", None) == "own"
     assert problem_of(CAMPAIGN, cells[2]).mix == [[1, 2], [3, 0]]
     assert problem_of(CAMPAIGN, cells[3]).mix == [2, 4]
-
-
-def test_a_forged_energy_of_a_competing_zone_is_named() -> None:
-    competing = Campaign.loads(ZONED.replace("search: in-turn\n", "search: in-turn\n    maximise: own\n"))
-    cell = competing.cells()[2]
-    x, y = np.random.default_rng(0).uniform(0.0, 5000.0, (2, cell.n_turbines))
-    own = np.zeros(len(x), np.int64)
-    each = wind_farm(competing, cell.type_indices, cell.farm_idx).turbine_aep(x, y, own)
-    of_zones = np.bincount(np.repeat(np.arange(len(cell.zones)), cell.zones), weights=each)
-    for factor, words in ((1.0, []), (1.0 + 1e-6, ["zone_aep is"])):
-        arrays = {"layout": np.stack([x, y]), "aep": each.sum(), "zone_aep": of_zones * factor}
-        arrays["types"] = own + cell.type_indices[0]
-        record = Record(f"farm{cell.farm_idx}_t{cell.type_idx}_s0", "", arrays)
-        said = [one[:11] for one in CampaignCheck(competing, deep=True)(record) if "zone_aep" in one]
-        assert said == words

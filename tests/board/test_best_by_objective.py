@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.campaign.counted import COUNTED
+from tests.campaign.zoned import TWO_TYPES
 from vindeby.board.feed import Feed
 from vindeby.campaign import Campaign
 from vindeby.results.result_set import ResultSet
@@ -16,6 +16,23 @@ from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.format.record import Record
 from vindeby.store.format.shard import ShardWriter
 
+VALUED = (
+    """\
+name: valued
+n_turbines: 3
+objective: {of: npv, price: 80}
+costs: {discount: 0.05, years: 20, turbine: {capex: 5.0e+6, opex: 1.0e+5}}
+farms:
+  - name: plain
+    boundary: [[0, 0], [1500, 0], [1500, 1500], [0, 1500]]
+  - name: larger
+    boundary: [[0, 0], [2000, 0], [2000, 2000], [0, 2000]]
+  - name: mixed
+    boundary: [[0, 0], [3000, 0], [3000, 2000], [0, 2000]]
+    mix: {five: 2, three: 1}
+"""
+    + TWO_TYPES
+)
 Told = dict[str, tuple[float, float | None]]
 """By key: the energy (GWh) and the objective of a result, if it says one."""
 
@@ -46,12 +63,12 @@ def best(feed: Feed) -> list[str]:
 
 
 @pytest.fixture
-def counted(tmp_path: Path) -> tuple[RunDirectory, Feed]:
-    return a_run(tmp_path / "o.h5", Campaign.loads(COUNTED))
+def valued(tmp_path: Path) -> tuple[RunDirectory, Feed]:
+    return a_run(tmp_path / "o.h5", Campaign.loads(VALUED))
 
 
-def test_the_objective_decides_in_a_farm_and_between_farms(counted: tuple[RunDirectory, Feed]) -> None:
-    run, feed = counted
+def test_the_objective_decides_in_a_farm_and_between_farms(valued: tuple[RunDirectory, Feed]) -> None:
+    run, feed = valued
     told(
         run,
         {
@@ -65,18 +82,18 @@ def test_the_objective_decides_in_a_farm_and_between_farms(counted: tuple[RunDir
     assert best(feed) == ["farm1_t0_s0", "farm0_t0_s1"]
 
 
-def test_what_comes_later_counts_and_one_that_says_no_objective_goes_by_its_energy(
-    counted: tuple[RunDirectory, Feed],
+def test_what_comes_later_counts_and_one_that_says_no_objective_is_not_compared(
+    valued: tuple[RunDirectory, Feed],
 ) -> None:
-    run, feed = counted
+    run, feed = valued
     told(run, {"farm0_t0_s0": (90.0, 20.0), "farm1_t0_s0": (10.0, -5.0), "farm2_t0_s0": (40.0, 12.0)})
     assert best(feed) == ["farm0_t0_s0", "farm2_t0_s0", "farm1_t0_s0"]
     told(run, {"farm0_t0_s1": (19.0, None), "farm1_t0_s1": (15.0, None), "farm2_t0_s1": (11.0, 13.0)})
-    assert best(feed) == ["farm0_t0_s0", "farm1_t0_s1", "farm2_t0_s1"]
+    assert best(feed) == ["farm0_t0_s0", "farm2_t0_s1", "farm1_t0_s0"]
 
 
-def test_the_objective_of_a_result_that_was_replaced_is_forgotten(counted: tuple[RunDirectory, Feed]) -> None:
-    run, feed = counted
+def test_the_objective_of_a_result_that_was_replaced_is_forgotten(valued: tuple[RunDirectory, Feed]) -> None:
+    run, feed = valued
     told(run, {"farm0_t0_s0": (90.0, 50.0), "farm0_t0_s1": (60.0, 30.0)})
     assert best(feed) == ["farm0_t0_s0"]
     for shard in run.shard_paths():
@@ -86,7 +103,7 @@ def test_the_objective_of_a_result_that_was_replaced_is_forgotten(counted: tuple
 
 
 def test_without_an_objective_in_the_campaign_energy_decides(tmp_path: Path) -> None:
-    lines = COUNTED.replace("n_turbines: {from: 3, to: 6}", "n_turbines: 3").splitlines(keepends=True)
+    lines = VALUED.splitlines(keepends=True)
     plain = "".join(line for line in lines if not line.startswith("objective:"))
     run, feed = a_run(tmp_path / "o.h5", Campaign.loads(plain))
     told(run, {"farm0_t0_s0": (20.0, 1.0), "farm0_t0_s1": (10.0, 99.0)})

@@ -162,9 +162,6 @@ BROKEN_COSTS: dict[str, BrokenCosts] = {
     "npv without a price": _objective("npv", "objective.price", "belong together", "{of: npv, price: 80}"),
     "a price of 0": _objective("{of: npv, price: 0}", "objective.price", "greater than 0"),
     "a price for the LCOE": _objective("{of: lcoe, price: 80}", "objective.price", "npv and price belong together"),
-    "a cost of turbines and the LCOE": _objective(
-        "{of: lcoe, turbine_cost_gwh: 3}", "objective.turbine_cost_gwh", "exclude each other"
-    ),
     "the LCOE without costs": BrokenCosts(
         COSTED[:_COSTS_BEGIN] + "objective: lcoe\n", ("objective", "needs costs", "add costs:", f":{_LINE}:")
     ),

@@ -130,15 +130,6 @@ BROKEN_SCENARIOS: dict[str, Broken] = {
     "an unknown way to value": _scenarios(
         " [{name: a}]", "objective.over", "got 'median'", more="objective: {of: aep, over: median}\n"
     ),
-    "regret of a chosen number": _scenarios(
-        " [{name: a}]",
-        "objective.over",
-        "the search chooses how many",
-        "write mean or worst",
-        more="objective: {turbine_cost_gwh: 12, over: regret}\n",
-        old="capacity_mw: 30",
-        new="n_turbines: {from: 4, to: 6}",
-    ),
     "regret of a method with a clock": _scenarios(
         " [{name: a}]",
         ":38: objective.over",
@@ -156,12 +147,6 @@ BROKEN_SCENARIOS: dict[str, Broken] = {
         more="costs: {discount: 0.06, years: 25, turbine: {capex: 8.9e+7}, "
         "cables: {substations: 1, types: [[5, 400]]}}\n"
         "objective: {of: aep, against: cable_length, over: worst}\n",
-    ),
-    "regret per turbine": _scenarios(
-        " [{name: a}]",
-        "objective.over",
-        "is of aep, lcoe or npv",
-        more="objective: {of: aep-per-turbine, over: regret}\n",
     ),
     "scenarios of a call": _scenarios(
         " [{name: a}]",

@@ -99,42 +99,6 @@ BROKEN_ZONES_AND_MIXES: dict[str, Broken] = {
     "too many rounds": _with(
         "    rounds: 2\n", "    rounds: 1001\n", "farms[1].rounds", "must be at most 1000", "got 1001"
     ),
-    "zones that compete in a search together": _with(
-        _IN_TURN,
-        "    search: together\n    maximise: own\n",
-        "farms[1].maximise",
-        "is for a search zone by zone",
-        "search: in-turn",
-        "got 'own'",
-    ),
-    "something else to maximise": _with(
-        "    rounds: 2\n", "    maximise: mine\n", "farms[1].maximise", "'own' or 'all'", "got 'mine'"
-    ),
-    "zones that compete without zones": _with(
-        _MIX, _MIX + "    maximise: own\n", "farms[2].maximise", "is for a farm with zones", "got 'own'"
-    ),
-    "a date of a zone that is searched together": _with(
-        _WEST,
-        _WEST + "        from: 2027-05-01\n",
-        "farms[0].zones[0].from",
-        "is for a search zone by zone",
-        "search: in-turn",
-        "got '2027-05-01'",
-    ),
-    "a date of a zone that is not one": _with(
-        "mix: {three: 3}",
-        "mix: {three: 3}, from: May",
-        "farms[1].zones[1].from",
-        "is not a date",
-        "got 'May'",
-    ),
-    "a date of a zone with a time of day": _with(
-        "mix: {three: 3}",
-        "mix: {three: 3}, from: 2027-05-01T00:00Z",
-        "farms[1].zones[1].from",
-        "is not a date without a time of day",
-        "write it like 2015-01-31",
-    ),
     "no round at all": _with(
         "    rounds: 2\n", "    rounds: 0\n", "farms[1].rounds", "must be at least 1", "got 0"
     ),

@@ -19,8 +19,8 @@ from vindeby.store.read.database import Database
 
 TWO_OBJECTIVES = """\
 name: front
-n_turbines: {from: 3, to: 6}
-objective: [aep, turbines]
+n_turbines: 6
+objective: [aep, area]
 farms:
   - name: plain
     boundary: [[0, 0], [1500, 0], [1500, 1500], [0, 1500]]
@@ -33,7 +33,7 @@ costs:
   turbine: {capex: 5.0e+6, opex: 1.0e+5}
 """
 CABLES = TWO_OBJECTIVES.replace(
-    "{from: 3, to: 6}\nobjective: [aep, turbines]",
+    "6\nobjective: [aep, area]",
     f"5\n{COSTS}  cables: {{substations: [[750, -200]], types: [[2, 300], [3, 400]]}}\nobjective: [aep, cable_length]",
 )
 
@@ -52,18 +52,17 @@ def test_pareto_lists_every_result_by_both_objectives(database: Path) -> None:
     done = vindeby(database.parent, "pareto", "o.h5")
     assert done.returncode == 0, done.stderr
     assert "plain, three: 6 results" in done.stdout
-    assert "AEP, GWh  number of turbines" in done.stdout
+    assert "AEP, GWh  area, km2" in done.stdout
     said = json.loads(vindeby(database.parent, "pareto", "o.h5", "--json").stdout)
     assert [front["type"] for front in said] == ["three", "five"]
     for front in said:
         points = {point["key"].rsplit("s")[-1]: point for point in front["points"]}
         assert {point["weight"] for point in points.values()} == {0.0, 0.5, 0.25, 0.75, 0.125, 0.625}
-        assert points["0"]["n_turbines"] == 6, "with almost no weight, more turbines are better"
-        assert points["3"]["n_turbines"] <= points["0"]["n_turbines"]
+        assert points["3"]["area_km2"] < points["0"]["area_km2"], "with a large weight, the area is smaller"
         assert not points["0"]["is_dominated"] or points["0"]["lost_gwh"] > 0.0
-        box = (points["0"]["n_turbines"] - 3) * front["points"][-1]["aep_gwh"]
+        box = points["0"]["area_km2"] * front["points"][-1]["aep_gwh"]
         assert 0.0 <= front["hypervolume"] <= box
-        assert front["reference"]["n_turbines"] == max(point["n_turbines"] for point in front["points"])
+        assert front["reference"]["area_km2"] == max(point["area_km2"] for point in front["points"])
 
 
 @pytest.mark.slow
@@ -81,7 +80,7 @@ def test_results_of_two_objectives_are_valid_and_none_is_missing(database: Path)
 
 @pytest.mark.slow
 def test_a_campaign_with_one_objective_has_no_front(database: Path) -> None:
-    text = TWO_OBJECTIVES.replace("[aep, turbines]", "aep-per-turbine")
+    text = TWO_OBJECTIVES.replace("[aep, area]", "aep")
     (database.parent / "one.yaml").write_text(text)
     done = vindeby(database.parent, "pareto", "o.h5", "--campaign", "one.yaml")
     assert (done.returncode, done.stdout) == (1, "")
@@ -114,7 +113,7 @@ def test_two_objectives_are_kept_and_decide_the_fingerprint() -> None:
     assert again.fingerprints() == campaign.fingerprints()
     more = Campaign.loads(TWO_OBJECTIVES.replace("seeds: 6", "seeds: 9"))
     assert campaign.fingerprints().items() < more.fingerprints().items(), "further seeds refine a front"
-    single = Campaign.loads(TWO_OBJECTIVES.replace("[aep, turbines]", "aep-per-turbine"))
+    single = Campaign.loads(TWO_OBJECTIVES.replace("[aep, area]", "aep"))
     assert not set(single.fingerprints().values()) & set(campaign.fingerprints().values())
 
 
@@ -122,27 +121,25 @@ def test_two_objectives_are_kept_and_decide_the_fingerprint() -> None:
     ("old", "new", "words"),
     [
         (
-            "[aep, turbines]",
-            "[turbines, aep]",
-            ("objective", "must be 'aep'", "got 'turbines'"),
+            "[aep, area]",
+            "[area, aep]",
+            ("objective", "must be 'aep'", "got 'area'"),
         ),
-        ("[aep, turbines]", "[aep]", ("objective", "is not a pair of objectives")),
-        ("[aep, turbines]", "[aep, beauty]", ("objective", "must be 'cable_length'", "got 'beauty'")),
-        ("[aep, turbines]", "[aep, [turbines]]", ("objective", "must be 'cable_length'")),
-        ("{from: 3, to: 6}", "6", ("objective", "the number of turbines is fixed", "{from: 60, to: 66}")),
+        ("[aep, area]", "[aep]", ("objective", "is not a pair of objectives")),
+        ("[aep, area]", "[aep, beauty]", ("objective", "must be 'cable_length'", "got 'beauty'")),
+        ("[aep, area]", "[aep, [area]]", ("objective", "must be 'cable_length'")),
         (
-            "[aep, turbines]",
-            "{of: aep-per-turbine, against: turbines}",
+            "[aep, area]",
+            "{of: lcoe, against: area}",
             ("objective.against", "exclude each other"),
         ),
-        ("[aep, turbines]", "[aep, lcoe]", ("n_turbines", "more turbines always give more")),
         (
-            "{from: 3, to: 6}\nobjective: [aep, turbines]",
+            "6\nobjective: [aep, area]",
             "6\nobjective: [aep, lcoe]",
             ("objective", "needs costs", "add costs"),
         ),
         (
-            "{from: 3, to: 6}\nobjective: [aep, turbines]",
+            "6\nobjective: [aep, area]",
             f"6\n{COSTS}objective: [aep, cable_length]",
             ("objective", "there are no cables", "add cables: to costs"),
         ),

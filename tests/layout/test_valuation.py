@@ -17,14 +17,11 @@ from vindeby.layout import (
     Annealing,
     Auto,
     Boundary,
-    Choice,
-    CountSearch,
     Gradient,
     InTurn,
     Layout,
     LayoutProblem,
     Method,
-    MixSearch,
     Pipeline,
     RandomSearch,
     RandomStart,
@@ -191,36 +188,12 @@ def test_the_cost_of_a_move_is_the_difference_of_whole_layouts(table: bool) -> N
 
 
 @pytest.mark.slow
-def test_counts_are_chosen_by_lcoe() -> None:
-    """One turbine bears all fixed costs; many stand in each other's wakes and in deep water."""
-    problem = replace(_sloping(round_farm(9, 700.0)), choice=Choice((1, 9)))
-    found = CountSearch([RandomStart(), Gradient(30)]).run(problem, 0)
-    tried = dict(zip(found.arrays["tried_turbines"].tolist(), found.arrays["tried_objective"], strict=True))
-    assert _lcoe(problem, found.layout) == pytest.approx(min(tried.values()), rel=1e-9)
-    for many in (1, 2, 9):
-        fixed = replace(problem, n_turbines=many, choice=None)
-        other = Pipeline([RandomStart(), Gradient(30)]).run(fixed, 0).layout
-        assert _lcoe(problem, found.layout) <= _lcoe(problem, other)
-
-
-@pytest.mark.slow
 def test_zones_in_turn_lower_the_lcoe_of_the_farm() -> None:
     by_energy = three_zones()
     by_lcoe = _sloping(by_energy)
     method = InTurn([RandomStart(), Gradient(30)], rounds=2)
     energy, lcoe = (_lcoe(by_lcoe, method.run(one, 1).layout) for one in (by_energy, by_lcoe))
     assert lcoe < energy
-
-
-@pytest.mark.slow
-def test_mixes_are_chosen_by_net_present_value() -> None:
-    """The larger type pays where it is cheap, and does not where it is dear."""
-    from tests.layout.zoned_problems import mix_of_two
-
-    for capex, expected in (((5e6, 5e6), [2, 6]), ((5e6, 9e8), [7, 1])):
-        value = Valuation("npv", Costs(capex, 1e5, 0.07, 20), 60.0)
-        problem = replace(mix_of_two(), choice=Choice((8, 8), ((2, 7), (1, 6))), valuation=value)
-        assert np.bincount(MixSearch([RandomStart()]).run(problem, 0).types).tolist() == expected
 
 
 def test_costs_that_are_the_same_everywhere_change_no_search() -> None:

@@ -83,7 +83,6 @@ def test_the_figures_beside_a_layout_are_those_of_the_engine(result_set: ResultS
 
 
 NEEDS = {
-    "counts": "tried_turbines",
     "search": "curve_seconds",
     "front": "two objectives",
     "costs": "what they cost",
@@ -175,19 +174,15 @@ def test_the_loss_by_direction_and_by_turbine_adds_up_to_that_of_the_layout(resu
     assert min(heights) < 100 * farm.wake_loss(x, y) < max(heights)
 
 
-def test_the_objective_of_each_number_and_the_curve_of_a_search_are_drawn(tmp_path: Path) -> None:
+def test_the_curve_of_a_search_is_drawn(tmp_path: Path) -> None:
     run = publish(tmp_path / "o.h5", campaign(seeds=1), lambda task: task.key != "farm0_t0_s0")
     given = record(campaign(seeds=1), next(iter(campaign(seeds=1).tasks())))
     own = {
-        "tried_turbines": np.array([7, 5, 6]),
-        "tried_objective": np.array([3.0, 1.0, 2.0]),
         "curve_seconds": np.array([0.1, 1.0, 5.0]),
         "curve_aep_gwh": np.array([80.0, 90.0, 100.0]),
     }
     ShardWriter(run).publish([replace(given, arrays={**given.arrays, **own})])
     results = ResultSet(tmp_path / "o.h5")
-    (line,) = plots.PICTURES["counts"][0](results).lines
-    assert np.asarray(line.get_xydata()).tolist() == [[5, 1], [6, 2], [7, 3]]
     (line,) = plots.PICTURES["search"][0](results).lines
     assert np.asarray(line.get_xydata()) == pytest.approx(np.array([[0.1, 80.0], [1.0, 90.0], [5.0, 100.0]]))
 

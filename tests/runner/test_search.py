@@ -14,7 +14,7 @@ from tests.command import vindeby
 from tests.runner.campaigns import equal, results
 from vindeby.assembly.physics import physics_checks
 from vindeby.assembly.search import pipeline_of, problem_of
-from vindeby.assembly.wind import turbine_of, wind_farm
+from vindeby.assembly.wind import turbine_of
 from vindeby.campaign import Campaign
 from vindeby.cli.run_view import line_of
 from vindeby.errors import InputError
@@ -166,21 +166,6 @@ def test_the_energy_of_a_result_is_that_of_the_fine_rose_however_coarse_the_sear
 def test_a_search_in_fine_directions_has_no_other_energy_beside_the_stated_one() -> None:
     for step in (1.0, 0.5):
         assert "aep_searched" not in found_by(coarse(step, method="random-start")).attributes
-
-
-def test_the_number_of_turbines_is_chosen_by_stated_energies() -> None:
-    choice = {"n_turbines": {"from": 3, "to": 6}, "objective": {"of": "aep-per-turbine"}}
-    data = coarse(30.0).to_data() | choice
-    del data["capacity_mw"]
-    asked = Campaign.from_data(data)
-    record = found_by(asked)
-    stated, searched = float(record.aep), record.attributes["aep_searched"]
-    assert isinstance(searched, float)
-    assert searched > stated
-    assert stated == pytest.approx(wind_farm(asked, 0).aep(*record.arrays["layout"]), rel=1e-12)
-    tried, many = record.arrays["tried_aep_gwh"].tolist(), record.arrays["tried_turbines"].tolist()
-    assert tried[many.index(record.arrays["layout"].shape[1])] == stated
-    assert record.attributes["objective"] == max(record.arrays["tried_objective"])
 
 
 def test_validate_compares_the_stated_energy_and_not_the_searched_one(tmp_path: Path) -> None:

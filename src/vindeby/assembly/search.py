@@ -11,7 +11,7 @@ from vindeby.campaign.neighbours import around
 from vindeby.campaign.sections.boundary import BoundarySection, Circle
 from vindeby.campaign.sections.costs import Depth
 from vindeby.campaign.sections.farm import Farm
-from vindeby.campaign.sections.method import EITHER, STARTS, PythonSearch, SmartStartSection, Step
+from vindeby.campaign.sections.method import PythonSearch, SmartStartSection, Step
 from vindeby.campaign.sections.time_series import known_speeds
 from vindeby.campaign.tasks import Cell
 from vindeby.campaign.worlds import worlds
@@ -48,7 +48,6 @@ def problem_of(campaign: Campaign, cell: Cell) -> layout.LayoutProblem:
         spacing_m=beside.spacing_m,
         name=farm.name + limited,
         mix=_mix(campaign, cell, others) if cell.mix or others else None,
-        choice=_choice(cell, others),
         valuation=_valuation(campaign, cell, others),
         stated=wind_farm(campaign, types, cell.farm_idx) if other else None,
     )
@@ -56,13 +55,6 @@ def problem_of(campaign: Campaign, cell: Cell) -> layout.LayoutProblem:
 
 def _depth(campaign: Campaign) -> Depth | None:
     return None if campaign.costs is None else campaign.costs.depth
-
-
-def _choice(cell: Cell, others: int) -> layout.Choice | None:
-    if not cell.is_chosen:
-        return None
-    mix = (*cell.mix_ranges, *[(0, 0)] * others) if cell.mix_ranges else None
-    return layout.Choice((cell.fewest, cell.n_turbines), mix)
 
 
 def _valuation(campaign: Campaign, cell: Cell, others: int) -> layout.Valuation | None:
@@ -73,14 +65,7 @@ def _valuation(campaign: Campaign, cell: Cell, others: int) -> layout.Valuation 
         router = router_of(campaign, cell)
         price = given.mean_price if given.of == "npv" else None
         return layout.Valuation("lcoe" if price is None else "npv", costs_given, price, router)
-    if given is None or not cell.is_chosen:
-        return None
-    if given.of == "aep-per-turbine":
-        return layout.Valuation("aep-per-turbine")
-    costs = [given.cost_gwh(turbine.name) for turbine in campaign.turbines_of(cell)] + [0.0] * others
-    if given.against == "turbines":  # their price follows from the seed
-        costs = [1.0] * len(costs)
-    return layout.Valuation.turbine_cost(costs)
+    return None
 
 
 def grounds(campaign: Campaign, farm: Farm, area: BoundarySection) -> layout.Boundary:
@@ -95,8 +80,8 @@ def _grounds(campaign: Campaign, farm: Farm, cell: Cell) -> layout.Boundary | la
     if farm.zones is None:
         return grounds(campaign, farm, farm.boundary)
     areas = [grounds(campaign, farm, zone.boundary) for zone in farm.zones]
-    rows = zip(areas, cell.zones, farm.zones, farm.stages(), strict=True)
-    return layout.Zones([layout.Zone(area, n, zone.name, stage) for area, n, zone, stage in rows])
+    rows = zip(areas, cell.zones, farm.zones, strict=True)
+    return layout.Zones([layout.Zone(area, n, zone.name) for area, n, zone in rows])
 
 
 def _mix(campaign: Campaign, cell: Cell, others: int) -> list[int] | list[list[int]]:
@@ -104,7 +89,7 @@ def _mix(campaign: Campaign, cell: Cell, others: int) -> list[int] | list[list[i
     types, zones = cell.type_indices, campaign.farms[cell.farm_idx].zones or ()
     none = [0] * others
     if zones and zones[0].mix is not None:
-        rows = [dict(campaign.in_order(zone.fixed_mix())) for zone in zones]
+        rows = [dict(campaign.in_order(zone.turbines_by_type())) for zone in zones]
         return [[row.get(type_idx, 0) for type_idx in types] + none for row in rows]
     if zones and not cell.mix:
         return [[count, *none] for count in cell.zones]
@@ -112,7 +97,7 @@ def _mix(campaign: Campaign, cell: Cell, others: int) -> list[int] | list[list[i
 
 
 def method_of(campaign: Campaign, cell: Cell, pipeline: layout.Pipeline) -> layout.Method:
-    """The search of a cell: all turbines together, or zone by zone; also for their number, types, front or regret."""
+    """The search of a cell: all turbines together, or zone by zone; also for a front or a regret."""
     objective = campaign.objective
     if campaign.scenarios and campaign.over == "regret":
         every = [world.campaign for world in worlds(campaign)]
@@ -124,13 +109,9 @@ def method_of(campaign: Campaign, cell: Cell, pipeline: layout.Pipeline) -> layo
 
 
 def _search_of(campaign: Campaign, cell: Cell, pipeline: layout.Pipeline) -> layout.Method:
-    farm, refining = campaign.farms[cell.farm_idx], int(campaign.method[0].chosen[0] in (*STARTS, *EITHER))
-    if cell.fewest_turbines is not None:
-        return layout.CountSearch(pipeline.steps, refining)
-    if cell.mix_ranges:
-        return layout.MixSearch(pipeline.steps, refining)
+    farm = campaign.farms[cell.farm_idx]
     if farm.search == "in-turn":
-        return layout.InTurn(pipeline.steps, farm.rounds or 1, farm.maximise or "all")
+        return layout.InTurn(pipeline.steps, farm.rounds or 1)
     return pipeline
 
 

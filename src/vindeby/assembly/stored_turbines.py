@@ -19,7 +19,7 @@ from vindeby.campaign.neighbours import Around
 from vindeby.campaign.sections.boundary import BoundarySection
 from vindeby.campaign.sections.costs import Objective
 from vindeby.campaign.sections.farm import Farm
-from vindeby.campaign.tasks import Cell, from_to
+from vindeby.campaign.tasks import Cell
 from vindeby.store.format.record import Record
 from vindeby.text import plural
 from vindeby.units import TOLERANCE_M
@@ -106,10 +106,10 @@ def worth_of(record: Record, objective: Objective | None) -> float | None:
 
     None without any.
     """
+    if objective is None or objective.is_of_energy:
+        return energy_of(record)
     said = record.attributes.get("objective")
-    if isinstance(said, float) and objective is not None:
-        return objective.sign * said
-    return None if objective is not None and not objective.is_of_energy else energy_of(record)
+    return objective.sign * said if isinstance(said, float) else None
 
 
 def own_types(arrays: Arrays, cell: Cell, count: int) -> IntArray | None:
@@ -135,10 +135,9 @@ def check_types(campaign: Campaign, cell: Cell, found: IntArray | None) -> Itera
         yield "types does not hold one of the farm's types for each turbine"
         return
     counts = np.bincount(found, minlength=len(cell.mix)).tolist()
-    ranges = cell.mix_ranges or [(wanted, wanted) for _, wanted in cell.mix]
-    for (kind, _), (few, many), has in zip(cell.mix, ranges, counts, strict=True):
-        if not few <= has <= many:
-            name, wanted = campaign.turbines[kind].name, from_to(few, many)
+    for (kind, wanted), has in zip(cell.mix, counts, strict=True):
+        if has != wanted:
+            name = campaign.turbines[kind].name
             yield f"has {plural(has, 'turbine')} of type {name!r}, but the mix asks for {wanted}"
 
 

@@ -4,7 +4,6 @@ A result carries these figures as attributes. They follow from its layout, its t
 whoever reads a result can compute them again (``values_of``); ``validate`` does.
 """
 
-from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -79,7 +78,7 @@ def values_of(
     """What the arrays of a result cost and are worth, by the names of ``VALUES``; without what cannot be known.
 
     ``costs`` are those of ``costs_of``, where they are at hand. The objective is in its own unit, and there only
-    where it decides: with costs, or where the search chose the number of turbines or their types.
+    where it is not the AEP.
     """
     types, objective = own_types(arrays, cell, arrays["layout"].shape[-1]), campaign.objective
     if types is None:
@@ -104,10 +103,7 @@ def values_of(
             found[OBJECTIVE] = costs.npv_eur(parts, compared_gwh, objective.mean_price)
         if OBJECTIVE in found and campaign.scenarios and campaign.over == "regret":
             found |= _regret_of_costs(campaign, costs, parts, arrays)
-    if objective is not None and cell.is_chosen and not objective.is_of_costs:
-        names = [turbine.name for turbine in campaign.turbines_of(cell)]
-        found[OBJECTIVE] = objective.worth(compared_gwh, Counter(names[kind] for kind in types.tolist()))
-    elif over_gwh is not None and (objective is None or not objective.is_of_costs):
+    if over_gwh is not None and (objective is None or not objective.is_of_costs):
         found[OBJECTIVE] = over_gwh
     if objective is not None and objective.against == "area":
         found[AREA] = 1e-6 * economy.hull_area_m2(*np.asarray(arrays["layout"], np.float64))

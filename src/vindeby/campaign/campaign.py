@@ -350,7 +350,7 @@ class Campaign(CampaignFields):
         cells, rows = self.cells(), []
         for index, farm in enumerate(self.farms):
             own = [cell for cell in cells if cell.farm_idx == index]
-            few, many = min(cell.fewest for cell in own), max(cell.n_turbines for cell in own)
+            few, many = min(cell.n_turbines for cell in own), max(cell.n_turbines for cell in own)
             turbines = f"{few:,}" if few == many else f"{few:,} to {many:,}"
             rows.append((f"farm{index}", farm.name, f"{farm.boundary.area_km2:.1f}", turbines))
         return table(("farm", "name", "km2", "turbines"), rows)

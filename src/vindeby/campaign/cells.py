@@ -91,10 +91,6 @@ def _area(farm: Farm) -> dict[str, Any]:
     if farm.zones is None:
         return farm.boundary.identity()
     search: dict[str, Any] = {"search": farm.search or "together", "rounds": farm.rounds or 1}
-    if farm.maximise == "own":
-        search["maximise"] = "own"
-    if len(set(farm.stages())) > 1:
-        search["stages"] = farm.stages()
     return {"zones": [zone.boundary.identity() for zone in farm.zones], **search}
 
 
@@ -111,27 +107,24 @@ def _cell(
     turbines = [campaign.turbines[kind] for kind, _ in counts]
     spacings = [campaign.min_spacing.in_metres(turbine.rotor_diameter_m) for turbine in turbines]
     zones = farm.zone_counts(turbines[0].rated_power_mw)
-    zone_mixes = [campaign.in_order(zone.fixed_mix()) for zone in farm.zones or () if zone.mix is not None]
-    chosen, ranges = campaign.level_of(farm).count_range, campaign.mix_ranges_of(farm)
-    fewest = None if chosen is None else chosen.fewest
+    zone_mixes = [
+        campaign.in_order(zone.turbines_by_type()) for zone in farm.zones or () if zone.mix is not None
+    ]
     decides: dict[str, Any] = {
         **place,
         "mixed": is_mixed,
         "types": [[types[kind], count, m] for (kind, count), m in zip(counts, spacings, strict=True)],
         "zones": zones,
         "zone_mixes": [[[types[kind], count] for kind, count in mix] for mix in zone_mixes],
-        "fewest": fewest,
-        "ranges": ranges,
     }
     objective = campaign.objective or _BY_AEP
-    if fewest is not None or ranges or objective.needs_costs or objective.against:
-        costs = [objective.cost_gwh(turbine.name) for turbine in turbines]
+    if objective.needs_costs or objective.against:
         price: Any = objective.price
         if objective.is_priced_by_state:
             price = digest(objective.model_dump(include={"price"}, exclude_none=True))
         further = {"price": price, "against": objective.against}
         said = {name: value for name, value in further.items() if value is not None}
-        decides["objective"] = {"maximise": objective.of, "costs": costs, **said}
+        decides["objective"] = {"maximise": objective.of, **said}
     if campaign.costs is not None:
         decides["costs"] = campaign.costs.identity_for(farm, [turbine.name for turbine in turbines])
         if campaign.costs.cables is not None:
@@ -144,8 +137,6 @@ def _cell(
         identity="",
         zones=zones,
         mix=counts if is_mixed else (),
-        fewest_turbines=fewest,
-        mix_ranges=ranges,
         combination=campaign.combination.index,
         tag=campaign.combination.tag,
     )

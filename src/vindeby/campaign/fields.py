@@ -20,7 +20,7 @@ from pydantic import (
 
 from vindeby.campaign.reading.places import set_whole
 from vindeby.campaign.sections.costs import CostsSection, Objective, Over
-from vindeby.campaign.sections.farm import AllNeighbours, Amount, Farm, NeighbourGroup, Spacing, even_shares
+from vindeby.campaign.sections.farm import AllNeighbours, Amount, Farm, NeighbourGroup, Spacing
 from vindeby.campaign.sections.layouts import LayoutsSection
 from vindeby.campaign.sections.method import Step, StoredSection, one_step_is_a_pipeline, some_are_alone
 from vindeby.campaign.sections.run_options import RunOptions
@@ -207,22 +207,8 @@ class CampaignFields(Amount):
         return farm if farm.amount_is_said else self
 
     def mix_of(self, farm: Farm) -> tuple[tuple[int, int], ...] | None:
-        """The types, by their numbers, that a farm mixes, and how many of each; None for a farm of one type.
-
-        Where the search chooses how many, one of the mixes that are allowed.
-        """
-        level = self.level_of(farm)
-        mix = self.in_order(level.fixed_mix())
-        if ranges := self.mix_ranges_of(farm):
-            shares = even_shares(ranges, level.count(1.0))
-            return tuple((kind, share) for (kind, _), share in zip(mix, shares, strict=True))
-        return mix or None
-
-    def mix_ranges_of(self, farm: Farm) -> tuple[tuple[int, int], ...]:
-        """The fewest and the most of each type of a mix that the search chooses, in the order of ``mix_of``."""
-        level = self.level_of(farm)
-        given = level.mix_ranges() if level.mix_is_chosen else {}
-        return tuple(given[one.name] for one in self.turbines if one.name in given)
+        """The types, by their numbers, that a farm mixes, and how many of each; None for a farm of one type."""
+        return self.in_order(self.level_of(farm).turbines_by_type()) or None
 
     def in_order(self, mix: Mapping[str, int]) -> tuple[tuple[int, int], ...]:
         """A mix by the numbers of its types, in the order of the campaign's list: that of keys never matters."""

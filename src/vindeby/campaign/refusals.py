@@ -17,8 +17,8 @@ from vindeby.campaign.neighbours import groups_in
 from vindeby.campaign.reading.tables import METRES_WANTED, look_like_degrees
 from vindeby.campaign.reading.yaml_text import Path, field_name
 from vindeby.campaign.sections.boundary import BoundarySection
-from vindeby.campaign.sections.costs import WAYS, Cables, Depth, FoundationSection
-from vindeby.campaign.sections.farm import MAX_TURBINES, CountRange, Farm
+from vindeby.campaign.sections.costs import Cables, Depth, FoundationSection
+from vindeby.campaign.sections.farm import MAX_TURBINES, Farm
 from vindeby.campaign.sections.local_wind import LocalWindSection
 from vindeby.campaign.sections.method import Step
 from vindeby.campaign.sections.site import SiteSection
@@ -39,7 +39,6 @@ def refuse_counts(campaign: CampaignFields) -> None:
         remedy = "give n_turbines or capacity_mw, or a mix, for the campaign or for the farm"
         require(farm.amount_is_said or campaign.amount_is_said, wrong, remedy, "farms", index)
     _refuse_mixes(campaign)
-    _refuse_objective(campaign)
     for index in range(len(campaign.farms)):
         for turbine in campaign.turbines:
             _refuse_impossible_count(campaign, index, turbine)
@@ -76,25 +75,9 @@ def _refuse_mixes(campaign: CampaignFields) -> None:
         for number, zone in enumerate(farm.zones or ()):
             _require_types(campaign, zone.mix or (), (*at, "zones", number, "mix"))
         if farm.mix is not None and farm.zones is not None:
-            mixed, zoned = sum(farm.fixed_mix().values()), sum(farm.zone_counts(1.0))
+            mixed, zoned = sum(farm.turbines_by_type().values()), sum(farm.zone_counts(1.0))
             wrong = f"makes {mixed:,} turbines, but the zones have {zoned:,}"
             require(mixed == zoned, wrong, "make the two agree", *at, "mix")
-
-
-def _refuse_objective(campaign: CampaignFields) -> None:
-    objective = campaign.objective
-    # A function of the user's own may have an objective of its own; stored layouts are only evaluated.
-    chosen = None if any(step.call or step.stored for step in campaign.method) else _first_range(campaign)
-    if chosen is not None:
-        at, range_ = chosen
-        wrong = f"{range_} turbines cannot be compared by their AEP: more turbines always give more"
-        comparable = objective is not None and objective.tells_counts_apart
-        require(comparable, wrong, f"give the campaign an objective: {WAYS}", *at, "n_turbines")
-    if objective is not None and objective.against == "turbines":
-        needs = "the number of turbines is fixed, and cannot be an objective"
-        require(chosen is not None, needs, "give n_turbines as a range, e.g. {from: 60, to: 66}", "objective")
-    if objective is not None:
-        _require_each_type(campaign, objective.turbine_cost_gwh, ("objective", "turbine_cost_gwh"))
 
 
 def _require_each_type(campaign: CampaignFields, given: Any, at: Path) -> None:
@@ -133,9 +116,6 @@ def _refuse_prices(campaign: CampaignFields, count: int) -> None:
     steps = len(given.wind_speed) if isinstance(given, TimeSeries | States) else 0
     wrong = f"has {count} prices, but the site has {steps or 'no'} steps"
     require(steps == count, wrong, "give one for each step of time_series, or each of states", *at)
-    chosen = any(campaign.level_of(one).count_range or campaign.mix_ranges_of(one) for one in campaign.farms)
-    wrong = "prices that differ are not possible where the search chooses numbers or types of turbines"
-    require(not chosen, wrong, "give one price, or fixed numbers", *at)
 
 
 def _refuse_cables(farm: Farm, cables: Cables) -> None:
@@ -181,13 +161,6 @@ def _refuse_depths(foundation: FoundationSection, boundary: BoundarySection, wha
         wrong = f"has no value, or one below 0, at a depth of {depth:.6g} m, but {water}"
         remedy = "extend the table, limit the depth, or begin a polynomial with its constant"
         raise refusal(wrong, remedy=remedy, at=(*at, "mass" if foundation.cost is None else "cost"))
-
-
-def _first_range(campaign: CampaignFields) -> tuple[Path, CountRange] | None:
-    if campaign.count_range is not None and not all(farm.amount_is_said for farm in campaign.farms):
-        return (), campaign.count_range
-    given = ((("farms", index), farm.count_range) for index, farm in enumerate(campaign.farms))
-    return next(((at, range_) for at, range_ in given if range_ is not None), None)
 
 
 def refuse_unknown_wind(site: SiteSection, steps: Sequence[Step]) -> None:

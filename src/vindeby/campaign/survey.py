@@ -54,15 +54,6 @@ class CellSurvey:
     """Its zones, where the farm has any."""
     mix: tuple[tuple[str, int], ...] = ()
     """Its types and how many there are of each, where the farm mixes several."""
-    fewest_turbines: int | None = None
-    """Where the search chooses how many there are, the fewest; ``n_turbines`` and figures of MW are of the most."""
-    mix_ranges: tuple[tuple[int, int], ...] = ()
-    """Where the search chooses the mix, the fewest and the most of each type; ``mix`` is one of those allowed."""
-
-    @property
-    def needed(self) -> int:
-        """The number of turbines that must find room, lest there be no layout at all."""
-        return self.n_turbines if self.fewest_turbines is None else self.fewest_turbines
 
 
 @dataclass(frozen=True)
@@ -122,8 +113,6 @@ def _row(campaign: Campaign, cell: Cell) -> CellSurvey:
         most_turbines=_most(_free_area(campaign, cell), least_m, cell.n_turbines),
         zones=zones,
         mix=tuple((names[kind], count) for kind, count in cell.mix),
-        fewest_turbines=cell.fewest_turbines,
-        mix_ranges=cell.mix_ranges,
     )
 
 
@@ -244,7 +233,7 @@ def _crowding(campaign: Campaign, cell: Cell) -> Iterator[str]:
     """Say which areas have no room; turbines across the border of two zones are not looked at."""
     row, farm, start = _row(campaign, cell), campaign.farms[cell.farm_idx], campaign.method[0].smart_start
     place, shape = f"farm {row.farm}, type {row.type}", _free_area(campaign, cell)
-    areas = [(place, ZoneSurvey("", row.needed, row.area_km2, row.most_turbines), shape)]
+    areas = [(place, ZoneSurvey("", row.n_turbines, row.area_km2, row.most_turbines), shape)]
     if farm.zones is not None:
         pairs = zip(row.zones, farm.zones, strict=True)
         areas = [(f"{place}, zone {zone.name}", zone, given.boundary.shape()) for zone, given in pairs]

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 Place = tuple[int, int, str]
 """A cell's place in the campaign: the numbers of its farm and type, and the tag of its combination (or nothing)."""
-RESULT_REVISION = 2
+RESULT_REVISION = 3
 """Raised when a change of vindeby changes results for the same campaign, so that old ones are not taken for new."""
 
 
@@ -55,11 +55,7 @@ class Cell:
     zones: tuple[int, ...] = ()
     """How many turbines stand in each zone, where the farm has zones."""
     mix: tuple[tuple[int, int], ...] = ()
-    """The types, by their numbers, of a farm that mixes them, and how many of each there are (or may be)."""
-    fewest_turbines: int | None = None
-    """Where the search chooses how many there are, the fewest; ``n_turbines`` are the most."""
-    mix_ranges: tuple[tuple[int, int], ...] = ()
-    """Where the search chooses the mix, the fewest and the most of each of its types."""
+    """The types, by their numbers, of a farm that mixes them, and how many of each there are."""
     by_seed: Mapping[int, str] = field(default_factory=dict, hash=False)
     """By seed a digest of the layout that the task with that seed is given, where each seed has its own."""
     combination: int = 0
@@ -76,25 +72,6 @@ class Cell:
     def type_indices(self) -> tuple[int, ...]:
         """Its turbine types, by their numbers in the campaign."""
         return tuple(index for index, _ in self.mix) or (self.type_idx,)
-
-    @property
-    def is_chosen(self) -> bool:
-        """Whether the search chooses how many turbines there are, or how many of each type."""
-        return self.fewest_turbines is not None or bool(self.mix_ranges)
-
-    @property
-    def fewest(self) -> int:
-        """How many turbines a layout has at least; ``n_turbines`` where that is not chosen."""
-        return self.n_turbines if self.fewest_turbines is None else self.fewest_turbines
-
-    def allows(self, n_turbines: int) -> bool:
-        """Whether a layout may have so many turbines."""
-        return self.fewest <= n_turbines <= self.n_turbines
-
-    @property
-    def counts_in_words(self) -> str:
-        """How many turbines: ``66``, or ``60 to 66``."""
-        return from_to(self.fewest, self.n_turbines)
 
     def label(self, types: Sequence[str]) -> str:
         """The name of its turbine type, or those of its mix, such as ``iea10+iea15``; ``function`` without any."""
@@ -122,11 +99,6 @@ class Cell:
         """What tells a task from all that would give another result: ``digest`` of cell and seed, but quicker."""
         own = f'"case":"{self.by_seed[seed]}",' if seed in self.by_seed else ""
         return hashlib.sha256(f'{{{own}"cell":"{self.identity}","seed":{seed}}}'.encode("ascii")).hexdigest()
-
-
-def from_to(few: int, many: int) -> str:
-    """A number or a range of numbers: ``66``, ``60 to 66``."""
-    return str(many) if few == many else f"{few} to {many}"
 
 
 def cell_key(farm_idx: int | str, type_idx: int | str) -> str:
@@ -196,7 +168,6 @@ RESULT_ARRAYS: Mapping[str, Mapping[str, str]] = {
     "scenario_best_types": _about("turbine type of each of its turbines, for each scenario", "1"),
     "types": _about("turbine type of each turbine, by its number in the campaign", "1"),
     "zone": _about("zone of each turbine, by its number in the farm", "1"),
-    "zone_aep": _about("annual energy production of each zone", "GWh/year"),
     "revenue_eur": _about("what the energy of a year is sold for", "EUR"),
     "substations": _about("positions of substations, x then y", "m"),
     "cable_ends": _about("ends of each cable: a turbine, or -1 - s for substation s", "1"),

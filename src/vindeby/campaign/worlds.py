@@ -98,9 +98,6 @@ def refuse_bad_scenarios(campaign: CampaignFields) -> None:
     for number, scenario in enumerate(given):
         with under("scenarios", number, "vary"):
             list(_samples(campaign, scenario))
-    for index, farm in enumerate(campaign.farms):
-        own, wrong = farm.maximise == "own", "is not for a campaign with scenarios"
-        require(not own, wrong, "write all, or leave it out", "farms", index, "maximise")
     priced, wrong = objective.is_priced_by_state, "prices that differ cannot have scenarios"
     require(not priced, wrong, "give one price", "objective", "price")
     single = over in (None, "mean") or objective.against is None
@@ -109,8 +106,3 @@ def refuse_bad_scenarios(campaign: CampaignFields) -> None:
         timed = any(step.auto is not None and step.auto.evaluations is None for step in campaign.method)
         wrong = "needs the same best layouts in every worker, which auto with seconds does not find"
         require(not timed, wrong, "give auto evaluations instead, e.g. {auto: {evaluations: 5000}}", *at)
-        counts = [campaign.level_of(one).count_range or campaign.mix_ranges_of(one) for one in campaign.farms]
-        wrong = "compares layouts of as many turbines, but the search chooses how many there are"
-        require(not any(counts), wrong, "give fixed numbers, or write mean or worst", *at)
-        of_farm = objective.of != "aep-per-turbine" and objective.turbine_cost_gwh is None
-        require(of_farm, "is of aep, lcoe or npv", "write one of these as of", *at)

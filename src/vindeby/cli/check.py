@@ -174,8 +174,6 @@ def _types(campaign: Campaign) -> list[list[str]]:
 
 
 def _farms(campaign: Campaign, found: Survey) -> list[list[str]]:
-    from vindeby.campaign.tasks import from_to
-
     kinds, names = range(len(campaign.turbines)), campaign.type_names
     table = [["farm", "", "tasks", "km2", "MW/km2", *(f"t{kind}" for kind in kinds)]]
     for index, group in itertools.groupby(found.cells, lambda cell: cell.farm_idx):
@@ -183,17 +181,9 @@ def _farms(campaign: Campaign, found: Survey) -> list[list[str]]:
         densities = [cell.density_mw_per_km2 for cell in cells]
         low, high = f"{min(densities):.2f}", f"{max(densities):.2f}"
         of_type = {kind: [cell for cell in cells if cell.type_idx == kind] for kind in kinds}
-        counts = {
-            kind: from_to(min(one.needed for one in each), max(one.n_turbines for one in each))
-            for kind, each in of_type.items()
-            if each
-        }
+        counts = {kind: _from_to([one.n_turbines for one in each]) for kind, each in of_type.items() if each}
         if cells[0].mix:
-            ranges = cells[0].mix_ranges or [(count, count) for _, count in cells[0].mix]
-            counts = {
-                names.index(name): from_to(*range_)
-                for (name, _), range_ in zip(cells[0].mix, ranges, strict=True)
-            }
+            counts = {names.index(name): str(count) for name, count in cells[0].mix}
         tasks, density = sum(cell.tasks for cell in cells), low if low == high else f"{low} to {high}"
         row = [f"farm{index}", one_line(farm.name), f"{tasks:,}", f"{cells[0].area_km2:.1f}", density]
         table.append([*row, *(counts.get(kind, "") for kind in kinds)])
@@ -202,6 +192,12 @@ def _farms(campaign: Campaign, found: Survey) -> list[list[str]]:
             here = _zone_counts(campaign, cells, number)
             table.append([*row, *here, *[""] * (len(kinds) - len(here))])
     return table
+
+
+def _from_to(counts: Sequence[int]) -> str:
+    """Return the numbers in words: ``66``, or with axes that change it ``60 to 66``."""
+    few, many = min(counts), max(counts)
+    return str(many) if few == many else f"{few} to {many}"
 
 
 def _zone_counts(campaign: Campaign, cells: Sequence[CellSurvey], number: int) -> list[str]:

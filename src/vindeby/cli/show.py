@@ -18,7 +18,7 @@ from vindeby.text import listed
 
 PICTURE_NAMES = (
     *("energy", "density", "map", "wind", "completion", "durations", "wakes", "losses"),
-    *("counts", "search", "front", "costs", "cables", "depth", "series"),
+    *("search", "front", "costs", "cables", "depth", "series"),
 )
 """The keys of ``plots.PICTURES``, repeated here so that matplotlib need not be loaded."""
 _NAMES = ", ".join(PICTURE_NAMES)

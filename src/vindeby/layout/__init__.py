@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from vindeby.layout.area.boundary import Boundary, Zone, Zones
 from vindeby.layout.area.depth_limits import within_depths
-from vindeby.layout.counting.choice import Choice
-from vindeby.layout.counting.searches import CountSearch, MixSearch
 from vindeby.layout.method import Method, Pipeline, Result, Search, Status
 from vindeby.layout.methods.auto import Auto
 from vindeby.layout.methods.front import Front
@@ -26,8 +24,6 @@ __all__ = [
     "Annealing",
     "Auto",
     "Boundary",
-    "Choice",
-    "CountSearch",
     "Front",
     "Gradient",
     "InTurn",
@@ -36,7 +32,6 @@ __all__ = [
     "LayoutProblem",
     "LeastRegret",
     "Method",
-    "MixSearch",
     "Pipeline",
     "RandomSearch",
     "RandomStart",

@@ -17,7 +17,6 @@ import numpy.typing as npt
 from vindeby.arrays import BoolArray, FloatArray, IntArray
 from vindeby.errors import ArgumentError, TaskError
 from vindeby.layout.area.boundary import Boundary, Zone, Zones, worst_pair
-from vindeby.layout.counting.choice import Choice
 from vindeby.layout.valuation import Valuation
 from vindeby.text import plural
 from vindeby.units import MWH_PER_GWH, TOLERANCE_M
@@ -130,8 +129,6 @@ class LayoutProblem:
             are of type 0, or, for smart start with several types, of any.
         mix: Instead, how many of each type there are: for the farm, or a row for each zone.
         standing: Turbines of the same farm that this search does not move: their energy counts.
-        choice: Other numbers than ``n_turbines`` and ``mix``, for the searches that choose them; all others find what
-            these say.
         report: Counts how far a search is, for a listener.
         stated: The same farm in finer wind states, in which the energy of what was found is stated; by default
             ``farm``.
@@ -147,7 +144,6 @@ class LayoutProblem:
     types: Sequence[int] | None = None
     mix: Sequence[int] | Sequence[Sequence[int]] | None = None
     standing: Layout | None = None
-    choice: Choice | None = None
     stated: WindFarm | None = None
     report: Report = field(default_factory=Report)
     valuation: Valuation | None = None
@@ -181,8 +177,6 @@ class LayoutProblem:
                 raise ArgumentError(
                     f"types must hold one type index for each of {self.n_turbines} turbines, not {self.types!r}"
                 )
-        if self.choice is not None:
-            self._check_choice(self.choice)
         for zone in self.zones:
             self._refuse_outside_grids(zone.boundary)
 
@@ -191,22 +185,6 @@ class LayoutProblem:
             _refuse_area_outside(self.farm.site.grid, area, self.name)
         if self.valuation is not None and (foundation := self.valuation.costs.foundation) is not None:
             foundation.grid.refuse_outside(area.bounds, f"farm {self.name}: its boundary")
-
-    def _check_choice(self, choice: Choice) -> None:
-        if isinstance(self.boundary, Zones) or self.types is not None or self.standing is not None:
-            raise ArgumentError("a choice is for one boundary, without types and without standing turbines")
-        if choice.mix is not None and len(choice.mix) != len(self.farm.turbines):
-            raise ArgumentError(f"the choice has {len(choice.mix)} types, the farm {len(self.farm.turbines)}")
-        few, many = choice.turbines
-        if few < many and (self.valuation is None or not self.valuation.tells_counts_apart):
-            raise ArgumentError(
-                f"{few} to {many} turbines cannot be told apart by their energy: more always give more; "
-                "give a valuation with costs, or aep-per-turbine"
-            )
-        if not choice.allows(self._by_type(self.types_in_order())) or (choice.mix and self.mix is None):
-            raise ArgumentError(
-                f"n_turbines {self.n_turbines} and mix {self.mix!r} must be one of those that the choice allows"
-            )
 
     def __repr__(self) -> str:
         low, high = self.spacing_by_type.min(), self.spacing_by_type.max()
@@ -252,22 +230,6 @@ class LayoutProblem:
         if self.mix is not None:
             return self.remaining().types_in_order()
         return np.array(np.zeros(self.n_turbines) if self.types is None else self.types, np.int64)
-
-    def _by_type(self, types: IntArray) -> IntArray:
-        return np.bincount(types, minlength=len(self.farm.turbines))
-
-    def decided(self, types: IntArray) -> LayoutProblem:
-        """The problem of laying out turbines of these types, without any choice; TaskError if it is not allowed."""
-        choice, by_type = self.choice, self._by_type(types)
-        if (
-            choice is None
-            or not choice.allows(by_type)
-            # Types that only neighbours have are not placed.
-            or (choice.mix is None and by_type[self._by_type(self.types_in_order()) == 0].any())
-        ):
-            raise TaskError(f"farm {self.name}: {by_type.tolist()} turbines by type are not allowed here")
-        mix = None if self.mix is None else by_type.tolist()
-        return replace(self, n_turbines=len(types), mix=mix, choice=None)
 
     def aep(self, layout: Layout) -> float:
         """The yearly energy of a layout in GWh, with what stands of the same farm."""
@@ -332,19 +294,13 @@ class LayoutProblem:
         whole = self.whole(layout)
         return self.by_place.worth(self.by_place.parts(whole.x, whole.y, whole.types), aep_gwh)
 
-    def loss_of_places(self, layout: Layout) -> float:
-        """Return the cost of the turbines' places, without cables, as energy (GWh per year); 0 if all cost alike."""
-        if self.by_place is None:
-            return 0.0
-        return float(self.by_place.loss_at(layout.x, layout.y, layout.types).sum())
-
     def objective(self, layout: Layout, aep_gwh: float) -> float:
         """The objective of a layout with this energy, in its own unit; without a valuation, the energy."""
         if self.valuation is None:
             return aep_gwh
         whole = self.whole(layout)
         parts = self.valuation.parts(whole.x, whole.y, whole.types)
-        return self.valuation.objective_of(parts, len(whole.x), aep_gwh)
+        return self.valuation.objective_of(parts, aep_gwh)
 
     def whole(self, layout: Layout) -> Layout:
         """The layout with what stands of the same farm after it."""
@@ -371,9 +327,6 @@ class LayoutProblem:
 
     def refuse_infeasible(self, layout: Layout, method: str) -> None:
         """Raise TaskError unless the layout keeps to the rules."""
-        if self.choice is not None:
-            self.decided(layout.types).refuse_infeasible(layout, method)
-            return
         if len(layout.x) != self.n_turbines:
             raise TaskError(
                 f"farm {self.name}: {method} returned {len(layout.x)} turbines, not {self.n_turbines}; "

@@ -7,13 +7,13 @@ layout that a stage of a search begins with. What is worth more at this price ha
 the LCOE is the least.
 
 Searches move turbines of given types, so only what differs from place to place counts for them: foundations and cables
-(``moves.place_costs``). Cables are routed when a stage begins and kept as a tree until the next one. What is compared
-in the end, and counts and mixes of turbines, are compared by the objective itself.
+(``moves.place_costs``). Cables are routed when a stage begins and kept as a tree until the next one. Results are
+compared by the objective itself.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -24,7 +24,7 @@ from vindeby.economy import CableTree, CostParts, Costs, hull_area_m2
 from vindeby.errors import ArgumentError
 from vindeby.units import MWH_PER_GWH
 
-ObjectiveName = Literal["aep", "aep-per-turbine", "npv", "lcoe"]
+ObjectiveName = Literal["aep", "npv", "lcoe"]
 Router = Callable[[FloatArray, FloatArray], CableTree]
 """Cables for turbines at places (x, y): those of a layout, and those that stand already of the same farm after them."""
 NO_COSTS = Costs(0.0, 0.0, 0.0, 1.0)
@@ -34,10 +34,10 @@ NO_COSTS = Costs(0.0, 0.0, 0.0, 1.0)
 class Valuation:
     """An objective, and the costs that it needs.
 
-    ``aep`` is the energy (GWh per year) less the yearly cost at the price; ``aep-per-turbine`` the energy of each
-    turbine; ``npv`` the net present value (EUR); ``lcoe`` the levelised cost of energy (EUR per MWh), made small.
-    ``price`` is in EUR per MWh; that of ``lcoe`` is found by the searches. Without a ``router`` there are no cables.
-    ``tree`` is kept between routings. Places are always those of all turbines of the farm.
+    ``aep`` is the energy (GWh per year) less the yearly cost at the price; ``npv`` the net present value (EUR);
+    ``lcoe`` the levelised cost of energy (EUR per MWh), made small. ``price`` is in EUR per MWh; that of ``lcoe`` is
+    found by the searches. Without a ``router`` there are no cables. ``tree`` is kept between routings. Places are
+    always those of all turbines of the farm.
     """
 
     objective: ObjectiveName
@@ -57,23 +57,10 @@ class Valuation:
         if self.price is not None and not 0.0 < self.price < np.inf:
             raise ArgumentError(f"the price must be above 0 EUR per MWh, not {self.price!r}")
 
-    @staticmethod
-    def turbine_cost(gwh: float | Sequence[float]) -> Valuation:
-        """AEP less so many GWh per year for each turbine, of any type or by type: a GWh is the money here."""
-        return Valuation("aep", Costs(0.0, gwh, 0.0, 1.0), price=1.0 / MWH_PER_GWH)
-
     @property
     def by_place(self) -> bool:
         """Whether the cost of a turbine depends on where it stands."""
         return self.costs.foundation is not None or self.router is not None or self.eur_per_m2 > 0.0
-
-    @property
-    def tells_counts_apart(self) -> bool:
-        """Whether more turbines can be worth less: False for the bare energy."""
-        priced = (self.costs.turbine_capex, self.costs.turbine_opex)
-        return (
-            self.objective != "aep" or self.by_place or any(np.any(np.asarray(one) != 0.0) for one in priced)
-        )
 
     @property
     def sign(self) -> float:
@@ -108,15 +95,13 @@ class Valuation:
         hull_eur = self.eur_per_m2 * hull_area_m2(x, y) if self.eur_per_m2 else 0.0
         return self.costs.parts(x, y, types, hull_eur + (0.0 if tree is None else tree.eur(x, y)))
 
-    def objective_of(self, parts: CostParts, turbines: int, aep_gwh: float) -> float:
-        """The objective of a layout with so many turbines, in its own unit."""
+    def objective_of(self, parts: CostParts, aep_gwh: float) -> float:
+        """Return the objective of a layout, in its own unit."""
         if self.objective == "lcoe":
             return self.costs.lcoe_eur_per_mwh(parts, aep_gwh)
         if self.objective == "npv":
             assert self.price is not None
             return self.costs.npv_eur(parts, aep_gwh, self.price)
-        if self.objective == "aep-per-turbine":
-            return aep_gwh / turbines
         return aep_gwh if self.price is None else aep_gwh - self.gwh_per_eur * self.costs.yearly_eur(parts)
 
     def worth(self, parts: CostParts, aep_gwh: float) -> float:

@@ -16,7 +16,7 @@ from matplotlib.axes import Axes
 
 from vindeby.plots.compare import compare
 from vindeby.plots.costs import cables, costs, depth
-from vindeby.plots.energy import counts, energy, front, losses, search
+from vindeby.plots.energy import energy, front, losses, search
 from vindeby.plots.farms import density, farm_map, wakes
 from vindeby.plots.layout import flow_map, layout
 from vindeby.plots.style import FORMATS, save
@@ -39,7 +39,6 @@ PICTURES: dict[str, tuple[Picture, str]] = {
     "durations": (durations, "how long tasks took"),
     "wakes": (wakes, "wake loss by wind direction and by turbine, of the best layout"),
     "losses": (losses, "what own and neighbours' wakes take"),
-    "counts": (counts, "the objective against the number of turbines"),
     "search": (search, "how the search of the best results went on"),
     "front": (front, "AEP against the second of two objectives, with the weight of each search"),
     "costs": (costs, "the parts of the LCOE, of the best of each farm and type"),

@@ -225,5 +225,4 @@ def front(result_set: ResultSet) -> Axes:
     return axes
 
 
-counts = partial(_lines, x=("tried_turbines", "turbines"), y=("tried_objective", "objective"))
 search = partial(_lines, x=("curve_seconds", "CPU seconds"), y=("curve_aep_gwh", "AEP, GWh"), xscale="log")

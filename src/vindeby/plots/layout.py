@@ -56,7 +56,6 @@ class Drawn:
         self.cell = names if seed >= 0 else ""
         self.which = f"seed {self.record.attributes.get('layout_seed', seed)}"
         self.aep_gwh = energy_of(self.record)
-        self.chosen = result_set.axes.range_in_words(*place.cell)
         self.groups = neighbour_groups(campaign, farm_idx)
         """Positions of turbines that stand already, by the name of their group."""
         self.section, turbine = farm_of(campaign, farm_idx), turbine_of(campaign, type_idx)
@@ -155,7 +154,7 @@ class Drawn:
     def facts(self) -> list[tuple[str, str]]:
         """What the layout is worth, as names and figures."""
         count = self.places.shape[1]
-        facts = [("turbines", f"{count}{self.chosen}")]
+        facts = [("turbines", f"{count}")]
         if self.mixed is not None:
             facts += self.mixed.facts
         if self.rated_power_mw:

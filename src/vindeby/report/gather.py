@@ -120,7 +120,7 @@ def best_table(result_set: ResultSet, shown: str = "") -> list[BestRow]:
                 result_set.axes.farm_name(place[0]),
                 result_set.axes.kind_in_words(*place),
                 result_set.key_of(best),
-                result_set.turbines_in_words(rows[best]),
+                f"{rows['n_turbines'][best]}",
                 len(aep),
                 float(rows["aep"][best]),
                 float(np.median(aep)),

@@ -88,10 +88,8 @@ def by_task(every: NDArray[Any], tasks: TaskIndex) -> tuple[NDArray[Any], NDArra
 def worths_of(rows: NDArray[Any], campaign: Campaign | None) -> FloatArray:
     """Return what each result is worth where results of its farm and type are compared: its objective, or its energy.
 
-    The larger the better: the worth of an LCOE is negative. A result has an objective where costs decide, or where
-    the search chose how many turbines there are, or of which types. Where it is not stored, as in files of other
-    programs, it follows from energy and number of turbines; for a mix of types, whose numbers are not in these
-    columns, with costs, and for the worst or the regret over scenarios, it is NaN.
+    The larger the better: the worth of an LCOE is negative. A result has an objective where costs or scenarios decide.
+    Where it is not stored, as in files of other programs, it is NaN.
     """
     aep, objective = np.array(rows["aep"]), rows["objective"]
     if campaign is not None and campaign.axes:
@@ -99,18 +97,6 @@ def worths_of(rows: NDArray[Any], campaign: Campaign | None) -> FloatArray:
             mine = rows["combination"] == index
             aep[mine] = worths_of(rows[mine], variant)
         return aep
-    if campaign is None or campaign.objective is None:
+    if campaign is None or campaign.objective is None or campaign.objective.is_of_energy:
         return aep
-    if not campaign.objective.is_of_energy:
-        return np.where(np.isnan(aep), aep, campaign.objective.sign * objective)
-    unknown = np.isnan(objective) & ~np.isnan(aep)
-    found = np.where(np.isnan(aep) | unknown, aep, objective)
-    chosen = {(cell.farm_idx, cell.type_idx): cell for cell in campaign.cells() if cell.is_chosen}
-    for row in np.flatnonzero(unknown):
-        farm_idx, type_idx, count = rows[["farm_idx", "type_idx", "n_turbines"]][row].tolist()
-        if (farm_idx, type_idx) in chosen:
-            found[row] = np.nan
-            if count > 0 and not chosen[farm_idx, type_idx].mix:
-                counts = {campaign.turbines[type_idx].name: count}
-                found[row] = campaign.objective.worth(float(aep[row]), counts)
-    return found
+    return np.where(np.isnan(aep), aep, campaign.objective.sign * objective)

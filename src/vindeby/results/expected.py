@@ -169,11 +169,6 @@ class Expected:
         """The same after the name of the farm."""
         return f"{self.farm_name(farm)}, {self.kind_in_words(farm, type_idx, combination)}"
 
-    def range_in_words(self, farm: int, type_idx: int, combination: int = 0) -> str:
-        """`` (of 60 to 66)`` where the search chose how many turbines there are; nothing for a fixed number."""
-        cell = self.by_place.get((farm, type_idx, combination))
-        return "" if cell is None or cell.fewest_turbines is None else f" (of {cell.counts_in_words})"
-
     @cached_property
     def type_labels(self) -> tuple[str, ...]:
         """The name of each type; that of a mix, where all cells of the type are of this mix."""

@@ -419,7 +419,7 @@ class ResultSet:
             if cell is None or farm is None:
                 continue
             mine = unknown & (self.rows[CELL] == np.array(place, self.rows[CELL].dtype))
-            if farm.locality == "uniform" and not cell.mix_ranges:  # wherever they stand
+            if farm.locality == "uniform":  # wherever they stand
                 counts = [count for _, count in cell.mix] or [1]
                 types = np.repeat(np.arange(len(counts)), counts)
                 mean = farm.wake_free_aep(len(types), types) / len(types)
@@ -480,9 +480,6 @@ class ResultSet:
     def _types(self, row: Any) -> list[int]:
         """The type of each turbine, or the one type of all; none where they are not known."""
         cell, type_idx = self.axes.by_place.get(row[CELL].tolist()), int(row["type_idx"])
-        if cell is not None and cell.mix_ranges:
-            own = self.own_types(row["key"].decode(errors="replace"))
-            return [] if own is None else [cell.type_indices[index] for index in own]
         if cell is not None and cell.mix:
             return [kind for kind, count in cell.mix for _ in range(count)]
         return [type_idx] if turbine_of(self.campaign, type_idx) is not None else []
@@ -493,12 +490,10 @@ class ResultSet:
         found: dict[object, float] = {}
         each = []
         for row, place in zip(rows, rows[CELL].tolist(), strict=True):
-            cell = self.axes.by_place.get(place)
-            name = row["key"] if cell is not None and cell.mix_ranges else place
-            if name not in found:
+            if place not in found:
                 powers = [rated[type_idx] for type_idx in self._types(row)]
-                found[name] = float(np.mean(powers)) if powers else np.nan
-            each.append(found[name])
+                found[place] = float(np.mean(powers)) if powers else np.nan
+            each.append(found[place])
         return np.array(each, np.float64)
 
     @cached_property
@@ -513,20 +508,6 @@ class ResultSet:
         """What results are counted against: the campaign, or where it is not known what the results suggest."""
         return self.axes if self.campaign else Expected.guessed(self.answers, self.source.attributes)
 
-    def turbines_in_words(self, row: Any) -> str:
-        """How many turbines a result has: ``63``, or where that was chosen ``63 (of 60 to 66)``, ``6 (2 a + 4 b)``."""
-        place = row[CELL].tolist()
-        words = f"{row['n_turbines']}{self.axes.range_in_words(*place)}"
-        cell = self.axes.by_place.get(place)
-        types = self._types(row) if cell is not None and cell.mix_ranges else []
-        if self.campaign is None or cell is None or not types:
-            return words
-        parts = [
-            f"{types.count(type_idx)} {self.campaign.turbines[type_idx].name}"
-            for type_idx in cell.type_indices
-        ]
-        return f"{words} ({' + '.join(parts)})"
-
     def best(self, shown: str = "") -> dict[CellPlace, int]:
         """For each farm, type and combination, in their order, the row that is worth most (``worths``)."""
         found: dict[CellPlace, int] = {}
@@ -539,9 +520,7 @@ class ResultSet:
     def is_by_loss(self) -> bool:
         """Whether farms and types are compared by wake loss, as their AEP depends on the capacities asked for."""
         objective = None if self.campaign is None else self.campaign.objective
-        if any(cell.is_chosen for cell in self.axes.by_place.values()):
-            return False
-        return objective is None or (objective.is_of_energy and not objective.tells_counts_apart)
+        return objective is None or objective.is_of_energy
 
     def best_of_farm(self, shown: str = "") -> dict[int, int]:
         """For each farm, the row of the best of its ``best`` results; the farm with the best of all first."""

@@ -6,7 +6,7 @@ here and in the stored campaign there are only numbers.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Self, TypeAlias, TypeVar
 
 import numpy as np
@@ -268,12 +268,8 @@ class CostsSection(Section):
         return "; ".join(parts)
 
 
-WAYS = "aep-per-turbine, or {turbine_cost_gwh: 12.5}, or with costs lcoe, or {of: npv, price: 80}"
-"""The objectives that tell counts apart, for messages."""
-
 _WORDS = {
     "aep": "the most AEP",
-    "aep-per-turbine": "the most AEP per turbine",
     "lcoe": "the lowest levelised cost of energy (LCOE)",
     "npv": "the largest net present value (NPV)",
 }
@@ -294,7 +290,6 @@ class Against(NamedTuple):
 
 AGAINST = {
     "cable_length": Against("cable_length_m", "cable length, m"),
-    "turbines": Against("n_turbines", "number of turbines"),
     "lcoe": Against("lcoe_eur_per_mwh", "LCOE, EUR per MWh"),
     "area": Against("area_km2", "area, km2"),
 }
@@ -306,21 +301,18 @@ _OTHER_FORMS = [
 
 
 class Objective(Section):
-    """``aep``, ``aep-per-turbine``, ``lcoe``, or ``{of: npv, price: 80}``; or AEP less so many GWh for each turbine.
+    """``aep``, ``lcoe``, or ``{of: npv, price: 80}``.
 
-    The cost ``turbine_cost_gwh`` is one for all turbine types or one for each, by name. ``[aep, cable_length]`` are two
-    objectives: each seed is a search with other weights.
+    ``[aep, cable_length]`` are two objectives: each seed is a search with other weights.
     """
 
     short_form = {"anyOf": _OTHER_FORMS}  # noqa: RUF012
 
-    of: Literal["aep", "aep-per-turbine", "lcoe", "npv"] = "aep"
-    """The most AEP of the farm, AEP per turbine or NPV; or the lowest LCOE."""
-    turbine_cost_gwh: ByType[NotNegative] | None = None
-    """What is taken off AEP for each turbine, in GWh per year: one number, or one for each type."""
+    of: Literal["aep", "lcoe", "npv"] = "aep"
+    """The most AEP or NPV, or the lowest LCOE."""
     price: Price | None = None
     """What energy is sold for, in EUR per MWh; for npv. One number, a list, or the name of a CSV file."""
-    against: Literal["cable_length", "turbines", "lcoe", "area"] | None = None
+    against: Literal["cable_length", "lcoe", "area"] | None = None
     """The second of two objectives, beside AEP."""
     over: Over | None = None
     """Over scenarios: their mean (by default), the worst of them, or the largest regret."""
@@ -337,9 +329,8 @@ class Objective(Section):
 
     @model_validator(mode="after")
     def _one_way_only(self) -> Self:
-        given = [name for name in ("turbine_cost_gwh", "against") if getattr(self, name) is not None]
-        wrong = f"{' and '.join([self.of, *given])} exclude each other"
-        require(len(given) <= (self.of == "aep"), wrong, "give one of them", *given[-1:])
+        wrong = f"{self.of} and against exclude each other"
+        require(self.against is None or self.of == "aep", wrong, "give one of them", "against")
         remedy = "write objective: {of: npv, price: 80}, in EUR per MWh"
         together = (self.of == "npv") == (self.price is not None)
         require(together, "npv and price belong together", remedy, "price")
@@ -377,31 +368,11 @@ class Objective(Section):
         return -1.0 if self.of == "lcoe" else 1.0
 
     @property
-    def tells_counts_apart(self) -> bool:
-        """Whether more turbines can be worth less."""
-        return self.of != "aep" or self.turbine_cost_gwh is not None or self.against == "turbines"
-
-    @property
     def title(self) -> str:
         """The objective in words."""
-        cost, words = self.turbine_cost_gwh, _WORDS[self.of]
-        if isinstance(cost, dict):
-            each = ", ".join(f"{value:g} for each {name}" for name, value in cost.items())
-            words = f"AEP less the cost of turbines in GWh per year: {each}"
-        elif cost is not None:
-            words = f"AEP less {cost:g} GWh per year for each turbine"
-        elif self.against is not None:
+        words = _WORDS[self.of]
+        if self.against is not None:
             words = f"AEP against {AGAINST[self.against].label}, by a weight for each seed"
         elif self.price is not None:
             words += f" at {self.mean_price:g} EUR per MWh"
         return words if self.over is None else f"{words}, {self.over} over the scenarios"
-
-    def cost_gwh(self, turbine_name: str) -> float:
-        """What a turbine of this type costs, in GWh per year."""
-        return for_type(self.turbine_cost_gwh or 0.0, turbine_name)
-
-    def worth(self, aep_gwh: float, counts: Mapping[str, int]) -> float:
-        """The objective of a farm with so many turbines of each type, in GWh per year (of each turbine)."""
-        if self.of == "aep-per-turbine":
-            return aep_gwh / sum(counts.values())
-        return aep_gwh - sum(self.cost_gwh(name) * count for name, count in counts.items())

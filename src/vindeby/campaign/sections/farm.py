@@ -5,17 +5,14 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Sequence
 from typing import Annotated, Any, Literal, Self
 
 import shapely
 from pydantic import (
-    AfterValidator,
     BeforeValidator,
     ConfigDict,
     Discriminator,
     Field,
-    Strict,
     Tag,
     model_validator,
 )
@@ -31,7 +28,6 @@ from vindeby.campaign.sections.values import (
     NAMED,
     Count,
     Date,
-    Day,
     Name,
     NotNegative,
     OneOf,
@@ -44,59 +40,20 @@ from vindeby.campaign.sections.values import (
 )
 from vindeby.text import plural
 
-
-class CountRange(Section):
-    """A number that the search may choose, both ends included: ``{from: 60, to: 66}``."""
-
-    fewest: Annotated[int, Strict(), Field(ge=0, alias="from")]
-    """The fewest."""
-    most: Annotated[Count, Field(le=MAX_TURBINES, alias="to")]
-    """The most."""
-
-    @model_validator(mode="after")
-    def _begins_with_the_smaller(self) -> Self:
-        wrong = f"from {self.fewest} to {self.most} is not a range"
-        require(self.fewest <= self.most, wrong, "begin with the smaller", "from")
-        return self
-
-    def __str__(self) -> str:
-        return f"{self.fewest} to {self.most}"
-
-
-def _not_none(value: int | CountRange) -> int | CountRange:
-    fewest = value.fewest if isinstance(value, CountRange) else value
-    require(fewest, "a farm has at least one turbine", "begin with 1", "from")
-    return value
-
-
-def _one_number(value: int | CountRange) -> int | CountRange:
-    return value.most if isinstance(value, CountRange) and value.fewest == value.most else value
-
-
-_NumberOrRange = Annotated[Annotated[Count, Field(le=MAX_TURBINES)] | CountRange, AfterValidator(_one_number)]
-
-
-def even_shares(ranges: Sequence[tuple[int, int]], total: int) -> list[int]:
-    """Numbers within ranges that sum to the total, as equal as can be; where two are alike, the first has more."""
-    shares = [few for few, _ in ranges]
-    while sum(shares) < total:
-        _, index = min((share, index) for index, share in enumerate(shares) if share < ranges[index][1])
-        shares[index] += 1
-    return shares
+_Number = Annotated[Count, Field(le=MAX_TURBINES)]
 
 
 class Amount(Section):
     """How many turbines: a number, or a capacity that they may not exceed, or so many of each type.
 
-    Said for a campaign, for a farm or for a zone of a farm. A number may be a range, from which the search chooses;
-    a mix with ranges needs ``n_turbines`` beside it.
+    Said for a campaign, for a farm or for a zone of a farm.
     """
 
-    n_turbines: Annotated[_NumberOrRange, AfterValidator(_not_none)] | None = None
-    """How many turbines, or a range from which the search chooses."""
+    n_turbines: _Number | None = None
+    """How many turbines."""
     capacity_mw: Positive | None = None
     """How much in MW: as many turbines as do not exceed it."""
-    mix: Annotated[dict[Name, _NumberOrRange], Field(min_length=1)] | None = None
+    mix: Annotated[dict[Name, _Number], Field(min_length=1)] | None = None
     """How many of each turbine type, by the name it has in the campaign."""
 
     @property
@@ -104,37 +61,18 @@ class Amount(Section):
         """Whether this level says it at all."""
         return self.n_turbines is not None or self.capacity_mw is not None or self.mix is not None
 
-    @property
-    def count_range(self) -> CountRange | None:
-        """The numbers of turbines to choose from; None where it is not chosen."""
-        return self.n_turbines if isinstance(self.n_turbines, CountRange) else None
-
-    @property
-    def mix_is_chosen(self) -> bool:
-        """Whether the search chooses how many of each type there are."""
-        return any(isinstance(count, CountRange) for count in (self.mix or {}).values())
-
     def count(self, rated_power_mw: float) -> int:
-        """How many turbines of this power that makes, of a range the most; a capacity is met exactly or from below."""
-        if isinstance(self.n_turbines, CountRange):
-            return self.n_turbines.most
+        """How many turbines of this power that makes; a capacity is met exactly or from below."""
         if self.n_turbines is not None:
             return self.n_turbines
         if self.mix is not None:
-            return sum(self.fixed_mix().values())
+            return sum(self.turbines_by_type().values())
         rounding = 1.0 + 1e-12  # so that 0.3 MW hold three turbines of 0.1 MW
         return math.floor((self.capacity_mw or 0.0) / rated_power_mw * rounding)
 
-    def mix_ranges(self) -> dict[str, tuple[int, int]]:
-        """The fewest and the most of each type of the mix; the same number twice where it is not chosen."""
-        return {
-            name: (count.fewest, count.most) if isinstance(count, CountRange) else (count, count)
-            for name, count in (self.mix or {}).items()
-        }
-
-    def fixed_mix(self) -> dict[str, int]:
-        """How many of each type, where that is not chosen."""
-        return {name: many for name, (_, many) in self.mix_ranges().items()}
+    def turbines_by_type(self) -> dict[str, int]:
+        """Return the number of turbines of each type of the mix; nothing without a mix."""
+        return dict(self.mix or {})
 
     @model_validator(mode="after")
     def _one_way_only(self) -> Self:
@@ -144,22 +82,7 @@ class Amount(Section):
     def refuse_unlike_amounts(self) -> None:
         """Refuse two ways to say how many turbines there are."""
         given = [name for name in ("n_turbines", "capacity_mw", "mix") if getattr(self, name) is not None]
-        if self.mix_is_chosen and given == ["n_turbines", "mix"]:
-            self._refuse_chosen_mix()
-            return
-        needed = "a mix with ranges needs the number of all turbines"
-        require(not self.mix_is_chosen or len(given) > 1, needed, "give n_turbines beside it", "mix")
         require(len(given) < 2, f"{' and '.join(given[:2])} exclude each other", "give one", *given[1:2])
-
-    def _refuse_chosen_mix(self) -> None:
-        total, ranges = self.n_turbines, self.mix_ranges().values()
-        if not isinstance(total, int):
-            wrong = "the search chooses either the number of turbines or the mix"
-            remedy = "give n_turbines as one number, or a mix without ranges"
-            raise refusal(wrong, remedy=remedy, at=("n_turbines",))
-        few, many = sum(few for few, _ in ranges), sum(many for _, many in ranges)
-        wrong = f"makes {few:,} to {many:,} turbines, but n_turbines is {total:,}"
-        require(few <= total <= many, wrong, "make the two agree", "mix")
 
 
 _SHORT = re.compile(r"([0-9]+\.?[0-9]*|\.[0-9]+)\s*(D|m)")
@@ -198,15 +121,6 @@ class ZoneSection(Amount):
     """Unique among the zones of the farm."""
     boundary: BoundarySection
     """Where its turbines may stand."""
-    since: Annotated[Day | None, Field(alias="from")] = None
-    """With search: in-turn, the date when it is built; by default before those that say it."""
-
-
-def _rounds(value: Any) -> Any:
-    return 200 if value == "until-settled" else value
-
-
-_Rounds = Annotated[Count, Field(le=1000)]
 
 
 class Farm(Amount):
@@ -227,10 +141,8 @@ class Farm(Amount):
     """Several areas, each with its own amount."""
     search: Literal["together", "in-turn"] | None = None
     """Search all zones together, or one after the other."""
-    rounds: Annotated[_Rounds, BeforeValidator(_rounds, _Rounds | Literal["until-settled"])] | None = None
-    """How often at most zones are searched in turn; until-settled: until no zone moves."""
-    maximise: Literal["own", "all"] | None = None
-    """With search: in-turn, what a zone maximises: its own energy, or that of all turbines that stand."""
+    rounds: Annotated[Count, Field(le=1000)] | None = None
+    """With search: in-turn, how often at most to go through all zones."""
     neighbours: Neighbours | None = None
     """Turbines that stand already, besides the campaign's."""
     start: LayoutsSection | None = None
@@ -242,11 +154,6 @@ class Farm(Amount):
         if self.one_boundary is not None:
             return self.one_boundary
         return _united([zone.boundary for zone in self.zones or ()])
-
-    def stages(self) -> tuple[int, ...]:
-        """By zone, how many dates come before its own: the order in which zones are built."""
-        dates = [zone.since or "" for zone in self.zones or ()]
-        return tuple(sorted({"", *dates}).index(date) for date in dates)
 
     def drawn_shape(self) -> BaseGeometry:
         """The area for a picture: the polygons of all zones, side by side, so that their borders show."""
@@ -274,11 +181,11 @@ class Farm(Amount):
         """How many turbines of this power stand in the farm, in all of its zones."""
         return sum(self.zone_counts(rated_power_mw)) if self.zones else super().count(rated_power_mw)
 
-    def fixed_mix(self) -> dict[str, int]:
-        """How many of each type the farm has in all; of zones that say it, their sum."""
-        total = Counter(super().fixed_mix())
+    def turbines_by_type(self) -> dict[str, int]:
+        """Return the number of turbines of each type in the farm; of zones that say it, their sum."""
+        total = Counter(super().turbines_by_type())
         for zone in self.zones or ():
-            total.update(zone.fixed_mix())
+            total.update(zone.turbines_by_type())
         return dict(total)
 
     @model_validator(mode="after")
@@ -286,13 +193,11 @@ class Farm(Amount):
         zones, whole = self.zones, self.one_boundary
         require(not (zones and whole), "boundary and zones exclude each other", "give one", "zones")
         require(zones or whole, "is missing", "add it, or zones", "boundary")
-        for name in ("search", "rounds", "maximise"):
+        for name in ("search", "rounds"):
             unused = zones or getattr(self, name) is None
             require(unused, "is for a farm with zones", "remove it, or give zones", name)
-        given: list[tuple[Any, Path]] = [(self.rounds, ("rounds",)), (self.maximise, ("maximise",))]
-        given += [(zone.since, ("zones", index, "from")) for index, zone in enumerate(zones or ())]
-        for value, at in given if self.search != "in-turn" else ():
-            require(value is None, "is for a search zone by zone", "add search: in-turn", *at)
+        in_turn = self.rounds is None or self.search == "in-turn"
+        require(in_turn, "is for a search zone by zone", "add search: in-turn", "rounds")
         self._refuse_amounts(zones or ())
         return self
 
@@ -312,10 +217,6 @@ class Farm(Amount):
             wrong = "a mix of the whole farm needs the number of turbines in each zone"
             remedy = "give n_turbines for the zone, or a mix for each zone and none for the farm"
             require(not shared or zone.n_turbines is not None, wrong, remedy, *at)
-        for level, at in [*levels, (self, ())] if zones else ():
-            for name, chosen in (("n_turbines", level.count_range), ("mix", level.mix_is_chosen)):
-                remedy = "give fixed numbers in the zones, or make each zone a farm of its own"
-                require(not chosen, "a range is for a farm with one boundary", remedy, *at, name)
 
     def __repr__(self) -> str:
         amount = ""

@@ -89,7 +89,7 @@ class Examiner:
         stored_gwh = _stored_energy(record)
         if self._options.negate_aep and stored_gwh is not None and stored_gwh < 0.0:
             stored_gwh, change = -stored_gwh, {**change, SIGN_TURNED: "sign turned"}
-        attributes = self._attributes(key, cell, record, {**provenance, **change}, layout.shape[-1])
+        attributes = self._attributes(key, cell, record, {**provenance, **change})
         arrays = {**{name: value for name, value in record.arrays.items() if name != "aep"}, "layout": layout}
         placed = Record(key, "", arrays, attributes)
         if wrong := self._judge.why_not(self._energy(placed, _SMALL_GWH)):
@@ -108,17 +108,17 @@ class Examiner:
         if stored is None:
             raise RefusedError("it has no layout")
         layout, changes = stored.astype(np.float64), []
-        if layout.ndim == 2 and layout.shape[1] == 2 and len(layout) != 2 and cell.allows(len(layout)):
+        if layout.ndim == 2 and layout.shape[1] == 2 and len(layout) != 2 and len(layout) == cell.n_turbines:
             layout, changes = layout.T, ["transposed"]
         if self._options.exchange_xy and layout.ndim == 2 and len(layout) == 2:
             layout, changes = layout[::-1], [*changes, "x and y exchanged"]
         return layout.copy(), {"adopted_layout": ", ".join(changes)} if changes else {}
 
     def _attributes(
-        self, key: str, cell: Cell, record: Record, more: Mapping[str, Attribute], turbines: int
+        self, key: str, cell: Cell, record: Record, more: Mapping[str, Attribute]
     ) -> dict[str, Attribute]:
         every: dict[str, Attribute] = {
-            "n_turbines": turbines if cell.is_chosen else cell.n_turbines,
+            "n_turbines": cell.n_turbines,
             "diameter": largest_diameter_m(self._campaign, cell),
             "farm": self._campaign.farms[cell.farm_idx].name,
             "turbine": cell.label([turbine.name for turbine in self._campaign.turbines]),

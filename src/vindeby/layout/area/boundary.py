@@ -262,8 +262,6 @@ class Zone:
     boundary: Boundary
     n_turbines: int
     name: str = ""
-    stage: int = 0
-    """For a search in turn: zones of a lower stage are built before."""
 
     def __post_init__(self) -> None:
         if self.n_turbines < 1:

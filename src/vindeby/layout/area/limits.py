@@ -107,7 +107,6 @@ _MOST_ROUNDS = 2000
 
 def nearest_allowed(problem: LayoutProblem, layout: Layout) -> Layout:
     """Return the layout, moved as little as is needed to keep to the rules; TaskError where that is not found."""
-    problem = problem if problem.choice is None else problem.decided(layout.types)
     found, _ = Limits(problem, layout.types).mended(layout, _MOST_ROUNDS)
     if not problem.is_feasible(found):
         outside, too_near = problem.shortfalls(found)

@@ -3,7 +3,6 @@
 A search maximises the energy less a price times the second objective. The price follows from the weight ``w`` of the
 second objective, 0 to 1, and from the farm alone:
 
-- of each turbine: ``w`` times what a turbine gives without wakes. No turbine is worth more.
 - of a metre of cable: ``w / (1 - w)`` times a tenth of what the farm gives without wakes, divided by the square root of
   the area times the number of turbines. A tenth is what wakes may take, and the length of a tree through so many points
   grows like that root (J. Beardwood, J. H. Halton and J. M. Hammersley, 1959), so equal weights count both alike.
@@ -28,9 +27,7 @@ from vindeby.layout.valuation import Router, Valuation
 from vindeby.parameters import weight_of
 from vindeby.units import MWH_PER_GWH
 
-Second = Literal["cable_length", "turbines", "lcoe", "area"]
-LEAST_WEIGHT = 1e-9
-"""Of the number of turbines: without a price, their numbers cannot be compared."""
+Second = Literal["cable_length", "lcoe", "area"]
 LOST_TO_WAKES = 0.1
 """The share of the energy without wakes that equals, with equal weights, the length of all cables, or the area."""
 
@@ -57,11 +54,6 @@ class Front(Method):
 
     def _weighted(self, problem: LayoutProblem, weight: float) -> LayoutProblem:
         given, free_gwh = problem.valuation, problem.free_aep_gwh
-        if self.against == "turbines":
-            if problem.choice is None:
-                return problem
-            each = max(weight, LEAST_WEIGHT) * free_gwh / problem.n_turbines
-            return replace(problem, valuation=Valuation.turbine_cost(each))
         if weight == 0.0:
             return replace(problem, valuation=None)
         area_m2 = sum(zone.boundary.area_m2 for zone in problem.zones)

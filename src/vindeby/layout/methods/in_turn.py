@@ -1,26 +1,19 @@
 """in-turn: the zones of a farm searched one after the other, with the turbines of the others standing as they are.
 
 In the first round a zone is laid out beside those that were laid out before it; in later rounds all others
-stand. With ``maximise="all"`` the energy of all turbines that stand is searched for, so a zone gains nothing by taking
-wind from another, and no round makes the farm worse. With ``maximise="own"`` each zone looks at its own energy only:
-the zones compete, and after a round in which none of them gains they are in equilibrium (Nash 1951): no zone can
-improve its energy by its own search. There need not be an equilibrium, so the number of rounds has a limit.
-
-Zones of a later stage are built later. They are laid out among what stands then, which does not move any more.
+stand. The energy of all turbines that stand is maximised, so a zone gains nothing by taking wind from another, and no
+round makes the farm worse.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
 
 import numpy as np
 
-from vindeby.arrays import FloatArray
 from vindeby.errors import ArgumentError
 from vindeby.layout.method import Method, Pipeline, Result, Search
 from vindeby.layout.methods.starts import Lattice, RandomStart, SmartStart
 from vindeby.layout.problem import Layout, LayoutProblem, joined
-from vindeby.wake import Neighbours
 
 NOTHING = Layout.of([], [])
 LEAST_GAIN = 1e-9
@@ -32,21 +25,18 @@ class InTurn(Method):
     """Methods one after the other, for each zone in turn, in at most so many ``rounds``.
 
     From the second round on, methods that need no start (smart-start, random-start, lattice) are left out, unless they
-    are the only ones. A zone keeps its layout unless the farm gains, or with ``maximise="own"`` the zone. After a round
-    in which no zone moves, all further rounds would be the same, so it is the last.
+    are the only ones. A zone keeps its layout unless the farm gains. After a round in which no zone moves, all further
+    rounds would be the same, so it is the last.
     """
 
     steps: Sequence[Method]
     rounds: int = 1
-    maximise: Literal["own", "all"] = "all"
 
     def __post_init__(self) -> None:
         if not self.steps:
             raise ArgumentError("in-turn needs at least one method")
         if self.rounds < 1:
             raise ArgumentError(f"rounds must be a whole number >= 1, not {self.rounds!r}")
-        if self.maximise not in ("own", "all"):
-            raise ArgumentError(f"maximise must be 'own' or 'all', not {self.maximise!r}")
 
     def prepare(self, problem: LayoutProblem) -> Search:
         """There is nothing that seeds share: what stands around a zone differs from seed to seed."""
@@ -57,61 +47,47 @@ class InTurn(Method):
         first = Pipeline(self.steps)
         refining = [step for step in self.steps if not isinstance(step, SmartStart | RandomStart | Lattice)]
         later = Pipeline(refining or self.steps)
-        stages = sorted({zone.stage for zone in problem.zones})
 
         def run(seed: int, start: Layout | None = None) -> Result:
-            layouts = [NOTHING] * len(problem.zones)
-            given = layouts if start is None else _by_zone(problem, start)
-            evaluations, rounds, settled = 0, 0, True
+            layouts = [NOTHING] * len(problem.zones) if start is None else _by_zone(problem, start)
+            evaluations, moved = 0, False
             notes: dict[str, str | int | float | bool] = {}
-            for stage in stages:
-                zones = [z for z, zone in enumerate(problem.zones) if zone.stage == stage]
-                for z in zones:
-                    layouts[z] = given[z]
-                for count in range(self.rounds):
-                    constructing = start is None and count == 0
-                    moved = False
-                    for z in zones:
-                        part = self._zone_problem(problem, layouts, z)
-                        method = first if constructing else later
-                        found = method.run(part, seed, None if constructing else layouts[z])
-                        evaluations += found.evaluations
-                        notes |= found.notes
-                        if _is_better(part, found.layout, layouts[z]):
-                            layouts[z], moved = found.layout, True
-                    rounds += 1
-                    if not moved:
-                        break
-                settled = settled and not moved
+            for count in range(self.rounds):
+                constructing = start is None and count == 0
+                moved = False
+                for z in range(len(problem.zones)):
+                    part = self._zone_problem(problem, layouts, z)
+                    method = first if constructing else later
+                    found = method.run(part, seed, None if constructing else layouts[z])
+                    evaluations += found.evaluations
+                    notes |= found.notes
+                    if _is_better(part, found.layout, layouts[z]):
+                        layouts[z], moved = found.layout, True
+                if not moved:
+                    break
             layout = NOTHING
             for zone in layouts:
                 layout = joined(layout, zone)
             status = found.status
             if self.rounds > 1:
-                status = "converged" if settled else "budget"
-                notes |= {"rounds": rounds, "settled": settled}
+                status = "budget" if moved else "converged"
             # Arrays of a single zone say nothing about the farm.
-            arrays = {"zone_aep": _zone_aep(problem, layout)} if self.maximise == "own" else {}
-            return Result(layout, problem.aep(layout), status, evaluations, arrays, notes)
+            return Result(layout, problem.aep(layout), status, evaluations, notes=notes)
 
         return run
 
     def brief(self) -> Method:
         """Every step, brief, and one round."""
-        return InTurn([step.brief() for step in self.steps], maximise=self.maximise)
+        return InTurn([step.brief() for step in self.steps])
 
     def _zone_problem(self, problem: LayoutProblem, layouts: Sequence[Layout], z: int) -> LayoutProblem:
-        zone, farm = problem.zones[z], problem.farm
+        zone = problem.zones[z]
         standing = NOTHING if problem.standing is None else problem.standing
         for other, layout in enumerate(layouts):
-            if other != z and problem.zones[other].stage <= zone.stage:
+            if other != z:
                 standing = joined(standing, layout)
-        if self.maximise == "own":
-            around = replace(problem, standing=standing).neighbours
-            farm, standing = farm.beside(Neighbours(around.x, around.y, around.types)), NOTHING
         return replace(
             problem,
-            farm=farm,
             boundary=zone.boundary,
             n_turbines=zone.n_turbines,
             name=f"{problem.name}, zone {zone.name or z}",
@@ -130,9 +106,3 @@ def _is_better(part: LayoutProblem, found: Layout, before: Layout) -> bool:
         return True
     had = part.worth(before)  # which may be negative
     return part.worth(found) > had + LEAST_GAIN * abs(had)
-
-
-def _zone_aep(problem: LayoutProblem, layout: Layout) -> FloatArray:
-    """The energy of each zone in GWh per year, as it is stated, when all of them stand."""
-    each = (problem.stated or problem.farm).turbine_aep(layout.x, layout.y, layout.types)
-    return np.asarray(np.bincount(problem.zone_of, weights=each), np.float64)

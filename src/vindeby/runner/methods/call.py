@@ -63,10 +63,6 @@ class CallTask(FunctionTask):
     """The areas of a farm with zones, and how many turbines stand in each; the layout has them zone by zone."""
     mix: Mapping[int, int] = field(default_factory=dict)
     """How many turbines of each type, by its number in the campaign; such a farm's result has an array ``types``."""
-    fewest_turbines: int | None = None
-    """Where the function chooses how many turbines there are, the fewest; ``n_turbines`` are the most."""
-    mix_ranges: Mapping[int, tuple[int, int]] = field(default_factory=dict)
-    """Where the function chooses the mix, the fewest and the most of each type."""
     prepared: _Prepared | None = field(default=None, repr=False, compare=False)
     """What the tasks of a farm and a type share; the properties below are made of it."""
 
@@ -144,7 +140,6 @@ class _Prepared:
             "site": campaign.site,
             "neighbours": neighbours_of(campaign, cell.farm_idx),
             "zones": tuple(zip(areas, cell.zones, strict=True)),
-            "fewest_turbines": cell.fewest_turbines,
             "prepared": self,
         }
 
@@ -156,9 +151,7 @@ class _Prepared:
         }
         if not self._campaign.is_about_wind:
             return FunctionTask(**given)
-        mix = dict(self._cell.mix)
-        ranges = dict(zip(mix, self._cell.mix_ranges, strict=False))
-        return CallTask(**given, **self._of_farm, mix=mix, mix_ranges=ranges)
+        return CallTask(**given, **self._of_farm, mix=dict(self._cell.mix))
 
     def solve(self, task: Task) -> TaskResult:
         given = self._function(self._task(task))

@@ -128,10 +128,9 @@ def _check_layout(arrays: dict[str, NDArray[Any]], cell: Cell) -> None:
     layout = arrays.get("layout")
     if layout is None:
         raise InvalidResultError("there is no layout; give one of shape (2, n), x then y in metres")
-    if layout.ndim != 2 or len(layout) != 2 or not cell.allows(layout.shape[1]):
+    if layout.ndim != 2 or len(layout) != 2 or layout.shape[1] != cell.n_turbines:
         raise InvalidResultError(
-            f"the layout has shape {layout.shape}, but {cell.counts_in_words} turbines make "
-            f"(2, {cell.counts_in_words})"
+            f"the layout has shape {layout.shape}, but {cell.n_turbines} turbines make (2, {cell.n_turbines})"
         )
     arrays["layout"] = layout.astype(np.float64)
 

@@ -175,8 +175,6 @@ def result_of(found: Result, search: str, engine: str, type_indices: IntArray | 
         if best_types is not None:
             arrays["scenario_best_types"] = type_indices[best_types]
         arrays["types"] = type_indices[found.types]
-        if "tried_mix" in arrays:  # without the types that only neighbours have
-            arrays["tried_mix"] = arrays["tried_mix"][:, : len(type_indices)]
     attributes = {
         **found.notes,
         "engine": engine,
