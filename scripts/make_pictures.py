@@ -54,10 +54,7 @@ def draw_all(output: Path, folder: Path) -> None:
     losses = np.where(np.isnan(result_set.wake_losses()), np.inf, result_set.wake_losses())
     best = result_set.rows[int(np.argmin(losses))]
     key = best["key"].decode()
-    cell = key.rsplit("_", 1)[0]
-    every = result_set.matching(f"{cell}_*")
     store(as_bytes(plots.layout(result_set, key).figure), folder / "layout.png")
-    store(as_bytes(plots.compare(result_set, every[-1], every[0]).figure), folder / "compare.png")
     for name, (picture, _) in plots.PICTURES.items():
         with contextlib.suppress(DataError):  # of a study, or of other searches
             store(as_bytes(picture(result_set).figure), folder / f"{name}.png")

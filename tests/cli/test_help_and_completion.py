@@ -50,7 +50,7 @@ def complete(folder: Path, *words: str) -> tuple[list[str], list[str]]:
         (["run", "e"], ["energy-island", "energy-island-quick", "east.yaml"]),
         (["run", "--ret"], ["--retry-failed"]),
         (["merge", "--camp"], ["--campaign"]),
-        (["show", "--picture", "den"], ["density"]),
+        (["show", "--picture", "en"], ["energy"]),
     ],
     ids=" ".join,
 )

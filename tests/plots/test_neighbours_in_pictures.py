@@ -12,7 +12,7 @@ from tests.evaluation import stored
 from tests.results.examples import campaign, finished
 from vindeby import plots
 from vindeby.campaign import Campaign
-from vindeby.plots.layout import Drawn, layout_map
+from vindeby.plots.layout import Drawn
 from vindeby.report.page import campaign_facts
 from vindeby.results.maps import farm_data, frame_of
 from vindeby.results.result_set import ResultSet
@@ -34,9 +34,8 @@ def drawn_in(axes: Axes) -> list[Any]:
     return [line for line in axes.lines if line.get_gid() == "neighbours"]
 
 
-@pytest.mark.parametrize("draw", [plots.layout, layout_map])
-def test_a_layout_shows_the_neighbours_that_are_near_with_a_legend(draw: Any, result_set: ResultSet) -> None:
-    axes = draw(result_set, "farm0_t1_s0")
+def test_a_layout_shows_the_neighbours_that_are_near_with_a_legend(result_set: ResultSet) -> None:
+    axes = plots.layout(result_set, "farm0_t1_s0")
     (line,) = drawn_in(axes)
     assert np.allclose(np.asarray(line.get_xydata()) * 1000, NEAR)
     assert line.get_marker() == "^"
@@ -64,12 +63,8 @@ def test_a_flow_map_has_the_wakes_of_neighbours(result_set: ResultSet) -> None:
     assert beside.min() > 8.9
 
 
-def test_other_pictures_show_neighbours_too(result_set: ResultSet) -> None:
-    pictures = [
-        plots.PICTURES["map"][0](result_set),
-        plots.compare(result_set, "farm0_t1_s0", "farm0_t1_s1"),
-    ]
-    assert [len(drawn_in(axes)) for axes in pictures] == [1] * len(pictures)
+def test_the_map_shows_neighbours_too(result_set: ResultSet) -> None:
+    assert len(drawn_in(plots.PICTURES["map"][0](result_set))) == 1
 
 
 def test_the_browser_gets_the_neighbours_in_the_frame(result_set: ResultSet) -> None:

@@ -83,12 +83,8 @@ def test_the_figures_beside_a_layout_are_those_of_the_engine(result_set: ResultS
 
 
 NEEDS = {
-    "search": "curve_seconds",
     "front": "two objectives",
-    "costs": "what they cost",
-    "cables": "no cables",
     "losses": "no neighbours",
-    "depth": "water depth is not known",
     "series": "power over time",
 }
 """What pictures need that the results of a plain campaign do not hold."""
@@ -174,19 +170,6 @@ def test_the_loss_by_direction_and_by_turbine_adds_up_to_that_of_the_layout(resu
     assert min(heights) < 100 * farm.wake_loss(x, y) < max(heights)
 
 
-def test_the_curve_of_a_search_is_drawn(tmp_path: Path) -> None:
-    run = publish(tmp_path / "o.h5", campaign(seeds=1), lambda task: task.key != "farm0_t0_s0")
-    given = record(campaign(seeds=1), next(iter(campaign(seeds=1).tasks())))
-    own = {
-        "curve_seconds": np.array([0.1, 1.0, 5.0]),
-        "curve_aep_gwh": np.array([80.0, 90.0, 100.0]),
-    }
-    ShardWriter(run).publish([replace(given, arrays={**given.arrays, **own})])
-    results = ResultSet(tmp_path / "o.h5")
-    (line,) = plots.PICTURES["search"][0](results).lines
-    assert np.asarray(line.get_xydata()) == pytest.approx(np.array([[0.1, 80.0], [1.0, 90.0], [5.0, 100.0]]))
-
-
 def test_the_energy_picture_has_every_seed_the_median_and_the_best(result_set: ResultSet) -> None:
     axes = plots.PICTURES["energy"][0](result_set)
     values = result_set.rows["aep"][(result_set.rows["farm_idx"] == 0) & (result_set.rows["type_idx"] == 1)]
@@ -196,48 +179,13 @@ def test_the_energy_picture_has_every_seed_the_median_and_the_best(result_set: R
     assert any(np.allclose(line, [values.max()]) for line in drawn if len(line) == 1)
 
 
-def test_a_comparison_says_what_changed_and_draws_every_way(result_set: ResultSet) -> None:
-    axes = plots.compare(result_set, "farm0_t0_s0", "farm0_t0_s1")
-    one, other = (float(result_set.record(key).aep) for key in ("farm0_t0_s0", "farm0_t0_s1"))
-    assert f"{one:,.1f} → {other:,.1f} GWh ({100 * (other / one - 1):+.2f} %)" in axes.get_title(loc="left")
-    assert len(axes.texts) == 6
-    with pytest.raises(ArgumentError, match="different farms"):
-        plots.compare(result_set, "farm0_t0_s0", "farm1_t0_s0")
-    assert (
-        len(plots.compare(result_set, "farm0_t0_s0", "farm0_t1_s1").texts) == 6
-    )  # 6 turbines before, 15 after
-
-
-def test_results_of_two_databases_are_compared_only_where_their_energies_are_comparable(
-    result_set: ResultSet, tmp_path: Path
-) -> None:
-    asked = campaign(seeds=4)
-    publish(tmp_path / "same.h5", asked)
-    data = asked.to_data()
-    publish(tmp_path / "other.h5", Campaign.from_data(data | {"wake": {"jensen": {"k": 0.07}}}))
-    arguments = ("farm0_t0_s0", "--compare", "other.h5:farm0_t0_s1", "-o", "x.svg")
-    assert vindeby(tmp_path, "show", "same.h5", *arguments).stdout == "x.svg\n"
-    same, other = (ResultSet(tmp_path / f"{name}.h5") for name in ("same", "other"))
-    key = "farm0_t0_s1"
-    axes = plots.compare(result_set, "farm0_t0_s0", key, same)
-    assert axes.get_title(loc="left") == plots.compare(same, "farm0_t0_s0", key).get_title(loc="left")
-    labels = [text.get_text() for text in axes.figure.legends[0].texts]
-    assert labels == [f"{result_set.path}: farm0_t0_s0", f"{same.path}: {key}"]
-    title = plots.compare(same, key, key, other).get_title(loc="left")
-    assert "GWh (not comparable, as the campaigns differ in wake)" in title
-    with pytest.raises(
-        ArgumentError, match=r"same\.h5: farm0_t0_s0 and .*other\.h5: farm1_t0_s0 are in different"
-    ):
-        plots.compare(same, "farm0_t0_s0", "farm1_t0_s0", other)
-
-
 @pytest.mark.parametrize("kind", plots.FORMATS)
 def test_pictures_are_files_of_each_format_and_always_the_same(
     kind: str, result_set: ResultSet, tmp_path: Path
 ) -> None:
     for name in ("a", "b"):
         plots.save(
-            plots.compare(result_set, "farm0_t0_s0", "farm0_t0_s1").figure, tmp_path / f"{name}.{kind}"
+            plots.layout(result_set, "farm0_t0_s0").figure, tmp_path / f"{name}.{kind}"
         )
     one, other = ((tmp_path / f"{name}.{kind}").read_bytes() for name in ("a", "b"))
     assert one.startswith(CREATED[kind])
@@ -265,7 +213,7 @@ def test_a_file_without_a_campaign_shows_the_layout_alone(tmp_path: Path) -> Non
     assert len(axes.texts) == 6
     with pytest.raises(ArgumentError, match="without a campaign no wakes"):
         plots.layout(result_set, "farm0_t0_s0", direction=10.0)
-    for name in ("density", "map", "wind", "completion", "durations"):
+    for name in ("map", "wind"):
         with pytest.raises(DataError):
             plots.PICTURES[name][0](result_set)
 

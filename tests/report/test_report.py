@@ -130,9 +130,7 @@ def test_the_page_needs_nothing_from_elsewhere(made: tuple[Path, str]) -> None:
 
 def test_the_page_has_every_picture_that_has_something_to_show(made: tuple[Path, str]) -> None:
     tags = [tag for tag, _ in Page(made[1]).elements]
-    assert (
-        tags.count("img") == 7
-    )  # the best layout, the wind, and all that need no run, no chosen count, no curve and no stored layouts
+    assert tags.count("img") == 5  # the best layout, and energy, map, wind and wakes
 
 
 def test_a_report_of_an_older_file_and_of_an_empty_run(tmp_path: Path) -> None:

@@ -35,7 +35,6 @@ def test_best_layout_wind_wake_model_and_method_come_before_the_long_table(made:
         text.index(words)
         for words in (
             f"{key}: the layout that loses least to wakes",
-            "how often the wind comes from where",
             "<dt>how</dt><dd>wake nygaard-2022; search call",
             "The best of each farm and type",
         )

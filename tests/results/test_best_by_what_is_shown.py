@@ -11,7 +11,6 @@ import pytest
 
 from tests.campaign.costed import COSTED
 from tests.command import vindeby
-from vindeby import plots
 from vindeby.assembly.value import LCOE
 from vindeby.campaign import Campaign
 from vindeby.report import build_report
@@ -74,14 +73,6 @@ def test_of_two_objectives_the_one_that_is_shown_decides(both: ResultSet) -> Non
 def test_of_one_objective_the_best_is_the_same_whatever_is_shown(tmp_path: Path) -> None:
     single = ResultSet(results_of(tmp_path, "lcoe"))
     assert [single.best_key(), single.best_key(LCOE), single.best_key("cable_length_m")] == [key(1)] * 3
-
-
-@pytest.mark.slow
-def test_pictures_of_costs_and_depth_show_the_lowest_lcoe(both: ResultSet) -> None:
-    axes = plots.PICTURES["costs"][0](both)
-    assert "50.00" in {text.get_text().strip() for text in axes.texts}
-    assert axes.get_title(loc="left").endswith("by LCOE")
-    assert plots.PICTURES["depth"][0](both).get_title(loc="left").startswith(f"{key(1)}: ")
 
 
 @pytest.mark.slow

@@ -16,10 +16,7 @@ from vindeby.cli.output import echo
 from vindeby.errors import ArgumentError
 from vindeby.text import listed
 
-PICTURE_NAMES = (
-    *("energy", "density", "map", "wind", "completion", "durations", "wakes", "losses"),
-    *("search", "front", "costs", "cables", "depth", "series"),
-)
+PICTURE_NAMES = ("energy", "map", "wind", "wakes", "losses", "front", "series")
 """The keys of ``plots.PICTURES``, repeated here so that matplotlib need not be loaded."""
 _NAMES = ", ".join(PICTURE_NAMES)
 
@@ -33,9 +30,6 @@ def command(
         "--direction DEGREES", "Wakes for wind from here; else the prevailing one."
     ),
     speed: float | None = option("--speed M/S", "The free wind speed for the wakes."),
-    compare_: str | None = option(
-        "--compare [OTHER.h5:]KEY2", "Where turbines went from KEY to KEY2, perhaps of another database."
-    ),
     best: bool = option("--best", "The best result, instead of a KEY; with --where, of some.", False),
     picture: str | None = option(
         "--picture NAME", f"One of the campaign: {_NAMES}.", autocompletion=one_of(PICTURE_NAMES)
@@ -43,8 +37,8 @@ def command(
     where: WhereOption = None,
     given: Any = None,
 ) -> None:
-    """Draw one layout with its wakes, two layouts, or the campaign; writes a file."""
-    from vindeby.plots import PICTURES, compare, layout, save
+    """Draw one layout with its wakes, or the campaign; writes a file."""
+    from vindeby.plots import PICTURES, layout, save
     from vindeby.plots.style import format_of
     from vindeby.results.result_set import ResultSet
 
@@ -55,8 +49,6 @@ def command(
             else f", e.g. {listed(ResultSet(output, campaign=given).keys, most=3)}"
         )
         raise ArgumentError(f"show: give one of KEY{some}, --best or --picture NAME")
-    if compare_ is not None and key is None:
-        raise ArgumentError("--compare: needs a KEY to compare with")
     if picture is not None and picture not in PICTURE_NAMES:
         raise ArgumentError(f"--picture: {picture!r} is not known; use one of {_NAMES}")
     if to is not None:
@@ -66,13 +58,9 @@ def command(
     if key is None:
         name = str(picture)
         axes = PICTURES[name][0](results)
-    elif compare_ is None:
+    else:
         name = key
         axes = layout(results, key, direction=direction, speed=speed)
-    else:
-        name = f"{key}-{compare_}"
-        other, _, after = ("", "", compare_) if compare_ in results.keys else compare_.rpartition(":")
-        axes = compare(results, key, after, ResultSet(other) if other else None)
     safe = "".join(letter for letter in name if letter.isalnum() or letter in "_-").strip("_-")
     path = to or Path(f"{safe}.png")
     save(axes.figure, path)

@@ -14,16 +14,13 @@ from collections.abc import Callable
 
 from matplotlib.axes import Axes
 
-from vindeby.plots.compare import compare
-from vindeby.plots.costs import cables, costs, depth
-from vindeby.plots.energy import energy, front, losses, search
-from vindeby.plots.farms import density, farm_map, wakes
+from vindeby.plots.energy import energy, front, losses, series
+from vindeby.plots.farms import farm_map, wakes
 from vindeby.plots.layout import flow_map, layout
 from vindeby.plots.style import FORMATS, save
-from vindeby.plots.times import completion, durations, series
 from vindeby.plots.wind import rose
 
-__all__ = ["FORMATS", "PICTURES", "compare", "flow_map", "layout", "save"]
+__all__ = ["FORMATS", "PICTURES", "flow_map", "layout", "save"]
 
 Picture = Callable[..., Axes]
 
@@ -32,18 +29,11 @@ PICTURES: dict[str, tuple[Picture, str]] = {
         energy,
         "every result by farm, turbine type and combination of axes: AEP, or capacity factor where capacities differ",
     ),
-    "density": (density, "wake loss against capacity density"),
     "map": (farm_map, "the farms, each with its best layout"),
     "wind": (rose, "how often the wind comes from where, and how fast"),
-    "completion": (completion, "results published over time"),
-    "durations": (durations, "how long tasks took"),
     "wakes": (wakes, "wake loss by wind direction and by turbine, of the best layout"),
     "losses": (losses, "what own and neighbours' wakes take"),
-    "search": (search, "how the search of the best results went on"),
     "front": (front, "AEP against the second of two objectives, with the weight of each search"),
-    "costs": (costs, "the parts of the LCOE, of the best of each farm and type"),
-    "cables": (cables, "the cables of the best layout"),
-    "depth": (depth, "the water depth under the best layout"),
     "series": (series, "power over time, by combination of a study"),
 }
 """Every picture of a campaign, and what it shows."""

@@ -1,14 +1,14 @@
 """What farms, turbine types and seeds yield: as AEP, or as capacity factor where capacities differ."""
 
 import math
-from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
+from vindeby import units
 from vindeby.arrays import FloatArray
 from vindeby.errors import DataError
 from vindeby.plots.layout import Drawn
@@ -19,7 +19,6 @@ from vindeby.plots.style import (
     figure,
     legend_mark,
     shades,
-    stacked_bars,
     style,
     thousands,
 )
@@ -28,6 +27,7 @@ from vindeby.results.result_set import ResultSet
 
 _MOST_FARMS = 24
 _MOST_BARS = 60
+_MOST_LINES = 8
 SAME_CAPACITY = 1e-3
 """Capacities that differ by no more than this share are taken as equal."""
 
@@ -166,32 +166,19 @@ def losses(result_set: ResultSet) -> Axes:
     names = [one.title if is_stored else one.cell for one in drawn]
     own, total = np.array([(100 * one.own_wake_loss, 100 * one.wake_loss) for one in drawn]).T
     with style():
-        parts = {"own wakes": own, "neighbours' wakes": total - own}
-        texts = [f"{mine:.2f} + {both - mine:.2f}" for mine, both in zip(own, total, strict=True)]
-        axes = stacked_bars(names, parts, texts)
+        axes: Axes = figure(7.2, 1.8 + 0.3 * len(names)).add_subplot(ylim=(len(names) - 0.4, -0.6))
+        own_colour, other_colour = shades(2)
+        axes.barh(names, own, color=own_colour, edgecolor=PAPER, label="own wakes")
+        axes.barh(
+            names, total - own, left=own, color=other_colour, edgecolor=PAPER, label="neighbours' wakes"
+        )
+        for line, (mine, both) in enumerate(zip(own, total, strict=True)):
+            axes.text(both, line, f"  {mine:.2f} + {both - mine:.2f}", va="center", fontsize=7.5)
+        axes.margins(x=0.15)
+        axes.grid(visible=False, axis="y")
+        axes.figure.legend(loc="outside lower center", ncols=2, fontsize=8)
         axes.set_xlabel("wake loss, % of the AEP without wakes")
         axes.set_title("Own and neighbours' wakes")
-    return axes
-
-
-def _lines(result_set: ResultSet, *, x: tuple[str, str], y: tuple[str, str], **axis: Any) -> Axes:
-    """One array of the best result of each farm and type against another; their names, and those of their axes."""
-    rows = [*result_set.best().items()]
-    with style():
-        axes: Axes = figure(7.2, 4.0).add_subplot(xlabel=x[1], ylabel=y[1], **axis)
-        for number, (cell, row) in enumerate(rows):
-            arrays = result_set.record(result_set.key_of(row)).arrays
-            if {x[0], y[0]} <= arrays.keys():
-                order = np.argsort(arrays[x[0]], kind="stable")
-                name = result_set.axes.cell_in_words(*cell)
-                axes.plot(arrays[x[0]][order], arrays[y[0]][order], f"-{MARKERS[number % len(MARKERS)]}",
-                          markersize=3.5, color=shades(len(rows))[number], label=name)  # fmt: skip
-        if not any(len(np.unique(line.get_xdata())) > 1 for line in axes.lines):
-            raise DataError(f"{result_set.path}: its results do not hold {x[0]}, which some searches keep")
-        for one in (axes.xaxis, axes.yaxis):
-            one.set_major_formatter(thousands)
-        axes.set_title(f"{y[1].partition(',')[0]} against {x[1]}, of the best of each farm and type")
-        axes.legend(fontsize=8)
     return axes
 
 
@@ -225,4 +212,32 @@ def front(result_set: ResultSet) -> Axes:
     return axes
 
 
-search = partial(_lines, x=("curve_seconds", "CPU seconds"), y=("curve_aep_gwh", "AEP, GWh"), xscale="log")
+def series(result_set: ResultSet) -> Axes:
+    """The power of the first evaluated farm, smoothed over time, and by how much combinations differ from the first."""
+    powers: dict[str, FloatArray] = {}
+    campaign = result_set.campaign if result_set.campaign and result_set.campaign.stored else None
+    for cell in campaign.cells() if campaign else ():
+        key = cell.key(campaign.seeds[0]) if campaign else ""
+        if cell.place[:2] == (0, 0) and len(powers) < _MOST_LINES and key in result_set.source:
+            power = result_set.record(key).arrays.get("power")
+            name = ", ".join(result_set.axes.values_of(cell.combination))
+            if power is not None:
+                powers[name] = 1.0 / units.MW * power.sum(axis=0, dtype=np.float64)
+    if not powers or result_set.campaign is None:
+        raise DataError(
+            f"{result_set.path}: holds no power over time; stored layouts evaluated with output: power do"
+        )
+    first, times = next(iter(powers.values())), getattr(result_set.campaign.site.time_series, "times", None)
+    x, width = np.arange(len(first)), max(1, len(first) // 60)
+    x = x if times is None else np.array(times, "datetime64[s]")
+    with style():
+        axes, below = figure(7.2, 4.8).subplots(2, 1, sharex=True)
+        for (name, power), colour in zip(powers.items(), shades(len(powers)), strict=True):
+            for part, values in ((axes, power), (below, power - first)):
+                mean = np.convolve(values, np.ones(width) / width, "valid")
+                part.plot(x[width // 2 :][: len(mean)], mean, color=colour, label=name)
+        axes.set_ylabel("power, MW")
+        below.set(ylabel="less that of the first, MW", xlabel="step" if times is None else "")
+        axes.set_title(f"Power of {result_set.axes.farm_name(0)} by combination, mean of {width} steps")
+        axes.legend(fontsize=8, loc="center left", bbox_to_anchor=(1.0, 0.5))
+    return cast("Axes", axes)

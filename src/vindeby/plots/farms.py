@@ -1,4 +1,4 @@
-"""The farms of a campaign: on the map, and how density and wakes go together."""
+"""The farms of a campaign on the map, and the wakes of its best layout by direction and by turbine."""
 
 from typing import cast
 
@@ -10,9 +10,9 @@ from matplotlib.colors import ListedColormap
 from vindeby.campaign import Campaign
 from vindeby.errors import DataError
 from vindeby.plots import shapes
-from vindeby.plots.energy import SAME_CAPACITY, type_label
-from vindeby.plots.layout import Drawn, draw_surroundings, layout_map
-from vindeby.plots.style import MARKERS, STRONG, figure, shades, style
+from vindeby.plots.energy import type_label
+from vindeby.plots.layout import Drawn, draw_surroundings
+from vindeby.plots.style import STRONG, figure, shades, style
 from vindeby.results.maps import box_around, nearby, neighbour_places
 from vindeby.results.result_set import ResultSet
 
@@ -28,29 +28,6 @@ def _campaign_of(result_set: ResultSet) -> Campaign:
     if not result_set.campaign.is_about_wind:
         raise DataError(f"{result_set.path}: its campaign is about a function without wind, and has no farms")
     return result_set.campaign
-
-
-def density(result_set: ResultSet) -> Axes:
-    """Each result is a point: what wakes take against how much capacity stands on a square kilometre."""
-    campaign = _campaign_of(result_set)
-    areas = {index: farm.boundary.area_km2 for index, farm in enumerate(campaign.farms)}
-    rows, losses = result_set.rows, 100 * result_set.wake_losses()
-    area = np.array([areas.get(farm, np.nan) for farm in rows["farm_idx"].tolist()])
-    densities = rows["n_turbines"] * result_set.mean_rated_mw(rows) / np.maximum(area, 1e-9)
-    known = ~np.isnan(densities) & ~np.isnan(losses)
-    if not known.any() or np.ptp(densities[known]) <= SAME_CAPACITY * densities[known].max():
-        raise DataError(f"{result_set.path}: holds no two capacity densities that could be compared")
-    types = [int(kind) for kind in np.unique(rows["type_idx"][known])]
-    with style():
-        axes = figure(7.2, 4.6).add_subplot(xlabel="capacity density, MW/km²", ylabel="wake loss, %")
-        axes.margins(0.1)
-        for number, (kind, colour) in enumerate(zip(types, shades(len(types)), strict=True)):
-            mine = known & (rows["type_idx"] == kind)
-            axes.plot(densities[mine], losses[mine], MARKERS[number % len(MARKERS)], markersize=4.5,
-                      color=colour, markeredgewidth=0, label=type_label(result_set, kind))  # fmt: skip
-        axes.set_title("Wake loss against capacity density, every result")
-        axes.legend(fontsize=8, loc="center left", bbox_to_anchor=(1.0, 0.5))
-    return axes
 
 
 def wakes(result_set: ResultSet) -> Axes:
@@ -89,10 +66,8 @@ def wakes(result_set: ResultSet) -> Axes:
 
 
 def farm_map(result_set: ResultSet) -> Axes:
-    """All areas in their places, each with its best layout; of a campaign with one farm, its best layout alone."""
+    """Draw all areas in their places, each with its best layout."""
     campaign, best = _campaign_of(result_set), result_set.best_of_farm()
-    if len(campaign.farms) == 1 and best:
-        return layout_map(result_set, result_set.key_of(min(best.values())), ground="nothing")
     shapes_of = [farm.drawn_shape() for farm in campaign.farms]
     every = np.hstack([neighbour_places(campaign, index) for index in range(len(campaign.farms))])
     beside = nearby(np.unique(every, axis=1), box_around(*shapes_of)) if every.size else every

@@ -259,18 +259,6 @@ def layout(
     return axes
 
 
-def layout_map(result_set: ResultSet, key: str, *, ground: str = "wakes") -> Axes:
-    """The map of one result alone, on its ``wakes`` (small enough for a page), on the ``depth`` or on ``nothing``."""
-    drawn = Drawn(result_set, key)
-    with style():
-        width, height = shapes.paper_for(drawn.box, 4.6 if ground == "wakes" else 7.6)
-        axes = figure(max(width, 3.6) + 0.9 * (ground != "nothing"), height + 0.4).add_subplot()
-        wind_of = _wind(drawn, None, None) if ground == "wakes" else (None, None)
-        _map(axes, drawn, *wind_of, ground=ground)
-        axes.set_title(drawn.key if ground == "wakes" else f"{drawn.key}: {drawn.cell}")
-    return axes
-
-
 def _wind(drawn: Drawn, direction: float | None, speed: float | None) -> tuple[float | None, float | None]:
     for name, value, most in (("--direction", direction, 360.0), ("--speed", speed, 100.0)):
         if value is not None and not 0.0 <= value <= most:
@@ -285,17 +273,15 @@ def _wind(drawn: Drawn, direction: float | None, speed: float | None) -> tuple[f
     return usual[0] if direction is None else direction % 360.0, usual[1] if speed is None else speed
 
 
-def _map(
-    axes: Axes, drawn: Drawn, direction: float | None, speed: float | None, ground: str = "wakes"
-) -> None:
+def _map(axes: Axes, drawn: Drawn, direction: float | None, speed: float | None) -> None:
     places = drawn.places_km
     if drawn.has_wakes and direction is not None and speed:
         image = _draw_wakes(axes, drawn, direction, speed)
         label = f"wind speed at hub height, m/s;\nfree wind {speed:g} m/s from {direction:.4g}°"
         axes.figure.colorbar(image, ax=axes, shrink=0.7, aspect=40, pad=0.02, label=label, extend="min")
-    if drawn.depth is not None and ground != "nothing":
-        shapes.draw_depth(axes, drawn.depth, drawn.origin, filled=ground == "depth")
-    if drawn.spacing_m and ground == "wakes":
+    if drawn.depth is not None:
+        shapes.draw_depth(axes, drawn.depth, drawn.origin)
+    if drawn.spacing_m:
         shapes.draw_spacing(axes, places, drawn.spacing_m)
     draw_surroundings(axes, drawn, drawn.box)
     if drawn.start is not None:

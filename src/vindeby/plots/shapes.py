@@ -117,16 +117,12 @@ def draw_legend(axes: Axes, handles: Sequence[Artist] = ()) -> None:
                     ncols=2, fontsize=7.5, borderaxespad=0.0)  # fmt: skip
 
 
-def draw_depth(axes: Axes, depth: Depth, origin: Origin, *, filled: bool = False) -> None:
-    """Lines of equal water depth with their metres; or the depth in colours, with a colour bar."""
+def draw_depth(axes: Axes, depth: Depth, origin: Origin) -> None:
+    """Draw lines of equal water depth with their metres."""
     values = depth.array().T
     if np.ptp(values) == 0.0:
         return
     x, y = ((np.array(axis) - corner) * KM for axis, corner in zip((depth.x, depth.y), origin, strict=True))
-    if filled:
-        image = axes.contourf(x, y, values, levels=20, cmap="Blues", zorder=0)
-        axes.figure.colorbar(image, ax=axes, shrink=0.7, aspect=40, pad=0.02, label="water depth, m")
-        return
     lines = axes.contour(x, y, values, levels=8, colors=FAINT, linewidths=0.7, zorder=1)
     axes.clabel(lines, fmt="%g m", fontsize=6)
 

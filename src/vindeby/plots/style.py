@@ -2,17 +2,14 @@
 
 import contextlib
 import io
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
 import numpy as np
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure, SubFigure
 from matplotlib.lines import Line2D
 
-from vindeby.arrays import FloatArray
 from vindeby.errors import ArgumentError
 from vindeby.store.disk.output_file import write_file
 
@@ -68,21 +65,6 @@ def legend_mark(marker: str, colour: Any, label: str, size: float = 4.5) -> Line
     """An entry of a legend: a mark in a colour."""
     look = {"color": colour, "markeredgewidth": 0, "linestyle": "none"}
     return Line2D([], [], marker=marker, markersize=size, label=label, **look)
-
-
-def stacked_bars(names: Sequence[str], parts: Mapping[str, FloatArray], texts: Sequence[str]) -> Axes:
-    """Return axes with one bar per name, made of these parts of it, and a text behind each bar."""
-    axes: Axes = figure(7.2, 1.8 + 0.3 * len(names)).add_subplot(ylim=(len(names) - 0.4, -0.6))
-    left = np.zeros(len(names))
-    for colour, (label, values) in zip(shades(len(parts)), parts.items(), strict=True):
-        axes.barh(names, values, left=left, color=colour, edgecolor=PAPER, label=label)
-        left += values
-    for line, text in enumerate(texts):
-        axes.text(left[line], line, f"  {text}", va="center", fontsize=7.5)
-    axes.margins(x=0.15)
-    axes.grid(visible=False, axis="y")
-    axes.figure.legend(loc="outside lower center", ncols=len(parts), fontsize=8)
-    return axes
 
 
 def thousands(value: float, _: object) -> str:

@@ -21,7 +21,7 @@ from vindeby.campaign.neighbours import neighbours_in_words
 from vindeby.campaign.reading.packed_lists import abridged
 from vindeby.errors import DataError
 from vindeby.plots import PICTURES
-from vindeby.plots.layout import layout_map
+from vindeby.plots.layout import layout
 from vindeby.plots.style import DOTS_PER_INCH, as_bytes
 from vindeby.report import gather
 from vindeby.results import humanize as words
@@ -106,8 +106,6 @@ def _address(png: bytes) -> str:
 def setup(result_set: ResultSet) -> str:
     """The section; empty where neither results nor a campaign are there."""
     pictures = "".join(_best_layout(result_set, shown) for shown in result_set.objectives)
-    with contextlib.suppress(DataError):  # there is no campaign, or it is not about wind
-        pictures += picture(partial(PICTURES["wind"][0], result_set), PICTURES["wind"][1])
     known = [] if result_set.campaign is None else campaign_facts(result_set.campaign)
     if not pictures and not known:
         return ""
@@ -120,7 +118,7 @@ def _best_layout(result_set: ResultSet, shown: str) -> str:
     with contextlib.suppress(DataError):  # no result, or one without a layout that could be drawn
         key = result_set.best_key(shown)
         caption = f"{key}: the layout that {result_set.best_in_words(shown)}"
-        return picture(partial(layout_map, result_set, key), caption)
+        return picture(partial(layout, result_set, key), caption)
     return ""
 
 
@@ -283,14 +281,12 @@ def _combinations(result_set: ResultSet) -> str:
 
 
 def _pictures(result_set: ResultSet, progress: Progress) -> str:
-    """The pictures of a campaign that have something to show beside those of the best layout and the wind."""
-    has_one_farm = result_set.campaign is not None and len(result_set.campaign.farms) == 1
-    parts, shown = list[str](), {"wind", "map"} if has_one_farm else {"wind"}
+    """Return the pictures of a campaign that have something to show."""
+    parts = list[str]()
     for name, (draw, caption) in PICTURES.items():
         with contextlib.suppress(DataError):  # the database does not hold what this picture needs
-            if name not in shown:
-                parts.append(picture(partial(draw, result_set), caption))
-                progress(f"drew {name}")
+            parts.append(picture(partial(draw, result_set), caption))
+            progress(f"drew {name}")
     return tag("h2", "Pictures") + f'<div class="columns">{"".join(parts)}</div>' if parts else ""
 
 

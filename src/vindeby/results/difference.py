@@ -94,11 +94,6 @@ def difference(first: ResultSet, second: ResultSet) -> Difference:
     return found
 
 
-def unlike_sections(*pair: tuple[ResultSet, str]) -> list[str]:
-    """List the sections in which the campaigns of two results value layouts differently; none if one is unknown."""
-    return _unlike(*(_Model(results).sections(key) for results, key in pair))
-
-
 def _unlike(mine: dict[str, Any], others: dict[str, Any]) -> list[str]:
     return [part for part in mine if others and mine[part] != others[part]]
 
