@@ -1,8 +1,7 @@
-"""What public objects say of themselves: one line in a terminal, a small table or picture in a notebook."""
+"""What public objects say of themselves: one line."""
 
 from __future__ import annotations
 
-import html.parser
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +9,7 @@ import numpy as np
 import pytest
 
 import vindeby
-from tests.results.examples import EVIL, campaign, publish
-from vindeby import notebook
+from tests.results.examples import campaign, publish
 from vindeby.runner.protocol import Failure, Kind
 from vindeby.runner.resume import ResumeState
 from vindeby.runner.summary import Summary
@@ -132,96 +130,8 @@ def test_names_with_any_character_stay_in_one_line() -> None:
     assert repr(odd).isprintable()
 
 
-class Parser(html.parser.HTMLParser):
-    """Collects tags and text, and checks that what was opened is closed."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.open: list[str] = []
-        self.tags: set[str] = set()
-        self.text = ""
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        assert not any(name.startswith("on") for name, _ in attrs)
-        self.tags.add(tag)
-        self.open.append(tag)
-
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.add(tag)
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open.pop() == tag
-
-    def handle_data(self, data: str) -> None:
-        self.text += data + " "
-
-
-def parsed(shown: Any) -> Parser:
-    parser = Parser()
-    parser.feed(shown._repr_html_())
-    parser.close()
-    assert parser.open == []
-    assert "script" not in parser.tags
-    return parser
-
-
-def test_a_notebook_shows_a_campaign_as_its_table() -> None:
-    page = parsed(campaign())
-    assert "table" in page.tags
-    for text in ("small", "12 tasks = 2 farms x 2 types x 3 seeds", "north", "south", "five", "12.0", "126"):
-        assert text in page.text
-
-
-@pytest.mark.parametrize(
-    "shown", [result(), result().layout, result_record()], ids=["result", "layout", "record"]
-)
-def test_a_notebook_shows_a_layout_as_a_picture_with_a_dot_for_each_turbine(shown: Any) -> None:
-    page = parsed(shown)
-    assert {"svg", "path"} <= page.tags
-    assert shown._repr_html_().count("h0") == 3
-    assert "3 turbines, 1.2 km x 2.4 km" in page.text
-
-
-def test_a_picture_has_north_at_the_top() -> None:
-    north, south = vindeby.Layout.of([0, 0], [1000.0, 0.0])._repr_html_().split("M")[1:3]
-    assert float(north.split("h0")[0].split()[1]) < float(south.split("h0")[0].split()[1])
-
-
-@pytest.mark.parametrize(
-    "layout",
-    [np.empty((2, 0)), np.array([[np.nan, 1.0], [0.0, np.inf]]), np.array([[5.0], [5.0]]), np.zeros((3, 4))],
-    ids=["empty", "not finite", "one turbine", "another shape"],
-)
-def test_a_record_whose_layout_is_odd_is_shown_all_the_same(layout: Any) -> None:
-    record = vindeby.Record("k", "", {"layout": layout})
-    assert "nan" not in record._repr_html_()
-    parsed(record)
-
-
-def test_a_notebook_shows_how_far_a_database_is(tmp_path: Path) -> None:
+def test_results_say_how_many_they_are(tmp_path: Path) -> None:
     publish(tmp_path / "out.h5", campaign(), lambda task: task.farm_idx == 1 or task.seed == 2)
     database, results = vindeby.open(tmp_path / "out.h5"), vindeby.ResultSet(tmp_path / "out.h5")
     assert repr(database) == f"<Database '{tmp_path}/out.h5': 8 results>"
     assert repr(results) == f"<ResultSet '{tmp_path}/out.h5': 8 results, campaign 'small'>"
-    for shown in (database, results):
-        page = parsed(shown)
-        assert "8 of 12 results of campaign small" in page.text
-        assert page.text.split()[-8:] == ["farm0", "north", "2", "6", "farm1", "south", "6", "6"]
-
-
-def test_hostile_names_stay_text_in_a_notebook(tmp_path: Path) -> None:
-    asked = campaign(farm=EVIL)
-    publish(tmp_path / "out.h5", asked)
-    database = vindeby.open(tmp_path / "out.h5")
-    for shown in (asked, database, vindeby.ResultSet(tmp_path / "out.h5")):
-        assert EVIL in parsed(shown).text
-    for record in (vindeby.Record(HOSTILE, "", {HOSTILE: np.array(1.0)}), result_record(HOSTILE)):
-        assert record._repr_html_().isprintable()
-        assert record._repr_html_().count("<b>") == 1  # the heading's own
-        assert 'a"<b>&' in parsed(record).text
-
-
-def test_a_long_table_is_cut_and_says_so() -> None:
-    text = notebook.table(["n"], [[number] for number in range(1000)])
-    assert text.count("<tr>") == 32
-    assert "... and 970 more" in text

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import io
 import itertools
-from dataclasses import replace
 from pathlib import Path
 
 import matplotlib as mpl
@@ -16,13 +15,12 @@ from PIL import Image
 
 from tests.command import vindeby
 from tests.monitor.test_monitor import old_file
-from tests.results.examples import campaign, events, finished, publish, record
+from tests.results.examples import campaign, events, finished, publish
 from vindeby import plots
 from vindeby.campaign import Campaign
 from vindeby.errors import ArgumentError, DataError
 from vindeby.plots.style import as_bytes, shades
 from vindeby.results.result_set import ResultSet
-from vindeby.store.format.shard import ShardWriter
 
 pytestmark = pytest.mark.slow
 
@@ -184,9 +182,7 @@ def test_pictures_are_files_of_each_format_and_always_the_same(
     kind: str, result_set: ResultSet, tmp_path: Path
 ) -> None:
     for name in ("a", "b"):
-        plots.save(
-            plots.layout(result_set, "farm0_t0_s0").figure, tmp_path / f"{name}.{kind}"
-        )
+        plots.save(plots.layout(result_set, "farm0_t0_s0").figure, tmp_path / f"{name}.{kind}")
     one, other = ((tmp_path / f"{name}.{kind}").read_bytes() for name in ("a", "b"))
     assert one.startswith(CREATED[kind])
     assert one == other

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from matplotlib.axes import Axes
-from matplotlib.collections import LineCollection
-from matplotlib.patches import PathPatch, Polygon, Rectangle
+from matplotlib.patches import PathPatch, Rectangle
 from playwright.sync_api import Browser, sync_playwright
 
 from tests.board.test_browser import CHROMIUM, FLAGS
@@ -81,7 +80,8 @@ def test_cables_say_their_capacity_and_stand_out_from_each_other(cabled: ResultS
     assert [text for text in legend(axes) if "excluded" not in text] == [
         "cables for 2 turbines: 4.0 km", "cables for 3 turbines: 2.0 km", "substation",
     ]  # fmt: skip
-    thin, wide = [part for part in axes.collections if str(part.get_label()).startswith("cables")]
+    cables: list[Any] = [part for part in axes.collections if str(part.get_label()).startswith("cables")]
+    thin, wide = cables
     assert thin.get_linewidths()[0] < wide.get_linewidths()[0]
     assert not np.allclose(thin.get_edgecolor(), wide.get_edgecolor())
     (station,) = [line for line in axes.lines if line.get_gid() == "substations"]

@@ -10,7 +10,6 @@ from pydantic import model_validator
 
 from vindeby.campaign.cells import cells_of
 from vindeby.campaign.fields import ABOUT_WIND, MAX_TASKS, CampaignFields
-from vindeby.campaign.neighbours import neighbours_in_words
 from vindeby.campaign.reading import source
 from vindeby.campaign.reading.farm_files import columns_of, layouts_by_farm
 from vindeby.campaign.reading.places import set_whole
@@ -37,10 +36,7 @@ from vindeby.campaign.stored import refuse_unsuitable_stored
 from vindeby.campaign.tasks import Cell, Place, Task, parse_key
 from vindeby.campaign.variants import Combination, checked_axes, variants_of
 from vindeby.campaign.worlds import in_scenario, refuse_bad_scenarios
-from vindeby.notebook import heading, table
 from vindeby.text import plural
-
-TYPE_TITLES = ("type", "name", "rated MW", "rotor m", "hub m", "spacing m")
 
 
 class Campaign(CampaignFields):
@@ -324,36 +320,6 @@ class Campaign(CampaignFields):
 
     def __repr__(self) -> str:
         return f"<Campaign {self.name!r}: {self.counts}; {self.search_in_words}>"
-
-    def _repr_html_(self) -> str:
-        lines = [heading(self.name, self.counts), heading("", self.search_in_words)]
-        if self.is_about_wind:
-            lines += [table(TYPE_TITLES, self.type_rows()), self._table_of_farms()]
-        lines += [heading("", f"neighbours of {where}: {what}") for where, what in neighbours_in_words(self)]
-        return "".join(lines)
-
-    def type_rows(self) -> list[tuple[str, ...]]:
-        """The turbine types in words, a row for each, with the columns ``TYPE_TITLES``."""
-        return [
-            (
-                f"t{index}",
-                turbine.name,
-                f"{turbine.rated_power_mw:g}",
-                f"{turbine.rotor_diameter_m:g}",
-                f"{turbine.hub_height_m:g}",
-                f"{self.min_spacing.in_metres(turbine.rotor_diameter_m):g}",
-            )
-            for index, turbine in enumerate(self.turbines)
-        ]
-
-    def _table_of_farms(self) -> str:
-        cells, rows = self.cells(), []
-        for index, farm in enumerate(self.farms):
-            own = [cell for cell in cells if cell.farm_idx == index]
-            few, many = min(cell.n_turbines for cell in own), max(cell.n_turbines for cell in own)
-            turbines = f"{few:,}" if few == many else f"{few:,} to {many:,}"
-            rows.append((f"farm{index}", farm.name, f"{farm.boundary.area_km2:.1f}", turbines))
-        return table(("farm", "name", "km2", "turbines"), rows)
 
 
 def _refuse_unsuitable_scenarios(campaign: CampaignFields) -> None:

@@ -167,10 +167,17 @@ def _middles(campaign: Campaign) -> list[tuple[float, float]]:
 
 
 def _types(campaign: Campaign) -> list[list[str]]:
-    from vindeby.campaign.campaign import TYPE_TITLES
-
-    header = ["" if title == "name" else title for title in TYPE_TITLES]
-    return [header, *([one_line(cell) for cell in row] for row in campaign.type_rows())]
+    rows = [["type", "", "rated MW", "rotor m", "hub m", "spacing m"]]
+    for index, turbine in enumerate(campaign.turbines):
+        rotor_m = turbine.rotor_diameter_m
+        figures = (
+            turbine.rated_power_mw,
+            rotor_m,
+            turbine.hub_height_m,
+            campaign.min_spacing.in_metres(rotor_m),
+        )
+        rows.append([f"t{index}", one_line(turbine.name), *(f"{figure:g}" for figure in figures)])
+    return rows
 
 
 def _farms(campaign: Campaign, found: Survey) -> list[list[str]]:

@@ -49,11 +49,6 @@ class Result:
     def __repr__(self) -> str:
         return f"<Result: {self.aep_gwh:,.3f} GWh/year, {self.status}, {self.layout!r}>"
 
-    def _repr_html_(self) -> str:
-        from vindeby.notebook import heading  # only a notebook asks for it
-
-        return heading(f"{self.aep_gwh:,.3f} GWh/year", self.status) + self.layout._repr_html_()
-
     @property
     def x(self) -> FloatArray:
         """Metres east."""

@@ -38,11 +38,6 @@ class Layout:
         km = [f"{np.ptp(at) / 1000:.3g} km" for at in (self.x, self.y) if len(at)]
         return f"<Layout: {plural(len(self.x), 'turbine')}{several}{', ' if km else ''}{' x '.join(km)}>"
 
-    def _repr_html_(self) -> str:
-        from vindeby.notebook import layout_picture  # only a notebook asks for it
-
-        return layout_picture(self.x.tolist(), self.y.tolist())
-
     @staticmethod
     def of(x: npt.ArrayLike, y: npt.ArrayLike, types: npt.ArrayLike = 0) -> Layout:
         """Make a layout of lists; one type may stand for all."""

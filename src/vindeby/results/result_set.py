@@ -27,7 +27,6 @@ from vindeby.campaign.sections.costs import AGAINST, Against
 from vindeby.campaign.task_index import TaskIndex
 from vindeby.campaign.tasks import Cell, parse_key
 from vindeby.errors import ArgumentError, CampaignError, DataError, InputError
-from vindeby.notebook import heading, table
 from vindeby.results.columns import by_task, columns_of, row_type, worths_of
 from vindeby.results.expected import CellPlace, Expected, query_columns
 from vindeby.results.history import RunHistory
@@ -250,18 +249,6 @@ class ResultSet:
     def __repr__(self) -> str:
         known = "no campaign" if self.campaign is None else f"campaign {self.campaign.name!r}"
         return f"<ResultSet {str(self.path)!r}: {plural(len(self.rows), 'result')}, {known}>"
-
-    def _repr_html_(self) -> str:
-        seen = self.look()
-        title = plural(seen.done, "result")
-        if seen.expected is not None:
-            title = f"{seen.done:,} of {plural(seen.expected, 'result')} of {seen.kind} {seen.name}"
-        extra = f"; {plural(seen.extra, 'result')} of no task of this campaign" if seen.extra else ""
-        bad = f"; {plural(len(seen.bad_files), 'file')} with something wrong" if seen.bad_files else ""
-        farms = enumerate(seen.counts_by(("farm",), every=True))
-        rows = [(f"farm{index}", farm["farm"], farm["done"], farm["expected"]) for index, farm in farms]
-        heads = ("farm", "name", "results", "expected")
-        return heading(self.path.name, f"{title}{extra}{bad}") + table(heads, rows)
 
     @property
     def answers(self) -> NDArray[Any]:

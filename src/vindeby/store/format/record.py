@@ -73,16 +73,6 @@ class Record:
         parts = [one_line(part) for part in (*numbers, *sizes)]
         return f"<Record {self.key!r}: {', '.join([*parts, plural(len(self.attributes), 'attribute')])}>"
 
-    def _repr_html_(self) -> str:
-        from vindeby.notebook import heading, layout_picture  # only a notebook asks for it
-
-        numbers = [f"{name} {value.item():.6g}" for name, value in self.arrays.items() if not value.ndim]
-        text = heading(self.key, ", ".join(numbers))
-        layout = self.arrays.get("layout")
-        if layout is None or layout.ndim != 2 or len(layout) != 2:
-            return text
-        return text + layout_picture(layout[0].tolist(), layout[1].tolist(), self.key)
-
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Record) and self._content() == other._content()
 

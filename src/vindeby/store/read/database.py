@@ -431,9 +431,6 @@ class Database(Mapping[str, Record]):
         bad = f", {plural(len(self.findings), 'file')} with something wrong" if self.findings else ""
         return f"<Database {str(self.path)!r}: {len(self):,}{of}{bad}>"
 
-    def _repr_html_(self) -> str:
-        return str(readers().ResultSet(self.path, lenient=True)._repr_html_())
-
     def close(self) -> None:
         """Close the files."""
         self._chunks.close()
