@@ -54,7 +54,7 @@ def campaign(seeds: int, seconds: float) -> vindeby.Campaign:
     data["farms"], data["turbines"], data["seeds"] = data["farms"][:1], data["turbines"][:1], seeds
     call = {"function": "tiny_function:tiny", "parameters": {"seconds": seconds}, "energy": "own"}
     data["method"] = {"call": call}
-    data["run"] = {"max_failures": None}
+    data["run"] = {}
     return vindeby.Campaign.from_data(data)
 
 

@@ -321,14 +321,8 @@ BROKEN: dict[str, Broken] = {
     "call of no function": _with(
         "  - gradient", "  - call: os.system", "method[1].call", "package.module:function"
     ),
-    "full disk ignored": _with(
-        "workers: 2", "on_full_disk: ignore", "run.on_full_disk", "'stop' or 'wait'", "got 'ignore'"
-    ),
     "negative grace": _with("workers: 2", "grace_s: -1", "run.grace_s", "got -1"),
-    "no heartbeat": _with("workers: 2", "heartbeat_s: 0", "run.heartbeat_s", "got 0"),
     "too many retries": _with("workers: 2", "retries: 1000", "run.retries", "got 1000"),
     "workers 0": _with("workers: 2", "workers: 0", "run.workers", "'auto' or must be at least 1", "got 0"),
-    "failures in words": _with(
-        "workers: 2", "max_failures: few", "run.max_failures", "percentage", "got 'few'"
-    ),
+    "failures in words": _with("workers: 2", "max_failures: few", "run.max_failures", "got 'few'"),
 }

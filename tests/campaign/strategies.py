@@ -115,5 +115,5 @@ def campaigns(draw: st.DrawFn) -> dict[str, Any]:
         "seeds": draw(
             st.integers(1, 4) | st.lists(st.integers(0, 2**32 - 1), min_size=1, max_size=4, unique=True)
         ),
-        "run": draw(st.sampled_from([{}, {"workers": 3, "max_failures": "5%"}, {"time_limit_s": 9.5}])),
+        "run": draw(st.sampled_from([{}, {"workers": 3, "max_failures": 5}, {"time_limit_s": 9.5}])),
     }

@@ -66,18 +66,14 @@ def test_an_older_scripts_results_without_energy_are_computed_again(tmp_path: Pa
     checked = json.loads(vindeby(tmp_path, "validate", "layouts.h5", "--json").stdout)
     assert {entry["state"] for entry in checked["missing"]} == {"invalid"}
     assert len(checked["missing"]) == 60
-    kept = vindeby(tmp_path, "run", "c.yaml", "--keep-invalid")
-    assert kept.returncode == 1
-    assert kept.stdout.startswith("layouts.h5: 0 of 60 results, NOT all valid\n  computed 0 in ")
     done = vindeby(tmp_path, "run", "c.yaml")
     assert done.returncode == 0, done.stdout
     assert done.stdout.startswith("layouts.h5: 60 of 60 results, all valid\n  computed 60 in ")
-    assert "vindeby: 60 results are not valid and computed again; --keep-invalid leaves them" in done.stderr
+    assert "vindeby: 60 results are not valid and computed again; the first: " in done.stderr
     assert (
         "\n  60 results were not valid and computed again; what they replace is in layouts.h5.run/replaced/"
         in done.stdout
     )
-    assert "computed again" not in kept.stdout
     assert counts(output) == (60, 0, 0)
     again = vindeby(tmp_path, "run", "c.yaml")
     assert (again.returncode, "computed 0 in " in again.stdout) == (0, True)
@@ -137,16 +133,9 @@ def test_every_command_calls_the_same_results_invalid(
     report = validate(output, expected=campaign.fingerprints(), checks=Judge(campaign).checks)
     assert [(entry.key, entry.state) for entry in report.missing] == [("farm0_t0_s0", TaskState.INVALID)]
     assert np.isnan(ResultSet(output).rows["aep"]).sum() == 1
-    left = run(campaign, output, keep_invalid=True)
-    assert (left.done, left.resume_state.done, list(left.resume_state.invalid), left.complete) == (
-        0,
-        3,
-        list(why),
-        False,
-    )
-    assert counts(output) == (3, 1, 1)
     summary = run(campaign, output)
     assert (summary.done, summary.resume_state.done, summary.complete) == (1, 3, True)
+    assert list(summary.resume_state.invalid) == list(why)
     assert counts(output) == (4, 0, 0)
     (replaced,) = RunDirectory(output).replaced.glob("*.h5")
     assert list(results(replaced)) == ["farm0_t0_s0"]

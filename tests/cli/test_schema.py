@@ -63,7 +63,7 @@ def test_every_preset_is_accepted(path: Path, validator: Any) -> None:
         {"wake": {"pywake": "py_wake.literature:Nygaard_2022"}},
         {"wake": {"floris": "gch.yaml"}},
         {"wake": {"floris": "gch.yaml", "options": {"solver": {"turbine_grid_points": 1}}}},
-        {"run": {"workers": 2, "max_failures": "5%", "slurm": {"nodes": 4, "time": "12:00:00"}}},
+        {"run": {"workers": 2, "max_failures": 5, "slurm": {"nodes": 4, "time": "12:00:00"}}},
     ],
     ids=str,
 )

@@ -22,7 +22,7 @@ from vindeby.errors import InputError, TaskError
 from vindeby.runner import Summary, run
 from vindeby.runner.cluster import dask_pool
 from vindeby.runner.cluster.batch import versions
-from vindeby.runner.protocol import PoolLost
+from vindeby.runner.protocol import CannotGoOn, Outcome
 from vindeby.store.disk.events import EventTail
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.read.database import Database
@@ -276,4 +276,5 @@ def test_without_workers_a_run_ends_when_its_patience_does(tmp_path: Path) -> No
         pool = dask_pool.DaskPool(setup_for(campaign, directory, "nobody"), client, patience_s=0.0)
         heard = [event for _ in range(10) for event in pool.wait(0.1)]
         pool.close()
-    assert heard == [PoolLost("there are no Dask workers, for 0 s; see to it that the Dask cluster runs")]
+    reason = "there are no Dask workers, for 0 s; see to it that the Dask cluster runs"
+    assert heard == [CannotGoOn(Outcome.POOL_LOST, reason)]

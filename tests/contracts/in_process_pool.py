@@ -15,9 +15,10 @@ from pathlib import Path
 
 from vindeby.campaign import Task
 from vindeby.runner.protocol import (
+    CannotGoOn,
     Failure,
     Kind,
-    MethodUnusable,
+    Outcome,
     PoolEvent,
     Seen,
     WantsWork,
@@ -127,7 +128,7 @@ class InProcessPool:
                 slot,
             )
         except MethodUnusableError as error:
-            self._tell(worker, MethodUnusable(str(error)))
+            self._tell(worker, CannotGoOn(Outcome.UNUSABLE, str(error)))
             self._gone(worker, "the method is unusable", by_itself=True)
             return
         self._tell(worker, WorkerReady(slot))

@@ -23,9 +23,9 @@ from vindeby.runner.local.heartbeats import Heartbeats
 from vindeby.runner.local.local_pool import LocalPool
 from vindeby.runner.plan import Plan, Policy
 from vindeby.runner.protocol import (
+    CannotGoOn,
     Failed,
     Kind,
-    MethodUnusable,
     MoreSlots,
     PoolEvent,
     PoolNote,
@@ -45,7 +45,7 @@ from vindeby.store.disk.run_directory import RunDirectory
 pytestmark = pytest.mark.slow
 
 LONGEST_S = 120.0
-OPTIONS = {"flush_s": 0.05, "heartbeat_s": 0.1}
+OPTIONS = {"flush_s": 0.05}
 Kindred = TypeVar("Kindred")
 
 
@@ -213,9 +213,9 @@ class PoolContract:
         data = steered(self.folder).to_data()
         data["method"] = {"call": {"function": "tests.contracts.pool_functions:missing"}}
         with self.driven(Campaign.from_data(data)) as driver:
-            driver.until(lambda: driver.has(MethodUnusable) or driver.has(WantsWork))
+            driver.until(lambda: driver.has(CannotGoOn) or driver.has(WantsWork))
             driver.assign(0, 0)  # a pool may start a process only for a task
-            assert "missing" in driver.event(MethodUnusable).reason
+            assert "missing" in driver.event(CannotGoOn).reason
             assert driver.event(WorkerGone).by_itself
 
     def test_orders_for_a_slot_without_a_worker_do_nothing(self) -> None:

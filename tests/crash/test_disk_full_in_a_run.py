@@ -1,4 +1,4 @@
-"""The disk fills up in mid-campaign: the run stops cleanly, or waits, as told; with room again it is completed."""
+"""The disk fills up in mid-campaign: the run stops cleanly; with room again it is completed."""
 
 from __future__ import annotations
 
@@ -19,22 +19,18 @@ INSIDE = """
 set -e
 mount -t tmpfs -o size=8m none "$1"
 head -c $2 /dev/zero >"$1/ballast"
-touch "$6/stderr"
-if [ "$3" = wait ]; then (until grep -q "waiting for the disk" "$6/stderr"; do sleep 0.2; done; rm "$1/ballast") & fi
 set +e
-"$4" -m vindeby run "$5" -o "$1/out.h5" --interval 1 >"$6/stdout" 2>>"$6/stderr"
-echo $? >"$6/status"
-if [ "$3" = stop ]; then
-  cp -r "$1/out.h5.run" "$6/first"
-  rm "$1/ballast"
-  "$4" -m vindeby run "$5" -o "$1/out.h5" >"$6/stdout2" 2>"$6/stderr2"
-  echo $? >"$6/status2"
-fi
-cp "$1/out.h5" "$6/out.h5"
+"$3" -m vindeby run "$4" -o "$1/out.h5" --interval 1 >"$5/stdout" 2>"$5/stderr"
+echo $? >"$5/status"
+cp -r "$1/out.h5.run" "$5/first"
+rm "$1/ballast"
+"$3" -m vindeby run "$4" -o "$1/out.h5" >"$5/stdout2" 2>"$5/stderr2"
+echo $? >"$5/status2"
+cp "$1/out.h5" "$5/out.h5"
 """
 
 
-def on_a_filling_disk(tmp_path: Path, told: str, ballast: int) -> Path:
+def on_a_filling_disk(tmp_path: Path, ballast: int) -> Path:
     if shutil.which("unshare") is None:
         pytest.skip("unshare is not installed")
     for name in ("mount", "keep"):
@@ -45,9 +41,9 @@ def on_a_filling_disk(tmp_path: Path, told: str, ballast: int) -> Path:
         assert is_refusal(done.stderr), done.stderr
         skip_for("to mount a file system in a user namespace", done.stderr.strip())
     parameters = {"kilobytes": 8, "seconds": 0.01}
-    campaign = calling("versatile", SEEDS, parameters, on_full_disk=told, flush_s=0.1)
+    campaign = calling("versatile", SEEDS, parameters, flush_s=0.1)
     (tmp_path / "c.yaml").write_text(campaign.dumps())
-    arguments = [str(tmp_path / "mount"), str(ballast), told, sys.executable, str(tmp_path / "c.yaml")]
+    arguments = [str(tmp_path / "mount"), str(ballast), sys.executable, str(tmp_path / "c.yaml")]
     subprocess.run(
         ["unshare", "-rm", "sh", "-c", INSIDE, "sh", *arguments, str(tmp_path / "keep")],
         env=os.environ | {"PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1"},
@@ -59,8 +55,8 @@ def on_a_filling_disk(tmp_path: Path, told: str, ballast: int) -> Path:
     return tmp_path / "keep"
 
 
-def test_a_run_told_to_stop_stops_cleanly_and_is_completed_when_there_is_room(tmp_path: Path) -> None:
-    keep = on_a_filling_disk(tmp_path, "stop", 7_000_000)
+def test_a_run_stops_cleanly_and_is_completed_when_there_is_room(tmp_path: Path) -> None:
+    keep = on_a_filling_disk(tmp_path, 7_000_000)
     assert (keep / "status").read_text() == "1\n"
     messages = (keep / "stderr").read_text()
     assert "No space left on device" in messages
@@ -70,12 +66,4 @@ def test_a_run_told_to_stop_stops_cleanly_and_is_completed_when_there_is_room(tm
     assert any((keep / "first" / "shards").rglob("*.shard")), "some were published before"
     assert (keep / "status2").read_text() == "0\n", (keep / "stderr2").read_text()
     assert "results are there already" in (keep / "stderr2").read_text()
-    assert equal(results(keep / "out.h5"), results(tmp_path / "reference.h5"))
-
-
-def test_a_run_told_to_wait_goes_on_when_there_is_room(tmp_path: Path) -> None:
-    keep = on_a_filling_disk(tmp_path, "wait", 7_000_000)
-    messages = (keep / "stderr").read_text()
-    assert (keep / "status").read_text() == "0\n", messages
-    assert "waiting for the disk" in messages
     assert equal(results(keep / "out.h5"), results(tmp_path / "reference.h5"))

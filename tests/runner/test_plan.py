@@ -9,7 +9,7 @@ import pytest
 from vindeby.runner.plan import FRUITLESS_DEATHS, Plan, Policy
 from vindeby.runner.protocol import (
     Assign,
-    DiskTrouble,
+    CannotGoOn,
     EndWorker,
     Failed,
     Failure,
@@ -17,7 +17,6 @@ from vindeby.runner.protocol import (
     Instruction,
     KillWorker,
     Kind,
-    MethodUnusable,
     Outcome,
     SetAside,
     StartWorker,
@@ -218,15 +217,11 @@ def test_what_was_finished_in_the_grace_time_counts() -> None:
 
 
 def test_lost_storage_and_an_unusable_method_end_the_run_with_their_reason() -> None:
-    ends: list[tuple[DiskTrouble | MethodUnusable, Outcome]] = [
-        (DiskTrouble(0, "disk full"), Outcome.STORAGE),
-        (MethodUnusable("no such module"), Outcome.UNUSABLE),
-    ]
-    for event, outcome in ends:
+    for outcome, reason in ((Outcome.STORAGE, "disk full"), (Outcome.UNUSABLE, "no such module")):
         it = plan([[0, 1]], workers=1)
         it.begin()
-        assert of_kind(it.handle(event, 0), EndWorker) == [EndWorker(0)]
-        assert of_kind(it.handle(WorkerGone(0, None, KILLED), 0), Finish) == [Finish(outcome, event.reason)]
+        assert of_kind(it.handle(CannotGoOn(outcome, reason), 0), EndWorker) == [EndWorker(0)]
+        assert of_kind(it.handle(WorkerGone(0, None, KILLED), 0), Finish) == [Finish(outcome, reason)]
 
 
 def test_workers_that_die_on_no_task_without_any_progress_end_the_run() -> None:

@@ -12,11 +12,11 @@ from tests.runner.test_plan import KILLED, of_kind, plan
 from vindeby.runner.plan import FRUITLESS_DEATHS
 from vindeby.runner.protocol import (
     Assign,
+    CannotGoOn,
     EndWorker,
     Finish,
     MoreSlots,
     Outcome,
-    PoolLost,
     StartWorker,
     TasksDurable,
     WantsWork,
@@ -36,14 +36,17 @@ def test_new_room_is_filled_while_there_are_tasks_for_it() -> None:
 def test_room_that_comes_when_the_run_ends_is_left_empty() -> None:
     it = plan([[1, 2]], workers=1)
     it.begin()
-    it.handle(PoolLost("the scheduler is gone"), 0.0)
+    it.handle(CannotGoOn(Outcome.POOL_LOST, "the scheduler is gone"), 0.0)
     assert it.handle(MoreSlots(2), 0.0) == []
 
 
 def test_a_lost_cluster_ends_the_run_with_its_reason() -> None:
     it = plan([[1, 2]])
     it.begin()
-    assert it.handle(PoolLost("the scheduler is gone"), 0.0) == [EndWorker(0), EndWorker(1)]
+    assert it.handle(CannotGoOn(Outcome.POOL_LOST, "the scheduler is gone"), 0.0) == [
+        EndWorker(0),
+        EndWorker(1),
+    ]
     it.handle(WorkerGone(0, None, KILLED, by_itself=True), 0.0)
     assert it.handle(WorkerGone(1, None, KILLED, by_itself=True), 0.0) == [
         Finish(Outcome.POOL_LOST, "the scheduler is gone")

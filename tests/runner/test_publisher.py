@@ -8,10 +8,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-import pytest
 
 from vindeby.errors import ArgumentError, StorageError
-from vindeby.runner.protocol import DiskTrouble, Failed, Kind, TasksDurable
+from vindeby.runner.protocol import CannotGoOn, Failed, Kind, Outcome, TasksDurable
 from vindeby.runner.publisher import Publisher
 from vindeby.store.format.record import Record
 from vindeby.store.format.shard import Receipt
@@ -39,12 +38,11 @@ def record(number: int) -> Record:
     return Record(f"farm0_t0_s{number}", "f", {"layout": np.zeros((2, 1)), "aep": np.array(1.0)})
 
 
-def publisher(disk: Disk, said: list[object], *, flush_s: float = 0.0, wait: bool = False) -> Publisher:
+def publisher(disk: Disk, said: list[object], *, flush_s: float = 0.0) -> Publisher:
     return Publisher(
         disk,  # type: ignore[arg-type]
         said.append,
         flush_s=flush_s,
-        wait_for_disk=wait,
     )
 
 
@@ -78,44 +76,15 @@ def test_a_young_worker_publishes_early_and_waits_longer_as_it_grows_older() -> 
     assert writer.close()
 
 
-def test_a_full_disk_is_waited_for_if_told_so_and_nothing_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("vindeby.runner.publisher._DISK_RETRY_S", 0.01)
-    disk = Disk()
-    said: list[object] = []
-    disk.full.set()
-    writer = publisher(disk, said, wait=True)
-    timer = threading.Timer(0.3, disk.full.clear)
-    timer.start()
-    writer.add(0, record(0), 0.1)  # returns when there is room
-    writer.add(1, record(1), 0.1)
-    assert writer.flush(timeout_s=30.0)
-    assert writer.close()
-    assert done(said) == [0, 1]
-    troubles = [message.reason for message in said if isinstance(message, DiskTrouble)]
-    assert troubles[0] == "the disk is full"
-    assert troubles[-1] == ""
-
-
-def test_a_full_disk_ends_it_if_not_told_to_wait_and_nothing_is_reported() -> None:
+def test_a_full_disk_ends_it_and_nothing_is_reported_as_durable() -> None:
     disk = Disk()
     said: list[object] = []
     disk.full.set()
     writer = publisher(disk, said)
     writer.add(0, record(0), 0.1)
     assert not writer.close()
-    assert DiskTrouble(0, "the disk is full") in said
+    assert CannotGoOn(Outcome.STORAGE, "the disk is full") in said
     assert done(said) == []
-
-
-def test_who_waits_for_the_disk_can_be_told_to_stop(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("vindeby.runner.publisher._DISK_RETRY_S", 0.01)
-    disk = Disk()
-    disk.full.set()
-    writer = publisher(disk, [], wait=True)
-    timer = threading.Timer(0.2, writer.stop_waiting)
-    timer.start()
-    writer.add(0, record(0), 0.1)
-    assert not writer.close()
 
 
 def test_a_record_that_cannot_be_stored_fails_and_its_neighbours_are_published() -> None:

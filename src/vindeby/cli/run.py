@@ -13,7 +13,6 @@ from vindeby.cli.options import (
     taking,
 )
 from vindeby.cli.output import say
-from vindeby.errors import ArgumentError
 
 DEFAULT_OUTPUT = Path("layouts.h5")
 
@@ -30,9 +29,6 @@ def command(
     replace_stale: bool = option(
         "--replace-stale", "Compute again what answers an older version of the campaign.", False
     ),
-    keep_invalid: bool = option(
-        "--keep-invalid", "Leave results that are not valid; else compute them again.", False
-    ),
     recompute: list[str] | None = option(
         "--recompute KEY",
         "Compute this valid result again; it counts until the new one is there; repeatable.",
@@ -43,7 +39,7 @@ def command(
     keep_replaced: bool = option(
         "--keep-replaced", "Keep the whole OUT.h5 of before in OUT.h5.run/replaced/.", False
     ),
-    max_failures: str | None = option("--max-failures N|P%", "Stop when more tasks than this have failed."),
+    max_failures: int | None = option("--max-failures N", "Stop when more tasks than this have failed."),
     quiet: QuietOption = False,
     interval: IntervalOption = 10.0,
 ) -> None:
@@ -60,11 +56,10 @@ def command(
             loaded,
             output,
             replace_stale=replace_stale,
-            keep_invalid=keep_invalid,
             recompute=recompute or (),
             recompute_where=recompute_where,
             keep_replaced=keep_replaced,
-            max_failures=_failures(max_failures),
+            max_failures=max_failures,
             pool=dask,
             **how,
             **shown,
@@ -76,13 +71,3 @@ def _say_what_matters(note: str) -> None:
     """Say what a reader of another format chose or doubts; ``check`` says what it took and left as well."""
     if not note.startswith(("taken:", "ignored:", "include left:", "schema:")):
         say(note)
-
-
-def _failures(text: str | None) -> int | str | None:
-    if text is None or text.endswith("%"):
-        return text
-    if not text.isdecimal():
-        raise ArgumentError(
-            f"--max-failures: {text!r} is neither a number nor a percentage; write e.g. 20 or 5%"
-        )
-    return int(text)

@@ -45,8 +45,6 @@ def line_of(progress: Progress) -> str:
         text += f", {left} to go"
     if progress.ending and progress.left:
         text += "; stopping, once more to stop now"
-    if progress.trouble:
-        text += f"; waiting for the disk: {progress.trouble}"
     return one_line(text)
 
 

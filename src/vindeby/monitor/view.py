@@ -62,8 +62,6 @@ def headline(snapshot: Snapshot) -> Text:
                 "rerun the same command to resume",
                 style="yellow",
             )
-        if coordinator.trouble:
-            text.append(f"\n{name}: {one_line(coordinator.trouble)}", style="yellow")
         if coordinator.ending:
             text.append(f"\n{name} is stopping", style="yellow")
     return text

@@ -33,7 +33,6 @@ class Coordinator:
     age_s: float
     alive: bool
     ending: bool = False
-    trouble: str = ""
     eta_s: float | None = None
 
 
@@ -101,9 +100,7 @@ def _last_states(run: RunDirectory, now: float, odd: Odd) -> list[tuple[Coordina
     for name, state in read_now(run, odd).items():
         age_s = max(0.0, now - _number(state.get("time")))
         alive = age_s < _SILENT_S and not _dead_here(name)
-        ending, trouble = bool(state.get("ending")), str(state.get("trouble") or "")
-        eta_s = _number(state.get("eta_s")) or None
-        one = Coordinator(name, age_s, alive, ending, trouble, eta_s)
+        one = Coordinator(name, age_s, alive, bool(state.get("ending")), _number(state.get("eta_s")) or None)
         listed = state.get("workers")
         workers = listed if isinstance(listed, list) else []
         found.append((one, [_worker(name, worker, age_s) for worker in workers if isinstance(worker, dict)]))

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 
 from vindeby.runner.protocol import (
     Assign,
-    DiskTrouble,
+    CannotGoOn,
     EndWorker,
     Event,
     Failed,
@@ -24,10 +24,8 @@ from vindeby.runner.protocol import (
     Finish,
     Instruction,
     KillWorker,
-    MethodUnusable,
     MoreSlots,
     Outcome,
-    PoolLost,
     SetAside,
     StartWorker,
     StopAsked,
@@ -128,14 +126,10 @@ class Plan:
                 self._died(event)
             case StopAsked():
                 self._stop()
-            case DiskTrouble(_, reason, waits=False) if reason:
-                self._end(Outcome.STORAGE, reason)
-            case MethodUnusable(reason):
-                self._end(Outcome.UNUSABLE, reason)
             case MoreSlots(slots):
                 self._grow(slots)
-            case PoolLost(reason):
-                self._end(Outcome.POOL_LOST, reason)
+            case CannotGoOn(outcome, reason):
+                self._end(outcome, reason)
             case _:
                 pass
         self._go_on()

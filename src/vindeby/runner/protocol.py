@@ -47,13 +47,6 @@ class Failure:
         return one_line(f"{self.kind}: {self.reason}")
 
 
-def most_failures(limit: int | str | None, total: int) -> int | None:
-    """How many tasks may fail before the campaign stops: a number, or a percentage of all tasks."""
-    if limit is None or isinstance(limit, int):
-        return limit
-    return int(total * float(limit.removesuffix("%")) / 100.0)
-
-
 def how_it_ended(status: int) -> str:
     """The end of a process in words; ``status`` is negative for a signal, as ``subprocess`` has it."""
     if status >= 0:
@@ -158,15 +151,6 @@ class StopAsked:
 
 
 @dataclass(frozen=True)
-class DiskTrouble:
-    """A worker cannot publish; an empty reason when that is over. ``waits``: it keeps trying until asked to end."""
-
-    worker: int
-    reason: str
-    waits: bool = False
-
-
-@dataclass(frozen=True)
 class WorkerRetiring:
     """A worker takes no more tasks and makes room for a fresh one; why. Its ``WorkerGone`` follows."""
 
@@ -176,9 +160,10 @@ class WorkerRetiring:
 
 
 @dataclass(frozen=True)
-class MethodUnusable:
-    """No task can ever succeed."""
+class CannotGoOn:
+    """The run has to end: the disk refuses results, no task can succeed, or whatever does the work is out of reach."""
 
+    outcome: Outcome
     reason: str
 
 
@@ -187,13 +172,6 @@ class MoreSlots:
     """The pool has room for so many workers in all now, more than before."""
 
     slots: int
-
-
-@dataclass(frozen=True)
-class PoolLost:
-    """Whatever does the work cannot be reached any more, and will not be by waiting."""
-
-    reason: str
 
 
 @dataclass(frozen=True)
@@ -222,9 +200,16 @@ class Tick:
 
 
 PoolEvent: TypeAlias = (
-    WorkerReady | WantsWork | TasksDurable | Failed | WorkerRetiring | WorkerGone | DiskTrouble | MethodUnusable
-    | MoreSlots | PoolLost | PoolNote
-)  # fmt: skip
+    WorkerReady
+    | WantsWork
+    | TasksDurable
+    | Failed
+    | WorkerRetiring
+    | WorkerGone
+    | MoreSlots
+    | CannotGoOn
+    | PoolNote
+)
 Event: TypeAlias = PoolEvent | StopAsked | Tick
 
 

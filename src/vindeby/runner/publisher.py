@@ -12,13 +12,7 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from vindeby.errors import StorageError, VindebyError
-from vindeby.runner.protocol import (
-    DiskTrouble,
-    Failed,
-    Failure,
-    Kind,
-    TasksDurable,
-)
+from vindeby.runner.protocol import CannotGoOn, Failed, Failure, Kind, Outcome, TasksDurable
 from vindeby.store.disk.files import bounded
 from vindeby.store.format.record import Record
 from vindeby.store.format.shard import ShardWriter
@@ -28,26 +22,22 @@ _NO_DESCRIPTOR = frozenset({errno.EMFILE, errno.ENFILE})
 Finished: TypeAlias = tuple[int, Record, float]
 """The number of a task, its record, and the seconds it took."""
 
-Report: TypeAlias = Callable[[TasksDurable | Failed | DiskTrouble], None]
+Report: TypeAlias = Callable[[TasksDurable | Failed | CannotGoOn], None]
 """Called with what becomes of the tasks of a worker."""
 
 MOST_WAITING = 20_000
 """Records in memory before the worker waits for the disk."""
 _FIRST_FLUSH_S = 0.05
-_DISK_RETRY_S = 2.0
-_SHORT_RETRY_S = 0.1
+_RETRY_S = 0.1
 
 
 class Publisher:
     """A thread with a list of finished records."""
 
-    def __init__(
-        self, writer: ShardWriter, report: Report, worker: int = 0, *, flush_s: float, wait_for_disk: bool
-    ) -> None:
+    def __init__(self, writer: ShardWriter, report: Report, worker: int = 0, *, flush_s: float) -> None:
         self._writer, self._report, self._worker = writer, report, worker
         self._flush_s = flush_s
         self._interval_s = min(flush_s, _FIRST_FLUSH_S)
-        self._wait_for_disk = self._waits = wait_for_disk
         self._waiting: list[Finished] = []
         self._oldest = 0.0
         self._hurry = False
@@ -55,7 +45,6 @@ class Publisher:
         self._closed = False
         self.publishing = threading.Lock()
         """Held while HDF5 is in use; who forks must hold it, or h5py's lock and that of ``logging`` may deadlock."""
-        self.trouble = ""
         self.blocked = ""
         """Why this process cannot publish what the disk would take; empty when it can."""
         self._change = threading.Condition()
@@ -63,13 +52,13 @@ class Publisher:
         self._thread.start()
 
     def add(self, task: int, record: Record, seconds: float) -> None:
-        """Take over a finished record; waits while too many are on hand or the disk is full."""
+        """Take over a finished record; waits while too many are on hand."""
         with self._change:
             if not self._waiting:
                 self._oldest = time.monotonic()
                 self._change.notify_all()
             self._waiting.append((task, record, seconds))
-            while (len(self._waiting) >= MOST_WAITING or self.trouble) and not self._closed:
+            while len(self._waiting) >= MOST_WAITING and not self._closed:
                 self._hurry = True
                 self._change.notify_all()
                 self._change.wait(1.0)
@@ -86,16 +75,9 @@ class Publisher:
                 and not self._waiting
             )
 
-    def stop_waiting(self) -> None:
-        """From now on a disk that is full is not waited for."""
-        with self._change:
-            self._wait_for_disk = False
-            self._change.notify_all()
-
     def close(self) -> bool:
         """Publish the rest, with one attempt where the disk refuses, and end; whether everything is durable."""
         with self._change:
-            self._wait_for_disk = False
             self._hurry = True
             self._closed = True
             self._change.notify_all()
@@ -110,28 +92,32 @@ class Publisher:
                 self._change.wait_for(lambda: self._hurry or self._closed, max(0.0, due - time.monotonic()))
                 batch, self._waiting, self._busy, self._hurry = self._waiting, [], True, False
                 closed = self._closed
-            left = self._publish(batch) if batch else []
+            refused = None
+            try:
+                left = self._publish(batch) if batch else []
+            except StorageError as error:
+                left, refused = batch, error
             with self._change:
                 self._busy = False
                 self._waiting = left + self._waiting
+                self._closed |= refused is not None
                 self._change.notify_all()
-                if self._closed and (not self._waiting or (left and (self.trouble or closed))):
-                    return
-                if left:
-                    self._change.wait(_DISK_RETRY_S if self.trouble else _SHORT_RETRY_S)
+                if refused is None and left and not closed:
+                    self._change.wait(_RETRY_S)
+                elif self._closed and (left or not self._waiting):
+                    break
             self._interval_s = min(self._flush_s, 2.0 * self._interval_s)
+        if refused is not None:
+            self._report(CannotGoOn(Outcome.STORAGE, str(refused)))
 
     def _publish(self, batch: list[Finished]) -> list[Finished]:
-        """Publish a batch; return the entries to try again later."""
+        """Publish a batch; return the entries to try again later. StorageError when the disk refuses."""
         try:
             with self.publishing:
                 receipt = self._writer.publish([record for _, record, _ in batch])
         except Exception as error:  # noqa: BLE001 - a record that cannot be stored must not end the thread
             return self._not_published(batch, error)
         self.blocked = ""
-        if self.trouble:
-            self.trouble = ""
-            self._report(DiskTrouble(self._worker, "", self._waits))
         tasks, seconds = tuple(task for task, _, _ in batch), sum(spent for _, _, spent in batch)
         self._report(
             TasksDurable(self._worker, tasks, f"{receipt.path.parent.name}/{receipt.path.name}", seconds)
@@ -145,12 +131,7 @@ class Publisher:
                 self.blocked = f"results cannot be published: {cause.strerror}"
                 return batch
         if isinstance(error, StorageError):
-            self.trouble = str(error)
-            self._report(DiskTrouble(self._worker, self.trouble, self._waits))
-            if not self._wait_for_disk:
-                with self._change:
-                    self._closed = True
-            return batch
+            raise error
         return self._publish_apart(batch, error)
 
     def _publish_apart(self, batch: list[Finished], error: Exception) -> list[Finished]:

@@ -121,7 +121,6 @@ class Again:
 
     stale: bool = False
     failed: bool = False
-    invalid: bool = True
 
 
 def compare_with_disk(
@@ -152,7 +151,7 @@ def compare_with_disk(
                 state.invalid[task.key] = status.why
             failure = failures.get(task.key)
             has_failed = failure is not None and failure.fingerprint == task.fingerprint and not again.failed
-            is_kept = (is_stale and not again.stale) or (is_invalid and not again.invalid)
+            is_kept = is_stale and not again.stale
             if found is not None and is_stale and (is_kept or not has_failed):
                 _note_stale(state, run, space.campaign, task.key, found)
             if status.state == TaskState.DONE:

@@ -26,7 +26,7 @@ from vindeby.runner.local.local_pool import LocalPool
 from vindeby.runner.methods.call import warning
 from vindeby.runner.plan import Plan, Policy
 from vindeby.runner.processes import SHARE_OF_MEMORY, total_memory, usable_cores
-from vindeby.runner.protocol import Finish, Outcome, WorkerPool, most_failures
+from vindeby.runner.protocol import Finish, Outcome, WorkerPool
 from vindeby.runner.recompute import Recompute, add_to_todo
 from vindeby.runner.resume import (
     Again,
@@ -66,12 +66,11 @@ def run(
     part: str | None = None,
     retry_failed: bool = False,
     replace_stale: bool = False,
-    keep_invalid: bool = False,
     recompute: Sequence[str] = (),
     recompute_where: str | None = None,
     keep_replaced: bool = False,
     on_bad: str = "abort",
-    max_failures: int | str | None = None,
+    max_failures: int | None = None,
     take_over: bool = False,
     pool: object | None = None,
     on_progress: Watcher = _silent,
@@ -87,14 +86,12 @@ def run(
         part: A fixed share of the tasks such as ``"3/32"``; leaves the merge to ``vindeby merge``.
         retry_failed: Try again what failed in an earlier run.
         replace_stale: Compute again what answers an older version of the campaign.
-        keep_invalid: Keep results that are not possible; otherwise they are computed again.
         recompute: Keys of tasks to compute again though they have valid results, which count until the new ones are
             merged.
         recompute_where: A condition, as in ``vindeby query``; the results that meet it are computed again, too.
         keep_replaced: Keep the whole database as it was before that under ``replaced/``.
         on_bad: When a file with results is bad: ``"abort"``, ``"skip"`` or ``"rerun"``.
-        max_failures: Stop after so many failed tasks, or such a share of them (``"5%"``), instead of what the campaign
-            says.
+        max_failures: Stop when more tasks than this have failed, instead of what the campaign says.
         take_over: Take the campaign away from a process that runs it, on a machine that is gone or cannot be reached.
         pool: Where the work is done, if not by processes of this machine: a ``distributed.Client``, the address of a
             Dask scheduler, or the path of a scheduler file.
@@ -126,7 +123,7 @@ def run(
     with _storage_errors(directory), hold(directory, share, take_over=take_over, say=on_message) as lock:
         refuse_another_campaign(directory, campaign)  # it may have come while this one waited
         space = TaskSpace(campaign)
-        again = Again(stale=replace_stale, failed=retry_failed, invalid=not keep_invalid)
+        again = Again(stale=replace_stale, failed=retry_failed)
         resume_state = compare_with_disk(directory, space, judge, part=share, again=again)
         refuse_or_quarantine(directory, resume_state, on_bad)
         keep_request = wanted.request(directory, space, lock.confirm) if wanted else None
@@ -212,8 +209,7 @@ def _overridden(options: RunOptions, **given: float | str | None) -> RunOptions:
     except ValueError:
         shown = ", ".join(f"{name}={value!r}" for name, value in given.items() if value is not None)
         raise ArgumentError(
-            f"run: {shown}: give a number of workers of at least 1, cpu, auto or cuda as device, and a number of "
-            "tasks or a percentage such as 5%"
+            f"run: {shown}: give a number of workers of at least 1, cpu, auto or cuda as device, and a number of tasks"
         ) from None
 
 
@@ -224,11 +220,8 @@ def _report_resume_state(resume_state: ResumeState, say: Callable[[str], None], 
         say(f"{plural(resume_state.done, 'result is', 'results are')} there already")
     if resume_state.invalid:
         key, why = next(iter(resume_state.invalid.items()))
-        done = (
-            "computed again; --keep-invalid leaves them" if again.invalid else "left there (--keep-invalid)"
-        )
         count = plural(len(resume_state.invalid), "result is", "results are")
-        say(f"{count} not valid and {done}; the first: {key}: {why}")
+        say(f"{count} not valid and computed again; the first: {key}: {why}")
     if resume_state.stale:
         shown = _some(resume_state.stale)
         done = "computed again" if again.stale else "left there; --replace-stale computes them again"
@@ -274,7 +267,7 @@ class _Work:
         policy = Policy(
             workers=slots,
             retries=options.retries,
-            most_failures=most_failures(options.max_failures, len(space)),
+            most_failures=options.max_failures,
             grace_s=options.grace_s,
             batch_s=0.5 if elsewhere is None else _BATCH_ELSEWHERE_S,
         )

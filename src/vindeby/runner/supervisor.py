@@ -38,7 +38,6 @@ class Progress:
     """Tasks per second, lately."""
     workers: tuple[WorkerState, ...]
     ending: bool = False
-    trouble: str = ""
     eta_s: float | None = None
 
 
@@ -81,7 +80,6 @@ class Supervisor:
         self._timers = sched.scheduler(time.monotonic)
         self._points = deque([(time.monotonic(), 0)])
         """When how many tasks were settled, over the last minute."""
-        self._trouble = ""
         self._finish: Finish | None = None
         self.failed: dict[str, Failure] = {}
         """Tasks that failed for good, with the reason of each."""
@@ -168,10 +166,6 @@ class Supervisor:
                 self._log.write("worker retires", worker=slot, pid=pid, reason=reason)
             case protocol.WorkerGone():
                 self._worker_gone(event)
-            case protocol.DiskTrouble(_, reason):
-                self._trouble = reason
-                if reason:
-                    self._log.write("disk trouble", reason=reason)
             case protocol.PoolNote(name, details):
                 self._log.write(name, **details)
                 if name == "card lost" and not self._card_lost:
@@ -227,7 +221,6 @@ class Supervisor:
             rate=self._speed,
             workers=views,
             ending=self._plan.is_ending,
-            trouble=self._trouble,
             eta_s=time_left(self._plan.open, self._speed, views),
         )
         if now - self._shown >= _SHOW_S:

@@ -120,8 +120,7 @@ class TaskExecutor:
         """Why this process should not compute on its device any more; empty as long as it can."""
         files = LeasedFiles(Path(setup.lock), setup.token) if setup.lock else None
         shards = ShardWriter(RunDirectory(Path(setup.output)), files=files)
-        waits = campaign.run.on_full_disk == "wait"
-        self.publisher = Publisher(shards, report, worker, flush_s=campaign.run.flush_s, wait_for_disk=waits)
+        self.publisher = Publisher(shards, report, worker, flush_s=campaign.run.flush_s)
 
     def execute(self, number: int, task: Task) -> Failure | None:
         """One task, whatever comes of it: hand its result to the publisher, or report its failure."""

@@ -15,9 +15,6 @@ Memory = Annotated[Line, matching(r"(?i)\d+(\.\d+)? ?[KMGT]?i?B?", "is not an am
 Directive = Annotated[
     Line, matching("-.*", "is not an option of sbatch", "begin with a hyphen, such as --qos=normal")
 ]
-_Percentage = Annotated[
-    Line, matching(r"(100|[0-9]{1,2}(\.[0-9]+)?)%", "is not a percentage", 'write it like "5%"')
-]
 
 
 class SlurmOptions(Section):
@@ -54,18 +51,14 @@ class RunOptions(Section):
     """Per worker; if not given, a fair share of the machine's memory."""
     retries: Annotated[int, Strict(), Field(ge=0, le=100)] = 1
     """How often a task that failed is tried again, in a fresh process and alone on its machine."""
-    max_failures: Annotated[int, Strict(), Field(ge=0)] | _Percentage | None = None
-    """Stop after so many failed tasks, or such a share of them ("5%")."""
+    max_failures: Annotated[int, Strict(), Field(ge=0)] | None = None
+    """Stop when more tasks than this have failed."""
     flush_s: NotNegative = 1.0
     """Finished results wait at most this long for others to share a file with."""
     grace_s: NotNegative = 60.0
     """How long running tasks may go on after the first request to stop."""
-    heartbeat_s: Positive = 1.0
-    """How often a worker reports, in seconds."""
     silent_limit_s: Positive = 900.0
     """A worker on a task that has not stirred for so long is taken for stuck."""
-    on_full_disk: Literal["stop", "wait"] = "stop"
-    """Stop, or wait until there is room again."""
     wait_for_workers_s: Positive = 300.0
     """How long a run on a cluster goes on without any worker, or without its scheduler, before it stops."""
     slurm: SlurmOptions = SlurmOptions()

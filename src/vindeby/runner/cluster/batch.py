@@ -24,10 +24,10 @@ from vindeby.runner.local.heartbeats import Heartbeats
 from vindeby.runner.local.local_pool import LocalPool
 from vindeby.runner.processes import SHARE_OF_MEMORY, node_and_job, total_memory
 from vindeby.runner.protocol import (
-    DiskTrouble,
+    CannotGoOn,
     Failure,
     Kind,
-    MethodUnusable,
+    Outcome,
     PoolEvent,
     Seen,
     WantsWork,
@@ -93,7 +93,7 @@ def run_batch(place: str, coordinator: Mapping[str, str], work: Work) -> list[Po
     setup = _read_setup(Path(place))
     if reason := _why_unusable(dask_worker.address, coordinator, setup, place):
         failure = Failure(Kind.KILLED, reason)
-        return [MethodUnusable(reason), WorkerGone(0, None, failure, by_itself=True)]
+        return [CannotGoOn(Outcome.UNUSABLE, reason), WorkerGone(0, None, failure, by_itself=True)]
     assert setup is not None
     with _lock:
         slot = min({*range(len(host.running) + 1)} - host.running.keys())
@@ -123,7 +123,7 @@ def _events_of(pool: LocalPool, slot: int, dask_worker: Any, place: str) -> list
     while not (events and isinstance(events[-1], WorkerGone)):
         for event in pool.wait(_LOOK_S):
             match event:
-                case WorkerReady() | DiskTrouble(waits=True):
+                case WorkerReady():
                     show(event)
                 case WantsWork() | WorkerRetiring():
                     pass

@@ -19,14 +19,14 @@ from typing import Any
 
 from vindeby.runner.cluster.batch import end_batches, run_batch, versions
 from vindeby.runner.protocol import (
+    CannotGoOn,
     Failed,
     Failure,
     Inbox,
     Kind,
-    MethodUnusable,
     MoreSlots,
+    Outcome,
     PoolEvent,
-    PoolLost,
     PoolNote,
     Seen,
     TasksDurable,
@@ -169,7 +169,7 @@ class DaskPool:
             self.start(batch.slot)
 
     def _pass_on(self, batch: _Batch, event: PoolEvent) -> None:
-        if not isinstance(event, MethodUnusable | MoreSlots | PoolLost | PoolNote):
+        if not isinstance(event, CannotGoOn | MoreSlots | PoolNote):
             event = replace(event, worker=batch.slot)
         self._inbox.events.append(event)
 
@@ -224,7 +224,7 @@ class DaskPool:
             self._is_lost = True
             for slot in list(self._slots):
                 self._gone(slot, reason)
-            self._inbox.events.append(PoolLost(reason))
+            self._inbox.events.append(CannotGoOn(Outcome.POOL_LOST, reason))
 
     # In the event loop of the client: what comes of it is a call of one of the methods above.
 

@@ -26,11 +26,11 @@ from vindeby.runner.local.heartbeats import Heartbeats
 from vindeby.runner.local.spawner import Spawner, hang_up
 from vindeby.runner.processes import end_of_log, memory_of
 from vindeby.runner.protocol import (
+    CannotGoOn,
     EndWorker,
     Failure,
     Inbox,
     Kind,
-    MethodUnusable,
     PoolEvent,
     PoolNote,
     Seen,
@@ -188,7 +188,7 @@ class LocalPool:
             worker.retires_for = message.reason
         elif isinstance(message, WantsWork):
             worker.most_together = message.together
-        worker.leaving |= isinstance(message, WorkerRetiring | MethodUnusable)
+        worker.leaving |= isinstance(message, WorkerRetiring | CannotGoOn)
         self._inbox.events.append(message)
 
     def _hear_spawner(self, event: tuple[str, int, int]) -> None:

@@ -37,9 +37,10 @@ from vindeby.runner.processes import (
     open_log,
 )
 from vindeby.runner.protocol import (
+    CannotGoOn,
     EndWorker,
     Failed,
-    MethodUnusable,
+    Outcome,
     PoolEvent,
     PoolNote,
     WantsWork,
@@ -133,6 +134,7 @@ _RETIRE_AT = 0.7
 """A worker that uses so much of its memory between two tasks makes room for a fresh one."""
 _SPARE_DESCRIPTORS = 8
 """Kept back, to publish with what a worker has finished whose tasks have taken all others."""
+_BEAT_S = 1.0
 _LOOK_S = 0.2
 _STARVED_S = 1.0
 """How long results wait for a descriptor between two tasks before the worker retires."""
@@ -213,7 +215,7 @@ class Worker:
         try:
             self.executor = TaskExecutor(self.setup, self._report, self.number, self.progress, self.solved)
         except MethodUnusableError as error:
-            self._report(MethodUnusable(str(error)))
+            self._report(CannotGoOn(Outcome.UNUSABLE, str(error)))
             return False
         self.publisher = self.executor.publisher
         lock = self.publisher.publishing
@@ -239,7 +241,7 @@ class Worker:
         """Another thread: sends heartbeats and receives messages."""
         try:
             while True:
-                if self.channel.poll(self.setup.campaign.run.heartbeat_s):
+                if self.channel.poll(_BEAT_S):
                     self._received(self.channel.recv())
                 self.slot.beat()
         except BaseException:  # noqa: BLE001 - the coordinator is gone, or cannot be heard
@@ -255,11 +257,9 @@ class Worker:
                 self.ending = True
                 self.queue.clear()
             self.change.notify_all()
-        if isinstance(message, EndWorker):
-            self.publisher.stop_waiting()
-            if message.now:
-                self.publisher.flush(timeout_s=2.0)
-                os._exit(0)
+        if isinstance(message, EndWorker) and message.now:
+            self.publisher.flush(timeout_s=2.0)
+            os._exit(0)
 
     def _next(self) -> list[tuple[int, Task, Work]]:
         """The next task, or those of its farm and type that are computed with it; empty when there will be none."""
