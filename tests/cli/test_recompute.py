@@ -103,12 +103,9 @@ def test_named_results_are_computed_again_and_no_others(folder: Path) -> None:
 
 @pytest.mark.core
 def test_a_condition_chooses_results_in_the_language_of_query(folder: Path) -> None:
-    done = run(folder, "--recompute-where", "farm == 'north' and aep < 52", "--keep-replaced")
+    done = run(folder, "--recompute-where", "farm == 'north' and aep < 52")
     assert done.returncode == 0, done.stderr
     assert energies(folder) == expected(0, 1)
-    whole = [path for path in (folder / "out.h5.run" / "replaced").glob("*.h5") if len(results(path)) == 6]
-    assert len(whole) == 1
-    assert {float(record.arrays["aep"]) for record in results(whole[0]).values()} == {*range(50, 56)}
 
 
 @pytest.mark.core
@@ -120,7 +117,6 @@ def test_a_condition_chooses_results_in_the_language_of_query(folder: Path) -> N
         (["--recompute-where", "aep > 1000"], "--recompute-where: no valid result meets 'aep > 1000'"),
         (["--recompute-where", "colour == 'red'"], "'colour' is not a column of these results"),
         (["--recompute", "farm0_t0_s1", "--part", "1/2"], "give it without --part"),
-        (["--keep-replaced"], "give it with --recompute or --recompute-where"),
     ],
 )
 def test_what_cannot_be_computed_again_is_an_error(folder: Path, options: list[str], message: str) -> None:
@@ -132,7 +128,10 @@ def test_what_cannot_be_computed_again_is_an_error(folder: Path, options: list[s
     assert energies(folder) == expected()
 
 
-def test_killed_it_goes_on_with_the_same_command_and_the_old_results_count_meanwhile(folder: Path) -> None:
+@pytest.mark.parametrize("is_same_command", [True, False])
+def test_killed_the_next_run_goes_on_with_it_and_the_old_results_count_meanwhile(
+    folder: Path, is_same_command: bool
+) -> None:
     (folder / "seconds").write_text("0.4")
     options = ["--recompute-where", "seed in [0, 1, 2, 3]"]
     command = [INSTALLED, "run", "c.yaml", "-o", "out.h5", *options]
@@ -152,13 +151,12 @@ def test_killed_it_goes_on_with_the_same_command_and_the_old_results_count_meanw
     assert merged.returncode == 0, merged.stdout
     assert sum(energy >= 90.0 for energy in energies(folder).values()) == there
     (folder / "seconds").write_text("0")
-    plain = run(folder)
-    assert "an earlier --recompute of 4 results is not complete; its options go on with it" in plain.stderr
     begun = len(computed(folder))
-    done = run(folder, *options)
+    done = run(folder, *(options if is_same_command else ()))
     assert done.returncode == 0, done.stderr
     assert len(computed(folder)) == begun + 4 - there
     assert energies(folder) == expected(0, 1, 2, 3)
+    assert not run_directory.recompute_file.exists()
 
 
 def test_a_task_that_fails_keeps_its_old_result_and_is_tried_again(folder: Path) -> None:
@@ -169,15 +167,6 @@ def test_a_task_that_fails_keeps_its_old_result_and_is_tried_again(folder: Path)
     (folder / "broken").unlink()
     assert run(folder, "--recompute", KEYS[2]).returncode == 0
     assert energies(folder) == expected(2)
-
-
-def test_another_request_takes_what_an_unfinished_one_has_computed(folder: Path) -> None:
-    (folder / "broken").touch()
-    assert run(folder, "--recompute", KEYS[0], "--recompute", KEYS[5]).returncode == 1
-    (folder / "broken").unlink()
-    assert run(folder, "--recompute", KEYS[5]).returncode == 0
-    assert energies(folder) == expected(5)
-    assert not (folder / "out.h5.run" / "recompute.json").exists()
 
 
 def test_from_python_the_same(folder: Path) -> None:

@@ -36,9 +36,6 @@ def command(
     recompute_where: str | None = option(
         "--recompute-where EXPRESSION", "The same for all results that this is true for: 'aep < 4800'."
     ),
-    keep_replaced: bool = option(
-        "--keep-replaced", "Keep the whole OUT.h5 of before in OUT.h5.run/replaced/.", False
-    ),
     max_failures: int | None = option("--max-failures N", "Stop when more tasks than this have failed."),
     quiet: QuietOption = False,
     interval: IntervalOption = 10.0,
@@ -58,7 +55,6 @@ def command(
             replace_stale=replace_stale,
             recompute=recompute or (),
             recompute_where=recompute_where,
-            keep_replaced=keep_replaced,
             max_failures=max_failures,
             pool=dask,
             **how,

@@ -27,7 +27,7 @@ from vindeby.runner.methods.call import warning
 from vindeby.runner.plan import Plan, Policy
 from vindeby.runner.processes import SHARE_OF_MEMORY, total_memory, usable_cores
 from vindeby.runner.protocol import Finish, Outcome, WorkerPool
-from vindeby.runner.recompute import Recompute, add_to_todo
+from vindeby.runner.recompute import Recompute, add_to_todo, renew_request
 from vindeby.runner.resume import (
     Again,
     Part,
@@ -44,7 +44,7 @@ from vindeby.runner.task_executor import Setup
 from vindeby.store.disk.events import EventLog
 from vindeby.store.disk.files import storage_error
 from vindeby.store.disk.lock import Lock
-from vindeby.store.disk.run_directory import RunDirectory, read_recompute_request, write_verdicts
+from vindeby.store.disk.run_directory import RunDirectory, write_verdicts
 from vindeby.store.read.database import Database
 from vindeby.text import part_of, plural
 
@@ -68,7 +68,6 @@ def run(
     replace_stale: bool = False,
     recompute: Sequence[str] = (),
     recompute_where: str | None = None,
-    keep_replaced: bool = False,
     on_bad: str = "abort",
     max_failures: int | None = None,
     take_over: bool = False,
@@ -89,7 +88,6 @@ def run(
         recompute: Keys of tasks to compute again though they have valid results, which count until the new ones are
             merged.
         recompute_where: A condition, as in ``vindeby query``; the results that meet it are computed again, too.
-        keep_replaced: Keep the whole database as it was before that under ``replaced/``.
         on_bad: When a file with results is bad: ``"abort"``, ``"skip"`` or ``"rerun"``.
         max_failures: Stop when more tasks than this have failed, instead of what the campaign says.
         take_over: Take the campaign away from a process that runs it, on a machine that is gone or cannot be reached.
@@ -115,7 +113,7 @@ def run(
     if campaign.stored is not None and Path(output).absolute() == Path(campaign.stored.database or ""):
         raise ArgumentError(f"{output}: is the database that is evaluated; name another file with -o")
     judge = Judge(campaign)
-    wanted = Recompute(recompute, recompute_where, keep_replaced)
+    wanted = Recompute(recompute, recompute_where)
     wanted.refuse(judge, is_part=share is not None)
     refuse_starts(campaign)
     directory = prepared_directory(Path(output), campaign)
@@ -126,21 +124,18 @@ def run(
         again = Again(stale=replace_stale, failed=retry_failed)
         resume_state = compare_with_disk(directory, space, judge, part=share, again=again)
         refuse_or_quarantine(directory, resume_state, on_bad)
-        keep_request = wanted.request(directory, space, lock.confirm) if wanted else None
+        to_recompute = wanted.find(directory, space)
         if rekey_results(directory, campaign, lock.confirm, on_message):
             resume_state = compare_with_disk(directory, space, judge, part=share, again=again)
         lock.confirm()
         if directory.campaign_text() != space.text:
             directory.freeze_campaign(space.text)
         write_verdicts(directory, space.text, resume_state.verdicts)
-        if keep_request is not None:
-            anew = add_to_todo(resume_state, directory, space, keep_request())
+        if share is None and (request := renew_request(directory, to_recompute)).keys:
+            anew = add_to_todo(resume_state, directory, space, request)
             on_message(
                 f"{plural(anew, 'result is', 'results are')} computed again; the old ones count until then"
             )
-        elif begun := read_recompute_request(directory).keys:
-            count = plural(len(begun), "result")
-            on_message(f"an earlier --recompute of {count} is not complete; its options go on with it")
         _report_resume_state(resume_state, on_message, again)
         if message := other_engines(campaign, resume_state.engines):
             on_message(message)
@@ -150,7 +145,7 @@ def run(
             work.supervise(resume_state, summary, on_progress, pool, workers)
         summary.seconds = time.monotonic() - began
         finish_up(space, judge, directory, summary, say=on_message, lock=lock)
-        if keep_request is not None and not summary.failed:
+        if share is None:
             directory.recompute_file.unlink(missing_ok=True)
         summary.seconds = time.monotonic() - began
     return summary

@@ -6,7 +6,7 @@ logs/           one log per worker             events/      who started, finishe
 quarantine/     what was found bad, kept       audit/       one record per merge
 replaced/       databases and records that a merge replaced, kept
 campaigns/      former texts of the campaign   verdicts.json results known to be invalid
-recompute.json  which results are computed again, and the checksums of the old ones; gone when that is complete
+recompute.json  which results are computed again, and the checksums of the old ones; gone when that run is over
 adopted/        reports of adoptions, and a file of another script that stood in the place of OUT.h5
 ```
 It may stand on a file system that several machines share. Small files in it are replaced as a whole
@@ -97,7 +97,7 @@ class RunDirectory:
     verdicts_file = _Below("verdicts.json")
     """Which results are invalid, as they were last checked; it may be missing."""
     recompute_file = _Below("recompute.json")
-    """Which results are computed again; it is there from before the first task until all of them are merged."""
+    """Which results are computed again; it is there from before the first task until the run is over."""
 
     def create(self, files: Files | None = None) -> RunDirectory:
         """Make the directory with its parts, durably; what is there stays."""
@@ -346,8 +346,6 @@ def _binding(text: str) -> dict[str, Any]:
 class RecomputeRequest:
     """Results that are computed again: their keys, and the checksums of those that others may replace."""
 
-    asked: str = ""
-    """A digest of what was asked, in which campaign."""
     keys: tuple[str, ...] = ()
     replaced: frozenset[str] = frozenset()
 
@@ -357,7 +355,7 @@ def read_recompute_request(run: RunDirectory) -> RecomputeRequest:
     try:
         data = parse_json(read_bounded(run.recompute_file))
         keys, replaced = (tuple(str(one) for one in data[name]) for name in ("keys", "replaced"))
-        return RecomputeRequest(str(data["asked"]), keys, frozenset(replaced))
+        return RecomputeRequest(keys, frozenset(replaced))
     except FileNotFoundError:
         return RecomputeRequest()
     except (OSError, ValueError, KeyError, TypeError) as error:
@@ -366,5 +364,5 @@ def read_recompute_request(run: RunDirectory) -> RecomputeRequest:
 
 def write_recompute_request(run: RunDirectory, request: RecomputeRequest) -> None:
     """Keep a request, durably."""
-    data = {"asked": request.asked, "keys": request.keys, "replaced": sorted(request.replaced)}
+    data = {"keys": request.keys, "replaced": sorted(request.replaced)}
     replace_text(run.recompute_file, json.dumps(data, indent=1) + "\n", run.path.parent)
