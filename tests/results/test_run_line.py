@@ -9,7 +9,7 @@ import pytest
 
 from vindeby.cli.run_view import line_of
 from vindeby.runner.protocol import TaskProgress
-from vindeby.runner.supervisor import Progress, time_left
+from vindeby.runner.supervisor import Progress
 from vindeby.store.disk.events import WorkerState
 from vindeby.text import part_of, plural
 
@@ -35,20 +35,14 @@ def test_the_percentage_is_of_what_is_done_and_rounded_down(
     assert line_of(progress(total, done, failed)).startswith(words)
 
 
-def at_work(seconds: float, left_s: float | None) -> WorkerState:
-    progress = TaskProgress("gradient", 120, 320, 812.34, left_s)
+def at_work(seconds: float) -> WorkerState:
+    progress = TaskProgress("gradient", 120, 320, 812.34)
     about: dict[str, Any] = {"progress": asdict(progress), "doing": str(progress)}
     return WorkerState("host-1-a", 0, 7, "farm0_t0_s0", seconds, 0.1, 10**8, **about)
 
 
-def test_the_time_to_go_of_long_tasks_is_told_from_how_far_they_are() -> None:
-    workers = (at_work(300.0, 240.0), at_work(300.0, 260.0))
-    assert time_left(4, 0.0, workers) == pytest.approx((240.0 + 260.0 + 2 * 550.0) / 2)
-    assert time_left(2, 0.1, workers) == 260.0, "a rate of the last minute says nothing about tasks of nine"
-    assert time_left(2, 0.0, (at_work(300.0, 0.0), at_work(300.0, 20.0))) == 20.0
-    assert time_left(2, 1 / 30, (at_work(9.0, 8.0), at_work(9.0, 7.0))) == 8.0
-    assert time_left(40, 0.5, (at_work(2.0, 2.0),)) == 80.0
-    assert time_left(4, 0.0, (at_work(300.0, None),)) is None
+def test_the_line_says_how_far_long_tasks_are() -> None:
+    workers = (at_work(300.0), at_work(300.0))
     line = line_of(Progress(4, 0, 0, 2, 4, 0.0, workers, eta_s=800.0))
     assert line == (
         "0 of 4 done (0 %), 0 failed, 2 running (farm0_t0_s0 gradient 120 of 320, 812.3 GWh so far, "

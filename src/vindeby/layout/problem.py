@@ -75,8 +75,8 @@ class Report(threading.local):
 
     Searches in several threads are counted apart. ``tell`` is that of the thread in which it was set.
 
-    ``tell`` gets the name of the step, its iterations so far and at most, the energy of the best layout so far (that is
-    in the wind of ``farm``), and the share of the task that is over; None for what is not known.
+    ``tell`` gets the name of the step, its iterations so far and at most, and the energy of the best layout so far (in
+    the wind of ``farm``), or None where that is not known.
     """
 
     def __init__(self, names: Sequence[str] = (), farm: WindFarm | None = None) -> None:
@@ -87,26 +87,20 @@ class Report(threading.local):
     def step(self, number: int, of: int, aep_gwh: float | None) -> None:
         """A step of a pipeline begins, from a layout that is worth so much."""
         name = self._names[number - 1] if self._names else ""
-        self._stage, self._is_last = f"{name} (step {number} of {of})" if of > 1 else name, number == of
-        self._aep, self._begun = aep_gwh, 0
+        self._stage, self._aep = f"{name} (step {number} of {of})" if of > 1 else name, aep_gwh
         self.begin(0)
 
-    def begin(self, iterations: int, work: float | None = None) -> None:
-        """So many iterations at most begin, which evaluate so many wind states; by default one each."""
-        self._done, self._iterations, self._worked, self._work = 0, iterations, 0, work
-        self._begun += 1
+    def begin(self, iterations: int) -> None:
+        """Count from 0, of so many iterations at most."""
+        self._done, self._iterations = 0, iterations
         self.advance(0)
 
     def advance(self, iterations: int = 1, farm: WindFarm | None = None, aep: float | None = None) -> None:
-        """So many more are over, in the wind states of this farm, and have led to an energy (GWh) there."""
+        """Count so many more, which have led to an energy (GWh) in the wind states of this farm."""
         self._done += iterations
-        self._worked += iterations * (len(farm.states.speed) if farm is not None and self._work else 1)
         if farm is self._farm and aep is not None:
             self._aep = max(aep, self._aep or aep)
-        # A search of many parts begins again and again, an unknown number of times.
-        whole = (self._work or self._iterations) if self._is_last and self._begun == 2 else 0
-        share = min(1.0, self._worked / whole) if whole else None
-        self.tell(self._stage, min(self._done, self._iterations), self._iterations, self._aep, share)
+        self.tell(self._stage, min(self._done, self._iterations), self._iterations, self._aep)
 
 
 @dataclass(frozen=True, eq=False)

@@ -125,7 +125,6 @@ class TaskProgress:
     iteration: int = 0
     iterations: int = 0
     aep_gwh: float | None = None
-    left_s: float | None = None
 
     def __str__(self) -> str:
         of = f" {self.iteration:,} of {self.iterations:,}" if self.iterations else ""

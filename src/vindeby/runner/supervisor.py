@@ -8,7 +8,7 @@ looking at what is there.
 import sched
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, replace
 from typing import Any, TypeAlias
 
@@ -21,7 +21,6 @@ from vindeby.store.disk.events import CUT_SHORT, SET_ASIDE, EventLog, WorkerStat
 from vindeby.store.disk.lock import Lock
 
 _WINDOW_S = 60.0
-_LONG_S = 5.0
 
 
 @dataclass(frozen=True)
@@ -39,17 +38,6 @@ class Progress:
     workers: tuple[WorkerState, ...]
     ending: bool = False
     eta_s: float | None = None
-
-
-def time_left(left: int, rate: float, workers: Sequence[WorkerState]) -> float | None:
-    """Seconds that so many tasks will take: at this rate; where they are long, by how far those at work are."""
-    at_work = [(view.seconds, view.progress.get("left_s")) for view in workers]
-    known = [(seconds, float(rest)) for seconds, rest in at_work if rest is not None]
-    rest, whole = sum(one for _, one in known), sum(map(sum, known))
-    if known and (not rate or whole > _LONG_S * len(known)):
-        waiting = max(0, left - len(known)) * whole / len(known)
-        return max(max(one for _, one in known), (rest + waiting) / len(known))
-    return left / rate if rate > 0.0 else None
 
 
 Watcher: TypeAlias = Callable[[Progress], None]
@@ -79,7 +67,7 @@ class Supervisor:
         self._say = say
         self._timers = sched.scheduler(time.monotonic)
         self._points = deque([(time.monotonic(), 0)])
-        """When how many tasks were settled, over the last minute."""
+        """When how many tasks were settled, lately."""
         self._finish: Finish | None = None
         self.failed: dict[str, Failure] = {}
         """Tasks that failed for good, with the reason of each."""
@@ -201,10 +189,12 @@ class Supervisor:
         self._report(tuple(views), now)
 
     def _rate(self) -> float:
-        """Tasks per second over the last minute."""
+        """Return the tasks per second over the last minute, or as long as the workers needed for a task each."""
         now, settled = time.monotonic(), self._plan.settled
         self._points.append((now, settled))
         while len(self._points) > 2 and now - self._points[0][0] > _WINDOW_S:
+            if settled - self._points[1][1] < self._plan.policy.workers:
+                break
             self._points.popleft()
         then, before = self._points[0]
         return (settled - before) / (now - then) if now > then else 0.0
@@ -221,7 +211,7 @@ class Supervisor:
             rate=self._speed,
             workers=views,
             ending=self._plan.is_ending,
-            eta_s=time_left(self._plan.open, self._speed, views),
+            eta_s=self._plan.open / self._speed if self._speed else None,
         )
         if now - self._shown >= _SHOW_S:
             self._shown = now

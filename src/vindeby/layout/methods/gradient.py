@@ -104,7 +104,7 @@ def _refine(problem: LayoutProblem, schedule: Schedule, start: Layout, method: G
     """Climb through all stages; if that leads below the start, climb from the start itself."""
     layout, evaluations, left, memory = start, 0, method.max_iterations, method.memory
     each = int(WIDE_SHARE[method.wind] * left) // max(len(schedule.wide), 1)
-    problem.report.begin(left, _work(problem, schedule, each, left))
+    problem.report.begin(left)
     value = problem.valued_at(start) if schedule.wide else None
     for stage in schedule.wide if each else ():  # at one price, if any
         if value is not None:
@@ -135,14 +135,6 @@ def _reached(climb: Climb) -> float:
     """Return the worth of the best layout of a climb, whose own energy is a smooth one over several scenarios."""
     is_worth = climb.valuation is None and len(climb.problem.farm.parts) == 1
     return climb.best_energy if is_worth else climb.problem.worth(climb.best_layout())
-
-
-def _work(problem: LayoutProblem, schedule: Schedule, each: int, iterations: int) -> float:
-    """How many wind states the iterations of all stages evaluate, if none ends early."""
-    few = schedule.few_speeds or problem
-    *wide, few_states, all_states = (len(one.farm.states.speed) for one in (*schedule.wide, few, problem))
-    true = (1.0 - LAST) * few_states + LAST * all_states
-    return each * sum(wide) + (iterations - each * len(wide)) * true
 
 
 def _with_true_wakes(

@@ -189,7 +189,7 @@ class Worker:
         self._left: set[int] = set()
         """Tasks that were begun at the same time and are not over."""
         self._key, self._log_size = "", 0
-        self._stage, self._stage_began, self._noted = "", 0.0, 0.0
+        self._stage, self._noted = "", 0.0
         self._spare = [os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC) for _ in range(_SPARE_DESCRIPTORS)]
         os.register_at_fork(after_in_child=channel.close)
 
@@ -333,17 +333,16 @@ class Worker:
         self._worn = self._worn or self._wear()
 
     def progress(self, stage: str, *how_far: float | None) -> None:
-        """Note it, not more often than anybody looks; the rest takes as long for its share as what is over."""
+        """Note the stage and how far it is, not more often than anybody looks."""
         now = time.monotonic()
         if stage != self._stage:
-            self._stage, self._stage_began = stage, now
+            self._stage = stage
             if stage == COMPUTING:
                 self.slot.start_clock()
         elif now - self._noted < _LOOK_S:
             return
-        *counts, share = how_far or (None,)
-        self._noted, left_s = now, (now - self._stage_began) * (1.0 - share) / share if share else None
-        self.slot.note(json.dumps([stage, *counts, left_s] if counts else [stage]).encode())
+        self._noted = now
+        self.slot.note(json.dumps([stage, *how_far]).encode())
 
     def solved(self, error: BaseException | None) -> None:
         """End a child that the function forked and that came back out of it: only one process is the worker."""

@@ -18,7 +18,7 @@ from vindeby.campaign import Campaign, Task
 from vindeby.campaign.starts import has_starts
 from vindeby.campaign.tasks import Cell
 from vindeby.errors import TaskError
-from vindeby.layout import Layout, LayoutProblem, Pipeline, Result
+from vindeby.layout import Layout, LayoutProblem, Result
 from vindeby.layout.problem import Report
 from vindeby.runner.methods.method_protocol import Solve, TaskResult
 from vindeby.wake import ScenarioFarm
@@ -79,8 +79,6 @@ class SearchMethod:
                     finish(short(seed, start), start)
                 self._warm.add(kind)
         report.tell = self._progress
-        if not isinstance(method, Pipeline):  # it repeats its steps, nobody knows how often
-            report.tell = lambda *how_far: self._progress(*how_far[:-1], None)
         type_indices = np.array(cell.type_indices) if cell.mix else None
 
         def solve(task: Task) -> TaskResult:
