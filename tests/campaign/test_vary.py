@@ -143,6 +143,17 @@ BROKEN = {
         36,
         ["vary.how", "sets wake", "axis wake"],
     ),
+    "an unknown key at the end of a path": (
+        "vary:\n  how:\n    a: {site.weibull.turbulance_intensity: 0.1}",
+        36,
+        ["vary.how.a.site.weibull.turbulance_intensity", "did you mean 'turbulence_intensity'? known here:"],
+    ),
+    "axes in an axis": (
+        "vary:\n  how:\n    a: {vary: {}}",
+        36,
+        ["vary.how.a.vary", "cannot be varied"],
+    ),
+    "an axis of axes": ("vary: {vary: {a: b}}", 34, ["vary.vary", "cannot be varied"]),
     "a path that names nothing": (
         "vary:\n  how:\n    a: {site.weibul.turbulence_intensity: 0.1}",
         36,

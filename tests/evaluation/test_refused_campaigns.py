@@ -12,6 +12,7 @@ from vindeby.campaign import Campaign
 from vindeby.campaign.reading.yaml_text import write
 from vindeby.errors import DataError, InputError
 from vindeby.runner import evaluate
+from vindeby.store.disk.run_directory import RunDirectory
 
 B: dict[str, Any] = {"farm": "farm b", "type": "small"}
 SITE = series(4, times=True)
@@ -71,6 +72,11 @@ REFUSED: dict[str, tuple[dict[str, Any], str, str]] = {
         "leave it out",
     ),
     "wake": ({"wake": "larsen"}, "wake.larsen: is not a known key", "known here"),
+    "unknown key of a farm that stands": (
+        {"neighbours": [B | {"sed": 1}]},
+        "neighbours[0].sed: is not a known key (got 1)",
+        "did you mean 'seed'? known here: farm,",
+    ),
     "another farm": (
         {"farms": [{"name": "farm z", "boundary": [[0, 0], [1, 0], [1, 1]]}]},
         "farms[0]: is not in the database (got 'farm z')",
@@ -249,6 +255,15 @@ def test_a_file_or_database_that_is_not_there_is_refused(source: Path, tmp_path:
         evaluate(source, {"name": "s"}, source)
 
 
+def test_a_database_that_is_being_written_is_refused(source: Path, tmp_path: Path) -> None:
+    with (
+        RunDirectory(source).lock("run"),
+        pytest.raises(InputError, match=r"method.stored.database: .* is being written by process"),
+    ):
+        evaluate(source, {"name": "s"}, tmp_path / "out.h5")
+    assert [*tmp_path.iterdir()] == []
+
+
 def test_stored_layouts_are_not_one_of_several_steps() -> None:
     data = campaign(1, 1).to_data() | {"method": [{"stored": "layouts.h5"}, "gradient"]}
     with pytest.raises(InputError, match="stored cannot be one of several steps"):
@@ -268,7 +283,6 @@ def test_layouts_that_are_missing_are_refused(tmp_path: Path) -> None:
     compute(few, tmp_path / "few.h5")
     more = campaign(1, 2)
     from vindeby.assembly.merging import merge_options
-    from vindeby.store.disk.run_directory import RunDirectory
     from vindeby.store.merge.merge import merge
 
     merge(RunDirectory(tmp_path / "few.h5"), merge_options(more))

@@ -89,6 +89,10 @@ class StoredLayouts(PinnedLayouts):
 
     def __init__(self, path: Path) -> None:
         super().__init__(path)
+        if (writer := self.database.run.lock("run").holder()) is not None and not writer.is_dead:
+            raise InputError(
+                f"{path}: is being written by {writer}, so its best layouts still change; wait for it"
+            )
         self.digest, text = self.database.digest, self.database.campaign_text
         if text is None:
             raise InputError(
@@ -204,11 +208,7 @@ def read_starts(
     InputError where a farm has no results of any of the types, DataError where a result is missing or not valid.
     """
     stored = StoredLayouts(path)
-    with stored.database as database:
-        if (writer := database.run.lock("run").holder()) is not None and not writer.is_dead:
-            raise InputError(
-                f"{path}: is being written by {writer}, so its best layouts still change; wait for it"
-            )
+    with stored.database:
         names = [one.name for one in stored.campaign.turbines]
         ours = {theirs: own for own, theirs in types.items()}
         for farm, theirs in farms.items():

@@ -213,12 +213,7 @@ def _stored_layouts(named: NamedFile, farms: Names, types: Names) -> list[dict[s
     try:
         return [*readers().stored_starts(named.path, farms, types, wanted)]
     except VindebyError as error:
-        remedy = (
-            "check the path"
-            if not named.path.exists()
-            else "name other farms, types or seeds, or another file"
-        )
-        named.refuse_key("database", str(error), remedy)
+        named.refuse_key("database", str(error), "name a database, farms, types and seeds that have layouts")
 
 
 def _layouts_in_file(named: NamedFile, farms: Names, types: Names) -> list[dict[str, Any]]:

@@ -100,7 +100,8 @@ def set_whole(data: Any, fields: Mapping[str, Any]) -> dict[str, Any]:
     """Return the fields that axes set as a whole, each with its first value."""
     found: dict[str, Any] = {}
     for _, _, parts in values_in(data, fields):
-        whole = {path: or_none(path, value, fields) for path, value in parts.items() if path in fields}
+        known = [path for path in parts if path in fields and path != "vary"]  # an axis sets no axes
+        whole = {path: or_none(path, parts[path], fields) for path in known}
         found = {**whole, **found}
     return found
 

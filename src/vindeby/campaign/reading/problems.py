@@ -120,7 +120,8 @@ def _words(model: type[BaseModel], detail: dict[str, Any], location: Path) -> tu
     if kind == "refused":
         return context["message"], context["remedy"]
     if kind in _UNKNOWN:
-        return "is not a known key", nearest(str(location[-1]), sorted(set(keys_at(model, location[:-1]))))
+        *above, key = _in_a_value(model, location) if location[0] == "vary" else location
+        return "is not a known key", nearest(str(key), sorted(set(keys_at(model, tuple(above)))))
     message, remedy = _WORDS.get(kind, (None, "correct it"))
     message = message or detail["msg"][:1].lower() + detail["msg"][1:]
     limits = {key: f"{value:g}" if isinstance(value, float) else value for key, value in context.items()}
@@ -176,8 +177,6 @@ def show(value: Any) -> str | None:
 
 def keys_at(annotation: Any, location: Path) -> Iterator[str]:
     """Give the keys that a model has at a location."""
-    if location[:1] == ("vary",):
-        location = _in_a_value(annotation, location)
     if is_dataclass(annotation) and not location:
         yield from (field.name for field in fields(annotation))
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):

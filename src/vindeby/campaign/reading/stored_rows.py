@@ -113,8 +113,7 @@ class Combinations(OneOf):
 
 
 def _kind_of_entry(value: Any) -> str:
-    known = {"farm", "type", "seed", "from", "since"}
-    is_row = isinstance(value, str) or (isinstance(value, dict) and "farm" in value and {*value} <= known)
+    is_row = isinstance(value, str) or (isinstance(value, dict) and "farm" in value and "stored" not in value)
     return "row" if is_row else "group"
 
 

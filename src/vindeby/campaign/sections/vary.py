@@ -37,7 +37,9 @@ def _with_good_names(axes: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any
             usable, "is not a name for an axis", "use letters, digits and _, and begin with a letter", axis
         )
         wrong = "cannot be an axis of its own, because results have something else of this name"
-        remedy = f"choose another name, and set the field in each value: how: {{a: {{{axis}: ...}}, b: ...}}"
+        remedy = (
+            f"choose another name; to vary a field {axis}, set it in each value: how: {{a: {{{axis}: ...}}}}"
+        )
         require(axis not in TAKEN, wrong, remedy, axis)
         wrong = "cannot be varied"
         require(axis not in NOT_VARIED, wrong, f"an axis sets any field but {', '.join(NOT_VARIED)}", axis)
