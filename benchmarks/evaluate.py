@@ -3,23 +3,17 @@
     python benchmarks/evaluate.py                       200 combinations of nine neighbours, 365 steps, PyWake on ten
     python benchmarks/evaluate.py --capacity 1000       larger farms; --pywake 1 --pywake-steps 20: less of PyWake
     python benchmarks/evaluate.py --kills 0             without the kills
-    python benchmarks/evaluate.py --card 10000 --capacity 1000
-                                                        so many combinations by the command on all cores, and on a card
 
 The ten areas of the preset energy-island, with layouts at random places: one is evaluated, the other nine stand or do
 not, each with one of six types and one of two seeds. Powers of all turbines at all steps, ``nygaard-2022``. Times are
 processor times of one thread: of vindeby that of a task, of PyWake that of the same combination. Every power is
 compared. Then the command itself runs with two workers, is killed with -9 as often as asked, is resumed, and every
 record is compared with the first ones.
-
-With ``--card`` only the command is timed, by the clock and with a worker for each core: on processors, whose code is
-compiled before, and with ``--device cuda``, where each worker compiles the kernels. Every power is compared.
 """
 
 from __future__ import annotations
 
 import argparse
-import csv
 import os
 import signal
 import subprocess
@@ -39,7 +33,6 @@ from vindeby.campaign import Campaign  # noqa: E402
 from vindeby.campaign.reading.yaml_text import write  # noqa: E402
 from vindeby.runner import run  # noqa: E402
 from vindeby.runner.methods.stored import StoredMethod  # noqa: E402
-from vindeby.runner.processes import usable_cores  # noqa: E402
 from vindeby.store.disk.run_directory import RunDirectory  # noqa: E402
 from vindeby.store.read.database import Database  # noqa: E402
 
@@ -180,35 +173,6 @@ def killed(folder: Path, source: Path, kills: int, expected: Campaign) -> None:
         print(f"{same} of {len(other)} records equal those of a run without kills")
 
 
-def beside_card(folder: Path, source: Path, data: dict[str, Any], rated: float) -> None:
-    words = [sys.executable, "-m", "vindeby", "evaluate", str(source), "--quiet", "--with"]
-    rows = data["vary"]["neighbours"]["table"]
-    seconds = {}
-    for name, table, device in (("few", rows[:20], "cpu"), ("cpu", rows, "cpu"), ("cuda", rows, "cuda")):
-        with (folder / f"{name}.csv").open("w", newline="") as file:
-            writer = csv.DictWriter(file, ["combination", "farm", "type", "seed"])
-            writer.writeheader()
-            writer.writerows(table)
-        asked = {**data, "vary": {"neighbours": {"table": {"file": f"{name}.csv"}}}, "run": {}}
-        (folder / f"{name}.yaml").write_text(write(asked))
-        began = time.monotonic()
-        subprocess.run(
-            [*words, f"{name}.yaml", "-o", f"{name}.h5", "--device", device], cwd=folder, check=True
-        )
-        seconds[name] = time.monotonic() - began
-    with Database(folder / "cpu.h5") as cores, Database(folder / "cuda.h5") as card:
-        worst, off, devices = 0.0, 0.0, dict[Any, int]()
-        for key in cores:
-            one, other = cores[key], card[key]
-            worst = max(worst, float(np.abs(one.arrays["power"] - other.arrays["power"]).max()) / rated)
-            off = max(off, abs(float(other.arrays["aep"] / one.arrays["aep"]) - 1.0))
-            device = other.attributes.get("device", "cpu")
-            devices[device] = devices.get(device, 0) + 1
-        print(f"{len(cores)} combinations with {usable_cores()} workers: "
-              f"{seconds['cpu']:.1f} s on processors, {seconds['cuda']:.1f} s with the card")  # fmt: skip
-        print(f"computed on {devices}; largest difference {worst:.1e} of rated power, {off:.1e} of an AEP")
-
-
 def _content(record: Any) -> Any:
     attributes = {name: value for name, value in record.attributes.items() if name != "seconds"}
     return {name: array.tobytes() for name, array in record.arrays.items()}, attributes, record.fingerprint
@@ -222,17 +186,11 @@ def main() -> None:
     parser.add_argument("--pywake", type=int, default=10, help="combinations that PyWake computes too")
     parser.add_argument("--pywake-steps", type=int, default=0, help="only so many steps of each")
     parser.add_argument("--kills", type=int, default=2)
-    parser.add_argument("--card", type=int, default=0, help="combinations for a card; nothing else is timed")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         source = layouts(folder, options.capacity)
-        data = evaluation(source, options.card or options.combinations, options.steps)
-        if options.card:
-            with Database(source) as database:
-                rated = Campaign.loads(str(database.campaign_text)).turbines[TYPE].rated_power_mw * 1e6
-            beside_card(folder, source, data, rated)
-            return
+        data = evaluation(source, options.combinations, options.steps)
         (folder / "study.yaml").write_text(write(data))
         asked = Campaign.of_stored(source, data)
         wind = data["site"]["time_series"]

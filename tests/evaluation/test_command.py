@@ -15,15 +15,12 @@ import numpy as np
 import pytest
 
 from tests.command import vindeby
-from tests.evaluation.stored import PLACE, asked_of, campaign, compute, evaluated, of_layouts, results, series
+from tests.evaluation.stored import PLACE, campaign, compute, evaluated, of_layouts, results, series
 from tests.runner.campaigns import content
 from vindeby.campaign.reading.yaml_text import write
 from vindeby.runner import evaluate
-from vindeby.runner.task_executor import Setup, TaskExecutor
 from vindeby.store.disk.run_directory import RunDirectory
-from vindeby.store.format.record import Record
 from vindeby.store.read.database import Database
-from vindeby.wake import WindFarm
 
 pytestmark = pytest.mark.slow
 
@@ -78,73 +75,6 @@ def test_an_evaluation_that_was_killed_twice_ends_as_if_it_had_not_been(source: 
     with Database(source) as stored:
         assert root["source_digest"] == stored.digest
     assert "internal_wakes: both" in str(root["campaign"])
-
-
-def test_evaluations_run_on_a_simulated_card(
-    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    table = [
-        {"combination": "nobody"},
-        {"combination": "b", "farm": "farm b", "type": "small", "seed": 0},
-        {"combination": "d", "farm": "farm d", "type": "table", "seed": 1},
-    ]
-    changes = {"site": series(4), "neighbours": {"table": table}, "power_type": "float64"}
-    given = of_layouts(**{**GIVEN, **changes})
-    (tmp_path / "study.yaml").write_text(write({**given, "run": {"device": "cuda", "workers": 1}}))
-    words = ["evaluate", str(source), "--with", "study.yaml", "-o"]
-    done = vindeby(tmp_path, *words, "cpu.h5", "--device", "cpu")
-    assert not done.returncode, done.stderr
-    monkeypatch.setenv("NUMBA_ENABLE_CUDASIM", "1")
-    done = vindeby(tmp_path, *words, "card.h5")
-    assert not done.returncode, done.stderr
-    assert "powers are computed on Numba's CUDA simulator" in done.stdout + done.stderr
-    again = vindeby(tmp_path, *words, "card.h5", "--device", "auto")
-    assert "computed 0 in" in again.stdout + again.stderr
-    card, cpu = results(tmp_path / "card.h5"), results(tmp_path / "cpu.h5")
-    assert len(card) == len(cpu) == 3
-    for key, record in card.items():
-        assert (record.attributes["device"], cpu[key].attributes.get("device")) == ("cuda", None)
-        for name in ("power", "power_external"):
-            apart = np.abs(record.arrays[name] - cpu[key].arrays[name]).max()
-            assert apart < 1e-6 * 2e6, (key, name)
-        for name in ("aep", "aep_alone", "aep_free", "aep_external"):
-            assert record.arrays[name] == pytest.approx(cpu[key].arrays[name], rel=1e-7)
-
-
-STATES = {"wind_speed": [9, 10, 8], "wind_direction": [200, 45, 10], "probability": [0.5, 0.3, 0.2]}
-
-
-@pytest.mark.parametrize(
-    "site",
-    [{"states": {**STATES, "turbulence_intensity": 0.08}}, series(4)],
-    ids=["wind states", "time series"],
-)
-def test_combinations_that_are_computed_at_the_same_time_give_what_they_give_alone(
-    source: Path, tmp_path: Path, site: dict[str, Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    output = "power" if "time_series" in site else "aep"
-    given = {**GIVEN, "site": site, "neighbours": {"subsets": NEIGHBOURS[:3]}, "output": output}
-    asked = asked_of(source, **given)
-    alone = [
-        TaskExecutor(Setup(asked, str(tmp_path / "a.h5")), print).attempt(task) for task in asked.tasks()
-    ]
-    sizes: list[int] = []
-    batch = WindFarm.power_batch
-
-    def counted(farm: WindFarm, layouts: Any, *more: Any, **named: Any) -> Any:
-        sizes.append(len({len(x) for x, _, _ in layouts}))
-        return batch(farm, layouts, *more, **named)
-
-    monkeypatch.setattr(WindFarm, "power_batch", counted)
-    executor = TaskExecutor(Setup(asked, str(tmp_path / "b.h5"), together=8), print)
-    together = dict(executor.attempts(list(asked.tasks())))
-    assert max(sizes) == 4  # farms of none to three neighbours
-    for place, one in enumerate(alone):
-        record, other = one.outcome, together[place].outcome
-        assert isinstance(record, Record)
-        assert isinstance(other, Record)
-        for name, array in record.arrays.items():
-            np.testing.assert_allclose(other.arrays[name], array, rtol=2e-7, atol=1e-7, err_msg=name)
 
 
 def test_the_command_says_what_is_wrong_and_exits_with_2(source: Path, tmp_path: Path) -> None:

@@ -238,7 +238,7 @@ def test_the_executor_says_why_its_card_failed(tmp_path: Path, monkeypatch: pyte
 class _Lost:
     """A gathering whose card fails at once."""
 
-    def __init__(self, _device: str, _due: float) -> None:
+    def __init__(self, _device: str) -> None:
         self.used, self.lost = {"cuda"}, ""
 
     def run(self, searches: Any) -> Any:

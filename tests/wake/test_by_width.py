@@ -206,6 +206,17 @@ def test_where_tables_of_pairs_serve_they_are_still_used() -> None:
     assert too_calm.loops != "by width"
 
 
+def test_the_steps_of_the_first_turbines_are_those_of_the_whole_farm() -> None:
+    farm, (x, y, types) = WindFarm(series(9), turbines()), layout(12)
+    chunks = farm.power_steps(x, y, types, own=5, steps_per_chunk=4)
+    np.testing.assert_allclose(
+        np.concatenate([power for _, power in chunks], axis=1), farm.power(x, y, types)[:5], rtol=1e-12
+    )
+    for own in (0, 13):
+        with pytest.raises(ArgumentError, match="own must be a number of turbines from 1 to 12"):
+            next(farm.power_steps(x, y, types, own=own))
+
+
 def test_power_steps_refuses_what_has_no_steps() -> None:
     with pytest.raises(ArgumentError, match="not a time series"):
         next(WindFarm(UniformSite(), turbines()[0]).power_steps([0.0], [0.0]))

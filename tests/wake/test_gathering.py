@@ -24,7 +24,7 @@ from vindeby.layout import (
     Search,
 )
 from vindeby.layout.methods.auto import Budget
-from vindeby.wake import Neighbours, ScenarioFarm, TimeSeriesSite, Turbine, UniformSite, WindFarm
+from vindeby.wake import Neighbours, ScenarioFarm, Turbine, UniformSite, WindFarm
 from vindeby.wake.gathering import AtOnce, Evaluator, Gathering
 
 SEEDS = 50
@@ -133,7 +133,7 @@ def test_a_search_spends_its_own_cpu_time_and_its_share_of_batches(monkeypatch: 
     def search(cpu_s: float) -> float:
         budget, nothing = Budget(seconds=10.0, clock=gathering.seconds), np.zeros(1)
         for _ in range(3):
-            gathering.evaluated(FARM, (nothing, nothing, nothing), (1,), batch)
+            gathering.evaluated(FARM, (nothing, nothing, nothing), batch)
             spent.s = getattr(spent, "s", 0.0) + cpu_s
         return budget.seconds
 
@@ -151,9 +151,9 @@ def test_no_request_is_passed_over_for_ever() -> None:
 
     gathering, nothing = Gathering("cpu"), np.zeros(1)
 
-    def search(kind: int) -> None:
+    def search(size: int) -> None:
         for _ in range(30):
-            gathering.evaluated(FARM, (nothing, nothing, nothing), (kind,), batch)
+            gathering.evaluated(FARM, (np.zeros(size), nothing, nothing), batch)
 
     list(gathering.run([partial(search, int(number == 0)) for number in range(8)]))
     assert order[: len(order) // 2].count(1) >= 2
@@ -236,7 +236,7 @@ class Card:
         self.calls, self._most, self._calls = 0, most, calls
         self.sizes: list[int] = []
         self.sizes_of: dict[str, list[int]] = {}
-        for name in ("aep_batch", "aep_and_gradient_batch", "power_batch"):
+        for name in ("aep_batch", "aep_and_gradient_batch"):
             monkeypatch.setattr(WindFarm, name, self._standing_in_for(getattr(WindFarm, name)))
         monkeypatch.setattr("vindeby.wake.farm.chosen_device", lambda device: device)
 
@@ -276,39 +276,3 @@ def test_searches_go_on_where_they_are_when_the_card_fails(
     before = card.calls
     assert_same(gathered(gathering, range(12, 15)), alone)
     assert card.calls == before
-
-
-SERIES = WindFarm(
-    TimeSeriesSite([8.0, 9.5, 11.0, 10.0, 7.0], [10.0, 95.0, 95.0, 200.0, 310.0]), FARM.turbines, "jensen"
-)
-
-
-def powers(evaluate: Evaluator, turbines: int, own: int, steps: int = 2) -> list[Any]:
-    """Powers by chunks of steps of a layout whose turbines stand in each other's wakes."""
-    x, y = np.linspace(0.0, 900.0 * turbines, turbines), np.zeros(turbines)
-    layout = x, y, np.zeros(turbines, np.int64)
-    return [power for _, power in evaluate.power_steps(SERIES, layout, own, steps)]
-
-
-@pytest.mark.parametrize(
-    ("limits", "sizes", "lost"),
-    [
-        ({}, [4] * 3 + [1] * 5, ""),
-        ({"most": 2}, [2] * 6 + [1] * 5, ""),
-        ({"calls": 2}, [4, 4], "the driver was reset"),
-        ({"most": 0}, [], "CUDA_ERROR_OUT_OF_MEMORY"),
-    ],
-)
-def test_powers_of_layouts_of_any_size_are_computed_in_one_batch_for_each_chunk(
-    monkeypatch: pytest.MonkeyPatch, limits: dict[str, int], sizes: list[int], lost: str
-) -> None:
-    asked = [(5, 2), (2, 2), (3, 2), (4, 2), (4, 3), (4, 2, 3)]
-    expected = [powers(AtOnce(), *one) for one in asked]
-    card, gathering = Card(monkeypatch, **limits), Gathering("cuda", due=1.0)  # as of stored layouts
-    found = dict(gathering.run([partial(powers, gathering, *one) for one in asked]))
-    for number, alone in enumerate(expected):
-        for chunk, same in zip(found[number], alone, strict=True):
-            np.testing.assert_array_equal(chunk, same)
-    assert card.sizes == sizes
-    assert lost in gathering.lost
-    assert bool(gathering.lost) == bool(lost)

@@ -1,4 +1,4 @@
-"""Whether what campaigns evaluate is computed on a CUDA card, for many tasks at the same time."""
+"""Whether the energies and gradients of searches are computed on a CUDA card, for many tasks at the same time."""
 
 import importlib.util
 import os
@@ -11,7 +11,7 @@ TOGETHER = 64
 
 
 def chosen_device(campaign: Campaign, asked: str) -> tuple[Literal["cpu", "cuda"], str]:
-    """What computes energies, gradients or powers here, and why: the name of the card, or what is in the way of one."""
+    """What computes energies and gradients here, and why: the name of the card, or what is in the way of one."""
     if asked == "cpu":
         return "cpu", "a card is used with --device cuda or auto, or run.device"
     if reason := _reason_against(campaign):
@@ -33,10 +33,11 @@ def _reason_against(campaign: Campaign) -> str:
 
 def _reason_against_one(campaign: Campaign) -> str:
     steps, wake = [step.chosen[0] for step in campaign.method], campaign.wake
-    is_search = campaign.stored is None
-    if is_search and not {"gradient", "auto"} & set(steps):
+    if campaign.stored is not None:
+        return "stored layouts are evaluated on processors"
+    if not {"gradient", "auto"} & set(steps):
         return f"methods with the step gradient or auto gain from a card, not {' -> '.join(steps)}"
-    if is_search and (own := [step.title for step in campaign.method if step.python or step.call]):
+    if own := [step.title for step in campaign.method if step.python or step.call]:
         return f"code of your own ({own[0]}) is computed on processors"
     if wake.engine is not None and wake.python is None:
         return f"wakes are computed by {wake.title}"

@@ -16,7 +16,6 @@ disturb each other.
 
 from __future__ import annotations
 
-import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -45,7 +44,6 @@ from vindeby.errors import VindebyError
 from vindeby.store.format.record import Attribute, Record
 from vindeby.units import mean_power_to_aep_gwh
 from vindeby.wake import WindFarm
-from vindeby.wake.gathering import AtOnce, Evaluator
 
 _STEPS_IN_A_BLOCK = 512
 _MOST_ENGINES = 64
@@ -68,7 +66,7 @@ class Energies:
     built once for a period and a set of turbine types. Steps are worked off in blocks, so that memory does not grow
     with the length of a series.
 
-    ``power_type`` is that of the powers that are kept; none are where it is None. ``evaluate`` evaluates the layouts.
+    ``power_type`` is that of the powers that are kept; none are where it is None.
     """
 
     def __init__(
@@ -76,16 +74,14 @@ class Energies:
         campaign: Campaign,
         turbines: Sequence[TurbineSection],
         power_type: str | None = None,
-        evaluate: Evaluator | None = None,
     ) -> None:
         self._turbines, self._types = [*map(turbine_of, turbines)], len(turbines)
         self._turbines += map(passive, self._turbines[:])
-        self._campaign, self._power_type, self._evaluate = campaign, power_type, evaluate or AtOnce()
+        self._campaign, self._power_type = campaign, power_type
         series = campaign.site.time_series
         self.steps = 0 if series is None else len(series.wind_speed)
         weights = np.ones(self.steps) if series is None or series.weight is None else np.array(series.weight)
         self._weights = weights / weights.sum() if self.steps else weights
-        self._building = threading.Lock()
         self._engine = lru_cache(_MOST_ENGINES)(self._make_engine)
 
     def among(
@@ -100,7 +96,7 @@ class Energies:
         (engine, index), count = self._engine_for(types, period), len(own)
         if self.steps:
             return self._by_step(engine, (x, y, index), count, *period)
-        return Given(self._evaluate.turbine_aep(engine, (x, y, index), count))
+        return Given(engine.turbine_aep(x, y, index)[:count])
 
     def free_gwh(self, own: TypedLayout) -> float:
         """AEP if no turbine stood in a wake."""
@@ -114,7 +110,7 @@ class Energies:
         if len(states.speed) > last - first:  # direction_std_deg divides up each step
             weights = weights.sum() * states.probability[np.argsort(np.asarray(states.step))]
         kept = None if self._power_type is None else np.empty((own, last - first), self._power_type)
-        for steps, power in self._evaluate.power_steps(engine, layout, own, _STEPS_IN_A_BLOCK):
+        for steps, power in engine.power_steps(*layout, own=own, steps_per_chunk=_STEPS_IN_A_BLOCK):
             mean += power @ weights[steps]
             if kept is not None:
                 kept[:, steps] = power
@@ -123,10 +119,7 @@ class Energies:
     def _engine_for(self, types: IntArray, period: tuple[int, int]) -> tuple[WindFarm, Any]:
         """An engine that knows these types only, since tables of pairs are for few, and their numbers in it."""
         distinct, index = np.unique(types, return_inverse=True)
-        if self._evaluate.shares_batches:  # tasks share them only with the same engine
-            distinct, index = np.arange(len(self._turbines)), types
-        with self._building:
-            return self._engine(*period, tuple(distinct.tolist())), index
+        return self._engine(*period, tuple(distinct.tolist())), index
 
     def _make_engine(self, first: int, last: int, distinct: tuple[int, ...]) -> WindFarm:
         site = self._campaign.site
@@ -173,11 +166,8 @@ def source_of(campaign: Campaign, beside: Path) -> Path:
 class Evaluation:
     """Evaluates the stored layouts of a campaign, and remembers what several of its tasks need."""
 
-    def __init__(
-        self, campaign: Campaign, source: Path | None = None, evaluate: Evaluator | None = None
-    ) -> None:
+    def __init__(self, campaign: Campaign, source: Path | None = None) -> None:
         section = stored_section(campaign)
-        self.evaluate = evaluate
         self.campaign, self.internal = campaign, section.internal_wakes
         self.stored = PinnedLayouts(source or Path(section.database or ""))
         self.turbines = section.turbines or ()
@@ -235,7 +225,7 @@ class _OfFarm:
         here = around(campaign, cell.farm_idx, always.turbines) if groups else always
         self._always, self._here = (TypedLayout(one.x, one.y, one.types) for one in (always, here))
         self._has_groups = bool(groups)
-        self._energies = Energies(campaign, here.turbines, evaluation.power_type, evaluation.evaluate)
+        self._energies = Energies(campaign, here.turbines, evaluation.power_type)
         self.steps = self._energies.steps
         self._without_neighbours = cache(self._free_and_alone)
         bytes_of_one = 1000 + 8 * cell.n_turbines * (self.steps if evaluation.power_type else 1)

@@ -160,7 +160,7 @@ def how_to_run(
     workers: int | None = option("-j --workers N", "Worker processes; one per core if not given."),
     device: str | None = option(
         "--device cpu|auto|cuda",
-        "What computes energies, gradients or powers; by default run.device of the file.",
+        "What computes energies and gradients of searches; by default run.device of the file.",
     ),
     part: str | None = option("--part I/N", "Only this share of the tasks, for job arrays; no merge."),
     retry_failed: RetryFailedOption = False,

@@ -81,7 +81,7 @@ def run(
         campaign: A ``Campaign``, the path of a campaign file, or the name of a preset.
         output: The database to make or complete. A campaign that shares nothing with what it holds is refused.
         workers: Worker processes, instead of what the campaign says.
-        device: For gradients or powers, instead of what the campaign says: ``"cpu"``, ``"cuda"`` or ``"auto"``.
+        device: For energies and gradients, instead of what the campaign says: ``"cpu"``, ``"cuda"`` or ``"auto"``.
         part: A fixed share of the tasks such as ``"3/32"``; leaves the merge to ``vindeby merge``.
         retry_failed: Try again what failed in an earlier run.
         replace_stale: Compute again what answers an older version of the campaign.
@@ -301,8 +301,7 @@ class _Work:
         device, why = chosen_device(self.space.campaign, asked if is_here else "cpu")
         why = why if is_here else "workers of a Dask cluster use no cards"
         if device == "cuda":
-            what = "powers" if self.space.campaign.stored else "energies and gradients"
-            self.say(f"{what} are computed on {why}")
+            self.say(f"energies and gradients are computed on {why}")
         elif asked == "cuda":
             self.say(f"device cuda cannot be used, everything is computed on processors: {why}")
         return device

@@ -105,7 +105,7 @@ class TaskExecutor:
             from vindeby.wake.gpu.devices import found_device
 
             self.together = setup.together if found_device().usable else 1
-        self._gathering = _gathering_for(campaign, setup.device) if self.together > 1 else None
+        self._gathering = _gathering_for(setup.device) if self.together > 1 else None
         try:
             self._method = method_for(campaign, progress, self._gathering)
         except Exception as error:
@@ -209,11 +209,10 @@ def _failed(error: BaseException, seconds: float) -> Attempt:
     return Attempt(failure_of(error), seconds, isinstance(error, VindebyError))
 
 
-def _gathering_for(campaign: Campaign, device: Literal["cpu", "cuda"]) -> "Gathering":
-    from vindeby.wake.gathering import DUE, Gathering  # and Numba, which a campaign of calls need not load
+def _gathering_for(device: Literal["cpu", "cuda"]) -> "Gathering":
+    from vindeby.wake.gathering import Gathering  # and Numba, which a campaign of calls need not load
 
-    # Evaluations of stored layouts ask for the same steps at the same time, searches do not.
-    return Gathering(device, DUE if campaign.stored is None else 1.0)
+    return Gathering(device)
 
 
 def _check_of(campaign: Campaign) -> Check:

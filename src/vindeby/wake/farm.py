@@ -27,7 +27,7 @@ from vindeby.wake.layout_checks import LayoutChecks, Places
 from vindeby.wake.loops.choice import LoopCall, LoopKind, Loops
 from vindeby.wake.loops.frame import NOTHING_KEPT, Kept
 from vindeby.wake.loops.local_wind import LocalWindArrays, wind_near
-from vindeby.wake.loops.wind import Wind, wind_of
+from vindeby.wake.loops.wind import Wind
 from vindeby.wake.loops.wind_access import FreeWind, free_wind_at, map_wind, wind_and_locality
 from vindeby.wake.models import WakeModel, model_named
 from vindeby.wake.sites.site import Site, UniformSite, WindStates, chunks_of
@@ -37,7 +37,6 @@ from vindeby.wake.turbines.turbine import Turbine
 if TYPE_CHECKING:
     from vindeby.wake.gpu.batches import FarmOnCard
 
-Layout = tuple[npt.ArrayLike, npt.ArrayLike, npt.ArrayLike]
 _pictures, _ = names_on_demand(__name__, {"vindeby.plots": "flow_map"})  # a part above this one
 
 
@@ -110,11 +109,6 @@ def _shared_out(call: Callable[[Any], None], jobs: Iterable[Any], threads: int) 
         return
     with ThreadPoolExecutor(threads) as pool:
         list(pool.map(call, jobs))
-
-
-def _refuse_bad_own(own: object, *counted: int) -> None:
-    if not (isinstance(own, (int, np.integer)) and 0 < own <= min(counted, default=own)):
-        raise ArgumentError(f"own must be a number of turbines that every layout has, not {own!r}")
 
 
 class WindFarm:
@@ -306,15 +300,11 @@ class WindFarm:
 
     @cached_property
     def _on_card(self) -> FarmOnCard:
-        return self._card_for(self.wind)
-
-    def _card_for(self, wind: Wind | LocalWindArrays) -> FarmOnCard:
-        """For some or all of the farm's wind states, of which all decide on the kernel."""
         from vindeby.wake.gpu.batches import FarmOnCard
 
-        assert isinstance(wind, Wind), "chosen only for wind that is the same everywhere"
+        assert isinstance(self.wind, Wind), "chosen only for wind that is the same everywhere"
         tables = self._loops.energy(self.states) if self.loops == "tabulated" else None
-        return FarmOnCard(self.model, self.turbines, self.turbine_arrays, wind, self.states, tables)
+        return FarmOnCard(self.model, self.turbines, self.turbine_arrays, self.wind, self.states, tables)
 
     def _device_for(self, device: Device) -> Literal["cpu", "cuda"]:
         """The device for batches; ArgumentError if there is no kernel for what the farm is."""
@@ -344,32 +334,6 @@ class WindFarm:
         """
         return self._of_chunk(*self._layout(x, y, types), self.states)
 
-    def power_batch(
-        self, layouts: Sequence[Layout], own: int, *, states: WindStates | None = None
-    ) -> FloatArray:
-        """Power in W of the first ``own`` turbines of many layouts in every wind state.
-
-        Args:
-            layouts: x, y and types of each, as for ``power``; their numbers of turbines may differ.
-            own: How many turbines are counted; the others are like neighbours.
-            states: Some of the farm's wind states, by default all.
-
-        Returns:
-            Shape (layouts, own, directions, speeds), or (layouts, own, steps) for a time series.
-        """
-        self._refuse_several_scenarios()
-        states, checked = states or self.states, [self._layout(*layout) for layout in layouts]
-        _refuse_bad_own(own, *(counted for _, counted in checked))
-        found = np.empty((len(checked), own, *states.shape))
-        if self.device == "cuda":
-            card = self._on_card if states is self.states else self._card_for(wind_of(states))
-            given = card.powers([one for one, _ in checked], own)
-            found.reshape(given.shape)[..., slice(None) if states.step is None else states.step] = given
-        else:
-            for i, (layout, _) in enumerate(checked):
-                found[i] = self._of_chunk(layout, own, states)
-        return found
-
     def power_steps(
         self,
         x: npt.ArrayLike,
@@ -386,10 +350,10 @@ class WindFarm:
         first so many turbines are counted; the others are like neighbours.
         """
         layout, counted = self._layout(x, y, types)
-        if own is not None:
-            _refuse_bad_own(own, counted)
+        if own is not None and not 0 < own <= counted:
+            raise ArgumentError(f"own must be a number of turbines from 1 to {counted}, not {own!r}")
         for steps, states in chunks_of(self.states, steps_per_chunk):
-            yield steps, self._of_chunk(layout, counted if own is None else own, states)
+            yield steps, self._of_chunk(layout, own or counted, states)
 
     def wind_speed(self, x: npt.ArrayLike, y: npt.ArrayLike, types: npt.ArrayLike = 0) -> FloatArray:
         """Wind speed in m/s at every turbine in every wind state, in the wakes; axes as in ``power``."""

@@ -2,7 +2,7 @@
 
 A search is given an ``Evaluator``. With ``AtOnce`` the farm itself computes what is asked for. With a ``Gathering``,
 searches run at the same time, each in a thread, as it would alone. Where one asks for an AEP, with its gradient or
-without, or for powers, it waits until the batch that its layout is in has been evaluated, by the thread that called
+without, it waits until the batch that its layout is in has been evaluated, by the thread that called
 ``Gathering.run``. A layout's result does not depend on the others of its batch, so a search finds the same alone and
 among any others.
 
@@ -22,7 +22,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any, Protocol, TypeAlias
 from weakref import WeakKeyDictionary
 
@@ -31,18 +30,17 @@ import numpy.typing as npt
 
 from vindeby.arrays import FloatArray
 from vindeby.errors import ArgumentError
-from vindeby.units import mean_power_to_aep_gwh
-from vindeby.wake.farm import Layout, WindFarm
+from vindeby.wake.farm import WindFarm
 from vindeby.wake.gpu.devices import Device
 from vindeby.wake.scenarios import ScenarioFarm
-from vindeby.wake.sites.site import chunks_of
 
-Batch: TypeAlias = Callable[[WindFarm, Sequence[Layout]], Iterable[Any]]
+Columns: TypeAlias = tuple[FloatArray, FloatArray, npt.NDArray[Any]]
+Batch: TypeAlias = Callable[[WindFarm, Sequence[Columns]], Iterable[Any]]
+Kind: TypeAlias = tuple[Batch, int, int, int]
 Gradient: TypeAlias = tuple[float, FloatArray, FloatArray]
 
 DUE = 0.75
 """A batch is evaluated as soon as this share of the searches waits: what the others have to do takes about as long."""
-_ROSES_AT_ONCE = 8
 
 
 class Evaluator(Protocol):
@@ -59,14 +57,6 @@ class Evaluator(Protocol):
         self, farm: WindFarm, x: FloatArray, y: FloatArray, types: npt.ArrayLike
     ) -> Gradient:
         """Return the result of ``farm.aep_and_gradient``."""
-
-    def turbine_aep(self, farm: WindFarm, layout: Layout, own: int) -> FloatArray:
-        """AEP in GWh of each of the first ``own`` turbines; the others are like neighbours."""
-
-    def power_steps(
-        self, farm: WindFarm, layout: Layout, own: int, steps_per_chunk: int
-    ) -> Iterator[tuple[slice, FloatArray]]:
-        """Return the result of ``farm.power_steps``."""
 
     def seconds(self) -> float:
         """CPU seconds that the search in this thread has taken, from some beginning on."""
@@ -85,30 +75,26 @@ class AtOnce:
     ) -> Gradient:
         return farm.aep_and_gradient(x, y, types)
 
-    def turbine_aep(self, farm: WindFarm, layout: Layout, own: int) -> FloatArray:
-        return farm.turbine_aep(*layout)[:own]
-
-    def power_steps(
-        self, farm: WindFarm, layout: Layout, own: int, steps_per_chunk: int
-    ) -> Iterator[tuple[slice, FloatArray]]:
-        return farm.power_steps(*layout, own=own, steps_per_chunk=steps_per_chunk)
-
     def seconds(self) -> float:
         return time.process_time()
 
 
 @dataclass(eq=False)
 class _Request:
-    """A layout that a search waits for; those of a farm and ``kind`` are evaluated together, by ``batch``."""
+    """A layout that a search waits for; those of one farm, ``batch`` and shape are evaluated together, by ``batch``."""
 
     farm: WindFarm
-    layout: Layout
-    kind: tuple[int, ...]
+    layout: Columns
     batch: Batch
     answer: Future[Any] = field(default_factory=Future)
     passed_over: int = 0
     seconds: float = 0.0
     """Its share of the time that its batch took."""
+
+    @property
+    def kind(self) -> Kind:
+        x, y, types = self.layout
+        return self.batch, len(x), len(y), len(types)
 
 
 class Gathering:
@@ -119,7 +105,7 @@ class Gathering:
     def __init__(self, device: Device = "cpu", due: float = DUE) -> None:
         self._device, self._due = device, due
         self._farms: WeakKeyDictionary[WindFarm, WindFarm] = WeakKeyDictionary()  # on the device
-        self._kinds: WeakKeyDictionary[WindFarm, set[tuple[int, ...]]] = WeakKeyDictionary()
+        self._kinds: WeakKeyDictionary[WindFarm, set[Kind]] = WeakKeyDictionary()
         self._change = threading.Condition()
         self._waiting: list[_Request] = []
         self._live, self._closed = 0, False
@@ -173,7 +159,7 @@ class Gathering:
         if isinstance(farm, ScenarioFarm):
             return float(farm.turbine_aep(x, y, types).sum())
         layout = (x, y, np.broadcast_to(types, x.shape))
-        return float(self.evaluated(farm, layout, (-1, len(x), len(y)), _energies))
+        return float(self.evaluated(farm, layout, _energies))
 
     def aep_and_gradient(
         self, farm: WindFarm, x: FloatArray, y: FloatArray, types: npt.ArrayLike
@@ -181,30 +167,19 @@ class Gathering:
         if isinstance(farm, ScenarioFarm):
             return farm.combined([self.aep_and_gradient(part, x, y, types) for part in farm.parts])
         layout = (x, y, np.broadcast_to(types, x.shape))
-        found: Gradient = self.evaluated(farm, layout, (len(x), len(y)), _gradients)
+        found: Gradient = self.evaluated(farm, layout, _gradients)
         return found
-
-    def turbine_aep(self, farm: WindFarm, layout: Layout, own: int) -> FloatArray:
-        found: FloatArray = self.evaluated(farm, layout, (own, 0), partial(_turbine_aeps, own=own))
-        return found
-
-    def power_steps(
-        self, farm: WindFarm, layout: Layout, own: int, steps_per_chunk: int
-    ) -> Iterator[tuple[slice, FloatArray]]:
-        for steps, states in chunks_of(farm.states, steps_per_chunk):
-            batch = partial(WindFarm.power_batch, own=own, states=states)
-            yield steps, self.evaluated(farm, layout, (own, steps.start, steps.stop), batch)
 
     def seconds(self) -> float:
         """CPU seconds of this thread, and its shares of the batches that it has waited for."""
         return time.thread_time() + float(getattr(self._of_thread, "in_batches_s", 0.0))
 
-    def evaluated(self, farm: WindFarm, layout: Layout, kind: tuple[int, ...], batch: Batch) -> Any:
-        """Return the result of ``batch`` for one of the layouts of a farm and kind; called by a search, which waits."""
+    def evaluated(self, farm: WindFarm, layout: Columns, batch: Batch) -> Any:
+        """Return the result of ``batch`` for one of its layouts; called by a search, which waits."""
         if not getattr(self._of_thread, "is_search", False):
             (found,) = batch(farm, [layout])
             return found
-        request = _Request(farm, layout, kind, batch)
+        request = _Request(farm, layout, batch)
         with self._change:
             if self._closed:
                 raise CancelledError
@@ -221,7 +196,7 @@ class Gathering:
 
     def _fullest(self) -> list[_Request]:
         """Take the requests for the farm and kind that most of them are for; the others wait on, and count for more."""
-        groups: dict[tuple[WindFarm, tuple[int, ...]], list[_Request]] = {}
+        groups: dict[tuple[WindFarm, Kind], list[_Request]] = {}
         for request in self._waiting:
             groups.setdefault((request.farm, request.kind), []).append(request)
         fullest = max(groups.values(), key=lambda group: sum(1 + request.passed_over for request in group))
@@ -266,18 +241,10 @@ class Gathering:
         return found
 
 
-def _energies(farm: WindFarm, layouts: Sequence[Layout]) -> Iterable[float]:
+def _energies(farm: WindFarm, layouts: Sequence[Columns]) -> Iterable[float]:
     return farm.aep_batch(*map(np.stack, zip(*layouts, strict=True))).tolist()
 
 
-def _gradients(farm: WindFarm, layouts: Sequence[Layout]) -> Iterable[Gradient]:
+def _gradients(farm: WindFarm, layouts: Sequence[Columns]) -> Iterable[Gradient]:
     aep, slope_x, slope_y = farm.aep_and_gradient_batch(*map(np.stack, zip(*layouts, strict=True)))
     return zip(aep.tolist(), slope_x, slope_y, strict=True)
-
-
-def _turbine_aeps(farm: WindFarm, layouts: Sequence[Layout], own: int) -> list[FloatArray]:
-    """AEP in GWh of the first ``own`` turbines of many layouts, a few at a time for their powers in all wind states."""
-    step, weights = farm.states.step, farm.states.probability * mean_power_to_aep_gwh(1.0)
-    weights = weights if step is None else weights[np.argsort(step)]
-    few = (layouts[i : i + _ROSES_AT_ONCE] for i in range(0, len(layouts), _ROSES_AT_ONCE))
-    return [row.reshape(own, -1) @ weights for some in few for row in farm.power_batch(some, own)]

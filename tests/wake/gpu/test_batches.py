@@ -141,63 +141,6 @@ def test_a_card_evaluates_time_series() -> None:
     assert_same(farm(site=site, device="cuda"), farm(site=site, tabulate=False), SAME)
 
 
-SERIES = TimeSeriesSite(
-    [8.0, 9.5, 11.0, 10.0], [200.0, 95.0, 95.0, 10.0], turbulence_intensity=[0.06, 0.1, 0.08, 0.07]
-)
-OWN = COUNT // 2
-
-
-def of_different_sizes() -> list[tuple[Any, ...]]:
-    """Layouts near the neighbours of ``farm``."""
-    sizes = [COUNT + 1, COUNT, OWN] if ON_CARD else [3, 4, 2]
-    rng = np.random.default_rng(3)
-    away = np.array([[6e5], [6.2e6]])
-    return [(*(rng.uniform(0.0, 1400.0, (2, size)) + away), rng.integers(0, 2, size)) for size in sizes]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("wake", "site"), [("nygaard-2022", SERIES), ("nygaard-2022", SITE), ("jensen", SERIES), ("jensen", SITE)]
-)
-def test_a_card_finds_the_powers_of_layouts_of_different_sizes(
-    wake: str, site: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    on_card = farm(wake, site, device="cuda")
-    expected = farm(wake, site, tabulate=False).power_batch(of_different_sizes(), OWN)
-    found = on_card.power_batch(of_different_sizes(), OWN)
-    assert found.shape == expected.shape
-    assert (expected[:, 0] != expected[:, 1]).any()
-    largest = max(turbine.power_at(11.0).item() for turbine in TURBINES)
-    np.testing.assert_allclose(found, expected, rtol=0, atol=SAME * largest)
-    from vindeby.wake.gpu import batches
-
-    monkeypatch.setattr(batches, "MOST_SUMS", 1.0)
-    np.testing.assert_array_equal(on_card.power_batch(of_different_sizes()[:2], OWN), found[:2])
-
-
-@pytest.mark.slow
-def test_a_card_finds_the_powers_of_one_turbine_type() -> None:
-    """Which processors compute by the width of wakes, whose deficits are right to 3e-8."""
-    on_cores, layout = WindFarm(SERIES, TURBINES[1]), of_different_sizes()[0][:2]
-    assert on_cores.loops == "by width"
-    expected = on_cores.power_batch([(*layout, 0)], OWN)
-    found = on_cores.on("cuda").power_batch([(*layout, 0)], OWN)
-    np.testing.assert_allclose(found, expected, rtol=0, atol=3e-7 * expected.max())
-
-
-def test_processors_find_the_powers_of_layouts_of_different_sizes() -> None:
-    for one in (farm("jensen", SERIES), farm("jensen")):
-        found = one.power_batch(of_different_sizes(), OWN)
-        for powers, layout in zip(found, of_different_sizes(), strict=True):
-            np.testing.assert_array_equal(powers, one.power(*layout)[:OWN])
-        assert one.power_batch([], OWN).shape == (0, *found.shape[1:])
-        for own in (0, OWN + 1, 1.5):
-            with pytest.raises(ArgumentError, match="own must be a number of turbines that every layout has"):
-                one.power_batch(of_different_sizes(), own)  # type: ignore[arg-type]
-            with pytest.raises(ArgumentError, match="own must be a number of turbines that every layout has"):
-                next(one.power_steps(*of_different_sizes()[2], own=own))  # type: ignore[arg-type]
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("tabulate", [True, False])
 def test_a_layout_does_not_depend_on_its_batch(tabulate: bool, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -258,8 +201,6 @@ def test_batches_of_several_scenarios_are_refused() -> None:
     for method in (several.aep_batch, several.aep_and_gradient_batch):
         with pytest.raises(ArgumentError, match="call the method of each of the parts"):
             method(*layouts())
-    with pytest.raises(ArgumentError, match="call the method of each of the parts"):
-        several.power_batch(of_different_sizes(), OWN)
 
 
 def test_what_no_kernel_computes_is_refused_on_a_card_and_left_to_the_processors() -> None:
@@ -280,7 +221,6 @@ with watched(compiled.append):
     for wake in ("iea37", "nygaard-2022"):
         farm = WindFarm(UniformSite((1.0,), 9.5, 0.07), turbine, wake, directions=[270.0], device="cuda")
         farm.aep_and_gradient_batch([[0.0, 900.0]], [[0.0, 10.0]])
-    farm.power_batch([([0.0, 900.0], [0.0, 10.0], 0)], 2)
 print(compiled.count("compiling"))
 """
 

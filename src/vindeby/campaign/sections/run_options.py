@@ -44,7 +44,7 @@ class RunOptions(Section):
     workers: Literal["auto"] | Count = "auto"
     """Worker processes; auto is one for each core."""
     device: Literal["cpu", "auto", "cuda"] = "cpu"
-    """What computes energies, gradients and powers: cpu, a CUDA card (cuda), or a card where it is of use (auto)."""
+    """What computes the energies of searches: cpu, a CUDA card (cuda), or a card where it is of use (auto)."""
     time_limit_s: Positive | None = None
     """A task that takes longer is stopped, in seconds."""
     memory_limit_mb: Positive | None = None

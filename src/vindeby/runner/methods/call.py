@@ -179,7 +179,7 @@ def method_for(
     if campaign.stored is not None:
         from vindeby.runner.methods.stored import StoredMethod
 
-        return StoredMethod(campaign, evaluate)
+        return StoredMethod(campaign)
     from vindeby.runner.methods.search import SearchMethod  # a campaign of calls does not wait for Numba
 
     return SearchMethod(campaign, progress, evaluate)

@@ -1,8 +1,7 @@
 """Batches of layouts on a CUDA card: what is moved there, in which portions, and what comes back.
 
 What belongs to the farm is moved once. The room that blocks work with is limited (``MOST_ROOM``), whatever the number
-of turbines, and so are the sums by direction, which decide how many layouts one launch takes (``layouts_at_once``), and
-the powers by wind state.
+of turbines, and so are the sums by direction, which decide how many layouts one launch takes (``layouts_at_once``).
 """
 
 from __future__ import annotations
@@ -24,7 +23,6 @@ from vindeby.wake.gpu.by_state import GRADIENT_ROWS, POWER_ROWS, StateRoom, by_s
 from vindeby.wake.gpu.by_table import MOST_TURBINES, NUMBERS, PER_PAIR, Sources, TableRoom, by_table_kernel
 from vindeby.wake.gpu.devices import Batch, cuda_module, found_device, is_simulated
 from vindeby.wake.gpu.turning import LANES, LayoutBatch, Sums, TurnedRoom, add_directions
-from vindeby.wake.layout_checks import Places
 from vindeby.wake.loops.choice import LoopCall
 from vindeby.wake.loops.pair_tables import NODES, PairTables
 from vindeby.wake.loops.wind import DirectionPairs, Wind
@@ -141,8 +139,7 @@ class FarmOnCard:
         portion = self.layouts_at_once(slopes)
         for start in range(0, layouts, portion):
             here = slice(start, min(start + portion, layouts))
-            sizes = np.full(here.stop - start, n)
-            given = _tuple_to_card(LayoutBatch(x[here], y[here], types[here], sizes, counted))
+            given = _tuple_to_card(LayoutBatch(x[here], y[here], types[here], counted))
             launch, jobs = self._by_state, len(self._wind.cosine)
             if self.by_table and n < MOST_TURBINES:
                 launch, jobs = self._by_table, len(self._tabulated[1].ahead)
@@ -151,24 +148,6 @@ class FarmOnCard:
                 launch(given, sums, gradient=gradient)
             for whole, values in zip(found, _added(sums, slopes), strict=True):
                 whole[here] = values
-        return found
-
-    def powers(self, layouts: Sequence[Places], own: int) -> FloatArray:
-        """Power in W of the first ``own`` turbines of layouts (x, y and types) of any sizes: (layouts, own, states)."""
-        sizes, states = np.array([len(x) for x, _, _ in layouts]), len(self._wind.speed)
-        n, found = int(sizes.max(initial=0)), np.empty((len(layouts), own, states))
-        x, y, types = (np.zeros((len(layouts), n), kind) for kind in (float, float, np.int64))
-        for i, (east, north, kinds) in enumerate(layouts):
-            x[i, : sizes[i]], y[i, : sizes[i]] = (v - 0.5 * (v.min() + v.max()) for v in (east, north))
-            types[i, : sizes[i]] = kinds
-        portion = max(1, int(_bytes(MOST_SUMS) // (8 * own * states)))
-        for start in range(0, len(layouts), portion):
-            here = slice(start, min(start + portion, len(layouts)))
-            given = _tuple_to_card(LayoutBatch(x[here], y[here], types[here], sizes[here], own))
-            sums = _sums_for(here.stop - start, len(self._wind.cosine), 0, (own, states))
-            with _one_at_a_time:
-                self._by_state(given, sums, gradient=False)
-            found[here] = _to_host(sums.each)
         return found
 
     def layouts_at_once(self, slopes: int) -> int:
@@ -222,9 +201,9 @@ class FarmOnCard:
         _run(kernel, blocks, data, arrays, wind, given, room, lanes, sums)
 
 
-def _sums_for(layouts: int, jobs: int, slopes: int, each: tuple[int, int] = (1, 1)) -> Sums:
+def _sums_for(layouts: int, jobs: int, slopes: int) -> Sums:
     rows = (layouts, jobs, slopes) if slopes else (1, 1, 1)
-    return Sums(_room((layouts, jobs)), _room(rows), _room(rows), _room((layouts, *each)))
+    return Sums(_room((layouts, jobs)), _room(rows), _room(rows))
 
 
 def _turned_room(jobs: int, n: int) -> TurnedRoom:

@@ -61,13 +61,11 @@ def _clear_sums(rows, t):
 
 
 @scalar
-def _power_of(turned, waked, counted, s, each):
+def _power_of(turned, waked, counted):
     total = 0.0
     for a in range(turned.order.size):
         if turned.order[a] < counted:
             total += waked.power[a, 0]
-        if turned.order[a] < each.shape[0] and s < each.shape[1]:
-            each[turned.order[a], s] = waked.power[a, 0]
     return total
 
 
@@ -77,10 +75,10 @@ def by_state_kernel(model: WakeModel, *, gradient: bool, registers: int) -> Call
     walk, walk_back = make_walk(model, "uniform"), make_walk_back(model, "uniform")
 
     @scalar
-    def one_state(data, turbines, turned, states, cosine, sine, counted, rows, few, t, s, each):
+    def one_state(data, turbines, turned, states, cosine, sine, counted, rows, few, t):
         waked = _waked_at(rows, t)
         walk(data, turbines, turned, states, waked)
-        power = states.weight[0] * _power_of(turned, waked, counted, s, each)
+        power = states.weight[0] * _power_of(turned, waked, counted)
         if gradient:
             adjoints = _adjoints_at(rows, few, t)
             walk_back(data, turbines, turned, states, counted, waked, adjoints)
@@ -93,15 +91,15 @@ def by_state_kernel(model: WakeModel, *, gradient: bool, registers: int) -> Call
         lane, slot = thread % lanes, thread // lanes
         slots = LANES // lanes
         place, t = block * slots + slot, block * LANES + thread
-        key, along, across = room.turned.key[place], room.turned.along[place], room.turned.across[place]
+        key, order = room.turned.key[place], room.turned.order[place]
+        along, across = room.turned.along[place], room.turned.across[place]
         directions = wind.cosine.size
         jobs = layouts.x.shape[0] * directions
         # All threads of a block take part in every turn, for the barriers.
         for start in range(block * slots, jobs, cuda.gridDim.x * slots):
             job = min(start + slot, jobs - 1)
             layout, d = job // directions, job % directions
-            n, cosine, sine = layouts.sizes[layout], wind.cosine[d], wind.sine[d]
-            x, y, order = layouts.x[layout, :n], layouts.y[layout, :n], room.turned.order[place, :n]
+            x, y, cosine, sine = layouts.x[layout], layouts.y[layout], wind.cosine[d], wind.sine[d]
             turned = Turned(layouts.types[layout], order, along, across)
             sort_downwind(x, y, cosine, sine, lane, lanes, key, turned)
             power = 0.0
@@ -112,9 +110,8 @@ def by_state_kernel(model: WakeModel, *, gradient: bool, registers: int) -> Call
                     wind.speed[s : s + 1], wind.weight[s : s + 1], wind.turbulence[s : s + 1]
                 )
                 power += one_state(
-                    data, turbines, turned, states, cosine, sine, layouts.counted, room.rows, room.few, t,
-                    s, sums.each[layout],
-                )  # fmt: skip
+                    data, turbines, turned, states, cosine, sine, layouts.counted, room.rows, room.few, t
+                )
             powers[thread] = power
             cuda.syncthreads()
             if start + slot < jobs:

@@ -51,25 +51,20 @@ def with_barriers(function: Function) -> Function:
 
 
 class LayoutBatch(NamedTuple):
-    """Layouts of a farm, (layouts, turbines), around the origin: ``sizes`` turbines each, first ``counted`` own."""
+    """Layouts of a farm, (layouts, turbines), around the origin; the first ``counted`` turbines are its own."""
 
     x: FloatArray
     y: FloatArray
     types: IntArray
-    sizes: IntArray
     counted: int
 
 
 class Sums(NamedTuple):
-    """Mean power of the farm in W by layout and direction, and its slopes: by layout, direction and turbine.
-
-    ``each``: power in W by layout, own turbine and wind state; where nobody asks for it, there is room for one number.
-    """
+    """Mean power of the farm in W by layout and direction, and its slopes: by layout, direction and turbine."""
 
     power: FloatArray
     of_x: FloatArray
     of_y: FloatArray
-    each: FloatArray
 
 
 class TurnedRoom(NamedTuple):
