@@ -168,13 +168,3 @@ def test_deep_validation_with_an_edited_model_is_refused_with_what_to_do(folder:
     assert done.returncode == 2
     assert "wake.pywake: mycone:cone: its code is not that of the campaign" in done.stderr
     assert "Traceback" not in done.stderr
-
-
-def test_results_of_another_version_of_the_engine_are_kept_with_a_note(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    said: list[str] = []
-    monkeypatch.setattr("vindeby.assembly.energy.version", lambda _: "9.9.9")
-    assert vindeby.run("campaign.yaml", "out.h5", on_message=said.append).complete
-    (told,) = [text for text in said if "another engine" in text]
-    assert told.startswith("2 results there already come from another engine than py_wake 9.9.9")

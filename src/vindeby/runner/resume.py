@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import contextlib
 import shutil
-from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -18,7 +17,6 @@ from functools import partial
 from pathlib import Path
 
 from vindeby.assembly.done import Judge, judge, not_done
-from vindeby.assembly.energy import engine_name
 from vindeby.campaign import Campaign, Task
 from vindeby.campaign.task_index import TaskIndex
 from vindeby.errors import ArgumentError, BusyError, DataError
@@ -33,7 +31,7 @@ from vindeby.store.read.columns import former_campaigns
 from vindeby.store.read.database import Database
 from vindeby.store.read.reading import read_any
 from vindeby.store.states import Known, TaskState
-from vindeby.text import listed, plural
+from vindeby.text import plural
 
 
 class TaskSpace:
@@ -111,8 +109,6 @@ class ResumeState:
     """Files in which something is wrong."""
     odd: Odd = field(default_factory=dict)
     """Files of events that were left out, and why."""
-    engines: Counter[str] = field(default_factory=Counter)
-    """How many results that are not stale are of each engine, where the campaign names one of another tool."""
 
 
 @dataclass(frozen=True)
@@ -160,8 +156,6 @@ def compare_with_disk(
                 state.failed[task.key] = failure
             elif not is_kept:
                 state.todo.append(number)
-        if database is not None and any(one.wake.engine for one in space.campaign.distinct("wake")):
-            state.engines = _engines_in(database, engine_name(space.campaign), {*state.stale})
     return state
 
 
@@ -172,24 +166,6 @@ def _note_stale(
         formers = partial(former_campaigns, run, run.campaign_text())
         state.changes = TaskIndex(campaign, formers).changes_since(key, fingerprint)
     state.stale.append(key)
-
-
-def _engines_in(database: Database, default: str, stale: set[str]) -> Counter[str]:
-    records = (record for segment in database.segments() for record in segment.records())
-    return Counter(str(one.attributes.get("engine", default)) for one in records if one.key not in stale)
-
-
-def other_engines(campaign: Campaign, engines: Counter[str]) -> str:
-    """Return what to say where results are there of another engine, or of another version of it; empty for none."""
-    now = dict.fromkeys(map(engine_name, campaign.distinct("wake")) if engines else ())
-    found = Counter({name: count for name, count in engines.items() if name not in now})
-    if not found:
-        return ""
-    others = ", ".join(f"{count:,} by {name}" for name, count in found.most_common(3))
-    return (
-        f"{plural(found.total(), 'result')} there already come from another engine than {listed(now)}: {others}; "
-        "they are kept. To compute all with one, begin anew with another -o"
-    )
 
 
 def refuse_or_quarantine(directory: RunDirectory, resume_state: ResumeState, on_bad: str) -> None:

@@ -35,7 +35,6 @@ from vindeby.runner.resume import (
     TaskSpace,
     compare_with_disk,
     hold,
-    other_engines,
     refuse_or_quarantine,
 )
 from vindeby.runner.summary import Summary, finish_up
@@ -137,8 +136,6 @@ def run(
                 f"{plural(anew, 'result is', 'results are')} computed again; the old ones count until then"
             )
         _report_resume_state(resume_state, on_message, again)
-        if message := other_engines(campaign, resume_state.engines):
-            on_message(message)
         summary = Summary(Path(output), len(space), resume_state, part=share)
         if resume_state.todo:
             work = _Work(space, directory, options, lock, on_message)

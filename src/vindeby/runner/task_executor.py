@@ -12,6 +12,7 @@ Tasks are executed from one thread; ``report`` is called from this one and from 
 
 import contextlib
 import errno
+import os
 import time
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -86,8 +87,7 @@ COMPUTING = "computing"
 class TaskExecutor:
     """Executes tasks of one campaign, for one worker; MethodUnusableError when none can be.
 
-    ``progress`` is called, very often, with what a task is at and how far (``layout.problem.Report``); ``solved``
-    when its method returned (with None) or raised, before its result is looked at.
+    ``progress`` is called, very often, with what a task is at and how far (``layout.problem.Report``).
     """
 
     def __init__(
@@ -96,10 +96,9 @@ class TaskExecutor:
         report: Report,
         worker: int = 0,
         progress: Callable[..., None] = lambda *_: None,
-        solved: Callable[[BaseException | None], None] = lambda _: None,
     ) -> None:
         self._campaign = campaign = setup.campaign
-        self._report, self._worker, self._progress, self._solved = report, worker, progress, solved
+        self._report, self._worker, self._progress, self._pid = report, worker, progress, os.getpid()
         self._device, self.together = setup.device, setup.together
         if setup.device == "cuda":  # on this machine, which may be another one of a cluster
             from vindeby.wake.gpu.devices import found_device
@@ -141,9 +140,9 @@ class TaskExecutor:
             result = solve(task)
             seconds = time.perf_counter() - started
         except BaseException as error:  # noqa: BLE001 - a task may raise anything, SystemExit too
-            self._solved(error)
+            self._end_forked_child(error)
             return _failed(error, time.perf_counter() - began)
-        self._solved(None)
+        self._end_forked_child()
         return self._checked(task, result, seconds)
 
     def attempts(self, tasks: Sequence[Task]) -> Iterable[tuple[int, Attempt]]:
@@ -169,6 +168,13 @@ class TaskExecutor:
                 yield place, self._checked(tasks[place], found, seconds)
             else:
                 yield place, _failed(found, seconds)
+
+    def _end_forked_child(self, error: BaseException | None = None) -> None:
+        """End a child that the function forked and that came back out of it: only one process is the worker."""
+        if os.getpid() != self._pid:
+            os._exit(
+                error.code & 0xFF if isinstance(error, SystemExit) and isinstance(error.code, int) else 1
+            )
 
     def close(self) -> bool:
         """Publish the rest; whether everything is durable."""

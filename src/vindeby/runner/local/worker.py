@@ -54,7 +54,6 @@ from vindeby.runner.task_executor import (
     MethodUnusableError,
     Setup,
     TaskExecutor,
-    one_line,
 )
 from vindeby.store.format.record import Record
 
@@ -188,7 +187,7 @@ class Worker:
         """Why this process should not take another task."""
         self._left: set[int] = set()
         """Tasks that were begun at the same time and are not over."""
-        self._key, self._log_size = "", 0
+        self._log_size = 0
         self._stage, self._noted = "", 0.0
         self._spare = [os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC) for _ in range(_SPARE_DESCRIPTORS)]
         os.register_at_fork(after_in_child=channel.close)
@@ -213,7 +212,7 @@ class Worker:
         self.setup: Setup = self.channel.recv()
         sys.path[:] = self.setup.search_path
         try:
-            self.executor = TaskExecutor(self.setup, self._report, self.number, self.progress, self.solved)
+            self.executor = TaskExecutor(self.setup, self._report, self.number, self.progress)
         except MethodUnusableError as error:
             self._report(CannotGoOn(Outcome.UNUSABLE, str(error)))
             return False
@@ -293,7 +292,7 @@ class Worker:
 
     def _begin(self, batch: Sequence[tuple[int, Task, Work]]) -> bool:
         """Wait until other workers of the machine let this one compute; False when it is asked to end meanwhile."""
-        number, task, work = batch[0]
+        number, _, work = batch[0]
         while not self.heartbeats.lock(alone=work.retry):
             with self.change:
                 if self.change.wait_for(lambda: self.ending, _LOCK_S):
@@ -301,7 +300,7 @@ class Worker:
         if work.retry:
             limit_data(self.setup.memory_limit_alone)
         self._left = {each for each, _, _ in batch}
-        self._key, self._stage, self._log_size = task.key, "", self.output.size()
+        self._stage, self._log_size = "", self.output.size()
         self.slot.begin(number, self._log_size)
         self.progress("set-up")
         return True
@@ -343,15 +342,6 @@ class Worker:
             return
         self._noted = now
         self.slot.note(json.dumps([stage, *how_far]).encode())
-
-    def solved(self, error: BaseException | None) -> None:
-        """End a child that the function forked and that came back out of it: only one process is the worker."""
-        if os.getpid() == self._pid:
-            return
-        outcome = "returned from the function" if error is None else f"raised {one_line(error)}"
-        self.output.line(self._key, f"a forked child of this task {outcome}; it is ended here")
-        status = error.code if isinstance(error, SystemExit) and isinstance(error.code, int) else 1
-        os._exit(status & 0xFF)
 
     def _wear(self) -> str:
         """Why a fresh process should take over; empty while this one is as good as new."""
