@@ -13,8 +13,6 @@ from tests.cli.worker_files import Layout, layout_for, worker_file
 from tests.command import vindeby
 from tests.runner.campaigns import ROOT, calling, one_cell, results
 from vindeby.assembly.done import Judge, judge, not_done
-from vindeby.assembly.energy import fill_in_energies
-from vindeby.assembly.wind import wind_farm
 from vindeby.campaign import Campaign, Task
 from vindeby.campaign.tasks import KEY_OF_ATTRIBUTES
 from vindeby.results.result_set import ResultSet
@@ -214,67 +212,6 @@ def test_a_function_whose_layouts_are_impossible_fails_and_is_not_computed_for_e
         assert "6 turbines stand outside the boundary" in summary.failed["farm0_t0_s0"].reason
         again = run(campaign, output)
     assert (again.done, len(again.resume_state.failed), again.complete) == (0, 2, False)
-
-
-def test_energies_of_good_layouts_are_computed_and_marked(tmp_path: Path) -> None:
-    campaign = one_cell(calling("good", 4))
-    (tmp_path / "c.yaml").write_text(campaign.dumps())
-    (tmp_path / "t").mkdir()
-    tasks = campaign.tasks()
-    worker_file(tmp_path / "t" / "a.h5", campaign, tasks[:2])
-    worker_file(tmp_path / "t" / "b.h5", campaign, tasks[2:3], changed=outside)
-    worker_file(tmp_path / "t" / "c.h5", campaign, tasks[3:], aep=50.0)
-    output = tmp_path / "o.h5"
-    words = ("salvage", "t", "-o", "o.h5", "--recompute-aep")
-    refused = vindeby(tmp_path, *words)
-    assert refused.returncode == 2
-    assert "--recompute-aep needs the campaign" in refused.stderr
-    assert not output.exists()
-    done = vindeby(tmp_path, *words, "--campaign", "c.yaml")
-    assert done.returncode == 1
-    assert "2 energies computed from their layouts; 1 invalid result left" in done.stdout
-    assert "missing (1 of them invalid)" in done.stderr
-    found = results(output)
-    farm = wind_farm(campaign, 0)
-    for task in tasks[:2]:
-        assert float(found[task.key].aep) == farm.aep(*layout_for(campaign, task))
-        assert found[task.key].attributes["aep_origin"] == "recomputed"
-        assert found[task.key].fingerprint == ""
-    assert "aep_origin" not in found[tasks[3].key].attributes
-    assert float(found[tasks[2].key].aep) == 0.0
-    assert counts(output) == (3, 1, 1)
-    assert sorted(results(*RunDirectory(output).replaced.glob("*.h5"))) == ["farm0_t0_s0", "farm0_t0_s1"]
-
-
-def test_validate_fixes_energies_and_changes_nothing_else(tmp_path: Path) -> None:
-    campaign, output = one_cell(calling("good", 3)), tmp_path / "o.h5"
-    (tmp_path / "t").mkdir()
-    worker_file(tmp_path / "t" / "a.h5", campaign, campaign.tasks())
-    salvage([tmp_path / "t"], output, naming=NAMING, root=campaign.root_attributes())
-    before = results(output)
-    done = vindeby(tmp_path, "validate", "o.h5", "--fix-aep", "--json")
-    assert done.returncode == 0, done.stderr
-    report = json.loads(done.stdout)
-    assert (report["valid"], report["fixed"]["recomputed"]) == (
-        True,
-        [f"farm0_t0_s{seed}" for seed in range(3)],
-    )
-    for key, record in results(output).items():
-        assert np.array_equal(record.arrays["layout"], before[key].arrays["layout"])
-        assert {**before[key].attributes, "aep_origin": "recomputed"} == record.attributes
-    assert fill_in_energies(RunDirectory(output), campaign).amended == []
-    assert run(campaign, output).done == 0
-
-
-def test_energies_are_not_fixed_without_a_campaign_or_a_database(tmp_path: Path) -> None:
-    campaign = one_cell(calling("good", 1))
-    (tmp_path / "t").mkdir()
-    worker_file(tmp_path / "t" / "a.h5", campaign, campaign.tasks())
-    for path, words in [("t", "--fix-aep needs a database"), ("t/a.h5", "--fix-aep needs the campaign")]:
-        done = vindeby(tmp_path, "validate", path, "--fix-aep")
-        assert (done.returncode, words in done.stderr, "Traceback" in done.stderr) == (2, True, False), (
-            done.stderr
-        )
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"invalid": 3}', "\0\xff"])

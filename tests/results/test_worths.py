@@ -9,7 +9,6 @@ import pytest
 
 from tests.campaign.costed import COSTED
 from tests.campaign.zoned import ZONED
-from vindeby.assembly.energy import fill_in_energies
 from vindeby.assembly.stored_layouts import keys_by_worth
 from vindeby.campaign import Campaign
 from vindeby.report.gather import results_data
@@ -67,17 +66,6 @@ def test_without_a_campaign_names_are_those_of_the_keys_however_large(tmp_path: 
     assert results.axes.farms == ()  # no name for each lower number, which may be millions
     names = results.axes.farm_name(1_000_000), results.axes.type_name(0), results.axes.cell_name(1_000_000, 0)
     assert names == ("farm1000000", "t0", "t0")
-
-
-@pytest.mark.parametrize("said", [None, 15.0])
-def test_an_energy_that_is_filled_in_comes_with_its_objective(said: float | None, tmp_path: Path) -> None:
-    campaign = Campaign.loads(COSTED)
-    run = database(tmp_path, found("farm0_t0_s0", campaign.cells()[0].n_turbines, 0.0, said))
-    filled = fill_in_energies(run, campaign)
-    assert sorted(filled.amended) == ["farm0_t0_s0"]
-    with Database(run) as stored:
-        record = stored["farm0_t0_s0"]
-    assert record.attributes["objective"] == record.attributes["lcoe_eur_per_mwh"] != 15.0
 
 
 def test_with_costs_the_lowest_lcoe_is_best_and_an_unknown_one_is_not_compared(tmp_path: Path) -> None:

@@ -85,6 +85,9 @@ TOLERANCE_AEP = 1e-9
 TOLERANCE_STORED_AEP = 1e-3
 """Relative difference of an energy that another program computed for the same layout, wind and wake model."""
 
+AEP_ORIGIN = "aep_origin"
+"""The attribute that says where an energy comes from, where it is not the search that found the layout."""
+RECOMPUTED = "recomputed"
 STORED = "stored"
 """The ``aep_origin`` of an energy that another program stored, and that was compared when it was adopted."""
 
@@ -272,7 +275,7 @@ class CellCheck:
             return
         if not wrong_cables:
             yield from self._check_values(record, stored_gwh)
-        is_stored = record.attributes.get("aep_origin") == STORED and not record.fingerprint
+        is_stored = record.attributes.get(AEP_ORIGIN) == STORED and not record.fingerprint
         is_rough = is_stored or self._call is not None
         again = ("aep", stored_gwh, TOLERANCE_STORED_AEP if is_rough else TOLERANCE_AEP)
         engine_gwh = record.attributes.get(ENGINE_AEP) if self.compares else None

@@ -2,23 +2,21 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 import typer
 
-from vindeby.cli.options import JsonOption, TakeOverOption, argument, given_campaign, option, taking
+from vindeby.cli.options import CampaignOption, JsonOption, TakeOverOption, argument, option
 from vindeby.cli.output import echo_text, say, say_missing
 from vindeby.errors import ArgumentError
 from vindeby.text import plural
 
 
-@taking("given", given_campaign)
 def command(
     paths: list[Path] = argument(
         "PATH...", "The script's files, or folders of them; they are not changed.", ...
     ),
     output: Path = option("-o --output OUT.h5", "The database to make or complete.", ...),
-    given: Any = None,
+    campaign: CampaignOption = None,
     recompute_aep: bool = option(
         "--recompute-aep",
         "Adopt good layouts whose stored AEP is not what the campaign gives, with AEP computed anew.",
@@ -41,7 +39,7 @@ def command(
     from vindeby.store.disk.files import check_output
     from vindeby.store.disk.run_directory import RunDirectory
 
-    loaded = campaign_of(RunDirectory(check_output(output)), given)
+    loaded = campaign_of(RunDirectory(check_output(output)), campaign)
     if loaded is None:
         raise ArgumentError(
             "adopt needs the campaign that the script was to compute (farms, turbines, wind, seeds): add --campaign "
@@ -51,7 +49,7 @@ def command(
     options = AdoptOptions(recompute_aep=recompute_aep, exchange_xy=exchange_xy, negate_aep=negate_aep)
     report = adopt(paths, output, loaded, options=options, take_over=take_over, say=say)
     echo_text(json.dumps(report.to_json(), indent=1) + "\n" if json_ else str(report))
-    say_missing(report.missing, report.total, output, getattr(given, "source", given) or "CAMPAIGN")
+    say_missing(report.missing, report.total, output, campaign or "CAMPAIGN")
     if report.unanswered:
         count = plural(report.unanswered, "record was", "records were")
         say(f"{count} left out, with nothing valid instead")

@@ -1,13 +1,10 @@
 """``vindeby board OUT.h5``: the campaign in the browser, live."""
 
-from typing import Any
-
-from vindeby.cli.options import OutputArgument, given_campaign, option, taking
+from vindeby.cli.options import CampaignOption, OutputArgument, option
 from vindeby.cli.output import echo
 from vindeby.errors import ArgumentError
 
 
-@taking("given", given_campaign)
 def command(
     output: OutputArgument,
     port: int = option("--port N", "The port; 0 takes a free one.", 8765, min=0, max=65535),
@@ -15,7 +12,7 @@ def command(
         "--host ADDRESS", "The address to listen on; if others can reach it, a token is needed.", "127.0.0.1"
     ),
     token: str | None = option("--token TOKEN", "The token to ask for; random if not given."),
-    given: Any = None,
+    campaign: CampaignOption = None,
 ) -> None:
     """Show a campaign in the browser while it runs; reads only. Ctrl-C ends it."""
     from vindeby.results.result_set import ResultSet
@@ -27,5 +24,5 @@ def command(
     except ModuleNotFoundError as error:
         raise ArgumentError(f"board: {error.name} is not installed; pip install 'vindeby[board]'") from None
 
-    results = ResultSet(output, campaign=given, lenient=True)
+    results = ResultSet(output, campaign=campaign, lenient=True)
     serve_board(results, host=host, port=port, token=token, say=lambda address: echo(f"board: {address}"))

@@ -2,7 +2,6 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 from vindeby.cli.options import (
     CampaignOption,
@@ -11,15 +10,12 @@ from vindeby.cli.options import (
     WhereOption,
     one_of,
     option,
-    taking,
-    windio_options,
 )
 from vindeby.cli.output import echo, say
 from vindeby.interop.export import FORMATS
 from vindeby.text import listed, plural
 
 
-@taking("windio", windio_options)
 def command(
     output: OutputArgument,
     to: str = option("--to FORMAT", f"One of {', '.join(FORMATS)}.", ..., autocompletion=one_of(FORMATS)),
@@ -37,16 +33,13 @@ def command(
     ),
     force: bool = option("--force", "Replace an earlier export.", False),
     campaign: CampaignOption = None,
-    windio: Any = None,
     json_: JsonOption = False,
 ) -> None:
     """Write valid results in a format that other tools read; missing ones are listed, and do not stop it."""
     from vindeby.interop.export.exporting import ExportOptions, export
     from vindeby.results.result_set import ResultSet
-    from vindeby.results.sources import ChangedCampaign
 
-    given = ChangedCampaign(campaign, (), windio)
-    results = ResultSet(output, campaign=given, where=where)
+    results = ResultSet(output, campaign=campaign, where=where)
     done = export(results, to, path, ExportOptions(best, rows, crs, force))
     chosen = done.chosen
     for note in chosen.notes:

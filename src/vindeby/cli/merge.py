@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import typer
 
 from vindeby.cli.options import (
+    CampaignOption,
     FormatOption,
     JsonOption,
     OutputArgument,
     TakeOverOption,
     argument,
-    given_campaign,
     option,
-    taking,
 )
 from vindeby.cli.output import echo, echo_json, echo_text, say, say_missing
 from vindeby.text import plural
@@ -24,11 +23,10 @@ if TYPE_CHECKING:
     from vindeby.store.merge.audit import MergeReport
 
 
-@taking("given", given_campaign)
 def command(
     output: OutputArgument,
     files: list[Path] | None = argument("FILE...", "Further files to take results from."),
-    given: Any = None,
+    campaign: CampaignOption = None,
     file_format: FormatOption = None,
     on_bad: str = option("--on-bad abort|skip", "What to do when a file is bad.", "abort"),
     keep_shards: bool = option("--keep-shards", "Do not delete shards that are in the database.", False),
@@ -46,7 +44,7 @@ def command(
     from vindeby.store.merge.merge import BadFilesError, MergeOptions, merge
 
     run = RunDirectory(check_output(output))
-    loaded = campaign_of(run, given)
+    loaded = campaign_of(run, campaign)
     if loaded is not None:
         refuse_another_campaign(run, loaded)
     before = BeforeMerge(run, loaded)

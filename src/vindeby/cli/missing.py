@@ -1,20 +1,17 @@
 """``vindeby missing OUT.h5``: the configurations that have no valid result, with their state and why."""
 
-from typing import Any
-
 import typer
 
-from vindeby.cli.options import JsonOption, OutputOrFolderArgument, given_campaign, option, taking
+from vindeby.cli.options import CampaignOption, JsonOption, OutputOrFolderArgument, option
 from vindeby.cli.output import echo_json, echo_text, say
 from vindeby.errors import ArgumentError
 from vindeby.text import one_line, part_of, plural
 
 
-@taking("given", given_campaign)
 def command(
     output: OutputOrFolderArgument,
     where: str | None = option("--where EXPRESSION", "Only tasks that this is true for: \"farm == 'west'\"."),
-    given: Any = None,
+    campaign: CampaignOption = None,
     format: str = option("--format text|csv|json", "How to print the list.", "text"),
     json_: JsonOption = False,
 ) -> None:
@@ -31,7 +28,7 @@ def command(
     if format not in ("text", "csv", "json"):
         raise ArgumentError(f"--format: {format!r} is not known; use text, csv or json")
     source = open_source(output)
-    asked = campaign_of(source.run, given, source.campaign_text)
+    asked = campaign_of(source.run, campaign, source.campaign_text)
     if asked is None:
         raise ArgumentError(
             f"{source.path}: no campaign is kept with these results; name it with --campaign FILE"

@@ -5,11 +5,10 @@ pydantic, shapely), but neither h5py nor Numba nor Matplotlib.
 """
 
 import sys
-from typing import Any
 
 from rich.console import Console
 
-from vindeby.cli.options import JsonOption, OutputOrFolderArgument, given_campaign, option, taking
+from vindeby.cli.options import CampaignOption, JsonOption, OutputOrFolderArgument, option
 from vindeby.cli.output import echo_json
 from vindeby.errors import ArgumentError
 
@@ -17,13 +16,12 @@ _WIDTH_OF_A_FILE = 120
 _SHORTEST_S = 0.1
 
 
-@taking("given", given_campaign)
 def command(
     output: OutputOrFolderArgument,
     watch: bool = option("--watch", "Keep running, and show changes as they come; Ctrl-C ends it.", False),
     by: str | None = option("--by farm,turbine,seed,AXIS", "A table with these, instead of farm x turbine."),
     failures: bool = option("--failures", "Every failure, with its traceback and log.", False),
-    given: Any = None,
+    campaign: CampaignOption = None,
     interval: float = option("--interval SECONDS", "How often --watch looks.", 1.0),
     json_: JsonOption = False,
 ) -> None:
@@ -36,7 +34,7 @@ def command(
         raise ArgumentError("--watch and --json exclude each other; run `monitor --json` repeatedly")
     if not interval >= _SHORTEST_S:
         raise ArgumentError(f"--interval: {interval:g} is too short; give {_SHORTEST_S} seconds or more")
-    results = ResultSet(output, campaign=given, lenient=True)
+    results = ResultSet(output, campaign=campaign, lenient=True)
     look, logs = results.look, results.run.logs
     console = Console(width=None if sys.stdout.isatty() else _WIDTH_OF_A_FILE, highlight=False, emoji=False)
     if watch:

@@ -140,20 +140,12 @@ def loader(
         document = source.load(campaign, windio)
         for note in document.notes:
             on_note(note)
-        return Campaign.from_document(document, _overrides(set_, seeds))
+        overrides = list(set_ or [])
+        if seeds is not None:
+            overrides.append(f"seeds=[{seeds}]" if "," in seeds else f"seeds={seeds}")
+        return Campaign.from_document(document, overrides)
 
     return load
-
-
-@taking("windio", windio_options)
-def given_campaign(
-    campaign: CampaignOption = None, set_: SetOption = None, seeds: SeedsOption = None, windio: Any = None
-) -> Any:
-    """The campaign to read results by: the one named, or the one kept with them, with what is overridden in it."""
-    from vindeby.results.sources import ChangedCampaign
-
-    overrides = _overrides(set_, seeds)
-    return ChangedCampaign(campaign, tuple(overrides), windio) if overrides or campaign else None
 
 
 def how_to_run(
@@ -169,10 +161,3 @@ def how_to_run(
 ) -> dict[str, Any]:
     """Arguments of ``vindeby.run`` that every command has that runs tasks."""
     return locals()
-
-
-def _overrides(set_: list[str] | None, seeds: str | None) -> list[str]:
-    overrides = list(set_ or [])
-    if seeds is not None:
-        overrides.append(f"seeds=[{seeds}]" if "," in seeds else f"seeds={seeds}")
-    return overrides

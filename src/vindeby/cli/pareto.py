@@ -1,8 +1,8 @@
 """``vindeby pareto OUT.h5``: the fronts of a campaign with two objectives."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from vindeby.cli.options import JsonOption, OutputArgument, given_campaign, taking
+from vindeby.cli.options import CampaignOption, JsonOption, OutputArgument
 from vindeby.cli.output import echo, echo_json, echo_table
 from vindeby.text import plural
 
@@ -10,17 +10,16 @@ if TYPE_CHECKING:
     from vindeby.results.fronts import ParetoFront
 
 
-@taking("given", given_campaign)
 def command(
     output: OutputArgument,
-    given: Any = None,
+    campaign: CampaignOption = None,
     json_: JsonOption = False,
 ) -> None:
     """List the results of each farm and type by both objectives; marks what another result dominates."""
     from vindeby.results.fronts import fronts_of
     from vindeby.results.result_set import ResultSet
 
-    result_set = ResultSet(output, campaign=given)
+    result_set = ResultSet(output, campaign=campaign)
     fronts = fronts_of(result_set)
     if json_:
         echo_json([front.as_data() for front in fronts])

@@ -4,13 +4,12 @@ from pathlib import Path
 from typing import Any
 
 from vindeby.cli.options import (
+    CampaignOption,
     JsonOption,
     OutputArgument,
     argument,
-    given_campaign,
     one_of,
     option,
-    taking,
 )
 from vindeby.cli.output import echo_json, echo_text, say
 from vindeby.errors import ArgumentError
@@ -18,7 +17,6 @@ from vindeby.results.written import FORMS
 from vindeby.text import one_line, plural
 
 
-@taking("given", given_campaign)
 def command(
     output: OutputArgument,
     expression: str | None = argument(
@@ -29,7 +27,7 @@ def command(
         f"--to {'|'.join(FORMS)}", "How to write the list.", "text", autocompletion=one_of(FORMS)
     ),
     path: Path | None = option("-o --output FILE", "Where to; the terminal if not given."),
-    given: Any = None,
+    campaign: CampaignOption = None,
     json_: JsonOption = False,
 ) -> None:
     """List the valid results that a condition is true for, the best first; of two objectives by the one it names."""
@@ -41,7 +39,7 @@ def command(
     if to not in FORMS:
         raise ArgumentError(f"--to: {to!r} is not known; use one of {', '.join(FORMS)}")
     names = Query(expression).names if expression is not None else []
-    results = ResultSet(output, campaign=given, where=expression or "aep == aep")
+    results = ResultSet(output, campaign=campaign, where=expression or "aep == aep")
     rows = _rows(results, names) if by is None else summaries(results, [one.strip() for one in by.split(",")])
     if json_:
         echo_json([{name: None if value != value else value for name, value in row.items()} for row in rows])

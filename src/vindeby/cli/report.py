@@ -1,18 +1,16 @@
 """``vindeby report OUT.h5``: one self-contained page about a campaign."""
 
 from pathlib import Path
-from typing import Any
 
-from vindeby.cli.options import OutputArgument, QuietOption, WhereOption, given_campaign, option, taking
+from vindeby.cli.options import CampaignOption, OutputArgument, QuietOption, WhereOption, option
 from vindeby.cli.output import echo, say
 
 
-@taking("given", given_campaign)
 def command(
     output: OutputArgument,
     to: Path | None = option("-o --output HTML", "Where to; OUT.html if not given."),
     where: WhereOption = None,
-    given: Any = None,
+    campaign: CampaignOption = None,
     quiet: QuietOption = False,
 ) -> None:
     """Write one HTML file with everything: summary, pictures, every layout, failures, provenance."""
@@ -20,7 +18,7 @@ def command(
     from vindeby.results.result_set import ResultSet
     from vindeby.store.disk.output_file import write_file
 
-    result_set = ResultSet(output, campaign=given, where=where)
+    result_set = ResultSet(output, campaign=campaign, where=where)
     text = build_report(result_set, (lambda _: None) if quiet else say)
     path = to or result_set.path.with_suffix(".html")
     write_file(path, text.encode())

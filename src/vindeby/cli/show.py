@@ -1,16 +1,14 @@
 """``vindeby show OUT.h5 KEY``: pictures of layouts and of the campaign."""
 
 from pathlib import Path
-from typing import Any
 
 from vindeby.cli.options import (
+    CampaignOption,
     OutputArgument,
     WhereOption,
     argument,
-    given_campaign,
     one_of,
     option,
-    taking,
 )
 from vindeby.cli.output import echo
 from vindeby.errors import ArgumentError
@@ -21,7 +19,6 @@ PICTURE_NAMES = ("energy", "map", "wind", "wakes", "losses", "front", "series")
 _NAMES = ", ".join(PICTURE_NAMES)
 
 
-@taking("given", given_campaign)
 def command(
     output: OutputArgument,
     key: str | None = argument("KEY", "Which result, e.g. farm0_t5_s0."),
@@ -35,7 +32,7 @@ def command(
         "--picture NAME", f"One of the campaign: {_NAMES}.", autocompletion=one_of(PICTURE_NAMES)
     ),
     where: WhereOption = None,
-    given: Any = None,
+    campaign: CampaignOption = None,
 ) -> None:
     """Draw one layout with its wakes, or the campaign; writes a file."""
     from vindeby.plots import PICTURES, layout, save
@@ -46,14 +43,14 @@ def command(
         some = (
             ""
             if key or best or picture
-            else f", e.g. {listed(ResultSet(output, campaign=given).keys, most=3)}"
+            else f", e.g. {listed(ResultSet(output, campaign=campaign).keys, most=3)}"
         )
         raise ArgumentError(f"show: give one of KEY{some}, --best or --picture NAME")
     if picture is not None and picture not in PICTURE_NAMES:
         raise ArgumentError(f"--picture: {picture!r} is not known; use one of {_NAMES}")
     if to is not None:
         format_of(to)
-    results = ResultSet(output, campaign=given, where=where)
+    results = ResultSet(output, campaign=campaign, where=where)
     key = results.best_key() if best else key
     if key is None:
         name = str(picture)

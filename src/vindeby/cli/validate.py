@@ -8,30 +8,23 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from vindeby.cli.options import JsonOption, argument, given_campaign, option, taking
+from vindeby.cli.options import CampaignOption, JsonOption, argument, option
 from vindeby.cli.output import echo, echo_json, say
-from vindeby.errors import ArgumentError
 from vindeby.text import one_line, plural
 
 if TYPE_CHECKING:
-    from vindeby.assembly.energy import Filled
     from vindeby.campaign import Campaign
-    from vindeby.store.disk.run_directory import RunDirectory
     from vindeby.store.validate import Check, ValidationReport
 
 _SHOWN = 50
 
 
-@taking("given", given_campaign)
 def command(
     output: Path = argument(
         "OUT.h5", "The database, of vindeby or of another script, or a folder of worker files.", ...
     ),
-    given: Any = None,
+    campaign: CampaignOption = None,
     deep: bool = option("--deep", "Compute every AEP again from its layout.", False),
-    fix_aep: bool = option(
-        "--fix-aep", "First compute AEP where it is invalid and the layout is good.", False
-    ),
     json_: JsonOption = False,
 ) -> None:
     """Check every result: whole, marked, unchanged, expected, and possible; exit 1 when one is not."""
@@ -45,9 +38,8 @@ def command(
 
     output = named_output(output)
     run = RunDirectory(output)
-    loaded = campaign_of(run, given, lambda: None if output.is_dir() else kept_campaign(output))
-    filled = _filled(run, loaded) if fix_aep else None
-    if loaded is not None and deep and not fix_aep and (warning := engine_warning(loaded)):
+    loaded = campaign_of(run, campaign, lambda: None if output.is_dir() else kept_campaign(output))
+    if loaded is not None and deep and (warning := engine_warning(loaded)):
         say(warning)
     checks = physics_checks(loaded, deep=deep)
     if deep and loaded is not None and has_starts(loaded):
@@ -64,29 +56,15 @@ def command(
     elif loaded is not None and expected is not None:
         write_verdicts(run, loaded.dumps(), report.verdicts(expected))
     if json_:
-        more = {} if filled is None else {"fixed": filled.to_json()}
-        echo_json({**report.to_json(), **more})
+        echo_json(report.to_json())
     else:
-        _print(report, getattr(given, "source", given))
+        _print(report, campaign)
     if loaded is None and deep:
         say("--deep needs the campaign: no AEP was computed again")
     if loaded is None:
         say("no campaign is kept with it: what should be there is unknown; name it with --campaign FILE")
     if not report.valid:
         raise typer.Exit(1)
-
-
-def _filled(run: RunDirectory, campaign: Campaign | None) -> Filled:
-    from vindeby.assembly.energy import fill_in_energies
-
-    output = run.output
-    if output.is_dir():
-        raise ArgumentError(f"{output}: --fix-aep needs a database; salvage the folder with --recompute-aep")
-    if campaign is None:
-        raise ArgumentError(f"{output}: --fix-aep needs the campaign; name it with --campaign FILE")
-    filled = fill_in_energies(run, campaign, say)
-    say(f"{output}: {filled}")
-    return filled
 
 
 def _skipped(report: ValidationReport, campaign: Campaign | None, checks: list[Check]) -> dict[str, int]:

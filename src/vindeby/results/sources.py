@@ -6,15 +6,13 @@ read once is not read again until its file changes.
 
 import contextlib
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
 from vindeby.campaign import Campaign
-from vindeby.campaign.reading.readers import WindioOptions
 from vindeby.campaign.sections.farm import Farm
 from vindeby.campaign.sections.turbines import TurbineSection
-from vindeby.errors import ArgumentError, InputError
+from vindeby.errors import InputError
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.foreign.guard import Guard
 from vindeby.store.format.record import Attribute
@@ -22,18 +20,8 @@ from vindeby.store.format.seal import FORMAT_VERSION, SealError, open_sealed
 from vindeby.store.read.database import Database
 from vindeby.store.read.reading import read_any
 
-
-@dataclass(frozen=True)
-class ChangedCampaign:
-    """A campaign with fields overridden, such as ``seeds=2``; the one kept with the results where none is named."""
-
-    source: str | None
-    overrides: tuple[str, ...]
-    windio: WindioOptions | None = None
-
-
-GivenCampaign: TypeAlias = "str | ChangedCampaign | Campaign | None"
-"""A campaign, its file or the name of a preset, perhaps changed; None is the one kept with the results."""
+GivenCampaign: TypeAlias = "str | Campaign | None"
+"""A campaign, its file or the name of a preset; None is the one kept with the results."""
 
 
 def campaign_of(
@@ -42,20 +30,14 @@ def campaign_of(
     """The campaign that was given, else the frozen one of the run directory, else the database's own."""
     if isinstance(given, Campaign):
         return given
-    changed = given if isinstance(given, ChangedCampaign) else ChangedCampaign(given, ())
-    source, overrides = changed.source, changed.overrides
-    if source is not None:
-        return Campaign.load(source, overrides, changed.windio)
+    if given is not None:
+        return Campaign.load(given)
     text = run.campaign_text()
     if text is not None:
-        return Campaign.loads(text, str(run.campaign_file), overrides)
+        return Campaign.loads(text, str(run.campaign_file))
     kept = kept() if callable(kept) else kept
     if isinstance(kept, str) and kept:
-        return Campaign.loads(kept, f"{run.output} (campaign)", overrides)
-    if overrides:
-        raise ArgumentError(
-            f"{run.output}: --set and --seeds need a campaign, and none is kept here; name it with --campaign FILE"
-        )
+        return Campaign.loads(kept, f"{run.output} (campaign)")
     return None
 
 

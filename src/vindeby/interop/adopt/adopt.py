@@ -12,9 +12,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from vindeby.assembly.done import Judge
-from vindeby.assembly.energy import ORIGIN as AEP_ORIGIN
-from vindeby.assembly.energy import RECOMPUTED
 from vindeby.assembly.merging import merge_options, refuse_another_campaign
+from vindeby.assembly.physics import AEP_ORIGIN, RECOMPUTED
 from vindeby.campaign import Campaign
 from vindeby.campaign.tasks import KEY_OF_ATTRIBUTES
 from vindeby.errors import DataError, InputError

@@ -16,9 +16,7 @@ from numpy.typing import NDArray
 
 from vindeby.arrays import FloatArray
 from vindeby.assembly.done import Judge
-from vindeby.assembly.energy import ORIGIN as AEP_ORIGIN
-from vindeby.assembly.energy import RECOMPUTED
-from vindeby.assembly.physics import STORED, TOLERANCE_STORED_AEP, CampaignCheck
+from vindeby.assembly.physics import AEP_ORIGIN, RECOMPUTED, STORED, TOLERANCE_STORED_AEP, CampaignCheck
 from vindeby.assembly.stored_turbines import largest_diameter_m
 from vindeby.assembly.value import values_of
 from vindeby.campaign import Campaign
