@@ -18,7 +18,6 @@ from tests.campaign.examples import small
 from vindeby.campaign import Campaign
 from vindeby.campaign.json_schema import json_schema
 from vindeby.campaign.reading import code_files
-from vindeby.cli import doctor
 from vindeby.errors import CampaignError, InputError
 
 SEARCHES = """
@@ -128,11 +127,6 @@ def test_a_broken_one_is_named_and_does_not_stop_others() -> None:
         CampaignError, match=r"bad-form: cannot be used: offering\.searches is not of the form"
     ):
         campaign(method=["smart-start", {"bad-form": {}}])
-    found = doctor.plugins()
-    assert "wake model quick-wake (offering 1.5)" in found.summary
-    assert "search method tried (offering 1.5)" in found.summary
-    assert "wake model broken-wake of offering 1.5 cannot be used: there is no module" in found.trouble
-    assert "wake model jensen of offering 1.5 cannot be used: vindeby has one of this name" in found.trouble
 
 
 @pytest.mark.usefixtures("package")

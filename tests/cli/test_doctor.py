@@ -17,7 +17,7 @@ from vindeby.cli.app import build
 def test_the_command_tells_everything_in_words_and_as_data(tmp_path: Path) -> None:
     words = CliRunner().invoke(build(), ["doctor", str(tmp_path)])
     data = json.loads(CliRunner().invoke(build(), ["doctor", str(tmp_path), "--json"]).stdout)
-    names = ["versions", "extras", "plugins", "cores", "memory", "gpu", "slurm", "disk", "cache"]
+    names = ["cores", "memory", "gpu", "slurm", "disk", "cache"]
     assert list(data) == names
     assert [line.split()[0] for line in words.stdout.splitlines() if not line.startswith(" ")] == names
     assert data["cores"]["usable"] == len(os.sched_getaffinity(0))

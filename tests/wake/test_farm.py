@@ -190,16 +190,6 @@ def test_flow_map_of_an_empty_farm_is_the_free_wind() -> None:
     assert flow.height_m == 150.0
 
 
-def test_a_flow_map_draws_its_wind_speeds_and_turbines() -> None:
-    east, north = [-500, 0, 1000, 4000], [-400, 0, 800]  # steps need not be equal
-    flow = farm().flow_map([0, 900], [0, 100], direction=270, speed=8, grid_x=east, grid_y=north)
-    axes = flow.plot()
-    (mesh,), (turbines,) = axes.collections, axes.lines
-    np.testing.assert_array_equal(mesh.get_array(), flow.wind_speed)
-    np.testing.assert_allclose(turbines.get_xydata(), [[0.5, 0.4], [1.4, 0.5]])  # km from the corner
-    assert axes.get_title(loc="left") == "At 150 m, free wind 8 m/s from 270°"
-
-
 @pytest.mark.parametrize(
     ("x", "y", "types", "message"),
     [

@@ -1,9 +1,6 @@
 """``vindeby doctor [FOLDER]``: what this machine offers a campaign, and what would hinder one; it changes nothing."""
 
-import importlib.metadata
-import importlib.util
 import os
-import platform
 import shutil
 import subprocess
 import tempfile
@@ -15,22 +12,11 @@ from typing import Any
 
 import typer
 
-from vindeby._version import __version__
 from vindeby.cli.options import JsonOption, argument
 from vindeby.cli.output import echo, echo_json
 from vindeby.text import plural
 
 _ANSWER_S = 20.0
-_EXTRAS = {
-    "dask": ("distributed",),
-    "board": ("starlette", "uvicorn"),
-    "pywake": ("py_wake",),
-    "floris": ("floris",),
-    "geo": ("pyogrio", "pyproj"),
-    "gpu": ("numba_cuda",),
-    "interop": ("netCDF4", "pyarrow", "windIO", "xarray", "zarr"),
-    "xarray": ("xarray", "pandas"),
-}
 _LEAST_FREE = 1e9
 _LEAST_MEMORY = 5e8
 """Of a worker, in bytes: one with the compiled wake engine has 164 MB in use; docs/running.md has the measurement."""
@@ -54,9 +40,6 @@ def command(
 ) -> None:
     """Check what this machine offers a campaign: cores, memory, GPU, SLURM, disk, caches; exit 1 when one is bad."""
     found = {
-        "versions": versions(),
-        "extras": extras(),
-        "plugins": plugins(),
         "cores": cores(),
         "memory": memory(),
         "gpu": gpu(),
@@ -76,41 +59,6 @@ def command(
                 echo(f"{'':<9} ! {one.trouble}")
     if any(one.trouble for one in found.values()):
         raise typer.Exit(1)
-
-
-def versions() -> MachineFact:
-    """The versions that results depend on; they should be the same on all machines of a cluster."""
-    found = {"python": platform.python_version(), "vindeby": __version__}
-    for package in ("numpy", "numba", "h5py"):
-        found[package] = importlib.metadata.version(package)
-    return MachineFact(", ".join(f"{name} {version}" for name, version in found.items()), data=found)
-
-
-def extras() -> MachineFact:
-    """Which optional parts are installed."""
-    there = {name: all(map(importlib.util.find_spec, packages)) for name, packages in _EXTRAS.items()}
-    absent = [name for name, installed in there.items() if not installed]
-    summary = ", ".join(name for name, installed in there.items() if installed) or "none"
-    if absent:
-        summary += f"; not installed: {', '.join(absent)} (pip install 'vindeby[NAME]')"
-    return MachineFact(summary, data={"installed": there})
-
-
-def plugins() -> MachineFact:
-    """What other packages offer: wake models and search methods, usable by name in a campaign file."""
-    from vindeby.campaign.reading.code_files import offers
-    from vindeby.campaign.sections.method import Step
-    from vindeby.campaign.sections.wake_model import WakeSection
-
-    words, trouble, data = [], [], {}
-    for kind, part in (("wake model", WakeSection), ("search method", Step)):
-        for name, offer in offers(part.group).items():
-            own = "vindeby has one of this name" if name in part.alternative_keys().values() else ""
-            words.append(f"{kind} {name} ({offer.package})")
-            data[f"{part.group}:{name}"] = offer.code
-            if own or offer.trouble:
-                trouble.append(f"{kind} {name} of {offer.package} cannot be used: {own or offer.trouble}")
-    return MachineFact(", ".join(words) or "none", "; ".join(trouble), {"offered": data})
 
 
 def cores() -> MachineFact:

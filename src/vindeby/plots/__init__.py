@@ -16,11 +16,11 @@ from matplotlib.axes import Axes
 
 from vindeby.plots.energy import energy, front, losses, series
 from vindeby.plots.farms import farm_map, wakes
-from vindeby.plots.layout import flow_map, layout
+from vindeby.plots.layout import layout
 from vindeby.plots.style import FORMATS, save
 from vindeby.plots.wind import rose
 
-__all__ = ["FORMATS", "PICTURES", "flow_map", "layout", "save"]
+__all__ = ["FORMATS", "PICTURES", "layout", "save"]
 
 Picture = Callable[..., Axes]
 

@@ -26,7 +26,7 @@ from vindeby.results.sources import farm_of, turbine_of
 
 if TYPE_CHECKING:
     from vindeby.campaign import Campaign
-    from vindeby.wake import FlowMap, WindFarm
+    from vindeby.wake import WindFarm
 
 _MONEY = (
     ("LCOE, EUR/MWh", LCOE, 1.0, ",.2f"),
@@ -313,28 +313,6 @@ def _draw_wakes(axes: Axes, drawn: Drawn, direction: float, speed: float) -> Any
     (west, east), (south, north) = shapes.in_km(corners, drawn.origin)
     return axes.imshow(flow.wind_speed, extent=(west, east, south, north), origin="lower", cmap=WAKE_COLOURS,
                        vmin=0.5 * speed, vmax=speed, interpolation="bilinear", zorder=0)  # fmt: skip
-
-
-def flow_map(flow: FlowMap) -> Axes:
-    """Draw the wind speeds of a flow map, with the turbines in it."""
-    (left, right), (bottom, top) = ((axis.min(), axis.max()) for axis in (flow.x, flow.y))
-    origin = float(left), float(bottom)
-    x, y = ((axis - corner) * shapes.KM for axis, corner in zip((flow.x, flow.y), origin, strict=True))
-    with style():
-        width, height = shapes.paper_for((left, bottom, right, top))
-        axes = figure(max(width, 5.0) + 0.9, height).add_subplot()
-        image = axes.pcolormesh(x, y, flow.wind_speed, cmap=WAKE_COLOURS, vmin=0.5 * flow.speed, vmax=flow.speed,
-                                shading="nearest", rasterized=True, zorder=0)  # fmt: skip
-        axes.figure.colorbar(
-            image, ax=axes, shrink=0.7, aspect=40, pad=0.02, label="wind speed, m/s", extend="min"
-        )
-        axes.set_title(f"At {flow.height_m:g} m, free wind {flow.speed:g} m/s from {flow.direction:.4g}°")
-        axes.set(xlim=axes.get_xlim(), ylim=axes.get_ylim(), aspect="equal")
-        axes.plot(*shapes.in_km(flow.turbines, origin), "o", markersize=3, color=INK)
-        axes.grid(visible=False)
-        shapes.label_axes(axes, origin)
-        shapes.draw_scale(axes)
-    return axes
 
 
 def draw_surroundings(axes: Axes, drawn: Drawn, box: Box) -> None:

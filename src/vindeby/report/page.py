@@ -15,7 +15,6 @@ from typing import Any
 from urllib.parse import quote
 
 from vindeby._version import __version__
-from vindeby.assembly.physics import ENGINE_AEP, differences_in_words, far_from_engine
 from vindeby.campaign import Campaign
 from vindeby.campaign.neighbours import neighbours_in_words
 from vindeby.campaign.reading.packed_lists import abridged
@@ -147,7 +146,6 @@ def build_report(result_set: ResultSet, progress: Progress = lambda _: None) -> 
         _summary(snapshot),
         _filter(result_set),
         setup(result_set),
-        _differences(result_set),
         _combinations(result_set),
         _best(result_set),
         _pictures(result_set, progress),
@@ -218,17 +216,6 @@ def _summary(snapshot: Snapshot) -> str:
         + tag("p", f"{snapshot.path}{size}; as it was on {made}", class_="faint")
         + f'<ul class="figures">{items}</ul>{bar}'
     )
-
-
-def _differences(result_set: ResultSet) -> str:
-    """Describe energies of a user's function that the wake model does not give."""
-    calls = () if result_set.campaign is None else (step.call for step in result_set.campaign.method)
-    if not any(call is not None and call.energy_is_compared for call in calls):
-        return ""
-    rows = result_set.rows
-    keys = [key.decode(errors="replace") for key in rows["key"].tolist()]
-    differences = differences_in_words(far_from_engine(keys, rows["aep"], rows[ENGINE_AEP]))
-    return tag("p", differences) if differences else ""
 
 
 def _best(result_set: ResultSet) -> str:

@@ -19,7 +19,6 @@ import numpy.typing as npt
 
 from vindeby.arrays import FloatArray
 from vindeby.errors import ArgumentError
-from vindeby.lazy import names_on_demand
 from vindeby.text import plural
 from vindeby.units import mean_power_to_aep_gwh
 from vindeby.wake.gpu.devices import Batch, Device, chosen_device
@@ -36,8 +35,6 @@ from vindeby.wake.turbines.turbine import Turbine
 
 if TYPE_CHECKING:
     from vindeby.wake.gpu.batches import FarmOnCard
-
-_pictures, _ = names_on_demand(__name__, {"vindeby.plots": "flow_map"})  # a part above this one
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,10 +82,6 @@ class FlowMap:
             f"<FlowMap: {len(self.y)} x {len(self.x)} points at {self.height_m:g} m, "
             f"{self.speed:g} m/s from {self.direction:g} degrees>"
         )
-
-    def plot(self) -> Any:
-        """Draw the wind speeds and the turbines; return the matplotlib axes."""
-        return _pictures("flow_map")(self)
 
 
 class Described(Protocol):
