@@ -159,8 +159,7 @@ def test_the_command_reads_a_file_of_others_once(tmp_path: Path, monkeypatch: py
         return read_foreign(path, *arguments, **named)
 
     monkeypatch.setattr(reading, "read_foreign", counted)
-    given = dict.fromkeys(("to", "where", "campaign", "set_", "seeds"))
-    command(output=tmp_path / "old.h5", quiet=True, allow_outside=False, **given)
+    command(output=tmp_path / "old.h5", to=None, where=None, quiet=True)
     assert (tmp_path / "old.html").exists()
     assert read == [tmp_path / "old.h5"]
 
