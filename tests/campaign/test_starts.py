@@ -315,7 +315,7 @@ def test_python_takes_arrays_layouts_and_tables() -> None:
         {"x": X + [x + 2000.0 for x in X], "y": Y * 2, "farm": ["farm a"] * 5 + ["farm b"] * 5}, "gradient"
     )
     assert places(two, 1)[0] == [x + 2000.0 for x in X]
-    for wrong in ((X,), {"x": X}, 5, "x"):
+    for wrong in ((X,), {"x": X}, 5, "x", (1, 2), {"x": 1, "y": 2}):
         with pytest.raises(ArgumentError, match="the layout has no x and y"):
             plain.with_start(wrong, "gradient")
     with pytest.raises(CampaignError, match="must be a finite number"):

@@ -252,7 +252,7 @@ def columns_of(layout: Any) -> dict[str, list[Any]]:
     else:
         pair = (layout.x, layout.y) if hasattr(layout, "x") else layout
         found = dict(zip(names, pair, strict=False)) if hasattr(pair, "__len__") and len(pair) == 2 else {}
-    if not {"x", "y"} <= found.keys():
+    if not {"x", "y"} <= found.keys() or not all(np.ndim(column) == 1 for column in found.values()):
         raise ArgumentError(
             "with_start: the layout has no x and y; give a table with these columns, or (x, y)"
         )
