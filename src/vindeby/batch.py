@@ -8,7 +8,6 @@ The scripts for sbatch, one for the parts and one for the merge at the end, are 
 
 import contextlib
 import json
-import math
 import re
 import shlex
 import sys
@@ -114,7 +113,7 @@ def _directives(job: Job, *first: str, cores: int | None = None) -> list[str]:
         "--ntasks=1",
         *([f"--cpus-per-task={cores}"] if cores else []),
         *([f"--time={slurm.time}"] if slurm.time else []),
-        *([f"--mem={_memory(slurm.memory)}"] if slurm.memory else []),
+        *([f"--mem={slurm.memory}"] if slurm.memory else []),
         *([f"--partition={slurm.partition}"] if slurm.partition else []),
         *([f"--account={slurm.account}"] if slurm.account else []),
         *slurm.directives,
@@ -132,17 +131,6 @@ def _directive_word(text: str) -> str:
     if not re.search(r"[^\w@%+=:,./-]", text):
         return text
     return '"' + re.sub(r'(["\\])', r"\\\1", text) + '"'
-
-
-def _memory(text: str) -> str:
-    """As sbatch takes it, in whole numbers: ``16GB`` is 16G there, ``1.5GB`` 1536M; without a unit, bytes are meant."""
-    match = re.fullmatch(r"([\d.]+) ?([KMGT]?)i?B?", text, re.IGNORECASE)
-    assert match is not None  # the campaign's section has checked it
-    number, unit = float(match[1]), match[2].upper()
-    if unit and number.is_integer():
-        return f"{int(number)}{unit}"
-    megabytes = number * {"": 2.0**-20, "K": 2.0**-10, "M": 1.0, "G": 2.0**10, "T": 2.0**20}[unit]
-    return f"{max(1, math.ceil(megabytes))}M"
 
 
 def _surroundings(job: Job) -> list[str]:

@@ -14,7 +14,8 @@ def _with(text: str, *words: str) -> Broken:
 BROKEN_SLURM: dict[str, Broken] = {
     "time as a number": _with("slurm: {time: 12}", "run.slurm.time", "must be text", "in quotes", "got 12"),
     "time in words": _with("slurm: {time: two hours}", "run.slurm.time", "is not a time", "got 'two hours'"),
-    "memory without a number": _with("slurm: {memory: lots}", "run.slurm.memory", "16GB", "got 'lots'"),
+    "memory without a number": _with("slurm: {memory: lots}", "run.slurm.memory", "16G", "got 'lots'"),
+    "memory in other units": _with("slurm: {memory: 1.5GB}", "run.slurm.memory", "16G", "got '1.5GB'"),
     "memory as a number": _with("slurm: {memory: 16}", "run.slurm.memory", "must be text", "got 16"),
     "no nodes": _with("slurm: {nodes: 0}", "run.slurm.nodes", "got 0"),
     "cores as text": _with("slurm: {cores: many}", "run.slurm.cores", "got 'many'"),

@@ -6,7 +6,7 @@ from vindeby.campaign import Campaign
 
 def test_options_of_jobs_survive_a_round_trip_and_leave_fingerprints_alone() -> None:
     plain = Campaign.loads(SMALL, "small.yaml")
-    slurm = "{nodes: 4, time: '1-00:00:00', memory: 64 GB, directives: [--qos=low]}"
+    slurm = "{nodes: 4, time: '1-00:00:00', memory: 64G, directives: [--qos=low]}"
     text = f"{SMALL}  slurm: {slurm}\n"
     given = Campaign.loads(text, "small.yaml")
     assert Campaign.loads(given.dumps(), "again.yaml") == given

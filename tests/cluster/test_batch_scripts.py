@@ -39,25 +39,10 @@ def job(folder: Path, campaign: Campaign | None = None, **options: object) -> Jo
     return Job(RunDirectory(folder / "with blank's.h5"), Campaign.from_data(data), folder)
 
 
-@pytest.mark.parametrize(
-    ("memory", "words"),
-    [
-        ("16GB", "16G"),
-        ("1.5GB", "1536M"),
-        ("512 MiB", "512M"),
-        ("2t", "2T"),
-        ("300000000", "287M"),
-        ("16B", "1M"),
-    ],
-)
-def test_memory_is_asked_for_in_whole_numbers(memory: str, words: str, tmp_path: Path) -> None:
-    assert f"#SBATCH --mem={words}\n" in array_text(job(tmp_path, memory=memory), [1])
-
-
 def test_the_scripts_are_valid_shell_and_ask_for_what_was_given(tmp_path: Path) -> None:
     asked = job(
         tmp_path,
-        memory="16 GB",
+        memory="16G",
         partition="big",
         account="wind",
         directives=["--qos=low"],

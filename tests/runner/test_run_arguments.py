@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -52,10 +51,3 @@ def test_what_is_wrong_with_a_campaign_file_is_said(tmp_path: Path) -> None:
 def test_anything_else_is_refused_with_what_would_do(tmp_path: Path) -> None:
     with pytest.raises(ArgumentError, match=r"not dict; for plain data use Campaign\.from_data"):
         vindeby.run({"name": "x"}, tmp_path / "out.h5")  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize("old", ["say", "watch"])
-def test_the_former_names_of_the_arguments_are_refused(tmp_path: Path, old: str) -> None:
-    arguments: dict[str, Any] = {old: print}
-    with pytest.raises(TypeError, match=old):
-        vindeby.run(calling("good", 1), tmp_path / "out.h5", **arguments)

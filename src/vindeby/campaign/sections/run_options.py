@@ -10,8 +10,8 @@ from vindeby.campaign.sections.values import Count, Line, NotNegative, Positive,
 
 _TIME = 'write hours, minutes and seconds in quotes, "12:00:00", or "2-00:00:00"'
 Time = Annotated[Line, matching(r"(\d+-)?\d{1,3}(:\d{2}){0,2}", "is not a time", _TIME)]
-_MEMORY = "write a number and a unit, such as 16GB"
-Memory = Annotated[Line, matching(r"(?i)\d+(\.\d+)? ?[KMGT]?i?B?", "is not an amount of memory", _MEMORY)]
+_MEMORY = "write a whole number and a unit of K, M, G or T, such as 16G"
+Memory = Annotated[Line, matching(r"[1-9]\d*[KMGT]", "is not an amount of memory", _MEMORY)]
 Directive = Annotated[
     Line, matching("-.*", "is not an option of sbatch", "begin with a hyphen, such as --qos=normal")
 ]
