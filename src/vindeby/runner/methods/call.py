@@ -176,13 +176,12 @@ def method_for(
         return _OfCombinations(campaign, progress, evaluate)
     if calls:
         return CallMethod(campaign, calls[0])
-    if campaign.stored is not None:
-        from vindeby.runner.methods.stored import StoredMethod
+    from vindeby.runner.methods.search import (
+        SearchMethod,
+        StoredMethod,
+    )  # which load Numba, as calls need not
 
-        return StoredMethod(campaign)
-    from vindeby.runner.methods.search import SearchMethod  # a campaign of calls does not wait for Numba
-
-    return SearchMethod(campaign, progress, evaluate)
+    return SearchMethod(campaign, progress, evaluate) if campaign.stored is None else StoredMethod(campaign)
 
 
 class _OfCombinations:

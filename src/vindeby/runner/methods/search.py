@@ -1,4 +1,4 @@
-"""The built-in search as a method: what ``vindeby.assembly`` makes of a campaign, task after task."""
+"""The built-in methods, a search and stored layouts: what ``vindeby.assembly`` makes of a campaign, task after task."""
 
 import contextlib
 from collections.abc import Callable, Iterator
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from vindeby.arrays import IntArray
 from vindeby.assembly.energy import engine_name
+from vindeby.assembly.evaluation import Evaluation
 from vindeby.assembly.search import method_of, pipeline_of, problem_of
 from vindeby.assembly.starts import Starts
 from vindeby.assembly.value import SCENARIO_AEP
@@ -130,6 +131,18 @@ class SearchMethod:
 
     def _on_compiling(self, what: str) -> None:
         self._progress(COMPILING if what == "compiling" else WAITING)
+
+
+class StoredMethod:
+    """Evaluates the stored layouts of a campaign."""
+
+    def __init__(self, campaign: Campaign) -> None:
+        self._evaluation = Evaluation(campaign)
+
+    def prepare(self, cell: Cell) -> Solve:
+        """Set up the energies of a farm and type in the wind and wakes of a combination."""
+        evaluate = self._evaluation.of(cell)
+        return lambda task: TaskResult(*evaluate(task))
 
 
 def _along_a_line(problem: LayoutProblem) -> Layout:
