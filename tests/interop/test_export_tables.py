@@ -46,14 +46,11 @@ def lines_of(path: Path) -> list[dict[str, str]]:
 
 
 def check_dataset(data: Any, asked: Campaign) -> None:
-    assert dict(data.sizes) == {"farm": 3, "type": 2, "seed": 2, "turbine": 5, "turbine_type": 2, "zone": 2}
+    assert dict(data.sizes) == {"farm": 3, "type": 2, "seed": 2, "turbine": 5}
     assert data["farm"].values.tolist() == [AWKWARD, "zoned", "mixed"]
     assert Campaign.loads(data.attrs["campaign"]) == asked
-    assert (data.attrs["exported_results"], data.attrs["missing_results"]) == (9, 1)
+    assert data.attrs["exported_results"] == 9
     assert (data["x"].attrs["units"], data["aep"].attrs["units"]) == ("m", "GWh/year")
-    assert data["turbine_name"].values.tolist() == ["table", "cubic"]
-    assert data["rotor_diameter"].values.tolist() == [80.0, 130.0]
-    assert data["zone_name"].values.tolist() == [["", ""], ["west", "east"], ["", ""]]
     for task in tasks(asked):
         one = data.isel(farm=task.farm_idx, type=task.type_idx).sel(seed=task.seed)
         count = task.n_turbines
@@ -61,14 +58,10 @@ def check_dataset(data: Any, asked: Campaign) -> None:
         assert np.isnan(one["x"][count:]).all()
         assert float(one["aep"]) == 20.0 + task.farm_idx + task.type_idx / 10 + task.seed / 100
         assert str(one["key"].values) == task.key
-        assert int(one["status"]) == 2
-        kinds = [0, 0, 0, 1, 1] if task.farm_idx == 2 else [task.type_idx] * count
-        assert one["turbine_type_idx"][:count].values.tolist() == kinds
+        if task.farm_idx == 2:
+            assert one["types"][:count].values.tolist() == [0, 0, 0, 1, 1]
         if task.farm_idx == 1:
-            assert one["zone_idx"][:count].values.tolist() == [0, 0, 1, 1, 1]
-    flags = dict(zip(data["status"].attrs["flag_meanings"].split(), (0, 1, 2), strict=True))
-    assert int(data["status"][1, 1, 1]) == flags["missing"]
-    assert int(data["status"][2, 1, 0]) == flags["not_asked"]
+            assert one["zone"][:count].values.tolist() == [0, 0, 1, 1, 1]
     assert np.isnan(data["aep"][1, 1, 1])
 
 
@@ -79,7 +72,7 @@ def test_netcdf_is_read_back_by_xarray(
     import xarray
 
     done = export(results, "netcdf", tmp_path / "out.nc")
-    assert list(done.chosen.missing) == [MISSING]
+    assert len(done.chosen) == 9
     with xarray.open_dataset(done.path, engine=engine) as data:
         check_dataset(data.load(), asked)
 
@@ -92,7 +85,7 @@ def test_netcdf_is_read_back_by_netcdf4(results: ResultSet, asked: Campaign, tmp
         assert file.Conventions == "CF-1.8"
         assert file["x"].standard_name == "projection_x_coordinate"
         np.testing.assert_array_equal(file["x"][0, 1, 0, :4], positions(asked, asked.tasks()[2])[0])
-        assert file["turbine_type_idx"][0, 0, 0].mask.tolist() == [False] * 4 + [True]
+        assert file["x"][0, 0, 0].mask.tolist() == [False] * 4 + [True]
         assert file["farm"][0] == AWKWARD
 
 
@@ -173,23 +166,6 @@ def test_csv_has_a_line_for_each_turbine(results: ResultSet, asked: Campaign, tm
                 assert row[name] == ("" if value is None else shown)
 
 
-def test_rows_of_results_have_every_single_value(results: ResultSet, asked: Campaign, tmp_path: Path) -> None:
-    import pyarrow.parquet as pq
-
-    options = ExportOptions(rows="results")
-    export(results, "parquet", tmp_path / "out.parquet", options=options)
-    rows = pq.read_table(tmp_path / "out.parquet").to_pylist()
-    assert [row["key"] for row in rows] == [task.key for task in tasks(asked)]
-    assert [row["fingerprint"] for row in rows] == [task.fingerprint for task in tasks(asked)]
-    assert [row["n_turbines"] for row in rows] == [task.n_turbines for task in tasks(asked)]
-    assert [row["converged"] for row in rows] == [task.seed == 0 for task in tasks(asked)]
-    export(results, "csv", tmp_path / "out.csv", options=options)
-    lines = lines_of(tmp_path / "out.csv")
-    assert [line["key"] for line in lines] == [row["key"] for row in rows]
-    assert [float(line["aep_gwh"]) for line in lines] == [row["aep_gwh"] for row in rows]
-    assert {line["converged"] for line in lines} == {"true", "false"}
-
-
 def test_positions_are_in_degrees_where_the_system_is_known(
     results: ResultSet, asked: Campaign, tmp_path: Path
 ) -> None:
@@ -201,40 +177,33 @@ def test_positions_are_in_degrees_where_the_system_is_known(
     found = [[float(row[name]) for row in rows] for name in ("longitude", "latitude")]
     x, y = ([float(row[name]) for row in rows] for name in ("x_m", "y_m"))
     np.testing.assert_allclose(found, project(x, y), rtol=0, atol=1e-8)
-    export(results, "csv", tmp_path / "results.csv", options=ExportOptions(rows="results", crs=CRS))
-    middles = np.transpose([positions(asked, task).mean(axis=1) for task in tasks(asked)])
-    rows = lines_of(tmp_path / "results.csv")
-    found = [[float(row[name]) for row in rows] for name in ("longitude", "latitude")]
-    np.testing.assert_allclose(found, project(middles[0], middles[1]), rtol=0, atol=1e-8)
     with pytest.raises(ArgumentError, match="EPSG:9999"):
         export(results, "csv", tmp_path / "unknown.csv", options=ExportOptions(crs="EPSG:9999"))
 
 
 @pytest.mark.parametrize(
-    ("where", "best", "keys", "missing"),
+    ("where", "best", "keys"),
     [
-        ("key == 'farm0_t1_s7'", False, ["farm0_t1_s7"], []),
-        ("farm == 'zoned'", False, ["farm1_t0_s0", "farm1_t0_s7", "farm1_t1_s0"], [MISSING]),
-        ("farm == 'farm1' and seed == 7", False, ["farm1_t0_s7"], [MISSING]),
-        ("type == 'cubic' and seed == 0", False, ["farm0_t1_s0", "farm1_t1_s0"], []),
-        ("aep > 21.5", False, ["farm2_t0_s0", "farm2_t0_s7"], []),
-        (None, True, ["farm0_t0_s7", "farm0_t1_s7", "farm1_t0_s7", "farm1_t1_s0", "farm2_t0_s7"], []),
+        ("key == 'farm0_t1_s7'", False, ["farm0_t1_s7"]),
+        ("farm == 'zoned'", False, ["farm1_t0_s0", "farm1_t0_s7", "farm1_t1_s0"]),
+        ("farm == 'farm1' and seed == 7", False, ["farm1_t0_s7"]),
+        ("type == 'cubic' and seed == 0", False, ["farm0_t1_s0", "farm1_t1_s0"]),
+        ("aep > 21.5", False, ["farm2_t0_s0", "farm2_t0_s7"]),
+        (None, True, ["farm0_t0_s7", "farm0_t1_s7", "farm1_t0_s7", "farm1_t1_s0", "farm2_t0_s7"]),
     ],
     ids=["key", "farm", "farm and seed", "type and seed", "energy", "best"],
 )
-def test_a_selection_is_exported_with_what_is_missing_of_it(
-    asked: Campaign, tmp_path: Path, where: str | None, best: bool, keys: list[str], missing: list[str]
+def test_a_selection_is_exported(
+    asked: Campaign, tmp_path: Path, where: str | None, best: bool, keys: list[str]
 ) -> None:
     import xarray
 
     path = database(tmp_path / "layouts.h5", asked, wanted=lambda task: task.key != MISSING, merged=False)
     results = ResultSet(path, where=where)
-    done = export(results, "csv", tmp_path / "out.csv", ExportOptions(best=best, rows="results"))
+    done = export(results, "csv", tmp_path / "out.csv", ExportOptions(best=best))
     lines = lines_of(tmp_path / "out.csv")
-    assert [line["key"] for line in lines] == keys == list(done.chosen.places)
-    assert list(done.chosen.missing) == missing
+    assert list(dict.fromkeys(line["key"] for line in lines)) == keys == list(done.chosen.places)
     export(results, "netcdf", tmp_path / "out.nc", ExportOptions(best=best))
     with xarray.open_dataset(tmp_path / "out.nc") as data:
         assert sorted(filter(None, data["key"].values.ravel().tolist())) == keys
-        assert int((data["status"] == 2).sum()) == len(keys)
-        assert int((data["status"] == 1).sum()) == len(missing)
+        assert data.attrs["exported_results"] == len(keys)

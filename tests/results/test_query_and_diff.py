@@ -128,11 +128,11 @@ def test_any_text_is_a_condition_or_one_clear_error(text: str) -> None:
 @pytest.mark.slow
 def test_other_views_take_a_condition(folder: Path) -> None:
     condition = "farm == 'east' and seed == 0"
-    done = command(folder, "export", "a.h5", "--to", "csv", "--rows", "results", "--where", condition)
+    done = command(folder, "export", "a.h5", "--to", "csv", "--where", condition)
     assert done.returncode == 0, done.stderr
-    assert [row["key"] for row in csv.DictReader((folder / "a.csv").read_text().splitlines())] == [
+    assert {row["key"] for row in csv.DictReader((folder / "a.csv").read_text().splitlines())} == {
         "farm1_t0_s0"
-    ]
+    }
     assert "no valid result" not in done.stderr
     done = command(folder, "report", "a.h5", "--where", condition, "-o", "page.html", "-q")
     assert done.returncode == 0, done.stderr

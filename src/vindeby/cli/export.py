@@ -13,7 +13,7 @@ from vindeby.cli.options import (
 )
 from vindeby.cli.output import echo, say
 from vindeby.interop.export import FORMATS
-from vindeby.text import listed, plural
+from vindeby.text import plural
 
 
 def command(
@@ -27,29 +27,26 @@ def command(
     best: bool = option(
         "--best", "Of each farm and type, only the best result, by the objective or by energy.", False
     ),
-    rows: str = option("--rows turbines|results", "What a line of csv and parquet is.", "turbines"),
-    crs: str | None = option(
-        "--crs EPSG:CODE|local", "What the campaign's metres mean; local: no place on Earth is known."
-    ),
+    crs: str | None = option("--crs EPSG:CODE", "The coordinate system of the campaign's metres."),
     force: bool = option("--force", "Replace an earlier export.", False),
     campaign: CampaignOption = None,
     json_: JsonOption = False,
 ) -> None:
-    """Write valid results in a format that other tools read; missing ones are listed, and do not stop it."""
+    """Write valid results in a format that other tools read; missing ones do not stop it."""
     from vindeby.interop.export.exporting import ExportOptions, export
     from vindeby.results.result_set import ResultSet
 
     results = ResultSet(output, campaign=campaign, where=where)
-    done = export(results, to, path, ExportOptions(best, rows, crs, force))
+    done = export(results, to, path, ExportOptions(best, crs, force))
     chosen = done.chosen
     for note in chosen.notes:
         say(note)
     say(f"{plural(len(chosen), 'result')} exported")
-    if chosen.missing:
-        named = listed(chosen.missing, None)
-        say(f"{len(chosen.missing):,} of those asked for have no valid result: {named}")
+    expected = 0 if chosen.campaign is None else chosen.campaign.total_configs
+    if chosen.whole and len(chosen) < expected:
+        say(f"{expected - len(chosen):,} of {expected:,} are missing; `vindeby missing {output}` lists them")
     if json_:
-        results_of = {"results": list(chosen.places), "missing": list(chosen.missing), "notes": chosen.notes}
+        results_of = {"results": list(chosen.places), "notes": chosen.notes}
         echo(json.dumps({"path": str(done.path), "format": done.format, **results_of}))
     else:
         echo(str(done.path))

@@ -13,7 +13,6 @@ from vindeby.assembly.stored_turbines import layout_of, zone_array
 from vindeby.campaign import Campaign
 from vindeby.economy.cables import Routes
 from vindeby.errors import ArgumentError, ShortfallError
-from vindeby.results.query import Query
 from vindeby.results.result_set import CELL, ResultPlace, ResultSet
 from vindeby.results.tables import ResultTable
 from vindeby.store.format.record import Record
@@ -44,8 +43,6 @@ class Chosen:
     table: ResultTable
     """Their verified records, in bulk."""
     results: list[ExportedResult]
-    missing: dict[str, ResultPlace]
-    """What was asked for and has no valid result."""
     whole: bool
     """Whether every result was asked for."""
     notes: list[str] = field(default_factory=list)
@@ -79,7 +76,7 @@ class Chosen:
         if without:
             raise ArgumentError(
                 f"{self.database}: {purpose} needs layouts, and {without[0]} has none ({len(without):,} of "
-                f"{len(self):,} results); choose others with --where, or write csv with --rows results"
+                f"{len(self):,} results); choose others with --where"
             )
 
     def needs_wind(self, purpose: str) -> Campaign:
@@ -94,7 +91,7 @@ class Chosen:
         if campaign.returned_arrays is not None:
             raise ArgumentError(
                 f"{self.database}: {purpose} writes wind, wakes and layouts, but this campaign is of a function that "
-                "has none of them; export it as netcdf, zarr, parquet or csv"
+                "has none of them; export it as netcdf or zarr"
             )
         if campaign.stored is not None:
             self.notes.append(
@@ -143,7 +140,6 @@ def choose(results: ResultSet, *, best: bool = False) -> Chosen:
         campaign=results.campaign,
         table=table,
         results=exported,
-        missing=_missing(results, {one.place.cell if best else one.place for one in exported}),
         whole=not best and results.where is None,
     )
 
@@ -159,24 +155,6 @@ def _valid_rows(results: ResultSet) -> dict[ResultPlace, int]:
         if aep == aep and is_known and (is_canonical or place not in found):
             found[place] = row
     return found
-
-
-def _missing(results: ResultSet, there: set[tuple[int, ...]]) -> dict[str, ResultPlace]:
-    """Return the tasks that were asked for and are not there; none where only a result says whether it is asked for."""
-    axes = results.axes
-    if results.campaign is None:
-        return {}
-    every = {
-        cell.key(seed): ResultPlace(*place, seed)
-        for place, cell in axes.by_place.items()
-        for seed in axes.seeds
-    }
-    if results.where is not None:
-        query, columns = Query(results.where), axes.columns_of(every)
-        if not columns.keys() >= set(query.names):
-            return {}
-        every = dict(itertools.compress(every.items(), query.matches(columns, len(every))))
-    return {key: place for key, place in every.items() if not there & {place, place.cell}}
 
 
 def _exported(row: np.void, record: Record, results: ResultSet) -> ExportedResult:

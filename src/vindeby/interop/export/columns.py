@@ -1,4 +1,4 @@
-"""Results as columns: one row per result, or one per turbine of each result. CSV and Parquet are made of these."""
+"""Results as columns, with one row per turbine of each result. CSV and Parquet are made of these."""
 
 import csv
 import math
@@ -19,11 +19,6 @@ from vindeby.store.read.columns import UNKNOWN
 
 UNITS = {
     "aep_gwh": "GWh/year",
-    "lcoe_eur_per_mwh": "EUR/MWh",
-    "npv_eur": "EUR",
-    "capex_eur": "EUR",
-    "opex_eur_per_year": "EUR/year",
-    "seconds": "s",
     "x_m": "m",
     "y_m": "m",
     "rotor_diameter_m": "m",
@@ -34,42 +29,32 @@ UNITS = {
 
 
 def write(path: Path, file_format: str, chosen: Chosen, options: ExportOptions) -> None:
-    """Write a table as ``csv`` or ``parquet`` whose rows are ``turbines`` or ``results``."""
-    without = chosen.without_layouts()
-    if options.rows == "turbines" and without:
+    """Write a table as ``csv`` or ``parquet``."""
+    if without := chosen.without_layouts():
         chosen.notes.append(
-            f"{len(without):,} of the results have no turbines, and so no row in the table; --rows results writes a "
-            "row for each result"
+            f"{len(without):,} of the results have no turbines, and so no row in the table; `vindeby query` lists "
+            "results"
         )
-    columns = (turbine_columns if options.rows == "turbines" else result_columns)(chosen, options.crs)
+    columns = turbine_columns(chosen, options.crs)
     if file_format == "csv":
         write_csv(path, columns)
     else:
         write_parquet(path, columns, chosen)
 
 
-def result_columns(chosen: Chosen, crs: str | None = None) -> dict[str, NDArray[Any]]:
-    """One row per result, in order: what it is, its energy, and every single number or text of its record.
-
-    With a coordinate reference system, the longitude and latitude of the middle of its layout.
-    """
-    table = chosen.table
-    columns = {"aep_gwh" if name == "aep" else name: column for name, column in table.columns().items()}
-    columns |= table.degrees(crs)
-    table.add_single_values(columns)
-    stands = {key: number for number, key in enumerate(table.keys)}
-    order = np.array([stands[result.key] for result in chosen.results], np.intp)
-    return {name: column[order] for name, column in columns.items()}
-
-
 def turbine_columns(chosen: Chosen, crs: str | None = None) -> dict[str, NDArray[Any]]:
-    """One row per turbine of each result, in order; zone and hub height are empty where nothing says them."""
-    columns, results = result_columns(chosen), chosen.results
+    """Return one row per turbine of each result, in order; zone and hub height are empty where nothing says them."""
+    table, results = chosen.table, chosen.results
+    columns = table.columns()
+    table.add_single_values(columns)
+    place_of = {key: place for place, key in enumerate(table.keys)}
+    order = np.array([place_of[result.key] for result in results], np.intp)
+    columns = {name: column[order] for name, column in columns.items()}
     counts = [len(result.types) for result in results]
     diameters = columns.get("diameter", np.full(len(results), np.nan))
     repeated = {
         name: np.repeat(columns[name], counts)
-        for name in ("key", "farm_idx", "farm", "type_idx", "type", *chosen.table.results.axes.axes, "seed")
+        for name in ("key", "farm_idx", "farm", "type_idx", "type", *table.results.axes.axes, "seed")
     }
     turbines = () if chosen.campaign is None else chosen.campaign.turbines
     types = [type_ for result in results for type_ in result.types]
@@ -93,7 +78,8 @@ def turbine_columns(chosen: Chosen, crs: str | None = None) -> dict[str, NDArray
         ),
         "zone": np.array(zones, np.int64),
         "zone_name": _text(names),
-        **{name: np.repeat(columns[name], counts) for name in ("aep_gwh", *chosen.table.derived)},
+        "aep_gwh": np.repeat(columns["aep"], counts),
+        **{name: np.repeat(columns[name], counts) for name in table.derived},
         **degrees(crs, x, y),
     }
 

@@ -18,8 +18,6 @@ from vindeby.interop.geo.crs import Projection
 from vindeby.results.result_set import ResultSet
 from vindeby.store.disk.output_file import new_file, new_folder
 
-ROWS = ("turbines", "results")
-
 
 @dataclass(frozen=True)
 class ExportOptions:
@@ -27,10 +25,8 @@ class ExportOptions:
 
     best: bool = False
     """Of each farm and type only the result with the most energy, or the best by the objective."""
-    rows: str = "turbines"
-    """What a row of a table is: one of ``ROWS``."""
     crs: str | None = None
-    """The coordinate reference system: ``EPSG:32631``, or ``local``."""
+    """The coordinate reference system of the metres, e.g. ``EPSG:32631``; that of the campaign if not given."""
     force: bool = False
     """Replace an earlier export."""
 
@@ -54,8 +50,6 @@ def export(
     options = options or ExportOptions()
     if file_format not in FORMATS:
         raise ArgumentError(f"--to: {file_format!r} is not known; use one of {', '.join(FORMATS)}")
-    if options.rows not in ROWS:
-        raise ArgumentError(f"--rows: {options.rows!r} is not known; use one of {', '.join(ROWS)}")
     if options.crs is not None:
         Projection(options.crs)  # refuses a system that is not known
     form = FORMATS[file_format]

@@ -1,8 +1,4 @@
-"""GeoJSON (RFC 7946): areas, exclusions, turbines and neighbours, in longitude and latitude of WGS 84.
-
-Where the campaign's metres are of no known place (``--crs local``) they are written as they are, which RFC 7946 does
-not provide for; the file says so.
-"""
+"""GeoJSON (RFC 7946): areas, exclusions, turbines and neighbours, in longitude and latitude of WGS 84."""
 
 import json
 from collections.abc import Iterator
@@ -23,11 +19,6 @@ from vindeby.interop.export.columns import plain_values, turbine_columns
 from vindeby.interop.export.exporting import ExportOptions
 from vindeby.interop.geo.crs import Projection
 
-_LOCAL_NOTE = (
-    "coordinates are metres in a local system, not longitude and latitude: this is not valid by RFC 7946, and a map "
-    "shows it in the wrong place"
-)
-
 
 def write(path: Path, _: str, chosen: Chosen, options: ExportOptions) -> None:
     """Write one collection of features; ArgumentError where nothing says where on Earth the farms are."""
@@ -35,21 +26,17 @@ def write(path: Path, _: str, chosen: Chosen, options: ExportOptions) -> None:
     if options.crs is None:
         raise ArgumentError(
             f"{chosen.database}: the campaign does not say which coordinate reference system its metres are in; name "
-            "it with --crs, e.g. --crs EPSG:32631, or write metres as they are with --crs local"
+            "it with --crs, e.g. --crs EPSG:32631, or export metres as csv"
         )
     if chosen.campaign is not None:
         chosen.needs_wind("export --to geojson")
     where = Projection(options.crs)
     features = [*_areas(chosen, where), *_turbines(chosen, where), *_cables(chosen, where)]
     collection: dict[str, Any] = {"type": "FeatureCollection", "name": chosen.database.stem}
-    if where.is_local:
-        chosen.notes.append(_LOCAL_NOTE)
-        collection |= {"crs": None, "note": _LOCAL_NOTE}
     collection["vindeby"] = {
         "version": __version__,
         "campaign": None if chosen.campaign is None else chosen.campaign.name,
         "campaign_crs": where.name,
-        "missing": list(chosen.missing),
     }
     with path.open("w", encoding="utf-8") as file:
         # One feature per line, so that the file can be read by people and compared by programs.

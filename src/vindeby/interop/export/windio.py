@@ -242,8 +242,7 @@ SYSTEM = "wind_energy_system.yaml"
 def write(path: Path, _: str, chosen: Chosen, options: ExportOptions) -> None:
     """Write the folder."""
     campaign = chosen.needs_uniform_wind("export --to windio")
-    crs = options.crs or "local"
-    system = {} if crs == "local" else {"crs": Projection(crs).proj_string()}
+    system = {} if options.crs is None else {"crs": Projection(options.crs).proj_string()}
     wind, runs = resource(chosen, campaign)
     write_yaml(path / "energy_resource.yaml", wind)
     wakes, notes = analysis(campaign.wake)
@@ -303,7 +302,7 @@ def _write_result(
     else:
         layout["turbine_types"] = result.types
         farm["turbine_types"] = {kind: Include(f"{above}turbine_t{kind}.yaml") for kind in types}
-    write_yaml(folder / "wind_farm.yaml", {**farm, **_electrical(campaign, result, crs)})
+    write_yaml(folder / "wind_farm.yaml", farm)
     system = {
         "name": f"{campaign.name}, {result.key}",
         "site": Include(f"{above}site_farm{farm_idx}.yaml"),
@@ -311,26 +310,6 @@ def _write_result(
         "attributes": Include(f"{above}attributes.yaml"),
     }
     write_yaml(folder / SYSTEM, system)
-
-
-def _electrical(campaign: Campaign, result: ExportedResult, crs: dict[str, str]) -> dict[str, Any]:
-    """Substations and cables, as the reference plants write them: -1 is the first substation, -2 the second."""
-    routes = result.routes
-    if routes is None:
-        return {}
-    stations = [
-        {"electrical_substation": {"coordinates": {"x": [x], "y": [y], **crs}}}
-        for x, y in routes.substations.tolist()
-    ]
-    edges = np.column_stack([routes.ends, routes.types]).tolist()
-    collection: dict[str, Any] = {"edges": edges}
-    if campaign.costs is not None and campaign.costs.cables is not None:
-        capacity, cost = zip(*campaign.costs.cables.types, strict=True)
-        count = len(cost)
-        kinds = {"cable_type": list(range(count)), "cross_section": [None] * count}  # not known
-        kinds |= {"capacity": list(capacity), "cost": list(cost)}
-        collection["cables"] = kinds
-    return {"electrical_substations": stations, "electrical_collection_array": collection}
 
 
 def turbine(given: TurbineSection) -> dict[str, Any]:

@@ -233,15 +233,10 @@ def densified(ring: FloatArray, transformer: Transformer, tolerance: float = TOL
 
 
 class Projection:
-    """The system of a campaign's metres, such as ``EPSG:32631``, from which results go to longitude and latitude.
-
-    The system ``local`` is metres of no known place, which stay as they are.
-    """
+    """The system of a campaign's metres, such as ``EPSG:32631``, from which results go to longitude and latitude."""
 
     def __init__(self, name: str) -> None:
-        self.name, self.is_local = name, name == "local"
-        if self.is_local:
-            return
+        self.name = name
         crs = crs_from_text(name)
         if crs is None:
             message = (
@@ -264,8 +259,6 @@ class Projection:
 
     def degrees(self, places: FloatArray) -> FloatArray:
         """Longitude and latitude of places (two columns, x and y); refused where they are not on the map."""
-        if self.is_local:
-            return places
         degrees = np.column_stack(self._transformer.transform(*places.T))
         with np.errstate(invalid="ignore"):
             off = np.column_stack(self._transformer.transform(*degrees.T, direction="INVERSE")) - places
@@ -273,13 +266,13 @@ class Projection:
         if len(bad):
             raise ArgumentError(
                 f"--crs: {self.name} has no place at x {bad[0, 0]:g} m, y {bad[0, 1]:g} m; is this the system of the "
-                "campaign's coordinates? --crs local writes metres as they are"
+                "campaign's coordinates?"
             )
         return np.round(degrees, _DIGITS)
 
     def covers(self, places: FloatArray) -> bool:
         """Whether degrees are inside the area that the system is made for, with a degree to spare."""
-        area = None if self.is_local else self._crs.area_of_use
+        area = self._crs.area_of_use
         if area is None or area.west > area.east:
             return True
         low, high = (np.array(corner) for corner in (area.bounds[:2], area.bounds[2:]))
@@ -287,20 +280,18 @@ class Projection:
 
     def ring(self, ring: FloatArray) -> FloatArray:
         """A closed ring in degrees, with points added where its edges would bend away from what they are in metres."""
-        if self.is_local:
-            return ring
         dense = self.degrees(densified(ring[:-1], self._transformer, _STRAIGHT_DEGREES))
         return np.concatenate([dense, dense[:1]])
 
 
 def longitude_latitude(crs: str | None, x: FloatArray, y: FloatArray) -> dict[str, FloatArray]:
-    """Return longitudes and latitudes of positions, NaN for NaN; nothing for an unknown or a local system.
+    """Return longitudes and latitudes of positions, NaN for NaN; nothing without a system.
 
     Raises VindebyError where pyproj is not installed, or a position is not in the system.
     """
-    where, degrees = Projection(crs or "local"), np.full((x.size, 2), np.nan)
-    if where.is_local:
+    if crs is None:
         return {}
+    where, degrees = Projection(crs), np.full((x.size, 2), np.nan)
     places = np.column_stack([x.ravel(), y.ravel()])
     known = np.isfinite(places).all(axis=1)
     degrees[known] = where.degrees(places[known])
