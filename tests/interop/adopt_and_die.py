@@ -1,6 +1,6 @@
 """Adopts in a process of its own and kills it with -9 at a place: ``python -m tests.interop.adopt_and_die PLACE``.
 
-Run in the folder of the campaign, with ``t``, ``o.h5`` and ``c.yaml`` in it.
+Run in the folder of the campaign, with ``t`` and ``c.yaml`` in it.
 """
 
 from __future__ import annotations
@@ -18,8 +18,6 @@ from vindeby.interop.adopt.report import AdoptReport
 from vindeby.store.format.shard import ShardWriter
 
 PLACES = (
-    "OUT.h5 kept twice",
-    "OUT.h5 set aside",
     "after the first shard",
     "before the merge",
     "before the report",
@@ -43,17 +41,13 @@ def then_die(function: Callable[..., Any]) -> Callable[..., Any]:
 def main(place: str) -> None:
     module = vars(sys.modules[adopting.__module__])
     module["_BATCH"] = 2
-    if place == "OUT.h5 kept twice":
-        module["link_or_copy"] = then_die(module["link_or_copy"])
-    elif place == "OUT.h5 set aside":
-        module["set_aside"] = then_die(module["set_aside"])
-    elif place == "after the first shard":
+    if place == "after the first shard":
         ShardWriter.publish = then_die(ShardWriter.publish)  # type: ignore[method-assign]
     elif place == "before the merge":
         module["merge"] = die
     elif place == "before the report":
         AdoptReport.keep = die  # type: ignore[method-assign]
-    adopting([Path("t")], Path("o.h5"), Campaign.load("c.yaml"))
+    adopting([Path("t")], Path("new.h5"), Campaign.load("c.yaml"))
 
 
 if __name__ == "__main__":

@@ -18,7 +18,6 @@ from vindeby.assembly.physics import CampaignCheck
 from vindeby.campaign import Campaign
 from vindeby.errors import BusyError, InputError
 from vindeby.interop.adopt import AdoptReport, adopt
-from vindeby.interop.adopt.examine import AdoptOptions
 from vindeby.runner import run
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.format.record import Record
@@ -67,7 +66,7 @@ def same_results(output: Path, expected: list[Record]) -> None:
 
 
 def adopted(tmp_path: Path, given: Undisturbed, **options: bool) -> AdoptReport:
-    return adopt([tmp_path / "t"], tmp_path / "o.h5", given.campaign, options=AdoptOptions(**options))
+    return adopt([tmp_path / "t"], tmp_path / "o.h5", given.campaign, **options)
 
 
 def one_group(tmp_path: Path, record: Record, **changes: Any) -> None:
@@ -79,12 +78,10 @@ def test_a_crashed_run_is_adopted_completed_and_equal_to_an_undisturbed_one(
     tmp_path: Path, undisturbed: Undisturbed
 ) -> None:
     campaign, records = undisturbed
-    temporary, output = crashed_run(tmp_path, records), tmp_path / "layouts.h5"
-    before, partial = bytes_of(temporary), output.read_bytes()
-    report = adopt([temporary], output, campaign)
-    assert bytes_of(temporary) == before
-    (kept,) = (tmp_path / "layouts.h5.run" / "adopted").glob("*.h5")
-    assert kept.read_bytes() == partial  # what stood under the name of the database
+    temporary, output, merged = crashed_run(tmp_path, records), tmp_path / "new.h5", tmp_path / "layouts.h5"
+    before, partial = bytes_of(temporary), merged.read_bytes()
+    report = adopt([temporary, merged], output, campaign)
+    assert (bytes_of(temporary), merged.read_bytes()) == (before, partial)
     found = results(output)
     sure = {0, 1, 2, 3, 8, 9, 10, 11, 12}  # of files that were cut, some
     assert {record.key for number, record in enumerate(records) if number in sure} <= found.keys()
@@ -166,36 +163,6 @@ def test_another_stored_energy_is_doubtful_and_adopted_only_with_an_option(
     assert found.attributes["stated_aep"] == stored
 
 
-def test_a_stored_energy_with_its_sign_turned_is_reported_and_turned_back_where_that_is_asked_for(
-    tmp_path: Path, undisturbed: Undisturbed
-) -> None:
-    record = undisturbed.records[0]
-    one_group(tmp_path, record, aep=-float(record.aep))
-    (left,) = adopted(tmp_path, undisturbed).left_out
-    assert "its sign is turned" in left.reason
-    assert "--negate-aep" in left.reason
-
-    report = adopted(tmp_path, undisturbed, negate_aep=True)
-
-    assert (report.adopted, report.changed) == (1, {"sign of the stored energy turned back": 1})
-    assert "sign of the stored energy turned back: 1" in str(report)
-    found = results(tmp_path / "o.h5")[record.key]
-    assert (float(found.aep), found.attributes["aep_origin"]) == (float(record.aep), "stored")
-    assert found.attributes["adopted_aep"] == "sign turned"
-
-
-@pytest.mark.parametrize("factor", [-0.9, 1.002])
-def test_turning_signs_does_not_adopt_other_energies(
-    factor: float, tmp_path: Path, undisturbed: Undisturbed
-) -> None:
-    record = undisturbed.records[0]
-    one_group(tmp_path, record, aep=float(record.aep) * factor)
-
-    (left,) = adopted(tmp_path, undisturbed, negate_aep=True).left_out
-
-    assert "its sign is turned" not in left.reason
-
-
 def _outside(layout: Any) -> Any:
     return np.concatenate([layout[:, :1] + [[90_000.0], [0.0]], layout[:, 1:]], axis=1)
 
@@ -256,25 +223,10 @@ def test_a_layout_stored_as_rows_of_points_is_transposed(tmp_path: Path, undistu
     one_group(tmp_path, record, layout=record.arrays["layout"].T)
     report = adopted(tmp_path, undisturbed)
     assert report.adopted == 1
-    assert "layout transposed, or x and y exchanged: 1" in str(report)
+    assert "layout transposed: 1" in str(report)
     found = results(tmp_path / "o.h5")[record.key]
     assert np.array_equal(found.layout, record.layout)
     assert found.attributes["adopted_layout"] == "transposed"
-
-
-def test_y_stored_before_x_is_recognised_and_exchanged_only_with_an_option(
-    tmp_path: Path, undisturbed: Undisturbed
-) -> None:
-    record = next(
-        one for one in undisturbed.records if (one.layout[0] > 3000.0).any()
-    )  # the farm is 4 by 3 km
-    one_group(tmp_path, record, layout=record.arrays["layout"][::-1])
-    report = adopted(tmp_path, undisturbed)
-    assert "with x and y exchanged it would be right: --exchange-xy" in report.left_out[0].reason
-    assert adopted(tmp_path, undisturbed, exchange_xy=True).adopted == 1
-    found = results(tmp_path / "o.h5")[record.key]
-    assert np.array_equal(found.layout, record.layout)
-    assert found.attributes["adopted_layout"] == "x and y exchanged"
 
 
 def test_the_first_good_record_of_a_key_wins_and_others_are_said(
@@ -330,16 +282,14 @@ def test_nothing_is_adopted_while_a_run_holds_the_lock(tmp_path: Path, undisturb
     assert adopted(tmp_path, undisturbed).adopted == 1
 
 
-def test_a_database_of_another_campaign_or_script_is_refused_and_left(
+def test_a_database_of_another_campaign_or_program_is_refused_and_left(
     tmp_path: Path, undisturbed: Undisturbed
 ) -> None:
     campaign, records = undisturbed
     one_group(tmp_path, records[0])
-    with h5py.File(tmp_path / "o.h5", "w") as file:
-        file["measurements/speed"] = np.arange(3.0)
-        file["measurements/layout"] = np.zeros((2, 3))
+    write_worker(tmp_path / "o.h5", records[:1])
     before = (tmp_path / "o.h5").read_bytes()
-    with pytest.raises(InputError, match="none of its results is of campaign 'small'"):
+    with pytest.raises(InputError, match=r"vindeby did not make this file.*choose another name with -o"):
         adopted(tmp_path, undisturbed)
     assert (tmp_path / "o.h5").read_bytes() == before
     data = campaign.to_data() | {"name": "other"}

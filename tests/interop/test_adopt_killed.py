@@ -30,12 +30,12 @@ def _workers_find_the_functions(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def script_run(folder: Path) -> Campaign:
-    """A run of a script: of 12 results, 5 in a worker's file, one of them in the merged file too, with 2 others."""
+    """A run of a script: of 12 results, 5 in a worker's file, one of them in its merged file too, with 2 others."""
     campaign = one_cell(calling("good", 12))
     (folder / "c.yaml").write_text(campaign.dumps())
     (folder / "t").mkdir()
     worker_file(folder / "t" / "worker_1.h5", campaign, campaign.tasks()[:5], aep=50.0)
-    worker_file(folder / "o.h5", campaign, campaign.tasks()[4:7], aep=50.0)
+    worker_file(folder / "t" / "merged.h5", campaign, campaign.tasks()[4:7], aep=50.0)
     return campaign
 
 
@@ -53,8 +53,8 @@ def without_place(record: Record) -> Record:
 def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
     folder = tmp_path_factory.mktemp("undisturbed")
     campaign = script_run(folder)
-    assert adopt([folder / "t"], folder / "o.h5", campaign).adopted == 7
-    return contents(folder / "o.h5")
+    assert adopt([folder / "t"], folder / "new.h5", campaign).adopted == 7
+    return contents(folder / "new.h5")
 
 
 @pytest.mark.parametrize("place", PLACES)
@@ -62,7 +62,7 @@ def test_the_same_command_goes_on_after_a_kill(
     place: str, tmp_path: Path, undisturbed: dict[str, object]
 ) -> None:
     campaign = script_run(tmp_path)
-    before, partial = bytes_of(tmp_path / "t"), (tmp_path / "o.h5").read_bytes()
+    before = bytes_of(tmp_path / "t")
     killed = subprocess.run(
         [sys.executable, "-m", "tests.interop.adopt_and_die", place],
         cwd=tmp_path,
@@ -71,12 +71,10 @@ def test_the_same_command_goes_on_after_a_kill(
         timeout=120,
     )
     assert killed.returncode == -signal.SIGKILL, killed.stderr.decode()
-    report = adopt([tmp_path / "t"], tmp_path / "o.h5", campaign)
-    assert contents(tmp_path / "o.h5") == undisturbed
+    report = adopt([tmp_path / "t"], tmp_path / "new.h5", campaign)
+    assert contents(tmp_path / "new.h5") == undisturbed
     assert bytes_of(tmp_path / "t") == before
-    run = RunDirectory(tmp_path / "o.h5")
-    (kept,) = (run.path / "adopted").glob("*.h5")
-    assert kept.read_bytes() == partial
+    run = RunDirectory(tmp_path / "new.h5")
     assert not run.shard_paths()
     assert not list(run.path.glob(".adopt-*"))
     assert report.left_out == []

@@ -61,12 +61,9 @@ def worker_file(path: Path) -> Path:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("foreign_output", [False, True])
 def test_a_file_that_vanishes_while_it_is_read_does_not_stop_the_adoption(
-    foreign_output: bool, tmp_path: Path, one_farm: Campaign, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, one_farm: Campaign, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if foreign_output:
-        worker_file(tmp_path / "o.h5")
     paths = [worker_file(tmp_path / name) for name in ("a.h5", "b.h5")]
     read_any = adopting.read_any
 

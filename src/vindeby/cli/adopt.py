@@ -22,10 +22,6 @@ def command(
         "Adopt good layouts whose stored AEP is not what the campaign gives, with AEP computed anew.",
         False,
     ),
-    exchange_xy: bool = option("--exchange-xy", "The script stored y before x: exchange them.", False),
-    negate_aep: bool = option(
-        "--negate-aep", "The script stored minus AEP, as a cost: turn the sign.", False
-    ),
     take_over: TakeOverOption = False,
     json_: JsonOption = False,
 ) -> None:
@@ -34,7 +30,6 @@ def command(
     Exit 1 when results are missing or something was left out.
     """
     from vindeby.interop.adopt import adopt
-    from vindeby.interop.adopt.examine import AdoptOptions
     from vindeby.results.sources import campaign_of
     from vindeby.store.disk.files import check_output
     from vindeby.store.disk.run_directory import RunDirectory
@@ -46,8 +41,7 @@ def command(
             "FILE; `vindeby init energy-island campaign.yaml` writes one to start from, and `vindeby init --help` "
             "lists others"
         )
-    options = AdoptOptions(recompute_aep=recompute_aep, exchange_xy=exchange_xy, negate_aep=negate_aep)
-    report = adopt(paths, output, loaded, options=options, take_over=take_over, say=say)
+    report = adopt(paths, output, loaded, recompute_aep=recompute_aep, take_over=take_over, say=say)
     echo_text(json.dumps(report.to_json(), indent=1) + "\n" if json_ else str(report))
     say_missing(report.missing, report.total, output, campaign or "CAMPAIGN")
     if report.unanswered:

@@ -17,7 +17,7 @@ from vindeby.assembly.physics import AEP_ORIGIN, RECOMPUTED
 from vindeby.campaign import Campaign
 from vindeby.campaign.tasks import KEY_OF_ATTRIBUTES
 from vindeby.errors import DataError, InputError
-from vindeby.interop.adopt.examine import SIGN_TURNED, AdoptOptions, Examiner, RefusedError
+from vindeby.interop.adopt.examine import Examiner, RefusedError
 from vindeby.interop.adopt.report import AdoptReport, FileReport, LeftOut
 from vindeby.results.missing import missing_results
 from vindeby.runner.resume import Again, ResumeState, TaskSpace, compare_with_disk, hold
@@ -25,12 +25,11 @@ from vindeby.store.disk.files import (
     Files,
     check_output,
     file_state,
-    make_directories,
     special_kind,
     storage_error,
 )
 from vindeby.store.disk.lock import LeasedFiles, Lock
-from vindeby.store.disk.run_directory import RunDirectory, link_or_copy
+from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.foreign.door import Rescue
 from vindeby.store.foreign.guard import Guard
 from vindeby.store.format.finding import Finding, Verdict
@@ -48,18 +47,20 @@ _NEEDED = ("layout",)
 
 
 def script_files(paths: Sequence[Path], run: RunDirectory) -> list[Path]:
-    """The files to adopt, each once: what an earlier adoption set aside, then those given, then a foreign OUT.h5."""
+    """Return the files to adopt, each once; refuse a database that another program made under the name of ours."""
     given = list(files_in(paths))
-    kept = sorted(path for path in run.adopted.glob("*") if path.suffix not in {".json", ".tmp"})
     if is_foreign(run.output):
-        kept.append(run.output)
-    elif run.output.exists() and os.path.realpath(run.output) in map(os.path.realpath, given):
+        raise InputError(
+            f"{run.output}: vindeby did not make this file and leaves it as it is; to adopt from it, name it with the "
+            "files of the script, and choose another name with -o"
+        )
+    if run.output.exists() and os.path.realpath(run.output) in map(os.path.realpath, given):
         raise InputError(f"{run.output}: is a database of vindeby already; name the files of the script only")
-    if not kept and not given:
+    if not given:
         named = ", ".join(map(str, paths))
         raise InputError(f"{named}: there are no HDF5 files; name the folder of the script's worker files")
     found: dict[object, Path] = {}
-    for path in (*kept, *given):
+    for path in given:
         found.setdefault(_identity(path), path)
     return list(found.values())
 
@@ -74,7 +75,7 @@ def _identity(path: Path) -> object:
 
 
 def is_foreign(output: Path) -> bool:
-    """Does a file stand at this name that vindeby did not make?"""
+    """Return whether a file stands at this name that vindeby did not make."""
     if not output.exists():
         return False
     try:
@@ -85,20 +86,6 @@ def is_foreign(output: Path) -> bool:
         sealed.close()
         return False
     return not RunDirectory(output).was_merged()
-
-
-def set_aside(run: RunDirectory) -> Path:
-    """Move a foreign OUT.h5 into the run directory; where it is."""
-    folder = run.adopted
-    make_directories(Files(), folder, run.path.parent)
-    digest = Files().digest(run.output).hex()
-    target = folder / f"{run.output.stem}-{digest[:12]}{run.output.suffix}"
-    if not target.exists():
-        link_or_copy(run.output, target)
-    Files().fsync_directory(folder)
-    run.output.unlink()
-    Files().fsync_directory(run.output.parent)
-    return target
 
 
 class Found(NamedTuple):
@@ -145,14 +132,15 @@ def adopt(
     output: Path | str,
     campaign: Campaign,
     *,
-    options: AdoptOptions | None = None,
+    recompute_aep: bool = False,
     take_over: bool = False,
     say: Callable[[str], None] = lambda _: None,
 ) -> AdoptReport:
     """Make the results of another script, in these files and folders, results of a run of this campaign.
 
-    The files are not changed. InputError where ``output`` holds another campaign, BusyError while a process runs this
-    one. What was not adopted is in the report.
+    The files are not changed. ``recompute_aep`` adopts records whose stored energy is not what the campaign gives,
+    with an energy computed anew. InputError where ``output`` holds another campaign, BusyError while a process runs
+    this one. What was not adopted is in the report.
     """
     if campaign.vary is not None:
         raise InputError(
@@ -161,12 +149,11 @@ def adopt(
         )
     run = RunDirectory(check_output(Path(output)))
     files = script_files([Path(path) for path in paths], run)
-    if not is_foreign(run.output):
-        refuse_another_campaign(run, campaign)
+    refuse_another_campaign(run, campaign)
     try:
         run.create()
         with hold(run, None, take_over=take_over, say=say) as lock:
-            return _Adoption(run, campaign, options or AdoptOptions(), lock, say).do(files)
+            return _Adoption(run, Examiner(campaign, recompute_aep=recompute_aep), lock, say).do(files)
     except OSError as error:
         raise storage_error(error, run.path) from error
 
@@ -175,21 +162,19 @@ class _Adoption:
     def __init__(
         self,
         run: RunDirectory,
-        campaign: Campaign,
-        options: AdoptOptions,
+        examiner: Examiner,
         lock: Lock,
         say: Callable[[str], None],
     ) -> None:
-        self._run, self._campaign, self._lock, self._say = run, campaign, lock, say
-        self._examiner = Examiner(campaign, options)
-        self._report = AdoptReport(str(run.output), campaign.total_configs)
+        self._run, self._examiner, self._lock, self._say = run, examiner, lock, say
+        self._campaign = examiner.campaign
+        self._report = AdoptReport(str(run.output), self._campaign.total_configs)
         self._taken: dict[str, tuple[str, bytes]] = {}
         """For each key that is adopted now, the file it comes from and its layout."""
 
     def do(self, paths: Sequence[Path]) -> AdoptReport:
         with Guard() as guard:
             files = list(read_all(paths, guard))
-        self._move_foreign_output(files)
         refuse_another_campaign(self._run, self._campaign)
         self._run.freeze_campaign(self._campaign.dumps())
         space = TaskSpace(self._campaign)
@@ -208,22 +193,6 @@ class _Adoption:
         self._report.unanswered = sum(one.key not in answered for one in self._report.left_out)
         self._report.keep(self._run)
         return self._report
-
-    def _move_foreign_output(self, files: Sequence[Found]) -> None:
-        output = self._run.output
-        if not is_foreign(output):
-            return
-        for found in files:
-            if _identity(found.path) != _identity(output):
-                continue
-            keys = map(self._examiner.key_of, found.records.values())
-            if found.records and not any(map(self._examiner.asked, keys)):
-                raise InputError(
-                    f"{output}: stands there already, and none of its results is of "
-                    f"campaign {self._campaign.name!r}; nothing was changed; choose another name with -o"
-                )
-        self._lock.confirm()
-        self._say(f"{output} is of another program; it is kept as {set_aside(self._run)}")
 
     def _what_is_there(self, space: TaskSpace) -> ResumeState:
         judge, again = Judge(self._campaign), Again(failed=True)
@@ -251,8 +220,7 @@ class _Adoption:
         attributes, changed = record.attributes, self._report.changed
         found = {
             "energy computed anew": attributes.get(AEP_ORIGIN) == RECOMPUTED,
-            "layout transposed, or x and y exchanged": "adopted_layout" in attributes,
-            "sign of the stored energy turned back": SIGN_TURNED in attributes,
+            "layout transposed": "adopted_layout" in attributes,
         }
         for what in (name for name, holds in found.items() if holds):
             changed[what] = changed.get(what, 0) + 1

@@ -8,11 +8,8 @@ record is doubtful, and is adopted only when the caller wants its layout with an
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from vindeby.arrays import FloatArray
 from vindeby.assembly.done import Judge
@@ -24,22 +21,8 @@ from vindeby.campaign.tasks import Cell, KeyParts, parse_key, task_key
 from vindeby.store.format.record import Attribute, Record
 
 _NUMBERS = ("farm_idx", "type_idx", "ss_seed")
-SIGN_TURNED = "adopted_aep"
-"""The attribute of a record whose stored energy was negative, and was turned."""
 _SMALL_GWH = 1e-9
 """An energy that no check objects to, where only the layout is looked at."""
-
-
-@dataclass(frozen=True)
-class AdoptOptions:
-    """What may be adopted beyond what is right as it is."""
-
-    recompute_aep: bool = False
-    """Adopt records whose stored energy differs too, with one computed anew."""
-    exchange_xy: bool = False
-    """The script stored y before x."""
-    negate_aep: bool = False
-    """The script stored the energy with its sign turned, as a cost to be minimised."""
 
 
 class RefusedError(Exception):
@@ -49,8 +32,8 @@ class RefusedError(Exception):
 class Examiner:
     """Examines the records of a script against one campaign."""
 
-    def __init__(self, campaign: Campaign, options: AdoptOptions) -> None:
-        self._campaign, self._options = campaign, options
+    def __init__(self, campaign: Campaign, *, recompute_aep: bool = False) -> None:
+        self.campaign, self._recompute_aep = campaign, recompute_aep
         self._judge, self._check = Judge(campaign), CampaignCheck(campaign)
         self._own_function = any(step.call for step in campaign.method)
 
@@ -72,7 +55,7 @@ class Examiner:
         if not key:
             raise RefusedError("neither its name nor its attributes say which configuration it is of")
         asked = self._judge.asked(key)
-        cell = self._campaign.cell_of(key)
+        cell = self.campaign.cell_of(key)
         if asked is None or cell is None:
             raise RefusedError(f"the campaign has no configuration {key}")
         if record.fingerprint:  # vindeby itself made it
@@ -85,19 +68,11 @@ class Examiner:
                 raise RefusedError(f"its attribute {name} is {stated}, but its name says {number}")
         layout, change = self._layout(record, cell)
         stored_gwh = _stored_energy(record)
-        if self._options.negate_aep and stored_gwh is not None and stored_gwh < 0.0:
-            stored_gwh, change = -stored_gwh, {**change, SIGN_TURNED: "sign turned"}
         attributes = self._attributes(key, cell, record, {**provenance, **change})
         arrays = {**{name: value for name, value in record.arrays.items() if name != "aep"}, "layout": layout}
         placed = Record(key, "", arrays, attributes)
         if wrong := self._judge.why_not(self._energy(placed, _SMALL_GWH)):
-            turned = layout[::-1] if layout.ndim == 2 and len(layout) == 2 else None
-            if turned is None or self._options.exchange_xy:
-                raise RefusedError(wrong)
-            if self._judge.why_not(self._energy(placed, _SMALL_GWH, layout=turned)):
-                raise RefusedError(wrong)
-            hint = "with x and y exchanged it would be right: --exchange-xy"
-            raise RefusedError(f"{wrong}; {hint}")
+            raise RefusedError(wrong)
         return self._with_energy(placed, stored_gwh)
 
     def _layout(self, record: Record, cell: Cell) -> tuple[FloatArray, dict[str, Attribute]]:
@@ -105,21 +80,19 @@ class Examiner:
         stored = record.arrays.get("layout")
         if stored is None:
             raise RefusedError("it has no layout")
-        layout, changes = stored.astype(np.float64), []
+        layout = stored.astype(np.float64)
         if layout.ndim == 2 and layout.shape[1] == 2 and len(layout) != 2 and len(layout) == cell.n_turbines:
-            layout, changes = layout.T, ["transposed"]
-        if self._options.exchange_xy and layout.ndim == 2 and len(layout) == 2:
-            layout, changes = layout[::-1], [*changes, "x and y exchanged"]
-        return layout.copy(), {"adopted_layout": ", ".join(changes)} if changes else {}
+            return layout.T.copy(), {"adopted_layout": "transposed"}
+        return layout, {}
 
     def _attributes(
         self, key: str, cell: Cell, record: Record, more: Mapping[str, Attribute]
     ) -> dict[str, Attribute]:
         every: dict[str, Attribute] = {
             "n_turbines": cell.n_turbines,
-            "diameter": largest_diameter_m(self._campaign, cell),
-            "farm": self._campaign.farms[cell.farm_idx].name,
-            "turbine": cell.label([turbine.name for turbine in self._campaign.turbines]),
+            "diameter": largest_diameter_m(self.campaign, cell),
+            "farm": self.campaign.farms[cell.farm_idx].name,
+            "turbine": cell.label([turbine.name for turbine in self.campaign.turbines]),
         }
         numbers = dict(zip(_NUMBERS, (parse_key(key) or ())[:3], strict=True))
         stated = {
@@ -143,16 +116,13 @@ class Examiner:
         kept = self._energy(placed, stored_gwh, {AEP_ORIGIN: STORED})
         if abs(difference) <= TOLERANCE_STORED_AEP and not self._judge.why_not(kept):
             return kept
-        if abs(difference) <= TOLERANCE_STORED_AEP or self._options.recompute_aep:
+        if abs(difference) <= TOLERANCE_STORED_AEP or self._recompute_aep:
             return self._possible(
                 self._energy(placed, given_gwh, {AEP_ORIGIN: RECOMPUTED, "stated_aep": stored_gwh})
             )
-        sign = ""
-        if abs(stored_gwh + given_gwh) <= TOLERANCE_STORED_AEP * given_gwh:
-            sign = "; its sign is turned, as that of a cost to be minimised: --negate-aep turns it back"
         raise RefusedError(
             f"aep is {stored_gwh:.9g} GWh, but with the campaign's wind and wake model the layout gives "
-            f"{given_gwh:.9g} GWh ({difference:+.3%}){sign}; --recompute-aep adopts it with that"
+            f"{given_gwh:.9g} GWh ({difference:+.3%}); --recompute-aep adopts it with that"
         )
 
     def _energy(
@@ -160,13 +130,10 @@ class Examiner:
         placed: Record,
         energy_gwh: float,
         attributes: Mapping[str, Attribute] | None = None,
-        layout: NDArray[Any] | None = None,
     ) -> Record:
         arrays = {**placed.arrays, "aep": np.array(energy_gwh)}
-        if layout is not None:
-            arrays["layout"] = layout
-        cell = self._campaign.cell_of(placed.key)
-        values = {} if cell is None else values_of(self._campaign, cell, arrays)
+        cell = self.campaign.cell_of(placed.key)
+        values = {} if cell is None else values_of(self.campaign, cell, arrays)
         return Record(placed.key, "", arrays, {**placed.attributes, **values, **(attributes or {})})
 
     def _possible(self, record: Record) -> Record:
