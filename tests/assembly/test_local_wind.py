@@ -31,9 +31,7 @@ neighbours:
   positions: [[1500, 1200], [3900, 2900]]
 n_turbines: 4
 min_spacing: 3 D
-site:
-  weibull: {interpolation: linear, direction_step: 30}
-  local: {file: grid.nc}
+site: {file: grid.nc, interpolation: linear, direction_step: 30}
 wake: bastankhah-2014
 method: random-start
 seeds: 1

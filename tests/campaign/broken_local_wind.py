@@ -120,9 +120,6 @@ BROKEN_LOCAL_WIND: dict[str, Broken] = {
     "a file that is none of these": _local(
         _GRID, "  local: {file: broken.yaml}\n", "site.local.file", "neither netCDF nor HDF5"
     ),
-    "use without a file": _local(
-        "  local:\n", "  local:\n    use: [speedup]\n", "site.local.use", "is not a known key"
-    ),
     "a file and numbers": _local(
         "  local:\n", "  local:\n    file: grid.nc\n", "site.local.x", "is given beside file"
     ),

@@ -31,10 +31,6 @@ def load_with_boundary_file(tmp_path: Path, name: str, text: str) -> Campaign:
         ("a.yaml", "- [0, 0]\n- [4000, 0]\n- [4000, 3000]\n- [0, 3000]\n"),
         ("a.yaml", f"polygon: {SQUARE}\nexclusions: []\n"),
         ("a.json", '{"polygons": [[[0, 0], [4000, 0], [4000, 3000], [0, 3000]]]}'),
-        (
-            "a.yaml",
-            f"title: a site of IEA Task 37\nlocation: {{utm_zone: 31U}}\nboundaries:\n  IIIa: {SQUARE}\n",
-        ),
     ],
 )
 def test_a_boundary_from_a_file_is_the_one_written_inline(tmp_path: Path, name: str, text: str) -> None:
@@ -58,7 +54,7 @@ def test_a_boundary_from_a_file_is_the_one_written_inline(tmp_path: Path, name: 
         ("a.yaml", "polygon: [[0, 0], [1, 1]]\n", ("a.yaml:1: farms[0].boundary.polygon[1]", "open")),
         (
             "a.yaml",
-            "boundaries:\n  one: [[0, 0], [9, 0], [9, 9]]\n  two:\n    - [0, 0]\n    - [1, x]\n    - [1, 1]\n",
+            "polygons:\n  - [[0, 0], [9, 0], [9, 9]]\n  -\n    - [0, 0]\n    - [1, x]\n    - [1, 1]\n",
             ("a.yaml:5: farms[0].boundary.polygons[1][1][1]: must be a number",),
         ),
         (

@@ -65,8 +65,8 @@ def same_results(output: Path, expected: list[Record]) -> None:
         assert found[record.key].aep == pytest.approx(float(record.aep), rel=1e-12)
 
 
-def adopted(tmp_path: Path, given: Undisturbed, **options: bool) -> AdoptReport:
-    return adopt([tmp_path / "t"], tmp_path / "o.h5", given.campaign, **options)
+def adopted(tmp_path: Path, given: Undisturbed, *, recompute_aep: bool = False) -> AdoptReport:
+    return adopt([tmp_path / "t"], tmp_path / "o.h5", given.campaign, recompute_aep=recompute_aep)
 
 
 def one_group(tmp_path: Path, record: Record, **changes: Any) -> None:

@@ -141,8 +141,6 @@ def test_a_variable_of_a_file_of_local_wind_that_nobody_knows_is_named(tmp_path:
     )
     site = {**data("jensen")["site"], "local": {"file": "grid.nc"}}
     assert load(_campaign(tmp_path, site=site)).notes == ["grid.nc: not used: Elevation"]
-    site["local"]["use"] = ["Speedup"]
-    assert load(_campaign(tmp_path, site=site)).notes == []
 
 
 def _campaign(folder: Path, **changes: Any) -> Path:
@@ -236,9 +234,3 @@ def test_wind_of_a_floris_configuration_that_differs_by_place_is_refused_until_i
     assert "gch.yaml" in str(refused.value)
     without = {"flow_field": {"heterogeneous_inflow_config": None}}
     Campaign.load(_campaign(tmp_path, wake={"floris": "gch.yaml", "options": without}, **SITE))
-
-
-def test_a_weight_that_is_told_for_a_rose_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "wind.csv").write_text("wd,ws,ti,freq_val,hours\n0,8,0.1,0.5,1\n90,9,0.1,0.5,2\n")
-    with pytest.raises(VindebyError, match="columns: weight does not go with frequencies"):
-        read_site_file(tmp_path / "wind.csv", {"columns": {"weight": "hours"}})

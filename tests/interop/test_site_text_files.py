@@ -171,17 +171,6 @@ def test_turbulence_rose_has_the_states_of_floris(tmp_path: Path) -> None:
     assert sorted(states.probability) == pytest.approx(sorted(table[table > 0.0]))
 
 
-def test_columns_that_are_told_are_used_and_no_others(tmp_path: Path) -> None:
-    text = "ws,speed at 90 m,heading,n\n1,8,0,3\n1,9,180,1\n"
-    path = written(tmp_path / "rose.csv", text)
-    columns = {"wind_speed": "speed at 90 m", "wind_direction": "heading", "frequency": "n"}
-
-    found = read_site_file(path, {"turbulence_intensity": 0.07, "columns": columns})
-
-    assert found.data["table"]["wind_speeds"] == [8.0, 9.0]
-    assert found.data["table"]["probability"] == [[0.75, 0.0], [0.0, 0.25]]
-
-
 def test_series_without_frequencies_is_a_time_series(tmp_path: Path) -> None:
     path = written(tmp_path / "series.csv", examples.SERIES)
 
@@ -201,25 +190,24 @@ UNITS = [
     ("wind_speed", "WS_kn", 10.0, 5.144444444444444),
     ("wind_speed", "speed (ft/s)", 10.0, 3.048),
     ("wind_speed", "speed [km h-1]", 36.0, 10.0),
-    ("turbulence_intensity", "intensity [%]", 8.0, 0.08),
-    ("wind_direction", "heading (rad)", 3.141592653589793, 180.0),
+    ("turbulence_intensity", "ti [%]", 8.0, 0.08),
+    ("wind_direction", "direction (rad)", 3.141592653589793, 180.0),
 ]
 
 
 @pytest.mark.parametrize(("quantity", "name", "value", "expected"), UNITS)
 @pytest.mark.parametrize("kind", ["series", "rose"])
-def test_unit_in_a_header_is_converted_and_reported_also_where_columns_are_told(
+def test_unit_in_a_header_is_converted_and_reported(
     kind: str, quantity: str, name: str, value: float, expected: float, tmp_path: Path
 ) -> None:
     cells = {"wind_speed": ("ws", "8"), "wind_direction": ("wd", "0"), "turbulence_intensity": ("ti", "0.1")}
     cells[quantity] = (name, str(value))
     if kind == "rose":
-        cells["frequency"] = ("how often", "1")
+        cells["frequency"] = ("freq_val", "1")
     names, numbers = zip(*cells.values(), strict=True)
     path = written(tmp_path / "wind.csv", f"{','.join(names)}\n{','.join(numbers)}\n")
 
-    columns = {key: name for key, (name, _) in cells.items()}
-    found = read_site_file(path, {"columns": columns})
+    found = read_site_file(path, {})
 
     site = Campaign.from_data(changed("site", found.data)).site
     states = site_of_one(site.chosen[1].model_dump())
@@ -237,13 +225,11 @@ def site_of_one(data: dict[str, Any]) -> dict[str, float]:
 
 
 @pytest.mark.parametrize("name", ["speed [Bft]", "speed (ERA5)", "speed [kW]"])
-def test_unit_that_cannot_be_converted_is_refused_also_where_columns_are_told(
-    name: str, tmp_path: Path
-) -> None:
+def test_unit_that_cannot_be_converted_is_refused(name: str, tmp_path: Path) -> None:
     path = written(tmp_path / "wind.csv", f"wd,{name},ti\n0,8,0.1\n")
 
     with pytest.raises(CampaignError) as caught:
-        read_site_file(path, {"columns": {"wind_speed": name}})
+        read_site_file(path, {})
 
     assert "wind.csv:1: the column of wind speed is in " in str(caught.value)
     assert "needs m/s" in str(caught.value)
@@ -253,7 +239,7 @@ def test_unit_that_cannot_be_converted_is_refused_also_where_columns_are_told(
 def test_unit_beside_another_note_in_a_header_is_read(tmp_path: Path) -> None:
     path = written(tmp_path / "wind.csv", "wd,speed (ERA5) [km/h],ti\n0,36,0.1\n")
 
-    found = read_site_file(path, {"columns": {"wind_speed": "speed (ERA5) [km/h]"}})
+    found = read_site_file(path, {})
 
     assert found.data["time_series"]["wind_speed"] == [10.0]
 
@@ -268,11 +254,10 @@ time,temperature_2m (\N{DEGREE SIGN}C),wind_speed_100m (km/h),wind_direction_100
 """
 
 
-@pytest.mark.parametrize("told", [{}, {"columns": {"wind_speed": "wind_speed_100m (km/h)"}}])
-def test_table_below_a_preamble_is_read(told: dict[str, Any], tmp_path: Path) -> None:
+def test_table_below_a_preamble_is_read(tmp_path: Path) -> None:
     path = written(tmp_path / "om.csv", OPEN_METEO)
 
-    found = read_site_file(path, {"turbulence_intensity": 0.06, **told})
+    found = read_site_file(path, {"turbulence_intensity": 0.06})
 
     assert found.data["time_series"]["wind_speed"] == [10.0, 5.0]
     assert found.data["time_series"]["wind_direction"] == [270.0, 275.0]
@@ -336,62 +321,6 @@ def test_compressed_table_that_is_damaged_or_too_large_is_refused(
 
     assert "wind.csv.gz" in str(caught.value)
     assert words in str(caught.value)
-
-
-CASE_STUDY_1 = """\
-definitions:
-  wind_inflow:
-    properties:
-      direction: {units: deg, bins: [0., 90., 180., 270.]}
-      speed: {units: m/s, default: 9.8}
-      ti: {default: 0.075}
-      probability: {default: [0.1, 0.2, 0.3, 0.4]}
-"""
-CASE_STUDY_3 = """\
-definitions:
-  wind_inflow:
-    properties:
-      direction: {units: deg, bins: [0.0, 180.0], frequency: [0.25, 0.75]}
-      speed:
-        units: m/s
-        bins: [5.0, 10.0]
-        frequency:
-          - [0.5, 0.5]
-          - [0.2, 0.8]
-        units: m/s
-      turbulence_intenstiy: {default: 0.075}
-"""
-
-
-def test_rose_of_the_case_studies_is_a_table(tmp_path: Path) -> None:
-    one = read_site_file(written(tmp_path / "one.yaml", CASE_STUDY_1), {}).data["table"]
-    three = read_site_file(written(tmp_path / "three.yaml", CASE_STUDY_3), {}).data["table"]
-
-    assert (one["wind_directions"], one["wind_speeds"]) == ([0.0, 90.0, 180.0, 270.0], [9.8])
-    assert one["probability"] == [[0.1], [0.2], [0.3], [0.4]]
-    assert three["wind_speeds"] == [5.0, 10.0]
-    np.testing.assert_allclose(three["probability"], [[0.125, 0.125], [0.15, 0.6]])
-    assert one["turbulence_intensity"] == three["turbulence_intensity"] == 0.075
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "words"),
-    [
-        ("90., 180.", "91., 180.", "sector 1 must be at 90 degrees"),
-        ("[0.1, 0.2, ", "[0.3, ", "has frequencies of another number"),
-        ("units: m/s", "units: km/h", "another unit"),
-        ("definitions", "energy_resource", "is it a wind rose of IEA Task 37"),
-        ("ti:", "other:", "ti is missing"),
-        ("units: m/s", "units: m/s, units: km/h", "duplicate key 'units' with another value"),
-    ],
-)
-def test_rose_of_the_case_studies_that_is_wrong_is_refused(
-    old: str, new: str, words: str, tmp_path: Path
-) -> None:
-    path = written(tmp_path / "one.yaml", CASE_STUDY_1.replace(old, new))
-
-    with pytest.raises(CampaignError, match=words):
-        read_site(path)
 
 
 def test_a_wind_resource_grid_of_one_point_is_a_site_that_is_the_same_everywhere(tmp_path: Path) -> None:

@@ -158,7 +158,6 @@ BROKEN: dict[str, tuple[str, str, str]] = {
     "FLORIS with a word": ("t.yaml", FLORIS.replace("177.0", "many"), "power[1]: must be a number"),
     "FLORIS without a height": ("t.yaml", FLORIS.replace("hub_height", "height"), "hub_height is missing"),
     "a turbine of windIO": ("t.yaml", "name: t\nperformance: {rated_power: 1}\n", "rotor_diameter is missing"),
-    "a turbine of IEA37": ("t.yaml", "definitions: {wind_turbine: {id: a}}\n", "rotor is missing"),
     "no YAML": ("t.yaml", "a: [", "not valid YAML"),
     "a list": ("t.yaml", "- 1\n", "must be a mapping"),
     "a tag": ("t.yaml", "!!python/object/apply:os.system [ls]\n", "t.yaml:1"),
@@ -212,71 +211,3 @@ def test_turbine_of_windio_is_read_alone(tmp_path: Path) -> None:
     }
     assert "not used: TSR" in found.notes
     assert any("the first and last powers of the curve hold outside it" in note for note in found.notes)
-
-
-IEA37 = """\
-title: a turbine in the form of the case studies
-definitions:
-  wind_turbine:
-    id: 2MW
-    rated_power: {units: W, minimum: 0.0, maximum: 2000000.0}
-  rotor:
-    diameter: {units: m, default: 80.0}
-    radius: {units: m, default: 40.0}
-  hub:
-    height: {units: m, default: 70.0}
-  operating_mode:
-    cut_in_wind_speed: {units: m/s, default: 4.0}
-    cut_out_wind_speed: {units: m/s, default: 25.0}
-    rated_wind_speed: {units: m/s, default: 12.0}
-"""
-IEA37_AS_PROPERTIES = """\
-definitions:
-  wind_turbine_lookup:
-    properties:
-      power: {units: W, maximum: 2000000.0}
-  wind_turbine:
-    id: {type: string, description: 2MW}
-    rated_power: {units: W, minimum: 0.0, expr_max: power_curve.max(1)}
-  rotor:
-    properties:
-      diameter: {units: m, expr: radius * 2.0}
-      radius: {units: m, default: 40.0}
-  hub:
-    properties: {height: {units: m, default: 70.0}}
-  operating_mode:
-    properties:
-      cut_in_wind_speed: {units: m/s, default: 4.0}
-      cut_out_wind_speed: {units: m/s, default: 25.0}
-      rated_wind_speed: {units: m/s, default: 12.0}
-"""
-
-
-@pytest.mark.parametrize("text", [IEA37, IEA37_AS_PROPERTIES])
-def test_turbine_of_the_case_studies_is_a_cubic(text: str, tmp_path: Path) -> None:
-    path = written(tmp_path / "t.yaml", text)
-
-    found = read_turbine_file(path, {})
-
-    assert found.data == {
-        "name": "IEA37 2MW",
-        "cubic": {
-            "rated_power_mw": 2.0,
-            "rotor_diameter_m": 80.0,
-            "hub_height_m": 70.0,
-            "cut_in": 4.0,
-            "rated_speed": 12.0,
-            "cut_out": 25.0,
-        },
-    }
-    with pytest.warns(ForeignFileWarning, match="the thrust coefficient is 8/9"):
-        turbine = read_turbine(path)
-    assert turbine.power_at([8.0]).tolist() == pytest.approx([0.125 * 2e6])
-    assert turbine.thrust_coefficient_at([8.0]).tolist() == [8 / 9]
-
-
-def test_turbine_of_the_case_studies_in_other_units_is_refused(tmp_path: Path) -> None:
-    path = written(tmp_path / "t.yaml", IEA37.replace("units: W", "units: kW"))
-
-    with pytest.raises(InputError, match=r"t\.yaml:5: .*is another unit.*give it in W"):
-        read_turbine_file(path, {})

@@ -23,7 +23,6 @@ from vindeby.campaign.reading.yaml_text import read as read_yaml
 from vindeby.campaign.sections.site import SiteSection
 from vindeby.campaign.sections.turbines import TurbineSection
 from vindeby.errors import ArgumentError, CampaignError
-from vindeby.interop import iea37
 from vindeby.interop.common import ForeignFormat, Options, read_text, refuse_option, refuse_unreachable
 from vindeby.interop.site_files.csv_wind import has_frequency, read_floris_rose, read_time_series
 from vindeby.interop.site_files.options import STATES, TABLE, WEIBULL
@@ -50,13 +49,11 @@ SITE_FORMATS = {
     "wrg": ForeignFormat((".wrg",), WEIBULL, read_wrg),
     "floris-rose": ForeignFormat((".csv",), STATES, read_floris_rose),
     "time-series": ForeignFormat((".csv",), STATES | {"gaps"}, read_time_series),
-    "iea37-rose": ForeignFormat(_YAML, _NONE, iea37.read_rose),
 }
 TURBINE_FORMATS = {
     "wtg": ForeignFormat((".wtg",), frozenset({"mode", "hub_height_m"}), read_wtg),
     "floris-turbine": ForeignFormat(_YAML, _NONE, read_floris_turbine),
     "windio-turbine": ForeignFormat(_YAML, _NONE, read_windio_turbine),
-    "iea37-turbine": ForeignFormat(_YAML, _NONE, iea37.read_turbine),
 }
 
 
@@ -86,7 +83,7 @@ def read_site(path: str | os.PathLike[str], **options: Any) -> wake.Site:
 
 
 def read_turbine(path: str | os.PathLike[str], **options: Any) -> wake.Turbine:
-    """A turbine from a file of another tool: WAsP's ``.wtg``, YAML of FLORIS, windIO and IEA Task 37."""
+    """A turbine from a file of another tool: WAsP's ``.wtg``, YAML of FLORIS and windIO."""
     return turbine_of(_section(TurbineSection, read_turbine_file, Path(path), options, name=Path(path).stem))
 
 
@@ -102,7 +99,7 @@ def _read(formats: Mapping[str, ForeignFormat], path: Path, options: Options) ->
                 f"is missing, and the name of the file, {path.name}, does not show it",
                 f"add format: ({', '.join(formats)}); the suffixes {suffixes} are known",
             )
-        name = _kind_of(path, options) if len(fitting) > 1 else fitting[0]
+        name = _kind_of(path) if len(fitting) > 1 else fitting[0]
     elif not isinstance(name, str) or name not in formats:
         refuse_option("format", "is not known", f"known: {', '.join(formats)}", name)
     known = sorted(formats[name].options)
@@ -115,14 +112,12 @@ def _read(formats: Mapping[str, ForeignFormat], path: Path, options: Options) ->
     return formats[name].read(path, options)
 
 
-def _kind_of(path: Path, options: Options) -> str:
+def _kind_of(path: Path) -> str:
     if suffix_of(path) == ".csv":
-        return "floris-rose" if has_frequency(path, options) else "time-series"
+        return "floris-rose" if has_frequency(path) else "time-series"
     keys = read_yaml(read_text(path), str(path), includes=True).data
-    if not isinstance(keys, dict) or "power_thrust_table" in keys:
-        return "floris-turbine"
-    kinds = {"performance": "windio-turbine", "definitions": "iea37-turbine"}
-    return next((kind for key, kind in kinds.items() if key in keys), "floris-turbine")
+    is_windio = isinstance(keys, dict) and "performance" in keys and "power_thrust_table" not in keys
+    return "windio-turbine" if is_windio else "floris-turbine"
 
 
 def _section(

@@ -90,23 +90,8 @@ def _read_areas(text: str, named: NamedFile) -> Document:
     if not isinstance(document.data, list | dict):
         message = "does not hold a boundary: it must be a list of vertices or a mapping"
         named.refuse(message, "is it the right file? A table must be named .csv", line=1)
-    document = _named_areas(document)
     _refuse_text(document, document.data, named)
     return document
-
-
-def _named_areas(document: Document) -> Document:
-    """Return the areas of an IEA Task 37 case study, vertices under the name of each area, as polygons."""
-    areas = document.data.get("boundaries") if isinstance(document.data, dict) else None
-    if not isinstance(areas, dict) or not all(isinstance(area, list) for area in areas.values()):
-        return document
-    number = {name: index for index, name in enumerate(areas)}
-    origins: dict[DataPath, Origin] = {
-        ("polygons", number[str(path[1])], *path[2:]): place
-        for path, place in document.origins.items()
-        if path[:1] == ("boundaries",) and len(path) > 1
-    }
-    return Document({"polygons": list(areas.values())}, {(): document.origin(()), **origins})
 
 
 def _refuse_text(document: Document, data: Any, named: NamedFile, at: DataPath = ()) -> None:

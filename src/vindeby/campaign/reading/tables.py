@@ -146,31 +146,21 @@ Refuse = Callable[[str, str], NoReturn]
 """Raises with what a header leaves open, and what to do about it."""
 
 
-def named_columns(
-    header: Sequence[str], wanted: Sequence[str], names: Mapping[str, str]
-) -> dict[str, list[int]]:
-    """Return where each quantity is named: by the very name given for it, or else by one of its usual names."""
+def named_columns(header: Sequence[str], wanted: Sequence[str]) -> dict[str, list[int]]:
+    """Return where each quantity is named by one of its usual names."""
     found: dict[str, list[int]] = {}
     letters = {name_and_unit(cell)[0] for cell in header} & {"e", "n"}
     lone = letters if len(letters) == 1 else ()  # n without e counts something
     for index, cell in enumerate(header):
-        is_usual = cell.strip() not in names.values() and name_and_unit(cell)[0] not in lone
         for key in wanted:
-            is_named = names[key] == cell.strip() if key in names else COLUMNS[key].is_named_by(cell)
-            if is_named and (key in names or is_usual):
+            if COLUMNS[key].is_named_by(cell) and name_and_unit(cell)[0] not in lone:
                 found.setdefault(key, []).append(index)
     return found
 
 
-def find_columns(
-    header: Sequence[str], wanted: Sequence[str], names: Mapping[str, str], refuse: Refuse
-) -> dict[str, int]:
+def find_columns(header: Sequence[str], wanted: Sequence[str], refuse: Refuse) -> dict[str, int]:
     """Return where each quantity stands; refuses two columns of one quantity, and an unknown unit."""
-    named = named_columns(header, wanted, names)
-    for quantity in names:
-        if len(named.get(quantity, ())) != 1:
-            message = f"does not have exactly one column with the name that columns: gives for {quantity}"
-            refuse(message, "check columns:")
+    named = named_columns(header, wanted)
     for quantity, (index, *others) in named.items():
         if others:
             places = f"columns {index + 1} and {others[0] + 1}"
@@ -236,14 +226,11 @@ class Table(NamedTuple):
 class TableReader:
     """Reads tables; ``source`` and ``field`` are used in messages, and ``notes`` collects what must be reported.
 
-    ``names`` are the names of columns that the user gives, by quantity. ``gaps`` is what the user says about rows with
-    gaps: "drop" or nothing; None where they cannot be dropped.
+    ``gaps`` is what the user says about rows with gaps: "drop" or nothing; None where they cannot be dropped.
     """
 
-    def __init__(
-        self, source: str, field: str, names: Mapping[str, str] | None = None, gaps: object = None
-    ) -> None:
-        self.source, self.field, self.names, self.gaps = source, field, names or {}, gaps
+    def __init__(self, source: str, field: str, gaps: object = None) -> None:
+        self.source, self.field, self.gaps = source, field, gaps
         self.most = math.inf
         """How many rows a table may have."""
         self.notes: list[str] = []
@@ -296,7 +283,7 @@ class TableReader:
             above = 0
             for row in self._rows(islice(io.StringIO(text, newline=None), _LONGEST_PREAMBLE), separator):
                 cells = [cell.lstrip("# ") for cell in row.cells]  # savetxt writes "# x,y"
-                named = named_columns(cells, wanted, self.names)
+                named = named_columns(cells, wanted)
                 fit = (sum(one in named for one in required), not row.is_comment, len(cells) > 1)
                 if fit > most and (fit[0] or not row.is_comment):
                     best, most = Header(row.line, cells, separator, above), fit
@@ -342,9 +329,9 @@ class TableReader:
         remedy = f"name the columns in a header, e.g. {names}"
         if any(_parsed(cell) is not None for cell in header.cells):
             refuse("has no header that says which column is what", remedy)
-        places = find_columns(header.cells, wanted, self.names, refuse)
+        places = find_columns(header.cells, wanted, refuse)
         for quantity in required:
-            if quantity not in places and "x" in required and named_columns(header.cells, _DEGREES, {}):
+            if quantity not in places and "x" in required and named_columns(header.cells, _DEGREES):
                 refuse(
                     "the columns are longitude and latitude, in degrees; vindeby needs metres", METRES_WANTED
                 )

@@ -240,7 +240,7 @@ def put_types(layer: Layer, numbers: Sequence[int], named: Named, known: Sequenc
     """Put the type of each point into the group, where a field of the file says it."""
     fields = layer.fields
     refuse = lambda message, _: named.refuse(message, "say type: beside file")  # noqa: E731
-    place = find_columns(fields, ("type",), {}, refuse).get("type")
+    place = find_columns(fields, ("type",), refuse).get("type")
     if place is None:
         return
     named.data["type"] = [layer.rows[number].get(fields[place]) for number in numbers]

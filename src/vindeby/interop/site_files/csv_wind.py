@@ -1,6 +1,6 @@
 """Wind in CSV: roses of FLORIS 4 (``WindRose``, ``WindTIRose``) and time series.
 
-Columns go by their usual names, by those of FLORIS, or by ``columns: {wind_speed: NAME, ...}``. Frequencies of a rose
+Columns go by their usual names or by those of FLORIS. Frequencies of a rose
 are divided by their sum, as FLORIS does. Directions that go round evenly from north become a table of probabilities;
 directions that do not, or several turbulence intensities at one direction and speed, become a list of states: each row
 as it is. In a time series every row counts the same, unless there are weights.
@@ -16,7 +16,7 @@ from vindeby.campaign.reading.readers import FileContent
 from vindeby.campaign.reading.tables import WIND, TableReader, named_columns
 from vindeby.campaign.reading.wind_files import time_series
 from vindeby.campaign.reading.yaml_text import not_used
-from vindeby.interop.common import Options, given_number, read_text, refuse_option
+from vindeby.interop.common import Options, given_number, read_text
 from vindeby.interop.site_files.options import turbulence
 from vindeby.units import first_uneven
 
@@ -24,41 +24,18 @@ _QUANTITIES = (*WIND, "frequency", "weight", "time")
 _REQUIRED = WIND[:2]
 
 
-def has_frequency(path: Path, options: Options) -> bool:
-    """Whether a table holds frequencies, by its header: a wind rose; otherwise it is a series."""
-    reader = TableReader(str(path), "", given_columns(options))
-    header = reader.find_header(read_text(path), _QUANTITIES, _REQUIRED)
-    return "frequency" in {**reader.names, **named_columns(header.cells, _QUANTITIES, reader.names)}
-
-
-def given_columns(options: Options) -> dict[str, str]:
-    """Quantity to the name of its column."""
-    names = options.get("columns") or {}
-    known = {name.replace(" ", "_"): name for name in _QUANTITIES}
-    if not isinstance(names, dict):
-        refuse_option("columns", "must be a mapping", "write e.g. columns: {wind_speed: ws}", names)
-    for key, name in names.items():
-        if key not in known:
-            refuse_option("columns", f"{key!r} is not a quantity", f"known: {', '.join(known)}")
-        if not isinstance(name, str) or not name.strip():
-            refuse_option("columns", f"{key} must be the name of a column", "write it as text", name)
-    return {known[key]: name.strip() for key, name in names.items()}
+def has_frequency(path: Path) -> bool:
+    """Return whether a table holds frequencies, by its header: a wind rose; otherwise it is a series."""
+    header = TableReader(str(path), "").find_header(read_text(path), _QUANTITIES, _REQUIRED)
+    return "frequency" in named_columns(header.cells, _QUANTITIES)
 
 
 def read_floris_rose(path: Path, options: Options) -> FileContent:
-    """The rose as a table or as states."""
-    names = given_columns(options)
-    for name in ("weight", "time"):
-        if name in names:
-            refuse_option("columns", f"{name} does not go with frequencies", "leave it out", names[name])
-    reader = TableReader(str(path), "", names)
-    table = reader.read(read_text(path), (*WIND, "frequency"), _REQUIRED)
+    """Return the rose as a table or as states."""
+    reader = TableReader(str(path), "")
+    table = reader.read(read_text(path), (*WIND, "frequency"), (*_REQUIRED, "frequency"))
     reader.check_wind(table)
     reader.check_range(table, "frequency", 0.0, 1e300, "it must not be negative")
-    if "frequency" not in table.columns:
-        reader.refuse(
-            table.header.line, "names no column of frequency", "name it: columns: {frequency: NAME}"
-        )
     frequency = np.array(table.columns["frequency"])
     total = float(frequency.sum())
     if not 0.0 < total < np.inf:
@@ -112,9 +89,9 @@ def _rose_table(
 
 
 def read_time_series(path: Path, options: Options) -> FileContent:
-    """Direction, speed and turbulence step by step."""
-    reader = TableReader(str(path), "", given_columns(options), options.get("gaps", ""))
-    if has_frequency(path, options):
+    """Return direction, speed and turbulence step by step."""
+    reader = TableReader(str(path), "", options.get("gaps", ""))
+    if has_frequency(path):
         reader.refuse(1, "has a column of frequency", "this is a rose: format: floris-rose")
     section = time_series(read_text(path), reader)
     section["turbulence_intensity"] = turbulence(options, section.get("turbulence_intensity"))

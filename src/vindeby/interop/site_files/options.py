@@ -14,7 +14,7 @@ from vindeby.wake.sites.site import over_directions
 
 WEIBULL = frozenset({"turbulence_intensity", "interpolation", "wind_speeds", "direction_step", "normalise"})
 TABLE = frozenset({"turbulence_intensity", "interpolation", "direction_step", "normalise"})
-STATES = frozenset({"turbulence_intensity", "columns"})
+STATES = frozenset({"turbulence_intensity"})
 
 
 def given(options: Options, *names: str) -> dict[str, Any]:

@@ -7,6 +7,7 @@ keeps the interpolation in its objects, not in files.
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -162,9 +163,24 @@ OPTIONS = WEIBULL_OPTIONS | {"turned_wakes", "height"}
 
 
 def read_xrsite(path: Path, options: Options) -> FileContent:
-    """The site as a section of a campaign, with local wind where the file has grids."""
+    """Return the site as a section of a campaign, with local wind where the file has grids."""
+    return site_section(path, _read(path), options)
+
+
+def read_local_wind(path: Path) -> FileContent:
+    """Return what a file has over x and y as the section ``local``; all else is listed as not used."""
+    file = _read(path)
+    arrays = {name: one for name, one in file.arrays.items() if "x" in one.axes or one.axes == (name,)}
+    others = (*file.others, *(name for name in file.arrays if name not in arrays))
+    wind, notes = _wind(path, replace(file, arrays=arrays, others=others), {})
+    if not (local := _local(wind)):
+        refuse(path, f"has none of {', '.join(LOCAL)} over x and y", "name a file with the local wind")
+    return FileContent(local, "xrsite", tuple(notes))
+
+
+def _read(path: Path) -> GriddedFile:
     wanted = {name.lower() for name in (*_NAMES, *_OTHER_NAMES)}
-    return site_section(path, read_gridded_file(path, tuple(sorted(wanted))), options)
+    return read_gridded_file(path, tuple(sorted(wanted)))
 
 
 def site_section(path: Path, file: GriddedFile, options: Options) -> FileContent:
