@@ -16,11 +16,11 @@ __getattr__, __all__ = names_on_demand(
         "vindeby.interop.formats": "site_file=read_site_file turbine_file=read_turbine_file",
         "vindeby.interop.geo.campaign_files": "with_geographic_files",
         "vindeby.interop.geo.crs": "longitude_latitude",
-        "vindeby.interop.geo.raster": "raster_file=read_raster",
         "vindeby.interop.site_files.xrsite": "local_wind_file=read_local_wind",
         "vindeby.interop.windio.farm": "windio_layouts",
         "vindeby.interop.windio.system": "windio_document",
         "vindeby.results.result_set": "ResultSet",
         "vindeby.results.tables": "data_frame dataset",
+        "vindeby.store.foreign.gridded_file": "gridded_file=read_gridded_file",
     },
 )

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from tests.campaign.costed import COSTED, DEPTH, write_netcdf, write_raster, write_table
+from tests.campaign.costed import COSTED, DEPTH, write_netcdf, write_table
 
 
 class BrokenCosts(NamedTuple):
@@ -172,10 +172,10 @@ BROKEN_COSTS: dict[str, BrokenCosts] = {
     ),
     "a variable of a table": _depth("d.csv", write_table, "variable", "is not a known key", options=", variable: a"),
     "a farm beyond a grid with a gap": BrokenCosts(
-        COSTED.replace("[0, 0]", "[-3000, 0]", 1).replace(DEPTH, "d.tif"),
+        COSTED.replace("[0, 0]", "[-3000, 0]", 1).replace(DEPTH, "d.nc"),
         ("farms[0].boundary", "corner 0 of farm 'north' at (-3000, 0)", "from x -1000 to 9000"),
-        partial(write_raster, gap=(2, 5)),
-        "d.tif",
+        partial(write_netcdf, names={"depth": 1.0}, gap=(2, 5)),
+        "d.nc",
     ),
     "a table without depths": _depth("d.csv", partial(write_table, header="x,y,d"), "names no column of depth"),
     "a table of depths in feet": _depth("d.csv", partial(write_table, header="x,y,depth [ft]"), "is in ft"),
@@ -198,12 +198,6 @@ BROKEN_COSTS: dict[str, BrokenCosts] = {
     ),
     "netCDF over kilometres": _depth(
         "d.nc", partial(write_netcdf, names={"depth": 1.0}, axis_units="km"), "has y in km", "convert it to metres"
-    ),
-    "a variable of a GeoTIFF": _depth(
-        "d.tif", write_raster, ".variable", "is not a known key", options=", variable: salt"
-    ),
-    "a GeoTIFF over feet": _depth(
-        "d.tif", partial(write_raster, crs="EPSG:2263"), "has coordinates in US survey foot", "convert it to metres"
     ),
     "one depth as both limits": _with("least: 10, most: 60", "least: 30, most: 30", "outside the limits"),
     "a mistyped positive": _depth(
@@ -236,14 +230,12 @@ BROKEN_COSTS: dict[str, BrokenCosts] = {
         _text("x,y,depth\n3,54,20\n3,55,20\n4,54,20\n4,55,20\n"),
         "d.csv",
     ),
-    "GeoTIFF with depths in feet": _depth("d.tif", partial(write_raster, unit="ft"), "has numbers in ft"),
-    "GeoTIFF with a fill value that it does not name": _depth(
-        "d.tif", partial(write_raster, gap=(2, 5), nodata=None), "is -9999 m", "at (1000, 0)"
+    "netCDF with a gap in a farm": _depth(
+        "d.nc", partial(write_netcdf, names={"depth": 1.0}, gap=(2, 5)), "is -9999 m", "at (1000, 0)", "fill gaps"
     ),
-    "GeoTIFF with a gap in a farm": _depth(
-        "d.tif", partial(write_raster, gap=(2, 5)), "is -9999 m", "at (1000, 0)", "fill gaps"
+    "a GeoTIFF": _depth(
+        "d.tif", _text("II*"), "is neither netCDF nor HDF5", "gdal_translate -of netCDF -co FORMAT=NC4"
     ),
-    "text that is called GeoTIFF": _depth("d.tif", _text("hello"), "cannot be read", "GeoTIFF file in metres"),
     "masses without depths": _mass("mass\n5\n6\n", "pile.csv:1", "names no column of depth"),
     "masses in pounds": _mass("depth,mass [lb]\n10,5\n60,6\n", "in lb", "kg"),
     "a mass that is missing": _mass("depth,mass\n10,5\n60,\n", "pile.csv:3", "has no mass"),

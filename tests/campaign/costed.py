@@ -39,36 +39,16 @@ def write_netcdf(
     names: dict[str, float],
     axes: tuple[str, str] = ("y", "x"),
     axis_units: str = "m",
+    gap: tuple[int, int] | None = None,
     **attributes: str,
 ) -> None:
     """The depths, times a number, as each of these variables of a netCDF file; rows of y, north first."""
     import xarray
 
-    variables = {name: (axes, sign * DEPTHS.T[::-1], attributes) for name, sign in names.items()}
+    depths = DEPTHS.copy()
+    if gap is not None:
+        depths[gap] = np.nan
+    variables = {name: (axes, sign * depths.T[::-1], attributes) for name, sign in names.items()}
     units = {"units": axis_units}
     coords = {axes[0]: (axes[0], Y[::-1], units), axes[1]: (axes[1], X, units)}
     xarray.Dataset(variables, coords=coords).to_netcdf(path, engine="h5netcdf")
-
-
-def write_raster(
-    path: Path,
-    crs: str | None = "EPSG:32631",
-    *,
-    gap: tuple[int, int] | None = None,
-    nodata: float | None = -9999.0,
-    packed: bool = False,
-    unit: str | None = None,
-) -> None:
-    """The depths as a GeoTIFF whose pixels have their middles at the points of the grid; packed in 16-bit integers."""
-    import rasterio
-
-    rows = DEPTHS.T[::-1].copy()
-    if gap is not None:
-        rows[len(Y) - 1 - gap[1], gap[0]] = -9999.0
-    at = rasterio.Affine(1000.0, 0.0, X[0] - 500.0, 0.0, -2000.0, Y[-1] + 1000.0)
-    shape = {"width": len(X), "height": len(Y), "count": 1, "dtype": "int16" if packed else "float64"}
-    with rasterio.open(path, "w", driver="GTiff", crs=crs, transform=at, nodata=nodata, **shape) as file:
-        file.write((rows - 20.0) * 2.0 if packed else rows, 1)
-        if packed:
-            file.scales, file.offsets = (0.5,), (20.0,)
-        file.units = (unit,)

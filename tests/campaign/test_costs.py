@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.campaign.costed import COSTED, COSTS, DEPTH, DEPTHS, X, Y, write_netcdf, write_raster, write_table
+from tests.campaign.costed import COSTED, COSTS, DEPTH, DEPTHS, X, Y, write_netcdf, write_table
 from tests.campaign.examples import SMALL
 from vindeby.campaign import Campaign
 from vindeby.errors import CampaignError
@@ -26,8 +26,6 @@ _WRITERS: dict[str, Callable[[Path], None]] = {
     "named.csv": partial(write_table, header="easting,northing,water_depth [m]"),
     "d.nc": partial(write_netcdf, names={"depth": 1.0}),
     "units.nc": partial(write_netcdf, names={"depth": 1.0}, units="metres"),
-    "d.tif": write_raster,
-    "packed.tif": partial(write_raster, packed=True, unit="metre"),
 }
 
 
@@ -75,10 +73,9 @@ def test_heights_are_depths_upside_down(name: str, tmp_path: Path) -> None:
 
 
 def test_gaps_away_from_the_farms_are_no_obstacle(tmp_path: Path) -> None:
-    write_raster(
-        tmp_path / "d.tif", gap=(9, 7)
-    )  # (8000, 4000): beside the bounds of both farms, far from each
-    campaign = _with_file(tmp_path, "d.tif")
+    # (8000, 4000): beside the bounds of both farms, far from each
+    write_netcdf(tmp_path / "d.nc", {"depth": 1.0}, gap=(9, 7))
+    campaign = _with_file(tmp_path, "d.nc")
     assert campaign.costs is not None
     assert campaign.costs.depth is not None
     assert campaign.costs.depth.array()[8, 7] == -9999.0
@@ -121,14 +118,6 @@ def test_depths_beside_an_area_that_is_no_rectangle_are_no_obstacle(depth: float
     Campaign.loads(one_farm[:start] + angle + one_farm[end:])
     with pytest.raises(CampaignError, match=r"in and around farm 'north'"):
         Campaign.loads(one_farm[:start] + "[[0, 0], [3000, 0], [3000, 3000], [0, 3000]]" + one_farm[end:])
-
-
-def test_a_raster_in_another_system_than_the_campaign_is_refused(tmp_path: Path) -> None:
-    write_raster(tmp_path / "d.tif", crs="EPSG:32632")
-    path = tmp_path / "campaign.yaml"
-    path.write_text(COSTED.replace(DEPTH, "d.tif") + "crs: EPSG:32631\n")
-    with pytest.raises(CampaignError, match="zone 32N, not in EPSG:32631"):
-        Campaign.load(path)
 
 
 def test_masses_of_a_file_are_sorted_and_converted(tmp_path: Path) -> None:

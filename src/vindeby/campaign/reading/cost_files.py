@@ -1,6 +1,6 @@
 """Water depths, tables by depth and prices in files of their own: read once and put into the campaign.
 
-Depths come as a grid: netCDF-4, GeoTIFF, or a table with the columns x, y and depth. Only the part around the farms is
+Depths come as a grid: netCDF-4, or a table with the columns x, y and depth. Only the part around the farms is
 kept, so that a map of a whole sea can be named. Numbers are depths unless the campaign file says ``positive: up``.
 """
 
@@ -23,6 +23,7 @@ from vindeby.campaign.sections.farm import Farm
 from vindeby.errors import VindebyError
 
 _MOST_POINTS = 500_000
+_AXES = {"x": "x", "easting": "x", "y": "y", "northing": "y"}
 _NO_DEPTH = -9999.0
 """Where a file has no depth: as far above the water as no limit allows."""
 
@@ -58,7 +59,7 @@ def _take_depths(named: NamedFile) -> None:
     positive = named.data.get("positive", "down")
     if positive not in ("up", "down"):
         named.refuse_key("positive", "must be up or down", "write up for heights, down for depths")
-    x, y, values = (_of_table if suffix_of(named.path) in TABLES else _of_raster)(named)
+    x, y, values = (_of_table if suffix_of(named.path) in TABLES else _of_netcdf)(named)
     if (area := _area(named.document.data)) is not None:
         x, y, values = cropped(x, y, values, area)
     if values.size > _MOST_POINTS:
@@ -83,18 +84,34 @@ def _of_table(named: NamedFile) -> Grid:
     return x, y, values
 
 
-def _of_raster(named: NamedFile) -> Grid:
-    variable, crs = "depth", named.document.data.get("crs")
-    if "variable" in named.data and suffix_of(named.path) not in (".tif", ".tiff"):
+def _of_netcdf(named: NamedFile) -> Grid:
+    variable = "depth"
+    if "variable" in named.data:
         if "positive" not in named.data:
             remedy = "write positive: up beside it for heights, or positive: down for depths"
             named.refuse_key("variable", "may hold depths or heights", remedy)
         variable = str(named.data.pop("variable"))
     try:
-        grid: Grid = readers().raster_file(named.path, variable, crs)
+        found = readers().gridded_file(named.path, (variable.lower(),))
     except VindebyError as error:
-        named.refuse_key("file", str(error), "name a netCDF-4 or GeoTIFF file in metres, or a table")
-    return grid
+        remedy = "name a netCDF-4 file in metres, or a table; gdal_translate -of netCDF -co FORMAT=NC4 converts others"
+        named.refuse_key("file", str(error), remedy)
+    names = [name for name in found.arrays if name.lower() == variable.lower()]
+    if not names:
+        others = ", ".join(found.others[:8]) or "NAME"
+        named.refuse(f"has no variable {variable}", f"name another with variable: {others}")
+    depths = found.arrays[names[0]]
+    axes = {_AXES.get(axis.lower(), axis): axis for axis in depths.axes}
+    if sorted(axes) != ["x", "y"] or len(depths.axes) > 2:
+        over = " and ".join(depths.axes) or "nothing"
+        message = f"has {names[0]} over {over}, not over x and y"
+        named.refuse(message, "project it, e.g. with gdalwarp -t_srs EPSG:32631")
+    for name in (names[0], *depths.axes):
+        if found.units[name].strip().lower().rstrip("s") not in ("", "m", "metre", "meter"):
+            named.refuse(f"has {name} in {found.units[name]}", "convert it to metres first")
+    x, y = (found.arrays[axes[axis]].values for axis in ("x", "y"))
+    columns, rows = np.argsort(x), np.argsort(y)
+    return x[columns], y[rows], depths.over(axes["x"], axes["y"])[np.ix_(columns, rows)]
 
 
 def _area(data: dict[str, Any]) -> BaseGeometry | None:

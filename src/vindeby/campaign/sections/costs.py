@@ -76,7 +76,7 @@ class Depth(Section):
     """Water depth over a grid, linear between its points; and the depths at which turbines may stand."""
 
     may_be_in_a_file = True
-    short_form = {"type": "string", "description": "A netCDF, GeoTIFF or CSV file."}  # noqa: RUF012
+    short_form = {"type": "string", "description": "A netCDF or CSV file."}  # noqa: RUF012
 
     x: Coordinates
     """Eastings of the grid in metres."""
@@ -159,7 +159,7 @@ class FoundationSection(Section):
     """What the foundation of each turbine costs in EUR: by depth, and a fixed part such as a transition piece."""
 
     depth: Depth
-    """The water depth: a netCDF, GeoTIFF or CSV file, or a grid; with limits, least and most."""
+    """The water depth: a netCDF or CSV file, or a grid; with limits, least and most."""
     cost: DepthCurve | None = None
     """EUR for each foundation by depth."""
     mass: DepthCurve | None = None
