@@ -18,7 +18,6 @@ __getattr__, __all__ = names_on_demand(
         "vindeby.interop.geo.crs": "longitude_latitude",
         "vindeby.interop.site_files.xrsite": "local_wind_file=read_local_wind",
         "vindeby.interop.windio.farm": "windio_layouts",
-        "vindeby.interop.windio.system": "windio_document",
         "vindeby.results.result_set": "ResultSet",
         "vindeby.results.tables": "data_frame dataset",
         "vindeby.store.foreign.gridded_file": "gridded_file=read_gridded_file",

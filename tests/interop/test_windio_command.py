@@ -8,9 +8,8 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from tests.command import vindeby
-from tests.interop.windio_examples import ROSE, SERIES, SYSTEM, changed, with_resource, write
+from tests.interop.windio_examples import ROSE, SERIES, SYSTEM, changed, read, with_resource, write
 from vindeby.campaign import Campaign
-from vindeby.campaign.reading.source import is_windio
 from vindeby.cli.app import build
 
 pytestmark = pytest.mark.slow
@@ -30,10 +29,10 @@ def test_init_from_a_system_writes_a_campaign_that_check_takes(
     for line in ("taken: boundary: polygon of 4 vertices", "ignored: system.yaml: wind_farm.foundations"):
         assert f"vindeby: {line}\n" in done.stderr
     assert done.stderr.endswith(
-        "wrote c.yaml and c-layouts.csv, and vindeby.schema.json for editors; next: vindeby check c.yaml\n"
+        "wrote c.yaml, and vindeby.schema.json for editors; next: vindeby check c.yaml\n"
     )
     assert done.stdout == ""
-    assert Campaign.load("c.yaml").fingerprints() == Campaign.load("system.yaml").fingerprints()
+    assert Campaign.load("c.yaml").fingerprints() == read(tmp_path / "system.yaml").fingerprints()
     again = in_process("init", "--from", "system.yaml", "c.yaml")
     assert "c.yaml: exists and is left as it is" in str(again.exception)
 
@@ -62,39 +61,28 @@ def test_init_wants_one_or_the_other(tmp_path: Path) -> None:
     assert "--from takes one FILE" in told
 
 
-def test_a_system_is_run_directly_and_kept_whole_with_the_results(tmp_path: Path) -> None:
+def test_a_system_is_kept_whole_with_the_results(tmp_path: Path) -> None:
     write(tmp_path / "parts/rose.yaml", {"name": "r", "wind_resource": ROSE})
     write(tmp_path / "system.yaml", changed(SYSTEM, "site.energy_resource", "!include parts/rose.yaml"))
     given = ("method=random-start", "seeds=1")
     words = [word for one in given for word in ("--set", one)]
-    done = vindeby(tmp_path, "run", "system.yaml", *words, "-o", "out.h5", "-j", "1")
+    assert vindeby(tmp_path, "init", "--from", "system.yaml", "c.yaml").returncode == 0
+    done = vindeby(tmp_path, "run", "c.yaml", *words, "-o", "out.h5", "-j", "1")
     assert done.returncode == 0, done.stderr
-    assert "vindeby: chosen: min_spacing 2 D" in done.stderr
-    assert "taken:" not in done.stderr
     kept = Campaign.load(tmp_path / "out.h5.run/campaign.yaml")
-    assert kept.fingerprints() == Campaign.load(tmp_path / "system.yaml", given).fingerprints()
+    assert kept.fingerprints() == Campaign.load(tmp_path / "c.yaml", given).fingerprints()
     assert kept.site.table is not None  # nothing refers to the files any more
     assert kept.site.table.probability[3] == (0.3, 0.1)
 
 
 def test_an_include_that_is_needed_and_not_there_is_named_with_its_line(tmp_path: Path) -> None:
     path = write(tmp_path / "system.yaml", {"name": "s", "site": "!include nowhere.yaml", "wind_farm": {}})
-    told = str(in_process("check", str(path)).exception)
+    told = str(in_process("init", "--from", str(path)).exception)
     missing = str(tmp_path / "nowhere.yaml")
     assert told.startswith(f"{path}:2: site: no such file (got {missing!r})")
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("name: a\nsite: !include s.yaml\nwind_farm: !include f.yaml\n", True),
-        ("name: a\nsite: !include s.yaml\n", True),
-        ("wind_resource: {}\n", True),
-        ("name: a\nfarms: []\nsite: {weibull: {}}\n", False),
-        ("name: a\nsite: {weibull: {}}\n", False),
-        ("name: a\n# wind_farm: x\nsite: {}\n", False),
-        ("name: a\nmethod: {stored: layouts.h5}\nvary: {wake: {a: jensen}}\n", False),
-    ],
-)
-def test_systems_are_told_from_campaigns(text: str, expected: bool) -> None:
-    assert is_windio(text) == expected
+def test_a_system_in_place_of_a_campaign_file_is_refused_with_the_way_out(tmp_path: Path) -> None:
+    path = write(tmp_path / "system.yaml", {"name": "s", "site": "!include site.yaml", "wind_farm": {}})
+    told = str(in_process("check", str(path)).exception)
+    assert "`vindeby init --from SYSTEM FILE` makes a campaign file of a windIO system" in told

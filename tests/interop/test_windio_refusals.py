@@ -18,7 +18,6 @@ from tests.interop.windio_examples import (
     with_resource,
     write,
 )
-from vindeby.campaign import Campaign
 from vindeby.errors import CampaignError
 from vindeby.interop.windio.nodes import MOST_INCLUDES
 from vindeby.interop.windio.system import read_system
@@ -73,29 +72,27 @@ def test_systems(data: Any, told: str, tmp_path: Path) -> None:
         ),
     ],
 )
-def test_a_boundary_that_cannot_be_used_is_refused_unless_another_is_given(
+def test_a_boundary_that_cannot_be_used_is_missing_with_the_reason(
     dotted: str, value: Any, told: str, tmp_path: Path
 ) -> None:
     path = write(tmp_path / "system.yaml", changed(SYSTEM, dotted, value))
-    with pytest.raises(CampaignError) as raised:
-        Campaign.load(path)
-    assert str(raised.value).startswith(f"{path}: farms.0.boundary: the one in the file is not used: {path}:")
-    assert told in str(raised.value)
-    assert "give it with --set farms.0.boundary=..." in str(raised.value)
-    campaign = Campaign.load(path, ["farms.0.boundary={circle: {center: [2000, 1500], radius_m: 2500}}"])
-    assert campaign.farms[0].boundary.circle is not None
-    assert read_system(path, check_schema=False).notes.missing[0].field == "farms.0.boundary"
+    system = read_system(path, check_schema=False)
+    (missing,) = system.notes.missing
+    assert missing.field == "farms.0.boundary"
+    assert missing.message.startswith(f"the one in the file is not used: {path}:")
+    assert told in missing.message
+    assert "boundary" not in system.data["farms"][0]
 
 
-def test_a_wake_model_that_cannot_be_used_is_refused_unless_another_is_given(tmp_path: Path) -> None:
+def test_a_wake_model_that_cannot_be_used_is_missing_with_the_reason(tmp_path: Path) -> None:
     dotted = "attributes.analysis.wind_deficit_model.name"
     path = write(tmp_path / "system.yaml", changed(SYSTEM, dotted, 3))
-    with pytest.raises(CampaignError) as raised:
-        Campaign.load(path)
-    assert str(raised.value).startswith(f"{path}: wake: the one in the file is not used: {path}:")
-    assert f"{dotted}: must be text (got 3)" in str(raised.value)
-    assert "give it with --set wake=..." in str(raised.value)
-    assert Campaign.load(path, ["wake=nygaard-2022"]).wake.nygaard_2022 is not None
+    system = read_system(path, check_schema=False)
+    (missing,) = system.notes.missing
+    assert missing.field == "wake"
+    assert missing.message.startswith(f"the one in the file is not used: {path}:")
+    assert f"{dotted}: must be text (got 3)" in missing.message
+    assert "wake" not in system.data
 
 
 def test_two_coordinate_systems_in_one_system(tmp_path: Path) -> None:
@@ -110,7 +107,7 @@ def test_a_polygon_that_crosses_itself_is_refused_by_the_check_of_campaigns(tmp_
     crossing = changed(SYSTEM, f"{POLYGON}.x", [0, 4000, 0, 4000])
     path = write(tmp_path / "system.yaml", crossing)
     with pytest.raises(CampaignError, match="cross"):
-        Campaign.load(path)
+        read(path)
 
 
 @pytest.mark.parametrize(

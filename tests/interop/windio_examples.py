@@ -9,7 +9,6 @@ from typing import Any
 import yaml
 
 from vindeby.campaign import Campaign
-from vindeby.campaign.reading.yaml_text import Document
 from vindeby.interop.windio.system import System, read_system
 
 SPEEDS = [4, 6, 8, 10, 12, 25]
@@ -97,8 +96,8 @@ def with_resource(resource: Any) -> dict[str, Any]:
 
 
 def campaign_of(system: System) -> Campaign:
-    """The campaign of a system, checked where its parts stand."""
-    return Campaign.from_document(Document(system.data, system.origins))
+    """The campaign of a system."""
+    return Campaign.from_data(system.data)
 
 
 def read(path: Path) -> Campaign:

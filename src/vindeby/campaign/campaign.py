@@ -14,7 +14,7 @@ from vindeby.campaign.reading import source
 from vindeby.campaign.reading.farm_files import columns_of, layouts_by_farm
 from vindeby.campaign.reading.places import set_whole
 from vindeby.campaign.reading.problems import checked
-from vindeby.campaign.reading.readers import WindioOptions, readers
+from vindeby.campaign.reading.readers import readers
 from vindeby.campaign.reading.stored_rows import stored_in, with_database
 from vindeby.campaign.reading.yaml_text import Document, Origin, write
 from vindeby.campaign.refusals import (
@@ -66,14 +66,12 @@ class Campaign(CampaignFields):
         return self
 
     @classmethod
-    def load(
-        cls, path: str | Path, overrides: Sequence[str] = (), windio: WindioOptions | None = None
-    ) -> Self:
+    def load(cls, path: str | Path, overrides: Sequence[str] = ()) -> Self:
         """Read a campaign file, or a preset by its name; overrides are like ``"seeds=2"``.
 
         Raises CampaignError with everything that is wrong with it.
         """
-        return cls.from_document(source.load(path, windio), overrides)
+        return cls.from_document(source.load(path), overrides)
 
     @classmethod
     def loads(cls, text: str, name: str = "campaign", overrides: Sequence[str] = ()) -> Self:
@@ -99,7 +97,6 @@ class Campaign(CampaignFields):
         database: str | Path,
         campaign: str | Path | dict[str, Any],
         overrides: Sequence[str] = (),
-        windio: WindioOptions | None = None,
     ) -> Self:
         """Read a campaign that evaluates the layouts of this database, which its file need not name.
 
@@ -108,7 +105,7 @@ class Campaign(CampaignFields):
         if isinstance(campaign, dict):
             document = Document(dict(campaign), {(): Origin("campaign")})
         else:
-            document = source.load(campaign, windio)
+            document = source.load(campaign)
         with_database(document, str(database))
         return cls.from_document(document, overrides)
 

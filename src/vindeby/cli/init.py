@@ -1,10 +1,9 @@
 """``vindeby init PRESET [FILE]``, ``vindeby init --from SYSTEM [FILE]``: write a campaign file to start from."""
 
 from pathlib import Path
-from typing import Any
 
 from vindeby.campaign import presets
-from vindeby.cli.options import argument, one_of, option, taking, windio_options
+from vindeby.cli.options import argument, one_of, option
 from vindeby.cli.output import echo, say, write_text
 from vindeby.errors import ArgumentError
 
@@ -19,7 +18,6 @@ EPILOG = (
 )
 
 
-@taking("windio", windio_options)
 def command(
     preset: str | None = argument(
         "PRESET",
@@ -31,22 +29,21 @@ def command(
     from_: Path | None = option(
         "--from SYSTEM", "Write it from a windIO system file, campaign.yaml if no FILE."
     ),
-    windio: Any = None,
+    allow_outside: bool = option(
+        "--allow-outside", "With --from: follow includes out of the system's folder.", False
+    ),
 ) -> None:
     """Write a campaign file to start from, commented; refuses to overwrite."""
     from vindeby.campaign.json_schema import schema_text
 
     to_add = "next"
     if from_ is not None:
-        from vindeby.interop.windio.system import campaign_files, read_system
-        from vindeby.store.disk.output_file import refuse_existing
+        from vindeby.interop.windio.system import campaign_text, read_system
 
         if file is not None:
             raise ArgumentError(f"init: --from takes one FILE; got {preset!r} and {str(file)!r}")
-        path, system = Path(preset or "campaign.yaml"), read_system(from_, options=windio)
-        texts, notes = campaign_files(system, path), list(system.notes.lines())
-        for name in texts:
-            refuse_existing(path.parent / name)
+        path, system = Path(preset or "campaign.yaml"), read_system(from_, allow_outside=allow_outside)
+        text, notes = campaign_text(system, path), list(system.notes.lines())
         if system.notes.missing:
             to_add = "add what is missing, then"
     elif preset is None:
@@ -55,12 +52,10 @@ def command(
         raise ArgumentError(f"init: there is no preset {preset!r}; {presets.remedy(preset)}")
     else:
         path = file or Path(f"{preset.removeprefix(presets.CASE)}.yaml")
-        texts, notes = {path.name: presets.text(preset)}, []
+        text, notes = presets.text(preset), []
     for line in notes:
         say(line)
-    for name, text in texts.items():
-        write_text(path.parent / name, _EDITOR_LINE + text if name == path.name else text)
+    write_text(path, _EDITOR_LINE + text)
     # The schema that the first line of the campaign file names; it is generated, so an older one is replaced.
     write_text(path.parent / _SCHEMA, schema_text(), replace=True)
-    written = " and ".join(str(path.parent / name) for name in texts)
-    echo(f"wrote {written}, and {_SCHEMA} for editors; {to_add}: vindeby check {path}", err=True)
+    echo(f"wrote {path}, and {_SCHEMA} for editors; {to_add}: vindeby check {path}", err=True)

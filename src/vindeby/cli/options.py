@@ -113,21 +113,7 @@ def taking(name: str, make: Callable[..., Any]) -> Callable[[Callable[..., Any]]
     return decorate
 
 
-def windio_options(
-    allow_outside: bool = option(
-        "--allow-outside", "Follow includes of windIO out of the system's folder.", False
-    ),
-) -> Any:
-    """How windIO is read."""
-    from vindeby.campaign.reading.readers import WindioOptions
-
-    return WindioOptions(allow_outside)
-
-
-@taking("windio", windio_options)
-def loader(
-    campaign: CampaignArgument, set_: SetOption = None, seeds: SeedsOption = None, windio: Any = None
-) -> Any:
+def loader(campaign: CampaignArgument, set_: SetOption = None, seeds: SeedsOption = None) -> Any:
     """A function that loads a campaign with what the command line overrides in it.
 
     It takes a function that is called with each note about what was taken or ignored from files of other formats.
@@ -137,7 +123,7 @@ def loader(
         from vindeby.campaign import Campaign  # loads pydantic and shapely, which not every command needs
         from vindeby.campaign.reading import source
 
-        document = source.load(campaign, windio)
+        document = source.load(campaign)
         for note in document.notes:
             on_note(note)
         overrides = list(set_ or [])

@@ -4,7 +4,6 @@ Imports go one way, and reading most campaigns must not load such libraries. So 
 ``vindeby.readers`` has one function for each, and ``vindeby`` hands them over when it is imported (``provide``).
 """
 
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 
@@ -15,14 +14,6 @@ class FileContent(NamedTuple):
     format: str
     notes: tuple[str, ...] = ()
     """What must be reported: what was ignored, and what was chosen where the file leaves something open."""
-
-
-@dataclass(frozen=True)
-class WindioOptions:
-    """How the files of a windIO system are read."""
-
-    allow_outside: bool = False
-    """Whether includes may leave the folder of the system."""
 
 
 _provided: list[Any] = []

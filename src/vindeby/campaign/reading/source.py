@@ -25,8 +25,7 @@ from vindeby.campaign.reading.files import (
     suffix_of,
 )
 from vindeby.campaign.reading.places import SITES, TURBINES, descend, mappings, places, set_whole
-from vindeby.campaign.reading.problems import value_at
-from vindeby.campaign.reading.readers import FileContent, WindioOptions, readers
+from vindeby.campaign.reading.readers import FileContent, readers
 from vindeby.campaign.reading.stored_rows import with_combination_file
 from vindeby.campaign.reading.wind_files import with_wind_files
 from vindeby.campaign.reading.yaml_text import (
@@ -36,7 +35,6 @@ from vindeby.campaign.reading.yaml_text import (
     field_name,
     not_used,
     read,
-    top_keys,
 )
 from vindeby.campaign.reading.yaml_text import Path as DataPath
 from vindeby.campaign.sections.site import WindChanges
@@ -44,8 +42,8 @@ from vindeby.campaign.sections.wake_model import replaced_part
 from vindeby.errors import CampaignError, Problem, VindebyError
 
 
-def load(path: str | Path, windio: WindioOptions | None = None) -> Document:
-    """Read a campaign file or, where no such file is, the preset or case of that name; a windIO system, too."""
+def load(path: str | Path) -> Document:
+    """Read a campaign file or, where no such file is, the preset or case of that name."""
     name = str(path)
     if name in presets.known() and not Path(path).exists():
         kind = "" if name.startswith(presets.CASE) else "preset "
@@ -54,9 +52,6 @@ def load(path: str | Path, windio: WindioOptions | None = None) -> Document:
         kind = "a case" if name.startswith(presets.CASE) else "a preset"
         raise _refused(name, f"there is neither a file nor {kind} of this name", presets.remedy(name))
     text = read_bounded_text(Path(path), MAX_BYTES)
-    if is_windio(text):
-        system: Document = readers().windio_document(Path(path), windio)
-        return system
     return with_files(from_text(text, name), Path(path).parent)
 
 
@@ -100,10 +95,7 @@ def _refused(source: str, message: str, remedy: str) -> CampaignError:
 
 
 def override(document: Document, assignments: Sequence[str]) -> None:
-    """Put ``a.b.c=value`` into the document, so that it goes through the same checks as the rest.
-
-    Refuses a document that still lacks what it says is missing.
-    """
+    """Put ``a.b.c=value`` into the document, so that it goes through the same checks as the rest."""
     if assignments:
         document.data = copy.deepcopy(document.data)
     for assignment in assignments:
@@ -131,27 +123,6 @@ def override(document: Document, assignments: Sequence[str]) -> None:
         for length in range(1, len(path)):
             document.origins.setdefault(path[:length], Origin(option))
         document.origins[path] = Origin(option)
-    holders = {path: value_at(document.data, path[:-1]) for path in document.missing}
-    lacking = [
-        path for path, holder in holders.items() if isinstance(holder, dict) and path[-1] not in holder
-    ]
-    if lacking:
-        raise CampaignError([document.missing[path] for path in lacking])
-
-
-_OF_WINDIO = {"wind_farm", "energy_resource", "wind_resource", "boundaries", "performance", "layouts"}
-_OF_OURS = {"farms", "wake", "method", "seeds", "neighbours", "vary"}
-"""Of campaigns."""
-
-
-def is_windio(text: str) -> bool:
-    """Whether the outermost keys are those of windIO; no ``!include`` stands in a file of our own."""
-    found = False
-    for key in top_keys(text):
-        if key in _OF_OURS:
-            return False
-        found = found or key in _OF_WINDIO or (key == "site" and "!include" in text)
-    return found
 
 
 _SITE_FORMS = ("weibull", "table", "time_series", "states", "local")

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, NoReturn
 
@@ -66,8 +65,6 @@ class Document:
     origins: dict[Path, Origin] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     """What was done or ignored while files were read, in words for ``vindeby check``."""
-    missing: dict[Path, Problem] = field(default_factory=dict)
-    """What a file of another format does not give, so that overrides must, and what to say where they do not."""
 
     def origin(self, path: Path) -> Origin:
         """Where the value at ``path`` was written, or the nearest value around it that is known."""
@@ -115,18 +112,6 @@ def read(text: str, source: str, *, has_lines: bool = True, includes: bool = Fal
     except yaml.YAMLError as error:
         reason = getattr(error, "reason", None) or "it holds characters that YAML does not allow"
         reader.refuse(f"not valid YAML: {reason}", None, remedy="save the file as plain UTF-8 text")
-
-
-def top_keys(text: str) -> Iterator[str]:
-    """Yield each key of the outermost mapping, as far as the text is YAML."""
-    depth, is_key = 0, True
-    with suppress(yaml.YAMLError):
-        for event in yaml.parse(text, Loader=_PARSER):
-            if depth == 1 and isinstance(event, yaml.NodeEvent):
-                if is_key and isinstance(event, yaml.ScalarEvent):
-                    yield event.value
-                is_key = not is_key
-            depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
 
 
 def write(data: Any) -> str:
@@ -255,7 +240,10 @@ class _Reader:
 
     def _refuse_tag(self, event: Any, is_implicit: bool) -> None:
         if event.tag is not None and not is_implicit:
-            self.refuse("YAML tags are not supported", event, value=event.tag, remedy="remove the tag")
+            remedy = (
+                "remove the tag; `vindeby init --from SYSTEM FILE` makes a campaign file of a windIO system"
+            )
+            self.refuse("YAML tags are not supported", event, value=event.tag, remedy=remedy)
 
     def refuse(self, message: str, at: Any, *, remedy: str, value: str | None = None) -> NoReturn:
         mark = getattr(at, "start_mark", at)

@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from vindeby.campaign.reading.yaml_text import Origin
 from vindeby.campaign.sections.farm import MAX_TURBINES
 from vindeby.interop.windio.nodes import Node, Notes, open_root
 from vindeby.interop.windio.turbine import printable_name, read_turbine
@@ -96,8 +95,6 @@ class WindFarms:
 
     turbines: list[dict[str, Any]] = field(default_factory=list)
     """Types as a campaign file has them, each once."""
-    origins: list[Origin] = field(default_factory=list)
-    """Where each type stands."""
     names: list[str] = field(default_factory=list)
     layouts: dict[str, list[WindioLayout]] = field(default_factory=dict)
     """By the name of a farm; without layouts, an empty list."""
@@ -201,7 +198,6 @@ def _add(node: Node, farms: WindFarms, notes: Notes) -> str:
             return str(known["name"])
     name = _unique(turbine["name"], [known["name"] for known in farms.turbines])
     farms.turbines.append({**turbine, "name": name})
-    farms.origins.append(node.origin)
     return name
 
 

@@ -1,18 +1,13 @@
-"""A whole windIO system as a campaign: site, wind farms and wake model, with what windIO leaves open chosen.
-
-And that campaign as a commented file, with files beside it for what is long.
-"""
+"""A whole windIO system as a campaign: site, wind farms and wake model, with what windIO leaves open chosen."""
 
 import copy
-import csv
 import importlib
-import io
 import math
 import re
 import textwrap
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,9 +17,7 @@ from shapely.geometry.base import BaseGeometry
 
 from vindeby.assembly.stored_turbines import closest_pair
 from vindeby.campaign.reading.packed_lists import LONGEST_PLAIN, pack
-from vindeby.campaign.reading.readers import WindioOptions
-from vindeby.campaign.reading.yaml_text import Document, Include, Origin, write
-from vindeby.campaign.reading.yaml_text import Path as DataPath
+from vindeby.campaign.reading.yaml_text import Include, write
 from vindeby.campaign.sections.boundary import BoundarySection
 from vindeby.errors import CampaignError, Problem, VindebyError
 from vindeby.interop.windio.analysis import read_wake
@@ -146,16 +139,14 @@ class System:
     """Every layout of the file."""
     notes: Notes
     path: Path
-    origins: dict[DataPath, Origin]
-    """Where the parts of ``data`` stand."""
 
 
-def read_system(
-    path: str | Path, *, check_schema: bool = True, options: WindioOptions | None = None
-) -> System:
-    """Read a ``wind_energy_system`` file with the includes that are needed; raises CampaignError in words."""
-    options, notes = options or WindioOptions(), Notes()
-    root = open_root(Path(path), allow_outside=options.allow_outside)
+def read_system(path: str | Path, *, check_schema: bool = True, allow_outside: bool = False) -> System:
+    """Read a ``wind_energy_system`` file with the includes that are needed; raises CampaignError in words.
+
+    ``allow_outside``: includes may leave the folder of the file.
+    """
+    notes, root = Notes(), open_root(Path(path), allow_outside=allow_outside)
     if not (root.has("site") or root.has("wind_farm")):
         message = "is not a whole windIO system: it has neither site nor wind_farm"
         root.refuse(message, "name the system file, with site: !include ... and wind_farm: !include ...")
@@ -193,12 +184,8 @@ def read_system(
     notes.ignored += root.tree.ignored_keys()
     if check_schema:
         notes.schema += schema_notes(root.tree)
-    origins: dict[DataPath, Origin] = {(): Origin(str(path))}
-    origins |= {("turbines", index): origin for index, origin in enumerate(farms.origins)}
-    if resource is not None:
-        origins["site",] = resource.node.origin
     layouts = [one for name in farms.names for one in farms.layouts[name]]
-    return System(data, layouts, notes, Path(path), origins)
+    return System(data, layouts, notes, Path(path))
 
 
 def _site(root: Node, notes: Notes) -> tuple[dict[str, Any] | None, Quantities | None]:
@@ -225,7 +212,7 @@ def _note_choices(farms: WindFarms, shape: BaseGeometry | None, notes: Notes) ->
     layouts = farms.first_layouts()
     x, y = (np.array([at for one in layouts for at in getattr(one, axis)], np.float64) for axis in "xy")
     if layouts:
-        kept = "layouts of the file only count turbines here; start: {file: ...} begins a search with them"
+        kept = "layouts of the file only count turbines here; start: {file: SYSTEM} begins a search with them"
         distances = 0.0 if shape is None else shapely.distance(shape, shapely.points(x, y))
         if outside := np.count_nonzero(distances > _TOLERANCE_M):
             kept += f"; {outside} of {len(x)} turbines in them stand outside the boundary"
@@ -256,72 +243,25 @@ def _grid_size(shape: BaseGeometry | None, farms: WindFarms) -> int:
     return min(max(math.ceil(points), FEWEST_POINTS), MOST_POINTS)
 
 
-def windio_document(path: Path, options: WindioOptions | None = None) -> Document:
-    """The system as the data of a campaign, with what it leaves open."""
-    system = read_system(path, options=options)
-    written = f"`vindeby init --from {path} FILE` writes a campaign file to complete"
-    missing: dict[DataPath, Problem] = {}
-    for one in system.notes.missing:
-        steps = (int(step) if step.isdecimal() else step for step in one.field.split("."))
-        remedy = f"give it with --set {one.field}=..., or {written}"
-        missing[tuple(steps)] = replace(one, source=str(path), remedy=remedy)
-    if "site" in system.data:
-        system.data["site"]["source"] = {"file": printable_name(path.name), "format": "windIO"}
-    notes = [line for line in system.notes.lines() if not line.startswith("missing")]
-    return Document(system.data, system.origins, notes, missing)
-
-
 _WIDTH = 110
-_SERIES = ("times", "wind_direction", "wind_speed", "turbulence_intensity", "weight")
 
 
-def campaign_files(system: System, file: Path) -> dict[str, str]:
-    """The campaign file of this name, and the files beside it: texts by the name of the file."""
+def campaign_text(system: System, file: Path) -> str:
+    """Return the text of the campaign file of this name, which holds all that the system says of a campaign."""
     data = copy.deepcopy(system.data)
-    texts = {file.name: ""}
-    series = data.get("site", {}).get("time_series")
-    if series is not None and len(series["wind_speed"]) > LONGEST_PLAIN:
-        name = f"{file.stem}-wind.csv"
-        columns = {key: series.pop(key) for key in _SERIES if isinstance(series.get(key), list)}
-        header = [key.replace("times", "time") for key in columns]
-        texts[name] = _table(header, zip(*columns.values(), strict=True))
-        data["site"]["time_series"] = {"file": name, **series}
-    if system.layouts:
-        header = ["farm", "layout", "type", "x", "y"]
-        rows: list[tuple[Any, ...]] = [
-            (one.farm, one.name, one.types[index] if one.types else "", x, y)
-            for one in system.layouts
-            for index, (x, y) in enumerate(zip(one.x, one.y, strict=True))
-        ]
-        if not all(one.types for one in system.layouts):
-            header, rows = ["farm", "layout", "x", "y"], [(*row[:2], *row[3:]) for row in rows]
-        texts[f"{file.stem}-layouts.csv"] = _table(header, rows)
-    for value in data.get("site", {}).get("local", {}).values():
+    site = data.get("site", {})
+    series = site.get("time_series", {})
+    for key, values in series.items():
+        if isinstance(values, list) and len(values) > LONGEST_PLAIN:
+            series[key] = pack(tuple(values))
+    for value in site.get("local", {}).values():
         if isinstance(value, dict) and len(value["values"]) > LONGEST_PLAIN:
             value["values"] = pack(tuple(value["values"]))
-    texts[file.name] = _text(system, data, file)
-    return texts
-
-
-def _text(system: System, data: dict[str, Any], file: Path) -> str:
     lines = [f"Written from the windIO file {system.path}.", f"Check it:  vindeby check {file.name}"]
     lines += system.notes.lines()
-    if system.layouts:
-        table = f"{file.stem}-layouts.csv"
-        lines += [
-            f"The layouts of the file are in {table}; start: {{file: {table}}} begins a search with them."
-        ]
     return "".join(map(_comment, lines)) + "\n" + write(data)
 
 
 def _comment(text: str) -> str:
     lines = textwrap.wrap(one_line(text), _WIDTH, break_long_words=False, break_on_hyphens=False)
     return "".join(f"# {line}\n" for line in lines)
-
-
-def _table(header: list[str], rows: Iterable[Sequence[Any]]) -> str:
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(header)
-    writer.writerows(rows)
-    return out.getvalue()
