@@ -198,20 +198,20 @@ def test_a_speedup_in_the_lee_of_a_mountain_is_read(tmp_path: Path) -> None:
 
 
 BY_HEIGHT = {
-    "A": (("height", "sector"), [[8.0, 9.0, 10.0, 11.5], [9.0, 10.0, 11.0, 12.5]]),
-    "k": (("sector", "height"), [[2.0, 2.2]] * 4),
-    "wdfreq": (("height", "sector"), [list(examples.FREQUENCY)] * 2),
+    "Weibull_A": (("h", "wd"), [[8.0, 9.0, 10.0, 11.5], [9.0, 10.0, 11.0, 12.5]]),
+    "Weibull_k": (("wd", "h"), [[2.0, 2.2]] * 4),
+    "Sector_frequency": (("h", "wd"), [list(examples.FREQUENCY)] * 2),
 }
 
 
 @pytest.mark.parametrize("levels", [[50.0, 100.0], [100.0, 50.0]])
-def test_distributions_by_height_under_other_names_are_taken_at_the_height_that_is_given(
+def test_distributions_by_height_are_taken_at_the_height_that_is_given(
     levels: list[float], tmp_path: Path
 ) -> None:
     import xarray
 
-    rows = xarray.Dataset(BY_HEIGHT, coords={"sector": list(examples.WD), "height": [50.0, 100.0]})
-    rows.sel(height=levels).to_netcdf(tmp_path / "newa.nc", engine="h5netcdf")
+    rows = xarray.Dataset(BY_HEIGHT, coords={"wd": list(examples.WD), "h": [50.0, 100.0]})
+    rows.sel(h=levels).to_netcdf(tmp_path / "newa.nc", engine="h5netcdf")
     with pytest.raises(CampaignError, match=r"height: is missing.*the file has 50 to 100 m"):
         read_site_file(tmp_path / "newa.nc", {"turbulence_intensity": 0.08})
     found = read_site_file(tmp_path / "newa.nc", {"turbulence_intensity": 0.08, "height": 75})
@@ -220,20 +220,6 @@ def test_distributions_by_height_under_other_names_are_taken_at_the_height_that_
     assert [sector["k"] for sector in sectors] == pytest.approx([2.1] * 4)
     assert [sector["frequency"] for sector in sectors] == list(examples.FREQUENCY)
     assert "taken at a height of 75 m" in found.notes
-    assert "A is read as PyWake's Weibull_A" in found.notes
-
-
-@pytest.mark.parametrize("names", [("WD", "WS", "P"), ("wind_direction", "wind_speed", "probability")])
-def test_a_rose_with_names_of_foxes_or_windio_is_the_one_with_names_of_pywake(
-    names: tuple[str, str, str], tmp_path: Path
-) -> None:
-    rose = {"P": _by_speed([[0.1, 0.05], [0.05, 0.2], [0.2, 0.1], [0.1, 0.2]]), "TI": 0.06}
-    usual = examples.dataset(replace=rose, coords={"ws": [8.0, 10.0]})
-    usual.to_netcdf(tmp_path / "usual.nc", engine="h5netcdf")
-    other = usual.rename(dict(zip(("wd", "ws", "P"), names, strict=True)))
-    other.to_netcdf(tmp_path / "other.nc", engine="h5netcdf")
-    theirs = read_site_file(tmp_path / "other.nc", {})
-    assert theirs.data == read_site_file(tmp_path / "usual.nc", {}).data
 
 
 def test_a_height_that_a_file_has_no_use_for_is_refused(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import yaml
 
 from vindeby.campaign import Campaign
-from vindeby.interop.windio.system import System, read_system
+from vindeby.interop.windio.system import System, campaign_text, read_system
 
 SPEEDS = [4, 6, 8, 10, 12, 25]
 TURBINE: dict[str, Any] = {
@@ -101,5 +101,7 @@ def campaign_of(system: System) -> Campaign:
 
 
 def read(path: Path) -> Campaign:
-    """The campaign of a system without its notes on windIO's schema, which take a while."""
-    return campaign_of(read_system(path, check_schema=False))
+    """The campaign file that ``init --from`` writes, without notes on windIO's schema, which take a while."""
+    file = path.with_name("from-windio.yaml")
+    file.write_text(campaign_text(read_system(path, check_schema=False), file))
+    return Campaign.load(file)

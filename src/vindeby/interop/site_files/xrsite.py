@@ -6,7 +6,6 @@ by their position, so an order in which it would read something else is said. No
 keeps the interpolation in its objects, not in files.
 """
 
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn
@@ -34,15 +33,7 @@ LOCAL = {
 _WEIBULL = ("Sector_frequency", "Weibull_A", "Weibull_k")
 _READ = ("P", *LOCAL)
 _PYWAKE_ORDER = ("i", "x", "y", "h", "time", "wd", "ws")
-_OTHER_WIND = {"WS": "ws", "WD": "wd"}
-_OTHER_NAMES = _OTHER_WIND | {
-    "wind_speed": "ws", "wind_direction": "wd", "sector": "wd", "height": "h",
-    "weibull_a": "Weibull_A", "weibull_k": "Weibull_k", "A": "Weibull_A", "k": "Weibull_k",
-    "sector_probability": "Sector_frequency", "sector_frequency": "Sector_frequency", "wdfreq": "Sector_frequency",
-    "probability": "P", "turbulence_intensity": "TI",
-}  # fmt: skip
-"""Names of windIO, foxes, windkit and NEWA; WS and WD only where they are axes."""
-_NAMES = (*_READ, *_OTHER_WIND, "ws", "wd")
+_NAMES = (*_READ, "WS", "WD", "ws", "wd")
 
 
 class _XRSite(LabelledWind):
@@ -63,8 +54,8 @@ class _XRSite(LabelledWind):
 
 
 def _wind(path: Path, file: GriddedFile, options: Options) -> tuple[_XRSite, list[str]]:
-    """The variables by PyWake's names, with increasing axes, and notes."""
-    arrays, notes = _by_pywakes_names(file.arrays)
+    """Return the variables with increasing axes, and notes."""
+    arrays, notes = dict(file.arrays), list[str]()
     used = {axis for name in _READ if name in arrays for axis in arrays[name].axes} | {"ws"}
     for axis in sorted(used):
         if axis not in _XRSite.axis_names:
@@ -93,36 +84,11 @@ def _wind(path: Path, file: GriddedFile, options: Options) -> tuple[_XRSite, lis
         wind.refuse_uneven()
     known = {(name,) for name in (*_NAMES, *_XRSite.axis_names)}
     notes += not_used(unused(dict.fromkeys((*arrays, *file.others), True), known))
-    # WS and WD replace the wind speed and direction in PyWake; only ones that change nothing are understood.
-    for name, axis in _OTHER_WIND.items():
-        if name in arrays and not (
-            axis in arrays
-            and arrays[name].axes == (axis,)
-            and np.array_equal(arrays[name].values, arrays[axis].values)
-        ):
-            what = "wind speeds" if name == "WS" else "wind directions"
-            message = f"has {name}, which replaces the {what} of all states"
+    for name, what in (("WS", "wind speeds"), ("WD", "wind directions")):
+        if name in arrays:
+            message = f"has {name}, which replaces the {what} of all states in PyWake"
             refuse(path, message, "give Speedup or Turning instead")
     return wind, notes
-
-
-def _by_pywakes_names(arrays: Mapping[str, Labelled]) -> tuple[dict[str, Labelled], list[str]]:
-    """Variables and axes that have names of windIO, foxes, windkit or NEWA by those of PyWake, where that is clear."""
-    names: dict[str, str] = {}
-    for name, one in arrays.items():
-        own = _OTHER_NAMES.get(name)
-        if (
-            own is not None
-            and own not in {*arrays, *names.values()}
-            and (name not in _OTHER_WIND or one.axes == (name,))
-        ):
-            names[name] = own
-    notes = [f"{name} is read as PyWake's {own}" for name, own in names.items() if own in _READ]
-    found = {
-        names.get(name, name): Labelled(tuple(names.get(axis, axis) for axis in one.axes), one.values)
-        for name, one in arrays.items()
-    }
-    return found, notes
 
 
 def _take_height(arrays: dict[str, Labelled], options: Options, notes: list[str]) -> None:
@@ -179,8 +145,7 @@ def read_local_wind(path: Path) -> FileContent:
 
 
 def _read(path: Path) -> GriddedFile:
-    wanted = {name.lower() for name in (*_NAMES, *_OTHER_NAMES)}
-    return read_gridded_file(path, tuple(sorted(wanted)))
+    return read_gridded_file(path, tuple(sorted({name.lower() for name in _NAMES})))
 
 
 def site_section(path: Path, file: GriddedFile, options: Options) -> FileContent:

@@ -82,7 +82,6 @@ class WindioLayout:
     """Where the turbines of a farm stand, and of which types they are."""
 
     farm: str
-    name: str
     x: list[float]
     y: list[float]
     types: list[str]
@@ -116,9 +115,7 @@ def read_farms(node: Node, notes: Notes) -> WindFarms:
         name = _unique("farm" if given is None else printable_name(given.text()), farms.names)
         farms.names.append(name)
         types = _types(entry, farms, notes)
-        farms.layouts[name] = [
-            _layout(inner, label, name, types, notes) for label, inner in _layout_nodes(entry)
-        ]
+        farms.layouts[name] = [_layout(inner, name, types, notes) for inner in _layout_nodes(entry)]
         counts = [len(layout.x) for layout in farms.layouts[name]]
         if counts:
             notes.taken.append(f"farm {name!r}: {plural(counts[0], 'turbine')}")
@@ -201,21 +198,21 @@ def _add(node: Node, farms: WindFarms, notes: Notes) -> str:
     return name
 
 
-def _layout_nodes(node: Node) -> list[tuple[str, Node]]:
+def _layout_nodes(node: Node) -> list[Node]:
     layouts = node.get("layouts")
     if layouts is None:
         return []
     if isinstance(layouts.value, list):
-        return [(f"layout {index}", inner) for index, inner in enumerate(layouts.entries())]
+        return layouts.entries()
     if layouts.has("coordinates"):
-        return [("layout", layouts)]
-    found = [(printable_name(key), inner) for key, inner in layouts.items()]
+        return [layouts]
+    found = [inner for _, inner in layouts.items()]
     if not found:
         layouts.refuse("has no layout", "give coordinates: {x, y}")
     return found
 
 
-def _layout(node: Node, label: str, farm: str, types: dict[str, str], notes: Notes) -> WindioLayout:
+def _layout(node: Node, farm: str, types: dict[str, str], notes: Notes) -> WindioLayout:
     places = points(node.need("coordinates", "give coordinates: {x, y}"), notes)
     if len(places) > MAX_TURBINES:
         node.refuse(f"has {len(places):,} turbines; a farm has at most {MAX_TURBINES:,}", "split the farm")
@@ -223,7 +220,7 @@ def _layout(node: Node, label: str, farm: str, types: dict[str, str], notes: Not
     given = node.get("turbine_types")
     if given is None:
         only = list(types.values())
-        return WindioLayout(farm, label, x, y, only * len(x) if len(only) == 1 else [])
+        return WindioLayout(farm, x, y, only * len(x) if len(only) == 1 else [])
     numbers = [f"{number:g}" for number in given.numbers()]
     if len(numbers) != len(x):
         given.refuse(f"has {len(numbers)} entries, but there are {len(x)} turbines", "give one for each")
@@ -234,4 +231,4 @@ def _layout(node: Node, label: str, farm: str, types: dict[str, str], notes: Not
                 f"turbine_types of the farm has: {given.shown(listed(types) or 'none')}",
                 number,
             )
-    return WindioLayout(farm, label, x, y, [types[number] for number in numbers])
+    return WindioLayout(farm, x, y, [types[number] for number in numbers])

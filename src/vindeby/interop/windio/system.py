@@ -15,7 +15,6 @@ import numpy as np
 import shapely
 from shapely.geometry.base import BaseGeometry
 
-from vindeby.assembly.stored_turbines import closest_pair
 from vindeby.campaign.reading.packed_lists import LONGEST_PLAIN, pack
 from vindeby.campaign.reading.yaml_text import Include, write
 from vindeby.campaign.sections.boundary import BoundarySection
@@ -180,7 +179,7 @@ def read_system(path: str | Path, *, check_schema: bool = True, allow_outside: b
         why = f"the one in the file is not used: {error.problems[0]}"
         notes.missing.append(Problem("", "wake", why, None, "give e.g. {jensen: {k: 0.05}}"))
     data |= {"method": method, "seeds": SEEDS}
-    _note_choices(farms, shape, notes)
+    _note_choices(farms, notes)
     notes.ignored += root.tree.ignored_keys()
     if check_schema:
         notes.schema += schema_notes(root.tree)
@@ -208,20 +207,12 @@ def _site(root: Node, notes: Notes) -> tuple[dict[str, Any] | None, Quantities |
     return boundary, resource
 
 
-def _note_choices(farms: WindFarms, shape: BaseGeometry | None, notes: Notes) -> None:
-    layouts = farms.first_layouts()
-    x, y = (np.array([at for one in layouts for at in getattr(one, axis)], np.float64) for axis in "xy")
-    if layouts:
-        kept = "layouts of the file only count turbines here; start: {file: SYSTEM} begins a search with them"
-        distances = 0.0 if shape is None else shapely.distance(shape, shapely.points(x, y))
-        if outside := np.count_nonzero(distances > _TOLERANCE_M):
-            kept += f"; {outside} of {len(x)} turbines in them stand outside the boundary"
-        notes.chosen.append(kept)
-    spacing = f"min_spacing {SPACING_DIAMETERS:g} D: windIO has no such field"
-    if len(x) > 1 and farms.turbines:
-        closest = closest_pair(x, y)[0] / max(farms.figures("rotor_diameter_m"))
-        spacing += f"; in the layouts of the file the closest two turbines are {closest:.3g} D apart"
-    notes.chosen.append(spacing)
+def _note_choices(farms: WindFarms, notes: Notes) -> None:
+    if farms.first_layouts():
+        notes.chosen.append(
+            "layouts of the file only count turbines here; start: {file: SYSTEM} begins a search with them"
+        )
+    notes.chosen.append(f"min_spacing {SPACING_DIAMETERS:g} D: windIO has no such field")
     notes.chosen.append(f"method smart-start, then gradient; {SEEDS} seeds")
 
 
