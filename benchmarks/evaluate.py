@@ -28,11 +28,11 @@ for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "
     os.environ[variable] = "1"
 
 import numpy as np  # noqa: E402
+from vindeby.runner.methods.stored import StoredMethod  # noqa: E402
 
 from vindeby.campaign import Campaign  # noqa: E402
 from vindeby.campaign.reading.yaml_text import write  # noqa: E402
 from vindeby.runner import run  # noqa: E402
-from vindeby.runner.methods.stored import StoredMethod  # noqa: E402
 from vindeby.store.disk.run_directory import RunDirectory  # noqa: E402
 from vindeby.store.read.database import Database  # noqa: E402
 
