@@ -10,6 +10,8 @@ import contextlib
 import json
 import re
 import shlex
+import shutil
+import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,14 +19,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from vindeby.campaign import Campaign
-from vindeby.errors import BusyError
+from vindeby.errors import ArgumentError, BusyError, ShortfallError
 from vindeby.results.missing import missing_results
-from vindeby.slurm_commands import in_queue
 from vindeby.store.disk.events import read_failures
 from vindeby.store.disk.files import read_bounded
 from vindeby.store.disk.run_directory import RunDirectory, replace_text
 from vindeby.text import as_ranges, parse_json
 
+_ANSWER_S = 120.0
 _NOTICE_S = 60
 """Between the end of the grace that running tasks have and the end of the job, to publish."""
 _JOBS = "slurm.json"
@@ -183,3 +185,40 @@ def submitted_jobs(run: RunDirectory) -> list[str]:
     with contextlib.suppress(OSError, ValueError, TypeError):
         return [str(job) for job in parse_json(read_bounded(run.path / _JOBS))]
     return []
+
+
+def submit(script: Path, *options: str) -> str:
+    """Give a script to sbatch; the number of the job."""
+    answer = _command("sbatch", "--parsable", *options, str(script))
+    return answer.strip().partition(";")[0]
+
+
+def in_queue(jobs: Iterable[str]) -> list[str]:
+    """Return which of these jobs wait or run; elements of arrays as SLURM names them."""
+    known = [job for job in jobs if job]
+    if not known:
+        return []
+    try:
+        return _command("squeue", "--noheader", "--format=%i", f"--jobs={','.join(known)}").split()
+    except ShortfallError as error:
+        if "Invalid job id" in str(error):  # so it says of jobs that are long gone
+            return [found for job in known for found in in_queue([job])] if len(known) > 1 else []
+        raise
+
+
+def _command(name: str, *arguments: str) -> str:
+    path = shutil.which(name)
+    if path is None:
+        raise ArgumentError(
+            f"{name} is not here; give this command on a machine from which jobs are submitted"
+        )
+    try:
+        done = subprocess.run(  # noqa: S603 - SLURM's own command
+            [path, *arguments], capture_output=True, text=True, timeout=_ANSWER_S, check=False
+        )
+    except subprocess.TimeoutExpired:
+        raise ShortfallError(f"{name} gave no answer within {_ANSWER_S:.0f} s; try again later") from None
+    if done.returncode:
+        reason = " ".join(done.stderr.split()) or f"exit status {done.returncode}"
+        raise ShortfallError(f"{name} refused: {reason}")
+    return done.stdout

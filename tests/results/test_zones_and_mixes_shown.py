@@ -14,7 +14,8 @@ from tests.campaign.zoned import ZONED
 from vindeby import plots
 from vindeby.campaign import Campaign
 from vindeby.plots.energy import comparable
-from vindeby.report.gather import best_table, missing_by_cell, results_data
+from vindeby.report.gather import missing_by_cell, results_data
+from vindeby.results.groups import summaries
 from vindeby.results.result_set import ResultSet
 from vindeby.runner.methods.method_protocol import checked_record
 from vindeby.runner.methods.search import SearchMethod
@@ -82,7 +83,12 @@ def test_pictures_and_reports_use_the_mix(database: Path) -> None:
         "farm2_t0_s0": "three+five",
     }
     assert len(data["farms"][0]["rings"]) == 2, "both zones are drawn"
-    assert [row[1] for row in best_table(result_set)] == ["three", "five", "three+five", "three+five"]
+    assert [row["type"] for row in summaries(result_set, ["farm", "type"])] == [
+        "three",
+        "five",
+        "three+five",
+        "three+five",
+    ]
 
 
 def test_a_picture_of_a_mix_has_its_types_in_the_legend(database: Path) -> None:

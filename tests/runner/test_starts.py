@@ -19,7 +19,7 @@ from vindeby.campaign import Campaign
 from vindeby.errors import CampaignError
 from vindeby.layout import Layout, Result
 from vindeby.plots.layout import Drawn, layout
-from vindeby.report.gather import best_table
+from vindeby.report.page import best_table
 from vindeby.results.result_set import ResultSet
 from vindeby.runner import CallTask
 from vindeby.runner.methods.search import _not_worse
@@ -176,5 +176,6 @@ def test_query_report_and_picture_say_the_gain(tmp_path: Path) -> None:
     axes = layout(result_set, "farm0_t0_s0")
     arrows = [one for one in axes.texts if getattr(one, "arrow_patch", None) is not None]
     assert len(arrows) == len(X)
-    (row,) = best_table(result_set)
-    assert row[-1] == pytest.approx(result_set.record(row[2]).attributes["gain_percent"], abs=1e-3)
+    text, gain = best_table(result_set), result_set.record(result_set.best_key()).attributes["gain_percent"]
+    assert "gain of best over its start, %" in text
+    assert f"{gain:,.6g}" in text

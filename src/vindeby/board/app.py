@@ -21,7 +21,6 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from vindeby.board.access import Access, is_loopback
-from vindeby.board.connections import BACKLOG, LimitedConnection
 from vindeby.board.feed import Feed
 from vindeby.errors import ArgumentError
 from vindeby.results.result_set import ResultSet
@@ -93,6 +92,7 @@ def read_log(folder: Path, name: str) -> str | None:
 
 
 _POLITE = 5
+_MOST_CONNECTIONS = 128
 
 
 def serve_board(
@@ -115,11 +115,11 @@ def serve_board(
         timeout_graceful_shutdown=1,
         server_header=False,
         lifespan="off",
-        http=LimitedConnection,
+        http="h11",
         ws="none",
-        backlog=BACKLOG,
+        limit_concurrency=_MOST_CONNECTIONS,
     )
-    # Too many connections at once are logged with a traceback each; the limit closes the oldest of them.
+    # Too many connections at once are logged with a traceback each.
     logging.getLogger("asyncio").setLevel(logging.CRITICAL)
     with listening:
         uvicorn.Server(config).run(sockets=[listening])

@@ -78,8 +78,7 @@ def _prepared(output: Path, campaign: Campaign) -> RunDirectory:
 
 
 def _submit(job: Job) -> None:
-    from vindeby.batch import keep_jobs
-    from vindeby.slurm_commands import submit
+    from vindeby.batch import keep_jobs, submit
 
     array = submit(job.array_script)
     keep_jobs(job.run, [array])

@@ -1,12 +1,10 @@
 """What a report says, gathered: results with their layouts, what is missing, where everything comes from."""
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from vindeby.arrays import FloatArray
-from vindeby.assembly.starts import GAIN
-from vindeby.assembly.value import LCOE
 from vindeby.errors import DataError
 from vindeby.results import maps
 from vindeby.results.result_set import CELL, ResultSet
@@ -88,46 +86,4 @@ def missing_by_cell(snapshot: Snapshot) -> list[tuple[str, str, str, str]]:
                 farm, values = snapshot.axes.farms[cell.farm_idx], snapshot.axes.values_of(cell.combination)
                 label = ", ".join([cell.label(snapshot.axes.types), *values])
                 found.append((farm, label, state.word, as_ranges(seeds).replace(",", ", ")))
-    return found
-
-
-class BestRow(NamedTuple):
-    """The best result of a farm, type and combination, and how the others of these compare; AEP in GWh."""
-
-    farm: str
-    type: str
-    key: str
-    turbines: str
-    results: int
-    aep: float
-    median: float
-    deviation: float
-    wake_loss: float | None
-    other: float | None
-    """The second objective, or the LCOE."""
-    gain: float | None
-
-
-def best_table(result_set: ResultSet, shown: str = "") -> list[BestRow]:
-    """Return a row for each farm, type and combination, with the best by what is ``shown``."""
-    rows, losses, second = result_set.rows, result_set.wake_losses(), result_set.second
-    others = rows[LCOE] if second is None else -result_set.worths(second.attribute)
-    gains, found = result_set.attribute(GAIN), []
-    for place, best in result_set.best(shown).items():
-        aep = rows["aep"][(rows[CELL] == rows[CELL][best]) & ~np.isnan(rows["aep"])]
-        found.append(
-            BestRow(
-                result_set.axes.farm_name(place[0]),
-                result_set.axes.kind_in_words(*place),
-                result_set.key_of(best),
-                f"{rows['n_turbines'][best]}",
-                len(aep),
-                float(rows["aep"][best]),
-                float(np.median(aep)),
-                float(aep.std(ddof=1)) if len(aep) > 1 else np.nan,
-                maps.plain(100 * losses[best], 3),
-                maps.plain(others[best], 4),
-                maps.plain(gains[best], 3),
-            )
-        )
     return found

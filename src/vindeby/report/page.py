@@ -4,17 +4,17 @@ import base64
 import contextlib
 import hashlib
 import json
-import math
 import platform
 import time
 from collections.abc import Callable, Collection, Iterable
 from functools import partial
 from html import escape
-from itertools import compress
 from typing import Any
 from urllib.parse import quote
 
 from vindeby._version import __version__
+from vindeby.assembly.starts import GAIN
+from vindeby.assembly.value import LCOE
 from vindeby.campaign import Campaign
 from vindeby.campaign.neighbours import neighbours_in_words
 from vindeby.campaign.reading.packed_lists import abridged
@@ -24,6 +24,7 @@ from vindeby.plots.layout import layout
 from vindeby.plots.style import DOTS_PER_INCH, as_bytes
 from vindeby.report import gather
 from vindeby.results import humanize as words
+from vindeby.results.groups import summaries
 from vindeby.results.result_set import ResultSet
 from vindeby.results.snapshot import Snapshot
 from vindeby.results.web import asset
@@ -147,7 +148,7 @@ def build_report(result_set: ResultSet, progress: Progress = lambda _: None) -> 
         _filter(result_set),
         setup(result_set),
         _combinations(result_set),
-        _best(result_set),
+        best_table(result_set),
         _pictures(result_set, progress),
         _results(data),
         _failures(snapshot),
@@ -218,33 +219,43 @@ def _summary(snapshot: Snapshot) -> str:
     )
 
 
-def _best(result_set: ResultSet) -> str:
-    """Return the table of the best of each farm, type and combination, of two objectives by each."""
-    second = result_set.second
-    rows = [(shown, row) for shown in result_set.objectives for row in gather.best_table(result_set, shown)]
-    if not rows:
+def best_table(result_set: ResultSet) -> str:
+    """Return the table of ``query --by`` for farms, types and axes, of two objectives with the best by each."""
+    columns, second = ["farm", "type", *result_set.axes.axes], result_set.second
+    other, label = (LCOE, "LCOE") if second is None else (second.attribute, second.label)
+    of_best = {"n_turbines": "turbines", other: f"{label} of best", GAIN: "gain of best over its start, %"}
+    lines, stated = list[list[str]](), list[dict[str, Any]]()
+    for shown in result_set.objectives:
+        by = [] if second is None else [label.partition(",")[0] if shown else "AEP"]
+        for group in summaries(result_set, columns, shown):
+            stated.append(dict(result_set.record(group["best"]).attributes))
+            figures = (f"{group[name]:,.1f}" for name in ("aep_best", "aep_median", "aep_std"))
+            shares = f"{group['results']:,}", f"{100 * group['wake_loss_best']:,.2f}"
+            names = [*(str(group[name]) for name in columns), ResultLink(group["best"]), *by]
+            lines.append([*names, *(text.replace("nan", "") for text in (*figures, *shares))])
+    if not lines:
         return ""
-    names = ["farm", "type", "best result", *([] if second is None else ["best by"])]
-    other = "LCOE of best, EUR/MWh" if second is None else f"{second.label}, of best"
-    known = (True, *(any(row[place] is not None for _, row in rows) for place in (-2, -1)))
-    lines = list[list[str]]()
-    for shown, row in rows:
-        by = [] if second is None else [second.label.partition(",")[0] if shown else "AEP"]
-        shares = ["" if value is None else f"{value:,.2f}" for value in compress(row[-3:], known)]
-        deviation = "" if math.isnan(row.deviation) else f"{row.deviation:,.1f}"
-        figures = [f"{row.aep:,.1f}", f"{row.median:,.1f}", deviation, f"{row.results:,}"]
-        lines.append([row.farm, row.type, ResultLink(row.key), *by, row.turbines, *figures, *shares])
-    shown_last = compress(("wake loss of best, %", other, "gain of best over its start, %"), known)
-    figures = ["turbines", "AEP of best, GWh", "median AEP, GWh", "standard deviation, GWh", "results"]
-    count = len(names)
-    body = table(
-        [*names, *figures, *shown_last], lines, names=count, minor=(count, *range(count + 2, count + 5))
+    titles = [*columns, "best result", *([] if second is None else ["best by"])]
+    count = len(titles)
+    titles += [
+        "AEP of best, GWh",
+        "median AEP, GWh",
+        "standard deviation, GWh",
+        "results",
+        "wake loss of best, %",
+    ]
+    for attribute, title in of_best.items():
+        if any(attribute in one for one in stated):
+            titles.append(title)
+            for line, one in zip(lines, stated, strict=True):
+                line.append(f"{one[attribute]:,.6g}" if attribute in one else "")
+    body = table(titles, lines, names=count, minor=range(count + 1, count + 4))
+    command = f"vindeby query {result_set.path.name} --by {','.join(columns)} --to latex"
+    return (
+        tag("h2", "The best of each farm and type")
+        + body
+        + tag("p", f"For a paper: {command}", class_="faint")
     )
-    columns = ",".join(["farm", "type", *result_set.axes.axes])
-    paper = tag(
-        "p", f"For a paper: vindeby query {result_set.path.name} --by {columns} --to latex", class_="faint"
-    )
-    return tag("h2", "The best of each farm and type") + body + paper
 
 
 def _combinations(result_set: ResultSet) -> str:

@@ -3,39 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     from vindeby.results.result_set import ResultSet
 
 
-class Group(NamedTuple):
-    """The rows of a result set, those with an energy, that have these values of the columns."""
+def summaries(results: ResultSet, names: Sequence[str], shown: str = "") -> list[dict[str, Any]]:
+    """Return a row for each group: its values, how many results it has, their AEP (GWh), and the best of them.
 
-    values: tuple[Any, ...]
-    rows: NDArray[np.intp]
-
-
-def groups_of(results: ResultSet, names: Sequence[str]) -> list[Group]:
-    """Return the groups in the order of farm, type, combination and seed; ArgumentError for an unknown column."""
+    Groups are in the order of farm, type, combination and seed; the best is that by what is ``shown`` (``worths``).
+    """
     columns = [np.asarray(column).tolist() for column in results.columns(names).values()]
-    rows: dict[tuple[Any, ...], list[int]] = {}
+    losses, aep, worths = results.wake_losses(), results.rows["aep"], results.worths(shown)
+    groups: dict[tuple[Any, ...], list[int]] = {}
     for row in results.in_order().tolist():
-        if not np.isnan(results.rows["aep"][row]):
-            rows.setdefault(tuple(column[row] for column in columns), []).append(row)
-    return [Group(values, np.array(mine, np.intp)) for values, mine in rows.items()]
-
-
-def summaries(results: ResultSet, names: Sequence[str]) -> list[dict[str, Any]]:
-    """Return a row for each group: its values, how many results it has, and their AEP (GWh) and best wake loss."""
-    losses, aep, worths = results.wake_losses(), results.rows["aep"], results.worths()
+        if not np.isnan(aep[row]):
+            groups.setdefault(tuple(column[row] for column in columns), []).append(row)
     table = []
-    for values, rows in groups_of(results, names):
-        best = rows[np.argmax(np.nan_to_num(worths[rows], nan=-np.inf))]
-        mine = aep[rows]
+    for values, rows in groups.items():
+        best, mine = rows[np.argmax(np.nan_to_num(worths[rows], nan=-np.inf))], aep[rows]
         figures = {
             "results": len(rows),
             "best": results.key_of(best),
