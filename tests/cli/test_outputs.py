@@ -136,22 +136,11 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("command", ["monitor", "missing", "report", "run"])
-def test_odd_files_in_a_run_directory_are_named_and_neither_hang_nor_end_a_command(
-    hostile: Path, command: str
-) -> None:
+def test_odd_files_in_a_run_directory_neither_hang_nor_end_a_command(hostile: Path, command: str) -> None:
     words = ["run", "c.yaml", "-o", "out.h5"] if command == "run" else [command, "out.h5"]
     done = vindeby(hostile, *words, timeout_s=600.0)
     text = done.stdout + done.stderr
     assert (done.returncode, "Traceback" in text) == (0, False), text
-    if command == "report":
-        text = (hostile / "out.html").read_text()
-    joined = " ".join(text.split())
-    assert "deep.jsonl" in joined
-    assert "nested too deeply" in joined
-    assert "pipe.jsonl" in joined
-    assert "named pipe (FIFO), not a regular file" in joined
-    assert "large.jsonl" in joined
-    assert "1,099,511,627,776 bytes" in joined
 
 
 def test_a_frozen_campaign_that_is_no_file_is_refused_at_once(tmp_path: Path) -> None:

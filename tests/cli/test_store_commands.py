@@ -161,9 +161,14 @@ def test_the_story_of_the_lost_campaign(tmp_path: Path) -> None:
     done = vindeby(tmp_path, "salvage", "layouts.h5_temp", "-o", "layouts.h5", "--campaign", "c.yaml")
     assert done.returncode == 1
     assert "layouts.h5: 7 records saved from 4 files" in done.stdout
-    assert "worker_2.h5: 2056 bytes, 0 records saved (nothing)\n    holds no results" in done.stdout
-    assert "worker_3.h5: 0 bytes, 0 records saved (nothing)\n    empty (0 bytes)" in done.stdout
-    assert ", 4 records saved (4 filled up to its recorded end)" in done.stdout
+    assert (
+        "worker_2.h5: given file, 2056 bytes, 0 records found, 0 taken; kept\n    holds no results"
+        in done.stdout
+    )
+    assert (
+        "worker_3.h5: given file, 0 bytes, 0 records found, 0 taken; kept\n    empty (0 bytes)" in done.stdout
+    )
+    assert "4 records found, 4 taken (4 filled up to its recorded end); kept" in done.stdout
     assert "all 12 results are missing (3 of them invalid)" in done.stderr
     assert {path: path.read_bytes() for path in folder.iterdir()} == before
     checked = vindeby(tmp_path, "validate", "layouts.h5")

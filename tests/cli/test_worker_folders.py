@@ -40,7 +40,7 @@ def test_validate_and_missing_tell_what_each_worker_file_is_and_two_commands_fin
     assert lines[6] == "  8 expected results are missing; `vindeby missing t --campaign c.yaml` lists them"
     assert "`vindeby adopt t -o OUT.h5 --campaign CAMPAIGN` keeps every layout that is right" in lines[7]
     report = json.loads(vindeby(tmp_path, "validate", "t", "--json").stdout)
-    assert [entry["records"] for entry in report["contents"]] == [4, 0, 0, 0, 0]
+    assert [entry["found"] for entry in report["contents"]] == [4, 0, 0, 0, 0]
     missing = vindeby(tmp_path, "missing", "t", "--campaign", "c.yaml")
     assert missing.returncode == 1
     assert missing.stdout.splitlines() == [f"farm0_t0_s{seed}\topen\tnever started" for seed in range(4, 12)]

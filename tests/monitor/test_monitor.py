@@ -324,5 +324,5 @@ def test_what_is_no_database_is_refused_in_words(tmp_path: Path) -> None:
 def test_a_database_of_a_newer_version_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     finished(tmp_path / "o.h5", campaign())
     monkeypatch.setattr(sources, "FORMAT_VERSION", 0)
-    with pytest.raises(InputError, match=r"newer vindeby \(format \d+, this one reads 0\)"):
+    with pytest.raises(InputError, match=r"format version \d+; this vindeby reads 0, use a newer one"):
         ResultSet(tmp_path / "o.h5")

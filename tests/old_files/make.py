@@ -1,4 +1,4 @@
-"""Writes the files of this format version that later versions must read: ``python -m tests.old_files.make``.
+"""Writes the files of this format version that later versions of vindeby must read: ``python -m tests.old_files.make``.
 
 Run it once when the format version is raised, into a folder of the new version's number, and never again for
 an old one.

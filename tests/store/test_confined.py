@@ -126,7 +126,7 @@ def test_a_soft_link_that_stays_in_the_file_is_followed(guard: Guard, tmp_path: 
 
 
 @pytest.mark.parametrize("same", [True, False])
-def test_a_small_file_cannot_give_results_without_end(same: bool, tmp_path: Path) -> None:
+def test_a_file_cannot_give_results_without_end(same: bool, tmp_path: Path) -> None:
     path = tmp_path / "bomb.h5"
     with h5py.File(path, "w") as file:
         for number in range(40):
@@ -138,20 +138,12 @@ def test_a_small_file_cannot_give_results_without_end(same: bool, tmp_path: Path
                     "layout", data=np.zeros((2, 1 << 16)), compression="gzip", chunks=(2, 1 << 14)
                 )
     assert path.stat().st_size < 1 << 20
-    with Guard(ReadLimits(least_result_bytes=4 << 20, expansion=2)) as guard:
+    with Guard(ReadLimits(kept_bytes=4 << 20, batch_bytes=1 << 20)) as guard:
         reading = read_any(path, guard)
         saved, _ = rescued(path, guard)
-        assert 0 < sum(one.rows.nbytes for one in saved.segments) <= 6 << 20  # all ways together
-    assert 0 < sum(one.rows.nbytes for one in reading.segments) <= 4 << 20
-    assert [one.verdict for one in reading.findings] == [Verdict.IMPLAUSIBLE]
-    assert "gives more than 4194304 bytes of results" in reading.findings[0].detail
-
-
-def test_what_is_kept_in_memory_is_bounded_whatever_the_size_of_the_file(tmp_path: Path) -> None:
-    foreign_file(tmp_path / "a.h5", range(40))
-    with Guard(ReadLimits(kept_bytes=20_000)) as guard:
-        reading = read_any(tmp_path / "a.h5", guard)
-    assert "gives more than 20000 bytes" in str(reading.findings[0])
+    for one in (reading, saved):
+        assert 0 < sum(segment.rows.nbytes for segment in one.segments) <= 4 << 20
+        assert "gives more than 4194304 bytes of results" in one.findings[0].detail
 
 
 class CountingGuard(Guard):
@@ -203,15 +195,3 @@ def test_the_search_group_by_group_has_one_time_limit_for_all_groups(tmp_path: P
     assert any(one.endswith("it takes too long for its size") for one in found), found
     assert "incomplete record: the search group by group ended: it takes too long for its size" in found
     assert guard.calls < 60
-
-
-def test_root_attributes_are_bounded(guard: Guard, tmp_path: Path) -> None:
-    path = tmp_path / "a.h5"
-    foreign_file(path, range(2))
-    with h5py.File(path, "a") as file:
-        for number in range(20):
-            file.attrs[f"text{number}"] = "t" * (1 << 20)
-    reading = read_any(path, guard)
-    assert sum(len(str(value)) for value in reading.root.values()) <= 1 << 24
-    assert sum(map(len, reading.segments)) == 2
-    assert [one.verdict for one in reading.findings] == [Verdict.IMPLAUSIBLE]

@@ -15,7 +15,6 @@ from vindeby.store.disk.lock import Lock
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.format.record import Attribute
 from vindeby.store.format.seal import FORMAT_VERSION, open_sealed
-from vindeby.store.merge.audit import MergeReport
 from vindeby.store.merge.merge import BadFilesError, MergeOptions, merge
 
 SKIP = MergeOptions(on_bad="skip")
@@ -129,7 +128,7 @@ def test_what_is_right_in_a_damaged_shard_is_taken(run: RunDirectory) -> None:
     path.write_bytes(data)
     report = merge(run.output, SKIP)
     assert contents(run.output) == {record(2).key: record(2)}
-    assert "farm0_t1_s1: checksum mismatch" in str(report)
+    assert any("farm0_t1_s1: checksum mismatch" in str(entry) for entry in report.files)
 
 
 def test_a_damaged_database_is_never_merged_over_silently(run: RunDirectory) -> None:
@@ -185,7 +184,7 @@ def test_a_key_with_two_contents_is_a_conflict_and_the_first_is_kept(
     report = merge(run.output)
     assert [conflict.key for conflict in report.conflicts] == [record(1).key]
     assert report.conflicts[0].refused == str(second.path)
-    assert "conflict: farm0_t1_s1" in str(report)
+    assert [conflict.key for conflict in report.conflicts] == ["farm0_t1_s1"]
     assert contents(run.output)[record(1).key] == record(1)
     assert record(3).key in contents(run.output)
     assert second.path.exists()  # it holds a record that is nowhere else
@@ -278,7 +277,7 @@ def test_a_database_replaced_during_the_merge_is_left_alone(
 
 def test_the_audit_names_every_file_and_its_fate(run: RunDirectory) -> None:
     paths = [publish(run, records(2, start=start)).path for start in (0, 2)]
-    report = merge(run.output)
+    merge(run.output)
     (audit,) = audits(run)
     assert audit["records"] == 4
     files = audit["files"]
@@ -289,9 +288,6 @@ def test_the_audit_names_every_file_and_its_fate(run: RunDirectory) -> None:
         assert len(entry["digest"]) == 64
         assert (entry["found"], entry["taken"], entry["fate"]) == (2, 2, "merged and deleted")
     assert set(audit["versions"]) == {"vindeby", "h5py", "hdf5", "numpy", "python"}  # type: ignore[call-overload]
-    (text,) = run.audit.glob("*.txt")
-    assert all(str(path) in text.read_text() for path in paths)
-    assert isinstance(report, MergeReport)
 
 
 def test_temporary_files_of_dead_writers_are_cleaned_up_and_live_ones_are_not(run: RunDirectory) -> None:

@@ -170,15 +170,13 @@ def test_a_record_that_kills_the_library_costs_only_itself(tmp_path: Path) -> No
     ]
 
 
-def test_a_file_of_a_newer_version_is_refused_with_the_remedy(tmp_path: Path) -> None:
-    hdf5 = bytes(1000)
-    seal = seal_bytes(
-        len(hdf5), block_digests(hdf5), {"kind": "database", "format_version": FORMAT_VERSION + 1}
-    )
+@pytest.mark.parametrize(("step", "use"), [(1, "a newer one"), (-1, "the vindeby that wrote it")])
+def test_a_file_of_another_version_is_refused_with_the_remedy(tmp_path: Path, step: int, use: str) -> None:
+    hdf5, version = bytes(1000), FORMAT_VERSION + step
+    seal = seal_bytes(len(hdf5), block_digests(hdf5), {"kind": "database", "format_version": version})
     (tmp_path / "a.h5").write_bytes(hdf5 + seal)
     with pytest.raises(
-        InputError,
-        match=f"version {FORMAT_VERSION + 1}; this vindeby reads up to {FORMAT_VERSION}, use a newer one",
+        InputError, match=f"version {version}; this vindeby reads {FORMAT_VERSION}, use {use}"
     ):
         Database(tmp_path / "a.h5")
 

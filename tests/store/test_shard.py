@@ -22,7 +22,7 @@ from vindeby.errors import InputError, VindebyError
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.foreign.guard import Guard
 from vindeby.store.format.finding import Verdict
-from vindeby.store.format.seal import NewerFormatError, SealError
+from vindeby.store.format.seal import OtherFormatError, SealError
 from vindeby.store.format.shard import ShardFile
 from vindeby.store.merge.merge import BadFilesError, MergeOptions, merge
 from vindeby.store.read.database import Database
@@ -125,7 +125,7 @@ def test_a_cut_shard_says_by_number_what_is_lost(run: RunDirectory, shard: Path)
     os.truncate(shard, size - 600)
     report = merge(run, MergeOptions(on_bad="skip"))
     assert report.records == 4
-    assert f"truncated: {size - 600} bytes of {size}; records 5 to 6 of 6 cut off" in str(report)
+    assert f"truncated: {size - 600} bytes of {size}; records 5 to 6 of 6 cut off" in str(report.files[0])
     assert {path.suffix for path in run.quarantine.iterdir()} == {".json", ".shard"}
     assert validate(run).valid
 
@@ -168,7 +168,8 @@ def test_a_newer_shard_is_refused_by_name(run: RunDirectory, shard: Path) -> Non
     header, rows = split(shard.read_bytes())
     shard.write_bytes(joined({"format_version": 2, "whatever": header}, rows))
     with pytest.raises(
-        NewerFormatError, match=r"000000\.shard: is a shard of version 2; this vindeby reads up to 1"
+        OtherFormatError,
+        match=r"000000\.shard: written in format version 2; this vindeby reads 1, use a newer one",
     ):
         Database(run)
 

@@ -39,8 +39,6 @@ def command(
             say(f"{path}: " + "; ".join([*what, *map(str, source.findings.get(path, []))]))
     history = RunHistory(source.run)
     history.refresh(complete=True)
-    for path, [why] in history.odd.items():
-        say(f"{path}: {why}")
     missing, tasks = missing_from(source, asked, history), asked.fingerprints()
     names = Expected.of(asked).columns_of(tasks)
     chosen = np.ones(len(tasks), bool) if where is None else Query(where).matches(names, len(tasks))

@@ -5,7 +5,7 @@ from pathlib import Path
 import typer
 
 from vindeby.cli.options import CampaignOption, FormatOption, JsonOption, argument, option
-from vindeby.cli.output import echo_json, echo_text, say, say_missing
+from vindeby.cli.output import echo, echo_json, echo_text, say, say_missing
 from vindeby.errors import DataError
 from vindeby.text import plural
 
@@ -38,7 +38,10 @@ def command(
         lacking = None if missing is None else [entry.to_json() for entry in missing]
         echo_json({**report.to_json(), "missing": lacking})
     else:
-        echo_text(str(report))
+        saved = plural(report.records, "record")
+        echo(f"{report.output}: {saved} saved from {plural(len(report.files), 'file')}")
+        for line in (*report.files, *(f"conflict: {one}" for one in report.conflicts)):
+            echo_text(f"  {line}\n")
     if not report.records:
         raise DataError(
             f"{output}: not written; no result could be saved from {plural(len(report.files), 'file')}"

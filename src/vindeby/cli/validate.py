@@ -87,12 +87,14 @@ def _print(report: ValidationReport, campaign: Any) -> None:
         f"{report.path}: {verdict}: {plural(report.records, 'record')} in {plural(report.files, 'file')}{left_out}"
     )
     for entry in report.contents:
-        echo(f"  {entry}")
+        parts = [plural(entry.found, "record")] if entry.found else []
+        parts += [str(finding) for finding in entry.findings if not finding.key]
+        echo(f"  {entry.path}: {entry.size} bytes: {one_line('; '.join(parts))}")
     often = repeated(report.issues, _SHOWN)
     for what, count in often:
         echo(f"  {count} records: {one_line(what)}")
     said = {what for what, _ in often}
-    listed = {entry.file for entry in report.contents}
+    listed = {entry.path for entry in report.contents}
     rest = [
         issue for issue in report.issues if issue.what not in said and (issue.key or issue.file not in listed)
     ]

@@ -11,7 +11,6 @@ from vindeby.store.disk.events import (
     SET_ASIDE,
     EventTail,
     FailedTask,
-    Odd,
     WorkerState,
     failed_task,
     read_now,
@@ -42,8 +41,6 @@ class RunHistory:
     def __init__(self, run: RunDirectory) -> None:
         self._run = run
         self._tail = EventTail(run)
-        self.odd = self._tail.odd
-        """Files of events that were left out, and why."""
         self.failed_tasks: dict[str, FailedTask] = {}
         self.retried = 0
         self._began = 0.0
@@ -59,7 +56,7 @@ class RunHistory:
         for event in self._tail.read_new(complete=complete):
             with contextlib.suppress(KeyError, ValueError, TypeError, OverflowError):
                 self._take(event)
-        self.coordinators = _last_states(self._run, time.time(), self.odd)
+        self.coordinators = _last_states(self._run, time.time())
 
     def _take(self, event: dict[str, Any]) -> None:
         name = event["event"]
@@ -94,10 +91,10 @@ class RunHistory:
         return (self.published[-1][1] - before) / (max(now, self.published[-1][0]) - begin)
 
 
-def _last_states(run: RunDirectory, now: float, odd: Odd) -> list[tuple[Coordinator, list[WorkerState]]]:
+def _last_states(run: RunDirectory, now: float) -> list[tuple[Coordinator, list[WorkerState]]]:
     """Each coordinator that did not end properly, with its workers as it last showed them."""
     found = []
-    for name, state in read_now(run, odd).items():
+    for name, state in read_now(run).items():
         age_s = max(0.0, now - _number(state.get("time")))
         alive = age_s < _SILENT_S and not _dead_here(name)
         one = Coordinator(name, age_s, alive, bool(state.get("ending")), _number(state.get("eta_s")) or None)

@@ -179,7 +179,7 @@ class ResultSet:
         ]
         rate, left = history.rate(now), None if total is None else total - done - count[TaskState.FAILED]
         estimates = [one.eta_s for one, _ in history.coordinators if one.alive]
-        wrong: dict[Path, Sequence[object]] = {**self.source.findings, **history.odd}
+        wrong = self.source.findings
         if time.monotonic() - self._disk[0] > _SIZES_EVERY_S:
             self._disk = time.monotonic(), Disk.of(self.path, self.run.path)
         kind = "campaign" if self.run.path.exists() else "database"

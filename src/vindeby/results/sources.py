@@ -12,11 +12,10 @@ from typing import TypeAlias
 from vindeby.campaign import Campaign
 from vindeby.campaign.sections.farm import Farm
 from vindeby.campaign.sections.turbines import TurbineSection
-from vindeby.errors import InputError
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.foreign.guard import Guard
 from vindeby.store.format.record import Attribute
-from vindeby.store.format.seal import FORMAT_VERSION, SealError, open_sealed
+from vindeby.store.format.seal import FORMAT_VERSION, OtherFormatError, SealError, open_sealed
 from vindeby.store.read.database import Database
 from vindeby.store.read.reading import read_any
 
@@ -81,9 +80,6 @@ def open_source(path: Path | str) -> Database:
     path = named_output(path)
     database = Database(path, folder=path.is_dir())
     version = database.attributes.get("format_version", FORMAT_VERSION)
-    if isinstance(version, int) and version > FORMAT_VERSION:
-        raise InputError(
-            f"{path}: was written by a newer vindeby (format {version}, this one reads {FORMAT_VERSION}); "
-            "install the newer one"
-        )
+    if isinstance(version, int) and version != FORMAT_VERSION:
+        raise OtherFormatError(str(path), version, FORMAT_VERSION)
     return database

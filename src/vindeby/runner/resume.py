@@ -20,7 +20,7 @@ from vindeby.assembly.done import Judge, judge, not_done
 from vindeby.campaign import Campaign, Task
 from vindeby.campaign.task_index import TaskIndex
 from vindeby.errors import ArgumentError, BusyError, DataError
-from vindeby.store.disk.events import FailedTask, Odd, read_failures
+from vindeby.store.disk.events import FailedTask, read_failures
 from vindeby.store.disk.lock import Lock
 from vindeby.store.disk.run_directory import RunDirectory, Verdicts, read_verdicts
 from vindeby.store.foreign.guard import Guard
@@ -107,8 +107,6 @@ class ResumeState:
     failed: dict[str, FailedTask] = field(default_factory=dict)
     bad: dict[Path, list[Finding]] = field(default_factory=dict)
     """Files in which something is wrong."""
-    odd: Odd = field(default_factory=dict)
-    """Files of events that were left out, and why."""
 
 
 @dataclass(frozen=True)
@@ -124,7 +122,7 @@ def compare_with_disk(
 ) -> ResumeState:
     """Compare what is asked with what is there."""
     state = ResumeState()
-    failures = read_failures(run, state.odd)
+    failures = read_failures(run)
     known = Known(failed=failures)
     exists = run.output.exists() or run.shards.exists()
     with Database(run) if exists else contextlib.nullcontext() as database:

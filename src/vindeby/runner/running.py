@@ -206,8 +206,6 @@ def _overridden(options: RunOptions, **given: float | str | None) -> RunOptions:
 
 
 def _report_resume_state(resume_state: ResumeState, say: Callable[[str], None], again: Again) -> None:
-    for path, [why] in resume_state.odd.items():
-        say(f"{path}: {why}")
     if resume_state.done:
         say(f"{plural(resume_state.done, 'result is', 'results are')} there already")
     if resume_state.invalid:

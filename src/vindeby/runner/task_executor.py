@@ -31,7 +31,7 @@ from vindeby.runner.methods.call import method_for
 from vindeby.runner.methods.method_protocol import InvalidResultError, Solve, TaskResult, checked_record
 from vindeby.runner.protocol import Failed, Failure, Kind
 from vindeby.runner.publisher import Publisher, Report
-from vindeby.store.disk.files import bounded, shortened
+from vindeby.store.disk.files import bounded
 from vindeby.store.disk.lock import LeasedFiles
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.format.record import Record
@@ -253,4 +253,4 @@ def trace(error: BaseException) -> str:
         text = "".join(traceback.format_exception(error))
     except Exception:  # noqa: BLE001 - a user's __str__ or __repr__
         text = "".join(traceback.format_tb(error.__traceback__)) + one_line(error)
-    return shortened(text, _LONGEST_TRACEBACK)
+    return bounded(text, _LONGEST_TRACEBACK)

@@ -6,74 +6,19 @@ each file what was found, saved and lost, and why.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from vindeby.errors import ArgumentError, InputError
 from vindeby.store.disk.files import check_output, refuse_other_formats
-from vindeby.store.disk.run_directory import SUFFIXES, RunDirectory
+from vindeby.store.disk.run_directory import RunDirectory, hdf5_files
 from vindeby.store.foreign.door import Rescue
 from vindeby.store.foreign.guard import Guard, ReadLimits
-from vindeby.store.format.finding import Finding
 from vindeby.store.format.record import Attribute
-from vindeby.store.merge.audit import Conflict
+from vindeby.store.merge.audit import MergeReport
 from vindeby.store.merge.merge import MergeOptions, merge
+from vindeby.store.merge.new_database import DEFAULT_FORMAT
 from vindeby.store.merge.sources import source_of
 from vindeby.store.read.reading import drop_incomplete, read_any
-from vindeby.text import one_line, plural
-
-_SUFFIXES = {*SUFFIXES, ".nc", ".tmp"}
-
-
-@dataclass(frozen=True)
-class SavedFile:
-    """What one file gave, by which means, and what is wrong with it."""
-
-    path: str
-    size: int
-    saved: int
-    means: dict[str, int]
-    findings: list[Finding]
-
-    def __str__(self) -> str:
-        means = ", ".join(f"{count} {how}" for how, count in self.means.items()) or "nothing"
-        text = f"{self.path}: {self.size} bytes, {plural(self.saved, 'record')} saved ({means})"
-        return "\n    ".join([one_line(text), *map(str, self.findings)])
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the same for --json."""
-        return {**vars(self), "findings": [finding.to_json() for finding in self.findings]}
-
-
-@dataclass
-class SalvageReport:
-    """What was found, saved and lost."""
-
-    output: str
-    records: int = 0
-    files: list[SavedFile] = field(default_factory=list)
-    conflicts: list[Conflict] = field(default_factory=list)
-
-    @property
-    def complete(self) -> bool:
-        """Was nothing wrong with any file?"""
-        return not self.conflicts and not any(saved.findings for saved in self.files)
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the same for --json."""
-        return {
-            "output": self.output,
-            "records": self.records,
-            "files": [saved.to_json() for saved in self.files],
-            "conflicts": [vars(conflict) for conflict in self.conflicts],
-        }
-
-    def __str__(self) -> str:
-        done = f"{plural(self.records, 'record')} saved from {plural(len(self.files), 'file')}"
-        lines = [f"{one_line(str(self.output))}: {done}", *(f"  {saved}" for saved in self.files)]
-        lines += [f"  conflict: {conflict}" for conflict in self.conflicts]
-        return "\n".join(lines) + "\n"
 
 
 def salvage(
@@ -85,11 +30,11 @@ def salvage(
     file_format: str | None = None,
     limits: ReadLimits | None = None,
     progress: Callable[[str], None] = lambda _: None,
-) -> SalvageReport:
+) -> MergeReport:
     """Save what can be saved from ``paths`` (files or folders) into a new database.
 
     ``naming`` makes a key from a record's attributes, as ``str.format`` does, where a group's name is lost. A record
-    that does not meet the checksum it states is not saved.
+    that does not meet the checksum it states is not saved. The report names each file, also where nothing was saved.
     """
     run = output if isinstance(output, RunDirectory) else RunDirectory(check_output(output))
     files = list(files_in(paths))
@@ -105,27 +50,21 @@ def salvage(
                 progress(f"{number} of {len(files)} files read")
     drop_incomplete(readings)
     sources = [source_of(path, "given file", reading) for path, reading in zip(files, readings, strict=True)]
-    report = SalvageReport(str(run.output))
-    report.files = [
-        SavedFile(one.entry.path, one.entry.size, one.entry.found, one.reading.means, one.entry.findings)
-        for one in sources
-    ]
-    if any(one.entry.found for one in sources):
-        how = MergeOptions(
-            file_format=file_format, on_bad="skip", given=sources, root=root or {}, progress=progress
+    if not any(one.entry.found for one in sources):
+        return MergeReport(
+            str(run.output), file_format or DEFAULT_FORMAT, files=[one.entry for one in sources]
         )
-        merged = merge(run, how)
-        report.records, report.conflicts = merged.records, merged.conflicts
-    return report
+    how = MergeOptions(
+        file_format=file_format, on_bad="skip", given=sources, root=root or {}, progress=progress
+    )
+    return merge(run, how)
 
 
 def files_in(paths: Sequence[Path]) -> Iterator[Path]:
-    """Yield each file that is named, or stands in a folder that is named and looks like HDF5 or a shard by its name."""
+    """Yield each file that is named, and those in folders that are named like HDF5 files or shards."""
     for path in paths:
         if path.is_dir():
-            yield from sorted(
-                file for file in path.rglob("*") if file.suffix in _SUFFIXES and not file.is_dir()
-            )
+            yield from hdf5_files(path)
         elif path.exists():
             refuse_other_formats(path)
             yield path

@@ -33,6 +33,7 @@ from vindeby.store.format.origin import count_origins, in_words
 from vindeby.store.format.record import Attribute, Record
 from vindeby.store.format.root import root_is_intact
 from vindeby.store.format.rows import Segment
+from vindeby.store.merge.audit import FileEntry
 from vindeby.store.merge.new_database import STALE
 from vindeby.store.merge.sources import Source, by_precedence, scan, select
 from vindeby.store.read.reading import Reading
@@ -56,20 +57,6 @@ class Issue:
         return one_line(": ".join(part for part in (self.file, self.key, self.what) if part))
 
 
-@dataclass(frozen=True)
-class FileSummary:
-    """What one file is: how many records it gives, and what is wrong with it."""
-
-    file: str
-    size: int
-    records: int
-    findings: tuple[str, ...]
-
-    def __str__(self) -> str:
-        what = [plural(self.records, "record")] if self.records else []
-        return one_line(f"{self.file}: {self.size} bytes: " + "; ".join([*what, *self.findings]))
-
-
 @dataclass
 class ValidationReport:
     """What was looked at and what was found."""
@@ -83,7 +70,7 @@ class ValidationReport:
     missing: list[TaskStatus] = field(default_factory=list)
     origins: Counter[str] = field(default_factory=Counter)
     """How many records are of each unverified origin."""
-    contents: list[FileSummary] = field(default_factory=list)
+    contents: list[FileEntry] = field(default_factory=list)
     """Of a folder: what each file is."""
     invalid: list[Invalid] = field(default_factory=list)
     """The records that a check found something wrong with."""
@@ -100,8 +87,8 @@ class ValidationReport:
     def to_json(self) -> dict[str, Any]:
         """For --json."""
         named = {name: value for name, value in vars(self).items() if name not in {"invalid", "digest"}}
-        lists = {name: [vars(one) for one in named[name]] for name in ("issues", "contents")}
-        lists["missing"] = [one.to_json() for one in self.missing]
+        lists = {name: [one.to_json() for one in named[name]] for name in ("contents", "missing")}
+        lists["issues"] = [vars(one) for one in self.issues]
         return {"path": self.path, "valid": self.valid, **named, **lists}
 
     def verdicts(self, expected: Mapping[str, str]) -> Verdicts:
@@ -172,11 +159,7 @@ class _Validation:
     def _folder(self) -> ValidationReport:
         with Guard(self.limits) as guard:
             for path in hdf5_files(self.path):
-                records = self.report.records
-                entry = self._file(path, guard, "given file").entry
-                findings = tuple(str(finding) for finding in entry.findings if not finding.key)
-                content = FileSummary(str(path), entry.size, self.report.records - records, findings)
-                self.report.contents.append(content)
+                self.report.contents.append(self._file(path, guard, "given file").entry)
         if not self.report.contents:
             raise InputError(
                 f"{self.path}: this folder holds no HDF5 files; name a database, or a folder of worker files"

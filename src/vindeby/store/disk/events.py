@@ -20,10 +20,9 @@ from typing import Any, TypeAlias
 from vindeby.store.disk.files import NotRegularError, bounded, open_bounded, read_bounded
 from vindeby.store.disk.process import Identity
 from vindeby.store.disk.run_directory import RunDirectory
+from vindeby.text import parse_json
 
 Event: TypeAlias = dict[str, Any]
-Odd: TypeAlias = dict[Path, list[str]]
-"""Files that no run wrote like this, and what is wrong with each."""
 SET_ASIDE = "set aside"
 """The event of a task that failed for good; run directories keep this name."""
 CUT_SHORT = "cut short"
@@ -73,27 +72,11 @@ class EventLog:
             os.close(self._descriptor)
 
 
-@contextlib.contextmanager
-def noting(path: Path, odd: Odd) -> Iterator[None]:
-    """Go on where a file is gone, is none, or is nested too deeply; the last two are noted."""
+def parse_event(line: bytes) -> Event | None:
+    """Return the event that a line of a file states; None when it is torn or not an event."""
     try:
-        yield
-    except FileNotFoundError:
-        pass
-    except NotRegularError as error:
-        odd[path] = [f"{error.strerror}; it is left out"]
-    except RecursionError:
-        odd[path] = ["it is nested too deeply; it is left out"]
-
-
-def parse_event(line: bytes, path: Path, odd: Odd) -> Event | None:
-    """One line of a file; None when it is torn or not an event."""
-    try:
-        entry = json.loads(line)
+        entry = parse_json(line)
     except ValueError:
-        return None
-    except RecursionError:
-        odd[path] = ["a line is nested too deeply; it is left out"]
         return None
     if not isinstance(entry, dict) or not isinstance(entry.get("event"), str):
         return None
@@ -145,10 +128,10 @@ class FailedTask:
         return f"{self.kind}: {self.reason}"
 
 
-def read_failures(run: RunDirectory, odd: Odd | None = None) -> dict[str, FailedTask]:
-    """The tasks that failed for good, by key; the last word counts. ``odd`` takes the files that were left out."""
+def read_failures(run: RunDirectory) -> dict[str, FailedTask]:
+    """Return the tasks that failed for good, by key; the last word counts."""
     found: dict[str, FailedTask] = {}
-    for entry in EventTail(run, odd).read_new(SET_ASIDE, complete=True):
+    for entry in EventTail(run).read_new(SET_ASIDE, complete=True):
         with contextlib.suppress(KeyError, ValueError, TypeError, OverflowError):
             task = failed_task(entry)
             found[task.key] = task
@@ -169,12 +152,11 @@ def failed_task(entry: dict[str, Any]) -> FailedTask:
 
 
 class EventTail:
-    """Follows all event files of a run; what was read once is not read again. What no run wrote is noted in ``odd``."""
+    """Follows all event files of a run; what was read once is not read again, and what no run wrote is skipped."""
 
-    def __init__(self, run: RunDirectory, odd: Odd | None = None) -> None:
+    def __init__(self, run: RunDirectory) -> None:
         self._run = run
         self._places: dict[Path, tuple[int, int]] = {}
-        self.odd: Odd = {} if odd is None else odd
 
     def read_new(self, only: str = "", *, complete: bool = False) -> list[Event]:
         """The events, or ``only`` those of this name, that were written since the last call, in the order of time.
@@ -192,25 +174,24 @@ class EventTail:
         return sorted(found, key=lambda event: event["time"])
 
     def _new_lines(self, path: Path, *, last: bool) -> Iterator[Event]:
-        with noting(path, self.odd), open_bounded(path) as file:
+        with contextlib.suppress(FileNotFoundError, NotRegularError), open_bounded(path) as file:
             inode, start = self._places.get(path, (0, 0))
             status = os.fstat(file.fileno())
             file.seek(start if inode == status.st_ino and start <= status.st_size else 0)
             while (line := file.readline()) and (last or line.endswith(b"\n")):
                 self._places[path] = (status.st_ino, file.tell())
-                event = parse_event(line, path, self.odd) if len(line) <= LONGEST_LINE else None
+                event = parse_event(line) if len(line) <= LONGEST_LINE else None
                 if event is not None:
                     yield event
 
 
-def read_now(run: RunDirectory, odd: Odd | None = None) -> dict[str, Event]:
-    """What each coordinator says of this moment, by its name; those that ended properly have nothing to say."""
-    odd = {} if odd is None else odd
+def read_now(run: RunDirectory) -> dict[str, Event]:
+    """Return what each coordinator says of this moment, by its name; those that ended properly say nothing."""
     found: dict[str, Event] = {}
     with contextlib.suppress(OSError):
         for path in sorted(run.events.glob("*.now.json")):
-            with contextlib.suppress(OSError, ValueError), noting(path, odd):
-                entry = json.loads(read_bounded(path))
+            with contextlib.suppress(OSError, ValueError):
+                entry = parse_json(read_bounded(path))
                 if isinstance(entry, dict):
                     found[path.name.removesuffix(".now.json")] = entry
     return found

@@ -183,26 +183,14 @@ LONGEST_TEXT = 1 << 16
 """Bytes of a text that are kept, in UTF-8."""
 
 
-def bounded(text: str) -> str:
-    """The text in valid Unicode and at most ``LONGEST_TEXT`` bytes; one that is cut says so at its end."""
-    if len(text) > LONGEST_TEXT:
-        return _cut(text)
+def bounded(text: str, longest: int = LONGEST_TEXT) -> str:
+    """Return the text in valid Unicode; of one with more than ``longest`` bytes, its beginning and its end."""
     data = text.encode("utf-8", "backslashreplace")
-    return data.decode() if len(data) <= LONGEST_TEXT else _cut(text)
-
-
-def _cut(text: str) -> str:
-    note = f" ... (cut; the whole text has {len(text):,} characters)"
-    room = LONGEST_TEXT - len(note)
-    return text[:room].encode("utf-8", "backslashreplace")[:room].decode(errors="ignore") + note
-
-
-def shortened(text: str, longest: int) -> str:
-    """The beginning and the end of a longer text, with a note in between of how much is left out."""
-    half = longest // 2
-    if len(text) > longest:
-        text = f"{text[:half]}\n... ({len(text) - 2 * half:,} characters left out) ...\n{text[-half:]}"
-    return text.encode("utf-8", "backslashreplace").decode()
+    if len(data) <= longest:
+        return data.decode()
+    half = longest // 2 - 50
+    left_out = f" ... ({len(data) - 2 * half:,} bytes left out) ... "
+    return data[:half].decode(errors="ignore") + left_out + data[-half:].decode(errors="ignore")
 
 
 _TRANSIENT = frozenset(
@@ -412,12 +400,8 @@ def _room(folder: Path, needed: int, *, is_full: bool) -> tuple[str, str]:
     return f"{free}, more are needed" if is_full else free, remedy
 
 
-_LONGEST_NAME = 255
-_LONGEST_PATH = 4096
-_ROOM_IN_NAME = 64
-"""Bytes for what is added to the name: ``.run``, ``.merge-TOKEN.tmp``, ``-2.why.json.PID-TOKEN-NUMBER.tmp``."""
-_ROOM_IN_PATH = 400
-"""Bytes for the longest path in a run directory, with the name of a machine in it."""
+_LONGEST_NAME = 191
+"""Bytes that leave room for what is added: ``.run``, ``.merge-TOKEN.tmp``, ``-2.why.json.PID-TOKEN-NUMBER.tmp``."""
 
 
 def resolve_output(path: Path) -> Path:
@@ -435,7 +419,7 @@ def check_output(output: Path, *, database: bool = True) -> Path:
     _check_length(output)
     path = resolve_output(output)
     shown = str(output) if path == output else f"{output} (a symbolic link to {path})"
-    if path.is_symlink():
+    if os.path.islink(path):  # noqa: PTH114 - it raises for long names
         raise ArgumentError(f"{output}: is a symbolic link that leads to itself; name another file with -o")
     if database:
         _check_encoding(path)
@@ -462,25 +446,12 @@ def _check_encoding(path: Path) -> None:
 
 
 def _check_length(path: Path) -> None:
-    whole = path.absolute()
-    for text, longest, what in (
-        (whole.name, _limit(whole.parent, "PC_NAME_MAX", _LONGEST_NAME) - _ROOM_IN_NAME, "name"),
-        (str(whole), _limit(whole.parent, "PC_PATH_MAX", _LONGEST_PATH) - _ROOM_IN_PATH, "path"),
-    ):
-        length = len(os.fsencode(text))
-        if length > longest:
-            raise ArgumentError(
-                f"{text[:40]}...: the {what} has {length} bytes, more than the {longest} that leave room for the names "
-                "of the files beside it; choose a shorter one with -o"
-            )
-
-
-def _limit(folder: Path, name: str, usual: int) -> int:
-    try:
-        found = os.pathconf(folder, name)
-    except (OSError, ValueError):
-        return usual
-    return min(usual, found) if found > 0 else usual  # else there is none
+    length = len(os.fsencode(path.name))
+    if length > _LONGEST_NAME:
+        raise ArgumentError(
+            f"{path.name[:40]}...: the name has {length} bytes, more than the {_LONGEST_NAME} that leave room for the "
+            "names of the files beside it; choose a shorter one with -o"
+        )
 
 
 def _kind(path: Path) -> str:

@@ -239,12 +239,12 @@ def _abandoned(path: Path) -> bool:
         return False
 
 
-SUFFIXES = frozenset({".h5", ".hdf5", ".he5", SHARD_SUFFIX})
+_SUFFIXES = frozenset({".h5", ".hdf5", ".he5", ".nc", SHARD_SUFFIX, ".tmp"})
 
 
 def hdf5_files(folder: Path) -> list[Path]:
-    """Everything below a folder that is named like an HDF5 file or a shard, in a fixed order."""
-    return sorted(path for path in folder.rglob("*") if path.suffix in SUFFIXES and path.is_file())
+    """Return everything below a folder that is named like an HDF5 file or a shard, in a fixed order."""
+    return sorted(path for path in folder.rglob("*") if path.suffix in _SUFFIXES and not path.is_dir())
 
 
 _NO_LINKS = frozenset({errno.EXDEV, errno.EPERM, errno.EMLINK, errno.EOPNOTSUPP, errno.ENOSYS, errno.EACCES})

@@ -97,7 +97,7 @@ def _load_everything() -> None:
         file["a"].attrs.update({"text": "a", "texts": ["a", "b"], "number": 1.0, "bytes": np.bytes_(b"a")})
         file["b"].attrs["checksum"] = "none"
     with h5py.File(groups, "r") as file:
-        ForeignReader(Asked("", 1 << 20, 1 << 20, 1 << 20, 10), lambda _: None, lambda _: None).read(file)
+        ForeignReader(Asked("", 1 << 20, 1 << 20, 10), lambda _: None, lambda _: None).read(file)
 
 
 if __name__ == "__main__":

@@ -36,16 +36,6 @@ from vindeby.store.format.rows import Segment
 from vindeby.store.format.seal import SealError
 from vindeby.store.format.shard import ShardFile
 
-_MOST_CRASHES = 64
-_MOST_HANGS = 4
-_SLACK = 1 << 26
-
-_MOST_USELESS = 4096
-"""How many groups in a row may give nothing before the search group by group ends."""
-
-_MOST_FAILURES = 16
-"""How often the library may crash in the search group by group before that ends."""
-
 _MOST_FILLED = 1 << 40
 
 
@@ -80,11 +70,9 @@ def read_foreign(path: Path, guard: Guard, taker: Taker, rescue: Rescue | None =
         taker.findings.append(seen.finding)
     if seen.finding is None or (rescue is not None and seen.size >= SMALLEST):
         limits = guard.limits
-        allowed = limits.result_bytes(seen.stored)
         asked = Asked(
             path=str(path),
             real_size=seen.size,
-            result_bytes=min(allowed, limits.kept_bytes),
             batch_bytes=limits.batch_bytes,
             most_findings=limits.most_findings,
             origin=FOREIGN if rescue is None else SALVAGED,
@@ -106,7 +94,8 @@ class _Reader:
         self._is_table = False
         self._visited: set[int] = set()
         """Where the groups are that were read to the end."""
-        self._taken_bytes = 0
+        self._received = 0
+        """Bytes that the child has sent, in all readings."""
         self._keys: set[bytes] | None = None
         """Of the records that were taken, where a file is read in several ways."""
 
@@ -135,57 +124,46 @@ class _Reader:
     def _rescue_groups(self, asked: Asked, head: bytes, block: Superblock) -> None:
         """Read each group that was not read by its name, as the root group of the file."""
         limits, findings, stored = self._guard.limits, self._taker.findings, self._seen.stored
-        path, useless, failures = Path(asked.path), 0, 0
-        allowed, deadline = limits.result_bytes(stored), time.monotonic() + limits.seconds(stored)
+        path, deadline = Path(asked.path), time.monotonic() + limits.seconds(stored)
         with os.fdopen(open_regular(path), "rb") as file:
             addresses = group_addresses(file.fileno(), self._visited)
         for address in addresses:
             start, known = patched_superblock(head, block, end=asked.end, root=address), len(findings)
             rooted = replace(asked, head=start.hex(), rooted=f"unnamed_{path.stem}_{address}")
-            new_records = self.read(rooted, "group by group", deadline)
-            new = findings[known:]
-            findings[known:] = [one for one in new if one.verdict is Verdict.CHECKSUM]
-            failures += any(one.verdict in {Verdict.CRASHED, Verdict.HUNG} for one in new)
-            useless = 0 if new_records else useless + 1
-            reasons = {
-                TOO_LONG: time.monotonic() > deadline,
-                f"{useless} groups in a row hold no record": useless > _MOST_USELESS,
-                f"the HDF5 library failed {failures} times": failures > _MOST_FAILURES,
-                f"there are more than {allowed} bytes of results": self._taken_bytes > allowed,
-            }
-            for why in (why for why, holds in reasons.items() if holds):
+            self.read(rooted, "group by group", deadline)
+            findings[known:] = [one for one in findings[known:] if one.verdict is Verdict.CHECKSUM]
+            is_late = time.monotonic() > deadline
+            if is_late or self._received > limits.kept_bytes:
+                why = TOO_LONG if is_late else "it gives too much"
                 findings.append(Finding(Verdict.INCOMPLETE, f"the search group by group ended: {why}"))
                 return
 
-    def read(self, asked: Asked, way: str, deadline: float | None = None) -> int:
-        """Read through the HDF5 library; return how many records are new.
+    def read(self, asked: Asked, way: str, deadline: float | None = None) -> None:
+        """Read through the HDF5 library.
 
         A record that kills the child is left out and the rest is read again. The reading ends at ``deadline`` (of
         ``time.monotonic``), or when the limits say.
         """
+        most = self._guard.limits.kept_bytes
         if deadline is None:
             deadline = time.monotonic() + self._guard.limits.seconds(self._seen.stored)
         skip: list[str] = []
         sent: list[str] = []
         crashes: list[Finding] = []
-        received = new = 0
         while True:
             request = asdict(replace(asked, skip=skip, sent=sent))
             try:
                 for kind, data in self._guard.call("read", deadline=deadline, **request):
-                    received += len(data)
-                    if received > 2 * asked.result_bytes + _SLACK:
-                        crashes.append(Finding(Verdict.IMPLAUSIBLE, "it gives too much for its size"))
+                    self._received += len(data)
+                    if self._received > most:
+                        what = f"it gives more than {most} bytes of results; the rest is left out"
+                        crashes.append(Finding(Verdict.IMPLAUSIBLE, what))
                         break
-                    keys, more = self._take(kind, data, way)
-                    sent += keys
-                    new += more
+                    sent += self._take(kind, data, way)
                 break
             except GuardError as error:
                 crashes.append(Finding(error.finding.verdict, error.finding.detail, error.doing))
-                hangs = sum(finding.verdict is Verdict.HUNG for finding in crashes)
-                is_new = error.doing and error.doing not in skip
-                if not is_new or len(crashes) >= _MOST_CRASHES or hangs >= _MOST_HANGS:
+                if not error.doing or error.doing in skip:
                     break
                 skip.append(error.doing)
             except SealError as error:
@@ -193,15 +171,12 @@ class _Reader:
                 crashes.append(Finding(Verdict.CRASHED, f"what the child sent makes no sense: {error}"))
                 break
         self._taker.findings += crashes
-        return new
 
-    def _take(self, kind: bytes, data: bytes, way: str) -> tuple[list[str], int]:
-        """Take one message of the child; return the keys of the results in it, and how many of them are new."""
+    def _take(self, kind: bytes, data: bytes, way: str) -> list[str]:
+        """Take one message of the child; return the keys of the results in it."""
         keys: list[str] = []
-        new = 0
         if kind == RESULT:
             for segment in ShardFile(Path(f"{self._asked.path} (guarded)"), data).segments():
-                self._taken_bytes += segment.rows.nbytes
                 keys += [key.decode(errors="replace") for key in segment.rows["key"].tolist()]
                 right = marked_rows(segment, self._taker.findings)
                 if self._keys is not None:
@@ -209,7 +184,6 @@ class _Reader:
                     self._keys.update(right.rows["key"].tolist())
                 if len(right):
                     self._taker.take(right, way)
-                new += len(right)
         elif kind == DONE:
             answer = json.loads(data)
             root = {name: value for name, value in answer["root"].items() if name != "schemas"}
@@ -222,4 +196,4 @@ class _Reader:
             self._visited.update(answer["visited"])
         else:
             self._taker.findings.append(Finding(Verdict.CANNOT_OPEN, data.decode(errors="replace")))
-        return keys, new
+        return keys

@@ -38,8 +38,8 @@ _START_S = 300.0
 class ReadLimits:
     """What a child may use, and what it may hand to its parent; silence is time without any report.
 
-    A file may take 2 minutes and 10 s more for each MB of it, and give 64 MiB or 64 times its own size, whichever is
-    more; ``kept_bytes`` bounds what is kept in memory of a file that nothing vouches for.
+    A file may take 2 minutes and 10 s more for each MB of it; ``kept_bytes`` bounds what is kept in memory of a file
+    that nothing vouches for.
     """
 
     silence_s: float = 60.0
@@ -47,14 +47,8 @@ class ReadLimits:
     kept_bytes: int = 4 << 30
     batch_bytes: int = BATCH_BYTES
     most_findings: int = 10_000
-    least_result_bytes: int = 64 << 20
-    expansion: int = 64
     least_seconds: float = 120.0
     seconds_per_mb: float = 10.0
-
-    def result_bytes(self, size: int) -> int:
-        """How many bytes of records a file of this size may give."""
-        return max(self.least_result_bytes, self.expansion * size)
 
     def seconds(self, size: int) -> float:
         """How long a file of this size may take as a whole."""
@@ -74,7 +68,6 @@ class Asked:
 
     path: str
     real_size: int
-    result_bytes: int
     batch_bytes: int
     most_findings: int
     origin: str = SALVAGED

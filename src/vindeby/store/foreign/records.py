@@ -31,9 +31,17 @@ from vindeby.store.format.origin import marked
 from vindeby.store.format.record import RESERVED, SUCCESS, Attribute, Record
 from vindeby.store.format.root import described, own_record
 from vindeby.store.format.rows import Schema, Segment, batches, pieces, segments_of
-from vindeby.store.format.seal import FORMAT_VERSION, MARK_COLUMNS
+from vindeby.store.format.seal import FORMAT_VERSION
 from vindeby.store.format.shard import shard_bytes
-from vindeby.store.format.table import Paths, column_paths, column_values, own_columns, runs, table_segment
+from vindeby.store.format.table import (
+    MARK_COLUMNS,
+    Paths,
+    column_paths,
+    column_values,
+    own_columns,
+    runs,
+    table_segment,
+)
 
 LIBRARY_ERRORS = (
     OSError,
@@ -47,9 +55,8 @@ LIBRARY_ERRORS = (
 )
 _ENERGY = "aep"
 """An array of one number, which other programs may store as an attribute."""
-_SHORTEST = 64
 _LONGEST_TEXT = 1000
-_MOST_ATTRIBUTE_BYTES = 1 << 24
+_LARGEST_ARRAY = 1 << 28
 _MOST_ROWS = 1024
 
 
@@ -60,10 +67,6 @@ class UnusableError(Exception):
         super().__init__(detail)
         self.verdict = verdict
         self.detail = detail
-
-
-class SpentError(Exception):
-    """A file gives more than it may; what was read so far counts."""
 
 
 def names_of(holder: Any) -> dict[str, bytes]:
@@ -107,7 +110,7 @@ class ForeignReader:
     def __init__(self, asked: Asked, progress: Callable[[str], None], send: Callable[[bytes], None]) -> None:
         self._asked, self._progress, self._send = asked, progress, send
         self._findings: list[Finding] = []
-        self._left_out = self._spent = 0
+        self._left_out = 0
         self._ours = False
         self._kinds: list[tuple[frozenset[str], frozenset[str]]] = []
         self._visited: list[int] = []
@@ -132,8 +135,6 @@ class ForeignReader:
             else:
                 for batch in batches(self._records(file), self._asked.batch_bytes):
                     self._send(shard_bytes(segments_of(batch)))
-        except SpentError:
-            self._note_spent()
         except UnusableError as error:
             self._note(error.verdict, error.detail)
         if self._left_out:
@@ -141,16 +142,6 @@ class ForeignReader:
             self._findings.append(rest)
         findings = [finding.to_json() for finding in self._findings]
         return {"findings": findings, "root": root, "is_table": is_table, "visited": self._visited}
-
-    def _spend(self, size: int) -> None:
-        """Count bytes that are about to be read or sent; SpentError when there are not as many left."""
-        self._spent += size + _SHORTEST
-        if self._spent > self._asked.result_bytes:
-            raise SpentError
-
-    def _note_spent(self) -> None:
-        what = f"it gives more than {self._asked.result_bytes} bytes of results, too many for its size"
-        self._note(Verdict.IMPLAUSIBLE, f"{what}; the rest is left out")
 
     def _note(self, verdict: Verdict, detail: str = "", key: str = "") -> None:
         """Keep one finding; beyond a number they are only counted."""
@@ -170,7 +161,6 @@ class ForeignReader:
             self._progress(name)
             record = None
             try:
-                self._spend(len(name))
                 if self._ours and file.id.links.get_info(stored).type != h5py.h5l.TYPE_HARD:
                     continue  # another program added it
                 group = file if rooted else _member(file, stored)
@@ -178,9 +168,6 @@ class ForeignReader:
                     continue
                 self._visited.append(int(h5py.h5o.get_info(group.id).addr))
                 record = self._record(name, group)
-            except SpentError:  # here, so that what was read so far is still sent
-                self._note_spent()
-                return
             except UnusableError as error:
                 self._note(error.verdict, error.detail, name or rooted)
             except VindebyError as error:
@@ -235,21 +222,11 @@ class ForeignReader:
         """Return the attributes of a group or of the root that can be read, and what is wrong with the others."""
         found: dict[str, Attribute] = {}
         unusable: list[UnusableError] = []
-        left = _MOST_ATTRIBUTE_BYTES
         for name, stored in names_of(holder.attrs).items():
             try:
-                value = _plain(holder.attrs[stored])
+                found[name] = _plain(holder.attrs[stored])
             except LIBRARY_ERRORS as error:
                 unusable.append(UnusableError(Verdict.INCOMPLETE, f"attribute {name}: {reason(error)}"))
-                continue
-            size = len(name) + (len(value) if isinstance(value, str) else 8)
-            self._spend(size)
-            left -= size
-            if left < 0:
-                what = f"its attributes have more than {_MOST_ATTRIBUTE_BYTES} bytes"
-                unusable.append(UnusableError(Verdict.IMPLAUSIBLE, what))
-                break
-            found[name] = value
         return found, unusable
 
     def _arrays(self, group: h5py.Group) -> tuple[dict[str, NDArray[Any]], list[UnusableError]]:
@@ -270,10 +247,9 @@ class ForeignReader:
             raise UnusableError(Verdict.FOREIGN, f"{name} is not a dataset")
         if dataset.dtype.kind not in "biuf" or dataset.dtype.itemsize > 8:
             raise UnusableError(Verdict.FOREIGN, f"{name} has type {dataset.dtype}")
-        if dataset.size * dataset.dtype.itemsize > self._asked.result_bytes:
+        if dataset.size * dataset.dtype.itemsize > _LARGEST_ARRAY:
             raise UnusableError(Verdict.IMPLAUSIBLE, f"{name} has shape {dataset.shape}")
         self._check_extent(name, dataset)
-        self._spend(dataset.size * dataset.dtype.itemsize)
         value = np.asarray(dataset[()])
         if value.dtype.kind == "f" and not np.isfinite(value).all():
             raise UnusableError(Verdict.IMPLAUSIBLE, f"{name} has values that are not finite")
@@ -299,18 +275,18 @@ class ForeignReader:
 
     def _send_table(self, file: h5py.File, root: Mapping[str, Attribute]) -> None:
         """Send the rows of a table without its seal, some at a time."""
+        if (version := root.get("format_version", FORMAT_VERSION)) != FORMAT_VERSION:
+            raise UnusableError(Verdict.FOREIGN, f"a table of format version {version}, not {FORMAT_VERSION}")
         known = [Schema.from_json(entry) for entry in json.loads(str(root["schemas"]))]
-        paths = column_paths(known, int(root.get("format_version", FORMAT_VERSION)))
+        paths = column_paths(known)
         datasets = {}
         for path in sorted(own_columns(paths)):
             with contextlib.suppress(KeyError, RuntimeError):  # rows that need a lost column are findings
                 datasets[path] = _member(file, path.encode())
         count = len(datasets["key"])
         width = max(1, sum(math.prod(one.shape[1:]) * one.dtype.itemsize for one in datasets.values()))
-        if count * width > self._asked.result_bytes:
-            raise UnusableError(
-                Verdict.IMPLAUSIBLE, f"{count} rows of {width} bytes are more than the file can hold"
-            )
+        if width > _LARGEST_ARRAY:
+            raise UnusableError(Verdict.IMPLAUSIBLE, f"its rows have {width} bytes")
         step = max(1, min(_MOST_ROWS, self._asked.batch_bytes // width))
         for start in range(0, count, step):
             rows = slice(start, min(start + step, count))
@@ -338,7 +314,6 @@ class ForeignReader:
         """Send the rows whose checksum holds; return which they are."""
         intact = segment.intact()
         for piece in pieces(segment.take(intact), self._asked.batch_bytes):
-            self._spend(piece.rows.nbytes)
             self._send(shard_bytes([Segment(piece.schema, piece.rows.copy())]))
         return intact
 

@@ -52,7 +52,11 @@ class Schema:
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Schema:
-        """Back from plain lists; ValueError where an array is not one that a record can have."""
+        """Back from plain lists; ValueError or TypeError where it is not the schema of a record."""
+        if not all(isinstance(name, str) for name, *_ in (*data["arrays"], *data["attributes"])):
+            raise TypeError("a name is not a text")
+        if any(kind != "str" and kind not in KINDS for _, kind in data["attributes"]):
+            raise ValueError("an attribute is of an unknown kind")
         for name, dtype, shape in data["arrays"]:
             check_array(name, dtype, shape)
         return cls(

@@ -6,8 +6,8 @@ with a SHA-256 over all of that. Reading goes through ``SealedFile``: a byte is 
 it belongs to has the digest that the seal names. So a flipped bit, a lost write or a cut is found by hashing,
 and the HDF5 library, which can crash or hang on bad bytes, never sees them.
 
-A digest does not say who sealed a file, so the directory is not trusted either: its types are checked, and that what it
-describes fits into the file.
+A digest does not say who sealed a file, so the directory is not trusted either: what it describes must fit into the
+file, and every record that it leads to must meet its own checksum.
 
 A program that changes the file through HDF5 cuts the seal off; the file then counts as unsealed, and is read
 like any other file that may be bad.
@@ -37,7 +37,7 @@ from vindeby.store.format.rows import Schema, check_array
 Buffer: TypeAlias = bytes | bytearray | memoryview
 
 FORMAT_VERSION = 5
-"""The newest format of databases that this version reads, and the one that it writes."""
+"""The format of databases that this version reads and writes."""
 
 BLOCK_SIZE = 1 << 16
 MAGIC = b"vindeby\x01"
@@ -50,23 +50,19 @@ _LARGEST_SPAN = 1 << 26
 """Bytes that are read at once to pick parts out of them, if these are not few of them."""
 _DIRECTORY_ERRORS = (ArithmeticError, LookupError, MemoryError, RecursionError, TypeError, ValueError)
 """What numbers and names that lie lead to."""
-MARK_COLUMNS = ("key", "fingerprint", "status", "checksum")
-"""The columns with which a table begins."""
+
+
 _TEXT = re.compile(r"S[1-9][0-9]{0,11}")
 
-# What the directory of each kind of file must hold: an object with these members, a list of such elements, a list with
-# one element each; ``{str: ...}`` is an object with any names, and ``int`` a whole number from 0.
-SCHEMA = {"arrays": [(str, str, [int])], "attributes": [(str, str)]}
-_CHUNK = {"widths": {str: int}, "count": int, "offset": int}
-_DATABASE = {"root": {str: str | int | float | bool}, "count": int, "schemas": [SCHEMA], "layout": str}
-_FORMS: dict[str, dict[str, Any]] = {
-    "classic": {**_DATABASE, "chunks": [{**_CHUNK, "schema": int}]},
-    "table": {**_DATABASE, "chunk_rows": int, "columns": [(str, str, str, [int])], "places": [[int]]},
-}
 
+class OtherFormatError(InputError):
+    """The file is whole, and of a format version that this vindeby does not read."""
 
-class NewerFormatError(InputError):
-    """The file is whole, and newer than this version of vindeby."""
+    def __init__(self, name: str, version: int, known: int) -> None:
+        use = "a newer one" if version > known else "the vindeby that wrote it"
+        super().__init__(
+            f"{name}: written in format version {version}; this vindeby reads {known}, use {use}"
+        )
 
 
 class SealError(DataError):
@@ -83,73 +79,40 @@ class SealError(DataError):
 
 
 def check_directory(directory: dict[str, Any], length: int) -> None:
-    """ValueError, or another of ``_DIRECTORY_ERRORS``, where the directory of a file of ``length`` bytes is wrong."""
-    form = directory["layout"]
+    """Raise one of ``_DIRECTORY_ERRORS`` where a directory claims more than a file of ``length`` bytes can hold.
+
+    Where it is wrong in other ways, the bytes that it leads to are not records with the checksums that they state.
+    """
+    form, count = directory["layout"], whole_number(directory["count"], "count")
     if directory["kind"] != "database" or form not in ("classic", "table"):
         raise ValueError(f"kind is {directory['kind']!r:.60}, layout is {form!r:.60}")
-    expect(directory, _FORMS[form], "it")
-    if form == "table":
-        needed = _table_bytes(directory)
+    if not all(isinstance(value, str | int | float | bool) for value in directory["root"].values()):
+        raise TypeError("a root attribute is not a text or a number")
+    schemas = [Schema.from_json(entry) for entry in directory["schemas"]]
+    if form == "classic":
+        chunks = directory["chunks"]
+        sizes = [
+            (chunk["count"], schemas[chunk["schema"]].row_type(chunk["widths"]).itemsize) for chunk in chunks
+        ]
     else:
-        needed = sum(_chunk_bytes(chunk, directory["schemas"]) for chunk in directory["chunks"])
+        whole_number(directory["chunk_rows"] - 1, "chunk_rows - 1")
+        columns = []
+        for path, _, dtype, shape in directory["columns"]:
+            check_array(path, "|b1" if _TEXT.fullmatch(dtype) else dtype, shape)
+            columns.append(np.dtype((dtype, tuple(shape))))
+        sizes = [(count, max(1, sum(column.itemsize for column in columns)))]
+    needed = sum(whole_number(rows, "the count of a chunk") * size for rows, size in sizes)
     if needed > length:
         raise ValueError(f"its records need {needed} bytes, and the file has {length}")
-    if form == "classic" and sum(chunk["count"] for chunk in directory["chunks"]) != directory["count"]:
-        raise ValueError(f"count is {directory['count']}, but the chunks have another number of records")
+    if sum(rows for rows, _ in sizes) != count:
+        raise ValueError(f"count is {count}, but the chunks have another number of records")
 
 
-def _chunk_bytes(chunk: dict[str, Any], schemas: list[dict[str, Any]]) -> int:
-    schema = Schema.from_json(schemas[chunk["schema"]])
-    return int(max(chunk["count"], 1) * schema.row_type(chunk["widths"]).itemsize)
-
-
-def _table_bytes(directory: dict[str, Any]) -> int:
-    count, columns, places = directory["count"], directory["columns"], directory["places"]
-    for mark, (path, field, dtype, shape) in zip(MARK_COLUMNS, columns, strict=False):
-        if [path, field, shape] != [mark, mark, []] or not _TEXT.fullmatch(dtype):
-            raise ValueError(f"the columns do not begin with texts for {', '.join(MARK_COLUMNS)}")
-    if columns[-1] != ["schema", "schema", "<i4", []] or (count and not directory["schemas"]):
-        raise ValueError("the last column is not schema, or there are no schemas")
-    chunks = -(-count // directory["chunk_rows"])
-    if any(len(column) != chunks for column in places) or len(columns) != len(places):
-        raise ValueError(f"there are not {chunks} places for {count} rows of each column")
-    known: dict[tuple[str, str, int], list[int]] = {}
-    for path, field, dtype, shape in columns:
-        text = _TEXT.fullmatch(dtype)
-        check_array(path, "|b1" if text else dtype, shape)
-        known[field, "S" if text else dtype, len(shape)] = shape
-    for entry in directory["schemas"]:
-        _find_columns(Schema.from_json(entry), known)
-    return int(count * sum(np.dtype((dtype, tuple(shape))).itemsize for _, _, dtype, shape in columns))
-
-
-def _find_columns(schema: Schema, known: dict[tuple[str, str, int], list[int]]) -> None:
-    """Raise ValueError or KeyError if a field of the schema has no column, or one that is too small."""
-    row = schema.row_type(dict.fromkeys(schema.text_fields, 1))
-    for field in row.names or ():
-        base, shape = row[field].base, row[field].shape
-        column = known[field, "S" if base.kind == "S" else base.str, len(shape)]
-        if any(length > there for length, there in zip(shape, column, strict=True)):
-            raise ValueError(f"the column of {field!r:.60} has shape {column}, and {shape} is needed")
-
-
-def expect(value: Any, pattern: Any, where: str) -> None:
-    """Raise ValueError, TypeError or KeyError where a value does not have the types of a pattern like ``SCHEMA``."""
-    kind = type(pattern)
-    if kind is dict and type(value) is dict:
-        for name, inner in (dict.fromkeys(value, pattern[str]) if str in pattern else pattern).items():
-            expect(value[name], inner, name)
-    elif kind is list and type(value) is list:
-        for element in value:
-            expect(element, pattern[0], where)
-    elif kind is tuple and type(value) is list:
-        for element, inner in zip(value, pattern, strict=True):
-            expect(element, inner, where)
-    elif pattern is int:
-        if type(value) is not int or not 0 <= value < 1 << 63:
-            raise ValueError(f"{where} is {value!r:.60}, not a whole number from 0")
-    elif kind in {dict, list, tuple} or not isinstance(value, pattern):
-        raise TypeError(f"{where} is {value!r:.60}")
+def whole_number(value: Any, where: str) -> int:
+    """Return the value; ValueError if it is not a whole number from 0 that fits 64 bits."""
+    if type(value) is not int or not 0 <= value < 1 << 63:
+        raise ValueError(f"{where} is {value!r:.60}, not a whole number from 0")
+    return value
 
 
 def block_digests(data: Buffer) -> list[bytes]:
@@ -207,16 +170,15 @@ def read_seal(read: Callable[[int, int], bytes], size: int, name: str) -> Seal |
         raise SealError(f"{name}: checksum mismatch in the seal")
     try:
         directory = json.loads(body[digests_length:])
-        newest = max(version, directory.get("format_version", 1))
-        if newest <= FORMAT_VERSION:
+        found = directory["format_version"]
+        if version < 2 and found == FORMAT_VERSION:
             check_directory(directory, length)
+        whole_number(found, "format_version")
     except (AttributeError, *_DIRECTORY_ERRORS) as error:
         why = f"{type(error).__name__}: {error}"
         raise SealError(f"{name}: the directory of the seal makes no sense: {why:.500}") from None
-    if newest > FORMAT_VERSION:
-        raise NewerFormatError(
-            f"{name}: written in format version {newest}; this vindeby reads up to {FORMAT_VERSION}, use a newer one"
-        )
+    if version > 1 or found != FORMAT_VERSION:
+        raise OtherFormatError(name, max(version, found), FORMAT_VERSION)
     return Seal(length, block_size, body[:digests_length], directory, digest.hex())
 
 

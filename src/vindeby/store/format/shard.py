@@ -41,16 +41,15 @@ from vindeby.store.disk.run_directory import SHARD_SUFFIX, RunDirectory
 from vindeby.store.format.finding import Finding, Verdict
 from vindeby.store.format.record import Record
 from vindeby.store.format.rows import Schema, Segment, segments_of
-from vindeby.store.format.seal import SCHEMA, NewerFormatError, SealError, directory_errors, expect
+from vindeby.store.format.seal import OtherFormatError, SealError, directory_errors, whole_number
 
 SHARD_VERSION = 1
-"""The newest version of shards that this version reads, and the one that it writes."""
+"""The version of shards that this version reads and writes."""
 MAXIMUM_SEGMENT = 1 << 30
 """Bytes of one table in a shard; a shard is read as a whole."""
 _MAGIC = b"vindeby shard\n"
 _DIGEST_SIZE = 32
-_HEADER = {"format_version": int, "version": str, "published_ns": int, "tables": [{"count": int}]}
-_ROWS = {"schema": SCHEMA, "widths": {str: int}}
+_ROWS = ("schema", "widths")
 
 
 def shard_bytes(segments: Sequence[Segment]) -> bytes:
@@ -91,7 +90,6 @@ def is_shard(path: Path) -> bool:
 def _row_type(text: str) -> tuple[Schema, np.dtype[Any]]:
     """Return the schema and the type of the rows of a table, from its part of the header."""
     table = json.loads(text)
-    expect(table, _ROWS, "a table")
     schema = Schema.from_json(table["schema"])
     return schema, schema.row_type(table["widths"])
 
@@ -130,11 +128,8 @@ class ShardFile(contextlib.AbstractContextManager["ShardFile"]):
             finding = self._damage()
             raise SealError(f"{self.path}: {finding}", finding.verdict)
         header, start = self._header()
-        if header["format_version"] > SHARD_VERSION:
-            raise NewerFormatError(
-                f"{self.path}: is a shard of version {header['format_version']}; this vindeby reads up to "
-                f"{SHARD_VERSION}, use a newer one"
-            )
+        if header["format_version"] != SHARD_VERSION:
+            raise OtherFormatError(str(self.path), header["format_version"], SHARD_VERSION)
         segments, end = self._tables(header, start)
         if end != len(body):
             raise SealError(f"{self.path}: its header states {end} bytes, and there are {len(body)}")
@@ -158,17 +153,17 @@ class ShardFile(contextlib.AbstractContextManager["ShardFile"]):
         with directory_errors(self.path):
             end = self._data.index(b"\n", len(_MAGIC)) + 1
             header: dict[str, Any] = json.loads(self._data[len(_MAGIC) : end])
-            expect(header, {"format_version": int}, "the header")
+            whole_number(header["format_version"], "format_version")
             return header, end
 
     def _tables(self, header: dict[str, Any], start: int) -> tuple[list[Segment], int]:
         """Return the rows that are there, and where those that the header states end."""
         data, at, segments = self._data, start, []
         with directory_errors(self.path):
-            expect(header, _HEADER, "the header")
+            whole_number(header["published_ns"], "published_ns")
             for table in header["tables"]:
                 schema, dtype = _row_type(json.dumps({name: table[name] for name in _ROWS}))
-                count = table["count"]
+                count = whole_number(table["count"], "count")
                 there = max(0, min(count, (len(data) - at) // dtype.itemsize))
                 rows = np.frombuffer(data, dtype, there, at) if there else np.empty(0, dtype)
                 segments.append(Segment(schema, rows))

@@ -27,12 +27,14 @@ from vindeby.store.format.file_format import SAMPLE, Content, FileFormat
 from vindeby.store.format.netcdf import new_variable, number_axes
 from vindeby.store.format.root import array_attributes
 from vindeby.store.format.rows import CHECKSUM_WIDTH, KINDS, Schema, Segment, array_field, attribute_field
-from vindeby.store.format.seal import FORMAT_VERSION, MARK_COLUMNS, SealedFile, open_sealed
+from vindeby.store.format.seal import SealedFile, open_sealed
 
 if TYPE_CHECKING:
     import h5py
 
 CHUNK_ROWS = 1024
+MARK_COLUMNS = ("key", "fingerprint", "status", "checksum")
+"""The columns with which a table begins."""
 _LARGEST_CHUNK = 1 << 30
 
 
@@ -93,20 +95,12 @@ def _width(content: Content, field: str) -> int:
     return CHECKSUM_WIDTH if field == "checksum" else content.widths.get(field, 1)
 
 
-def column_paths(schemas: Sequence[Schema], version: int = FORMAT_VERSION) -> Paths:
+def column_paths(schemas: Sequence[Schema]) -> Paths:
     """Return where the column of each field, kind and number of dimensions stands in a table with these schemas."""
     wanted = {(field, kind, len(shape)) for schema in schemas for field, kind, shape in _fields(schema)}
-    if version < 4:
-        places = {one: one[0].replace(":", "s/", 1) for one in wanted}
-        taken = Counter(places.values())
-    else:
-        places = {one: one[0].split(":", 1)[1] for one in wanted}
-        taken = Counter([_SCHEMA_COLUMN.path, *places.values()])
-        taken.update(
-            axis
-            for one, place in places.items()
-            for axis in _axes(place, one[2] + (one[1] == "str" and version > 4))
-        )
+    places = {one: one[0].split(":", 1)[1] for one in wanted}
+    taken = Counter([_SCHEMA_COLUMN.path, *places.values()])
+    taken.update(axis for one, place in places.items() for axis in _axes(place, one[2] + (one[1] == "str")))
     paths = {}
     for (field, kind, dimensions), place in places.items():
         suffix = f"@{kind.strip('<|')}" + (f"x{dimensions}" if field.startswith(array_field("")) else "")
@@ -178,7 +172,10 @@ class TableFormat(FileFormat):
 
     def read_keys(self, file: SealedFile, number: int) -> NDArray[np.bytes_]:
         """The keys of one chunk."""
-        return _read_columns(file, number, 1)["key"]
+        keys = _read_columns(file, number, 1)["key"]
+        if keys.dtype.kind != "S" or keys.ndim != 1:
+            raise ValueError(f"its keys are of type {keys.dtype}")
+        return keys
 
     def read_chunk(self, file: SealedFile, number: int) -> list[Segment]:
         """Return the records of one chunk; damaged ones do not get in the way of the rest."""
@@ -186,7 +183,7 @@ class TableFormat(FileFormat):
         known = [Schema.from_json(entry) for entry in directory["schemas"]]
         columns = _read_columns(file, number, len(directory["columns"]))
         codes = np.clip(columns["schema"], 0, len(known) - 1)
-        paths = column_paths(known, directory["format_version"])
+        paths = column_paths(known)
         return [table_segment(known[code], paths, columns, members) for code, members in runs(codes)]
 
 

@@ -8,7 +8,6 @@ import json
 import platform
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -33,6 +32,8 @@ class FileEntry:
     duplicates: int = 0
     conflicts: int = 0
     superseded: int = 0
+    means: dict[str, int] = field(default_factory=dict)
+    """How many records of a foreign or damaged file were read in which way."""
     findings: list[Finding] = field(default_factory=list)
     fate: str = "kept"
 
@@ -49,6 +50,8 @@ class FileEntry:
             text += f", {self.superseded} replaced by others"
         if self.conflicts:
             text += f", {self.conflicts} in conflict"
+        if self.means:
+            text += f" ({', '.join(f'{count} {how}' for how, count in self.means.items())})"
         text += f"; {self.fate}"
         return one_line(text) + "".join(f"\n    {finding}" for finding in self.findings)
 
@@ -101,6 +104,11 @@ class MergeReport:
         """The files that something is wrong with."""
         return [entry for entry in self.files if entry.bad]
 
+    @property
+    def complete(self) -> bool:
+        """Was nothing wrong with any file, and was there no conflict?"""
+        return not self.conflicts and not self.bad_files
+
     def to_json(self) -> dict[str, Any]:
         """For the audit record and --json."""
         import h5py  # only here: workers load this module, and need no HDF5
@@ -120,23 +128,9 @@ class MergeReport:
             },
         }
 
-    def __str__(self) -> str:
-        lines = [
-            f"merge into {self.output} ({self.file_format}), {self.time}, by {Identity.current()}: {self.outcome}",
-            f"records: {self.records}; files: {len(self.files)}, bad: {len(self.bad_files)}",
-            f"conflicts: {len(self.conflicts)}; {self.seconds:.1f} s; seal {self.digest or 'none'}",
-        ]
-        lines += [f"  {note}" for note in self.notes]
-        lines += [f"  {entry}" for entry in self.files]
-        lines += [f"  conflict: {conflict}" for conflict in self.conflicts]
-        return "\n".join(lines) + "\n"
 
-
-def write_audit(run: RunDirectory, report: MergeReport) -> Path:
-    """Write the record, as JSON and as text; where the JSON stands."""
+def write_audit(run: RunDirectory, report: MergeReport) -> None:
+    """Write the record as JSON."""
     owner = Identity.current()
-    stem = f"merge-{report.time.replace(':', '')}-{owner.host}-{owner.pid}-{owner.token}"
-    path = run.audit / f"{stem}.json"
-    replace_text(path, json.dumps(report.to_json(), indent=1) + "\n", run.path.parent)
-    replace_text(run.audit / f"{stem}.txt", str(report), run.path.parent)
-    return path
+    name = f"merge-{report.time.replace(':', '')}-{owner.host}-{owner.pid}-{owner.token}.json"
+    replace_text(run.audit / name, json.dumps(report.to_json(), indent=1) + "\n", run.path.parent)

@@ -68,7 +68,9 @@ class _Collector:
         keys, checksums, intact = map(np.concatenate, (self._keys, self._checksums, self._intact))
         for key in keys[~intact].tolist():
             reading.findings.append(Finding(Verdict.CHECKSUM, "", key.decode(errors="replace")))
-        entry = FileEntry(str(path), kind, digest=reading.digest, found=int(intact.sum()))
+        entry = FileEntry(
+            str(path), kind, digest=reading.digest, found=int(intact.sum()), means=reading.means
+        )
         entry.findings = list(reading.findings)
         with contextlib.suppress(OSError):
             entry.size = path.stat().st_size
