@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from tests.crash.tools import FULL
-from tests.store.examples import flip, publish, record
+from tests.store.examples import flip, merge_keeping_shards, publish, record
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.format.record import Record
 from vindeby.store.format.rows import segments_of
@@ -101,7 +101,7 @@ class StoreMachine(RuleBasedStateMachine):
             return
         refused: list[Path] = []
         try:
-            merge(self.run.output, MergeOptions(file_format=file_format, keep_shards=keep))
+            (merge_keeping_shards if keep else merge)(self.run, MergeOptions(file_format=file_format))
         except BadFilesError as error:
             refused = [Path(entry.path) for entry in error.report.bad_files]
         if refused:

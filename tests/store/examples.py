@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,8 @@ from vindeby.store.foreign.guard import Guard
 from vindeby.store.format.record import Record
 from vindeby.store.format.rows import checksum_of
 from vindeby.store.format.shard import Receipt, ShardWriter
+from vindeby.store.merge.audit import MergeReport
+from vindeby.store.merge.merge import MergeOptions, merge
 from vindeby.store.read.database import Database
 from vindeby.store.read.reading import Reading, read_any
 
@@ -82,3 +85,14 @@ def flip(path: Path, bit: int) -> None:
     data = bytearray(path.read_bytes())
     data[bit // 8] ^= 1 << bit % 8
     path.write_bytes(data)
+
+
+def merge_keeping_shards(run: RunDirectory, options: MergeOptions | None = None) -> MergeReport:
+    """Merge, and leave the shards as a merge does that is killed before it deletes them."""
+    kept = run.path / "kept"
+    shutil.copytree(run.shards, kept)
+    try:
+        return merge(run, options)
+    finally:
+        shutil.copytree(kept, run.shards, dirs_exist_ok=True)
+        shutil.rmtree(kept)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.store.examples import contents, flip, publish, record
+from tests.store.examples import contents, flip, merge_keeping_shards, publish, record
 from vindeby.errors import DataError
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.foreign.guard import Guard
@@ -50,7 +50,7 @@ def test_the_first_published_counts_before_a_merge_and_after(
     two_contents(run, clock)
     before = contents(run.output)
     assert before[record(1).key] == record(1)
-    report = merge(run.output, MergeOptions(keep_shards=True))
+    report = merge_keeping_shards(run)
     assert len(report.conflicts) == 1
     assert contents(run.output) == before
 
@@ -101,7 +101,7 @@ def test_a_record_damaged_in_the_database_is_taken_from_a_shard_that_has_it(
 ) -> None:
     batch = [record(1, 6000), record(2, 6000)]
     publish(run, batch)
-    merge(run.output, MergeOptions(file_format=file_format, keep_shards=True))
+    merge_keeping_shards(run, MergeOptions(file_format=file_format))
     at = run.output.read_bytes().index(batch[1].layout.tobytes())
     flip(run.output, (at + 50_000) * 8)
     with Database(run.output) as database:

@@ -48,7 +48,7 @@ def without_booleans(one: Record) -> Record:
 def made(folder: Path, file_format: str, batch: list[Record]) -> Path:
     run = RunDirectory(folder / f"{file_format}.h5")
     publish(run, batch)
-    merge(run.output, MergeOptions(file_format=file_format, root=ROOT, array_attributes=RESULT_ARRAYS))
+    merge(run.output, MergeOptions(file_format=file_format, root=ROOT))
     shutil.rmtree(run.path)
     return run.output
 
@@ -106,7 +106,7 @@ def test_units_stand_beside_the_arrays_of_a_table_too(tmp_path: Path) -> None:
             assert RESULT_ARRAYS[name].items() <= dict(file[name].attrs).items()
 
 
-def test_units_are_kept_by_a_merge_that_does_not_name_them(file_format: str, tmp_path: Path) -> None:
+def test_units_stand_beside_the_arrays_after_a_merge_into_the_other_form(file_format: str, tmp_path: Path) -> None:
     path = made(tmp_path, file_format, BATCH)
     publish(RunDirectory(path), [record(99)])
     other = "table" if file_format == "classic" else "classic"

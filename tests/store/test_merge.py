@@ -9,7 +9,7 @@ from pathlib import Path
 import h5py
 import pytest
 
-from tests.store.examples import contents, flip, foreign_file, publish, record, records
+from tests.store.examples import contents, flip, foreign_file, merge_keeping_shards, publish, record, records
 from vindeby.errors import ArgumentError, BusyError, DataError, InputError
 from vindeby.store.disk.lock import Lock
 from vindeby.store.disk.run_directory import RunDirectory
@@ -46,11 +46,12 @@ def test_shards_become_one_database_and_are_deleted(run: RunDirectory, file_form
         assert file.attrs["format_version"] == FORMAT_VERSION
 
 
-def test_shards_can_be_kept(run: RunDirectory) -> None:
+def test_shards_that_a_killed_merge_left_are_merged_once(run: RunDirectory) -> None:
     publish(run, records(3))
-    merge(run.output, MergeOptions(keep_shards=True))
+    merge_keeping_shards(run)
     assert len(run.shard_paths()) == 1
-    assert merge(run.output, MergeOptions(keep_shards=True)).outcome == "nothing to do"
+    assert merge(run.output).outcome == "nothing to do"
+    assert not run.shard_paths()
     assert len(contents(run.output)) == 3
 
 

@@ -15,7 +15,7 @@ import h5py
 import pytest
 
 import vindeby.store.merge.merge as merging
-from tests.store.examples import contents, flip, publish, record, records
+from tests.store.examples import contents, flip, merge_keeping_shards, publish, record, records
 from vindeby.errors import StorageError, VindebyError
 from vindeby.store.disk.run_directory import RunDirectory
 from vindeby.store.format.classic import _GroupWriter
@@ -85,7 +85,7 @@ def test_a_database_that_a_killed_merge_left_is_forced_to_the_disk_before_shards
     run: RunDirectory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shard = publish(run, records(3)).path
-    merge(run.output, MergeOptions(keep_shards=True))
+    merge_keeping_shards(run)
     with monkeypatch.context() as patches:
         notebook = Notebook(patches)
         assert merge(run.output).outcome == "nothing to do"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shutil
 import subprocess
@@ -30,7 +29,6 @@ ROOT: dict[str, Attribute] = {
     "random_pct": 30.0,
     "done": True,
     "note": "",
-    "array_attributes": json.dumps(ABOUT),
 }
 
 
@@ -48,7 +46,7 @@ def odd_records() -> list[Record]:
 def write_ours(path: Path, batch: Sequence[Record]) -> None:
     segments = segments_of(batch)
     schemas = tuple(sorted({segment.schema for segment in segments}))
-    FILE_FORMATS["classic"].write(path, Content(len(batch), schemas, {}, ROOT, segments))
+    FILE_FORMATS["classic"].write(path, Content(len(batch), schemas, {}, ROOT, segments, ABOUT))
     FILE_FORMATS["classic"].look(path)
 
 

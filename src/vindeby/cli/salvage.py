@@ -18,17 +18,16 @@ def command(
     json_: JsonOption = False,
 ) -> None:
     """Save what can be saved; the originals are not changed. Exit 1 when something was lost or is missing."""
-    from vindeby.campaign.tasks import KEY_OF_ATTRIBUTES, RESULT_ARRAYS
+    from vindeby.campaign.tasks import KEY_OF_ATTRIBUTES
     from vindeby.results.missing import missing_results
     from vindeby.results.sources import campaign_of
     from vindeby.store.disk.files import check_output
     from vindeby.store.disk.run_directory import RunDirectory
-    from vindeby.store.format.root import stated
     from vindeby.store.salvage import salvage
 
     run = RunDirectory(check_output(output))
     loaded = campaign_of(run, campaign)
-    root = stated({} if loaded is None else loaded.root_attributes(), RESULT_ARRAYS)
+    root = {} if loaded is None else loaded.root_attributes()
     report = salvage(paths, run, naming=KEY_OF_ATTRIBUTES, root=root, file_format=file_format, progress=say)
     missing = None
     if report.records and loaded is not None:

@@ -29,7 +29,7 @@ from vindeby.results.result_set import ResultSet
 from vindeby.results.snapshot import Snapshot
 from vindeby.results.web import asset
 from vindeby.store.disk.files import read_bounded
-from vindeby.store.format.root import ARRAY_ATTRIBUTES, OWN_FIELDS
+from vindeby.store.format.root import OWN_FIELDS
 from vindeby.text import parse_json, plural, printable
 
 _CSS_DOTS_PER_INCH = 96
@@ -334,7 +334,7 @@ def _provenance(result_set: ResultSet) -> str:
     """Where the results come from: root attributes, versions, the records of merges, and the campaign file."""
     known = [("file", result_set.path.name)]
     for name, value in sorted(result_set.source.attributes.items()):
-        if name not in {"campaign", "schemas", "kind", "study", ARRAY_ATTRIBUTES, OWN_FIELDS}:
+        if name not in {"campaign", "schemas", "kind", "study", OWN_FIELDS}:
             known.append((name, str(value)))
     known.append(("report made by", f"vindeby {__version__}, Python {platform.python_version()}"))
     parts = [tag("h2", "Where this comes from"), facts(known)]

@@ -14,7 +14,7 @@ from vindeby.results.tables import dataset_by_task
 from vindeby.store.format.netcdf import Variable, write_netcdf
 
 _STANDARD_NAMES = {"x": "projection_x_coordinate", "y": "projection_y_coordinate"}
-_OF_THE_FILE = {"array_attributes", "format_version", "layout", "own_fields", "root_checksum"}
+_OF_THE_FILE = {"format_version", "layout", "own_fields", "root_checksum"}
 """Root attributes that say how OUT.h5 is written, not what it holds."""
 _BLOCK = 1 << 20
 

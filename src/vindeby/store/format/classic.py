@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vindeby.errors import StorageError
-from vindeby.store.format.file_format import SAMPLE, Content, FileFormat
+from vindeby.store.format.file_format import SAMPLE, ArrayAttributes, Content, FileFormat
 from vindeby.store.format.record import Record
-from vindeby.store.format.root import MARKS, ArrayAttributes, array_attributes
+from vindeby.store.format.root import MARKS
 from vindeby.store.format.rows import Schema, Segment, array_field, attribute_field, checksum_of, gathered
 from vindeby.store.format.seal import SealedFile, open_sealed
 
@@ -35,7 +35,7 @@ class ClassicFormat(FileFormat):
     name: ClassVar[str] = "classic"
 
     def _write_records(self, file: h5py.File, content: Content, tail: BinaryIO) -> dict[str, Any]:
-        writer = _GroupWriter(file, array_attributes(content.root))
+        writer = _GroupWriter(file, content.array_attributes)
         chunks = []
         for segment in gathered(content.segments):
             schema = segment.schema

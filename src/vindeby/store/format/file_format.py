@@ -10,9 +10,9 @@ import contextlib
 import tempfile
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar
+from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,10 @@ SAMPLE = 64
 """How many records are read through the HDF5 library to check a new file."""
 
 
+ArrayAttributes: TypeAlias = Mapping[str, Mapping[str, str]]
+"""For each name of an array, the attributes of its dataset: ``{"aep": {"units": "GWh/year"}}``."""
+
+
 @dataclass(frozen=True)
 class Content:
     """What a new database is to hold: every schema and width is known before the first row is written."""
@@ -38,6 +42,7 @@ class Content:
     widths: Mapping[str, int]
     root: Mapping[str, Attribute]
     segments: Iterable[Segment]
+    array_attributes: ArrayAttributes = field(default_factory=dict)
 
 
 class FileFormat(ABC):

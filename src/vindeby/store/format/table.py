@@ -25,7 +25,6 @@ from numpy.typing import NDArray
 from vindeby.errors import ArgumentError, StorageError
 from vindeby.store.format.file_format import SAMPLE, Content, FileFormat
 from vindeby.store.format.netcdf import new_variable, number_axes
-from vindeby.store.format.root import array_attributes
 from vindeby.store.format.rows import CHECKSUM_WIDTH, KINDS, Schema, Segment, array_field, attribute_field
 from vindeby.store.format.seal import SealedFile, open_sealed
 
@@ -226,7 +225,7 @@ def _read_columns(file: SealedFile, number: int, first: int) -> dict[str, NDArra
 def _new_dataset(file: h5py.File, column: TableColumn, content: Content) -> h5py.Dataset:
     dtype, shape, fill = column.dtype, column.shape, column.fill
     part, _, name = column.field.partition(":")
-    about = dict(array_attributes(content.root).get(name, {})) if part == "array" else {}
+    about = dict(content.array_attributes.get(name, {})) if part == "array" else {}
     if column.dtype == KINDS["bool"]:
         dtype, about = "|i1", {**about, "dtype": "bool"}  # as xarray keeps booleans, which netCDF has not
     elif column.dtype.startswith("S"):

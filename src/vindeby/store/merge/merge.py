@@ -16,6 +16,7 @@ from pathlib import Path
 
 from vindeby.campaign import Campaign
 from vindeby.campaign.task_index import TaskIndex
+from vindeby.campaign.tasks import RESULT_ARRAYS
 from vindeby.errors import ArgumentError, DataError, InputError, VindebyError
 from vindeby.store.disk.files import (
     Files,
@@ -29,10 +30,9 @@ from vindeby.store.disk.lock import Lock
 from vindeby.store.disk.process import Identity
 from vindeby.store.disk.run_directory import RunDirectory, keep_old_file, read_recompute_request
 from vindeby.store.foreign.guard import Guard, ReadLimits
-from vindeby.store.format.file_format import Content, FileFormat
+from vindeby.store.format.file_format import ArrayAttributes, Content, FileFormat
 from vindeby.store.format.formats import FILE_FORMATS, file_format_named
 from vindeby.store.format.record import Attribute
-from vindeby.store.format.root import ArrayAttributes, stated
 from vindeby.store.format.rows import Segment
 from vindeby.store.format.seal import SealError, open_sealed
 from vindeby.store.merge.audit import MergeReport, write_audit
@@ -66,10 +66,9 @@ class MergeOptions:
     extra: Sequence[Path] = ()
     given: Sequence[Source] = ()
     """Records from elsewhere that were read already."""
-    keep_shards: bool = False
     root: Mapping[str, Attribute] = field(default_factory=dict)
-    array_attributes: ArrayAttributes = field(default_factory=dict)
-    """What is written beside each array, by its name: ``{"aep": {"units": ...}}``; kept for later merges."""
+    array_attributes: ArrayAttributes = field(default_factory=lambda: RESULT_ARRAYS)
+    """What is written beside each array, by its name: ``{"aep": {"units": ...}}``."""
     asked: Mapping[str, str] = field(default_factory=dict)
     """Keys with the fingerprint that each should have: a record that has it replaces one that has not."""
     invalid: Collection[str] = frozenset()
@@ -234,9 +233,8 @@ class _Merge:
         for source in reversed(sources):
             if source.entry.kind != "shard":
                 root |= source.reading.root
-        root = stated({**root, **self.options.root}, self.options.array_attributes)
         schemas = {schema for source in sources for schema in source.schemas}
-        return sealed_root(root, file_format, schemas, count, stale)
+        return sealed_root({**root, **self.options.root}, file_format, schemas, count, stale)
 
     def _nothing_new(
         self, sources: Sequence[Source], selection: MergeSelection, root: dict[str, Attribute]
@@ -268,7 +266,8 @@ class _Merge:
         ordered = tuple(sorted({schema for source in sources for schema in source.schemas}))
         rows = _chosen(sources, selection)
         self.options.progress(f"writing {plural(selection.count, 'record')}")
-        file_format.write(self.temporary, Content(selection.count, ordered, widths, root, rows))
+        about = self.options.array_attributes
+        file_format.write(self.temporary, Content(selection.count, ordered, widths, root, rows, about))
         self.options.progress("verifying")
         report.digest = verify_new(self.temporary, selection.checksums(sources))
         file_format.look(self.temporary)
@@ -310,19 +309,18 @@ class _Merge:
             if source.entry.bad and source.entry.kind == "shard":
                 why = "; ".join(str(finding) for finding in source.entry.findings)
                 source.entry.fate = f"moved to {self.run.put_in_quarantine(source.path, why)}"
-            elif source.entry.kind != "shard" or self.options.keep_shards:
+            elif source.entry.kind != "shard":
                 continue
             elif number in selection.incomplete:
                 source.entry.fate = "kept: it holds a record that is in conflict"
             else:
                 source.path.unlink(missing_ok=True)
                 source.entry.fate = "merged and deleted"
-        if not self.options.keep_shards:
-            for path in self.run.abandoned_paths():
-                path.unlink(missing_ok=True)
-            for directory in {source.path.parent for source in sources} & set(self.run.shards.glob("*")):
-                with contextlib.suppress(OSError):
-                    directory.rmdir()
+        for path in self.run.abandoned_paths():
+            path.unlink(missing_ok=True)
+        for directory in {source.path.parent for source in sources} & set(self.run.shards.glob("*")):
+            with contextlib.suppress(OSError):
+                directory.rmdir()
 
     def _audit(self, report: MergeReport, outcome: str) -> None:
         self.lock.confirm()

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vindeby._version import __version__
+from vindeby.campaign.tasks import RESULT_ARRAYS
 from vindeby.errors import StorageError
 from vindeby.store.disk.files import Files, make_directories
 from vindeby.store.disk.process import Identity
@@ -98,7 +99,7 @@ def _keep(run: RunDirectory, records: list[Record], root: Mapping[str, Attribute
     stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
     temporary = run.replaced / f".{digest}.{Identity.current().token}.tmp"
     try:
-        file_format.write(temporary, Content(len(records), schemas, widths, whole, segments))
+        file_format.write(temporary, Content(len(records), schemas, widths, whole, segments, RESULT_ARRAYS))
         verify_new(temporary, folded(np.concatenate([one.rows["checksum"] for one in segments])))
         target = run.noted_place(run.replaced, f"{run.output.stem}-{stamp}-{digest}", Path("results.h5"), why)
         temporary.rename(target)
