@@ -106,7 +106,9 @@ def test_units_stand_beside_the_arrays_of_a_table_too(tmp_path: Path) -> None:
             assert RESULT_ARRAYS[name].items() <= dict(file[name].attrs).items()
 
 
-def test_units_stand_beside_the_arrays_after_a_merge_into_the_other_form(file_format: str, tmp_path: Path) -> None:
+def test_units_stand_beside_the_arrays_after_a_merge_into_the_other_form(
+    file_format: str, tmp_path: Path
+) -> None:
     path = made(tmp_path, file_format, BATCH)
     publish(RunDirectory(path), [record(99)])
     other = "table" if file_format == "classic" else "classic"
