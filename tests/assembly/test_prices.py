@@ -177,7 +177,7 @@ def test_prices_may_stand_in_a_file(tmp_path: Path) -> None:
         (ROSE, "[50, 60]", "has 2 prices, but the site has no steps"),
         (STEPS, "[0, 0, 0, 0, 0]", "all prices are 0"),
         (STEPS, "[1, 2, -3, 4, 5]", "at least 0"),
-        (f"{STEPS}scenarios: [{{name: a}}]\n", str(PRICES), "cannot have scenarios|give one price"),
+        (f"{STEPS}scenarios: {{a: {{}}}}\n", str(PRICES), "cannot have scenarios|give one price"),
         (STEPS, "lost.csv", "no such file"),
         (STEPS, "cheap", "no such file"),
     ],

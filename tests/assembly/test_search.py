@@ -79,7 +79,7 @@ def test_smart_start_takes_its_speeds_from_the_scenario_that_it_judges_in() -> N
     data = Campaign.load("iea37-cs1-16").to_data() | {"method": [{"smart-start": {"grid_size": 8}}]}
     site = deepcopy(data["site"])
     site["table"]["wind_speeds"] = [9.0]
-    asked = Campaign.from_data(data | {"scenarios": [{"name": "calm", "site": site}, {"name": "as it is"}]})
+    asked = Campaign.from_data(data | {"scenarios": {"calm": {"site": site}, "as it is": {}}})
     (step,) = pipeline_of(asked).steps
     assert isinstance(step, SmartStart)
     assert step.wind_speeds == (9.0,)

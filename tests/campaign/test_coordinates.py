@@ -57,8 +57,8 @@ IN_DEGREES: dict[str, tuple[dict[str, Any], str]] = {
     "neighbours": ({"neighbours": _around(DEGREES)}, "neighbours[0].positions["),
     "latitude first": ({"neighbours": _around([[54.6, 11.8]])}, "neighbours[0].positions[0]"),
     "neighbours of a scenario": (
-        {"scenarios": [{"name": "built", "weight": 1, "neighbours": [_around(DEGREES)]}]},
-        "scenarios[0].neighbours[0].positions[",
+        {"scenarios": {"built": {"weight": 1, "neighbours": [_around(DEGREES)]}}},
+        "scenarios.built.neighbours[0].positions[",
     ),
 }
 

@@ -246,7 +246,9 @@ vary:
 def test_checks_of_the_whole_campaign_read_the_fields_that_they_state(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    campaign = Campaign.loads(f"{COSTED}scenarios: [{{wind_speed_factor: 0.9}}, {{wake: jensen}}]\n")
+    campaign = Campaign.loads(
+        f"{COSTED}scenarios: {{calm: {{site.wind_speed_factor: 0.9}}, other: {{wake: jensen}}}}\n"
+    )
     read = set[str]()
 
     def noted(self: Any, name: str) -> Any:

@@ -37,11 +37,11 @@ def test_the_energy_in_each_scenario_is_that_of_pywake() -> None:
         axis.ravel() for axis in np.meshgrid([5500.0, 6400.0, 7300.0], [0.0, 1200.0, 2400.0])
     )
     near = {"type": "five", "positions": np.stack([beside_x, beside_y], axis=1).tolist()}
-    scenarios = [
-        {"name": "alone"},
-        {"name": "nine neighbours", "neighbours": near, "weight": 0.5},
-        {"name": "other wakes", "wake": "jensen"},
-    ]
+    scenarios = {
+        "alone": {},
+        "nine neighbours": {"neighbours": near, "weight": 0.5},
+        "other wakes": {"wake": "jensen"},
+    }
     asked = Campaign.from_data(small() | {"site": {"weibull": weibull}, "scenarios": scenarios})
     farm = wind_farm(asked, 0, 0)
     assert isinstance(farm, ScenarioFarm)

@@ -56,14 +56,6 @@ def searched(**changes: Any) -> Campaign:
             r"code of your own (python mine:Mine) is computed on processors",
         ),
         ({"wake": {"jensen": {}, "blockage": "self-similar-2020"}}, "blockage"),
-        (
-            {
-                "method": {"auto": {"evaluations": 500}},
-                "scenarios": [{"name": "one"}, {"name": "two", "wind_speed_factor": 0.9}],
-                "objective": {"of": "aep", "over": "regret"},
-            },
-            "a regret is compared with",
-        ),
         ({"wake": {"pywake": "py_wake.literature:Nygaard_2022"}}, "wakes are computed by pywake"),
     ],
 )

@@ -41,8 +41,6 @@ def _reason_against_one(campaign: Campaign) -> str:
         return f"code of your own ({own[0]}) is computed on processors"
     if wake.engine is not None and wake.python is None:
         return f"wakes are computed by {wake.title}"
-    if campaign.scenarios and campaign.over == "regret":
-        return "the layouts that a regret is compared with are searched for once, on processors"
     if wake.is_limited or wake.blockage is not None or campaign.site.local is not None:
         return "cumulative-curl, blockage and wind that differs from place to place are computed on processors only"
     return ""

@@ -37,13 +37,11 @@ from vindeby.assembly.stored_turbines import (
 )
 from vindeby.assembly.value import (
     AREA,
-    BEST_OBJECTIVE,
     LCOE,
     NPV,
     OBJECTIVE,
     REVENUE,
     SCENARIO_AEP,
-    SCENARIO_BEST,
     check_cables,
     costs_of,
     revenue_of,
@@ -53,8 +51,7 @@ from vindeby.assembly.value import (
 from vindeby.campaign import Campaign
 from vindeby.campaign.neighbours import Around, around
 from vindeby.campaign.tasks import Cell, Place, parse_key, task_key
-from vindeby.campaign.variants import Combination
-from vindeby.campaign.worlds import World, worlds
+from vindeby.campaign.variants import World
 from vindeby.economy import Costs
 from vindeby.errors import ArgumentError
 from vindeby.parameters import weight_of
@@ -183,7 +180,6 @@ class CampaignCheck:
         self._campaign, self.deep = campaign, deep
         self._checks: dict[Place, CellCheck] = {}
         self.areas: dict[int, list[tuple[str, Area]]] = {}
-        self.worlds: dict[Combination, tuple[World, ...]] = {}
         self.wind_farms: dict[object, WindFarm] = {}
         self.not_computed_again: Counter[str] = Counter()
         """How many records ``deep`` did not compute again, by reason."""
@@ -225,9 +221,6 @@ class CellCheck:
         self._is_elsewhere = campaign.wake.engine is not None or self._call is not None
         # Energies among stored layouts are computed again by ``EvaluationCheck``.
         self._is_stored = campaign.stored is not None
-        self._by_scenario = {SCENARIO_AEP: ""} if campaign.scenarios else {}
-        if campaign.scenarios and campaign.over == "regret":
-            self._by_scenario[SCENARIO_BEST] = "scenario_best_"
 
     @cached_property
     def _around(self) -> Around:
@@ -240,18 +233,16 @@ class CellCheck:
     @cached_property
     def _alone(self) -> list[tuple[World, CellCheck]]:
         """The check of the cell in each scenario, which counts nothing."""
-        known, silent = self._shared.worlds, copy.copy(self._shared)
+        silent = copy.copy(self._shared)
         silent.not_computed_again, silent.differences = Counter(), {}
-        if (combination := self.campaign.combination) not in known:
-            known[combination] = worlds(self.campaign)
-        return [(world, CellCheck(world.campaign, self.cell, silent)) for world in known[combination]]
+        return [(world, CellCheck(world.campaign, self.cell, silent)) for world in self.campaign.worlds]
 
     def __call__(self, record: Record) -> Iterator[str]:
         """Say what is wrong with the record."""
         wrong = list(self._check(record))
         yield from wrong
         energy = record.arrays.get("aep")
-        if self._by_scenario and self._layout(record) and energy is not None and energy.size == 1:
+        if self.campaign.scenarios and self._layout(record) and energy is not None and energy.size == 1:
             yield from self._check_scenarios(record, wrong)
 
     def _check(self, record: Record) -> Iterator[str]:
@@ -331,12 +322,10 @@ class CellCheck:
         return np.array([self._engine.wake_free_aep(1, kind) for kind in kinds])
 
     def scenario_arrays(self, record: Record) -> dict[str, FloatArray]:
-        """The energies of a layout by scenario, with the campaign's engine; NaN where it is not feasible."""
-        found = {}
-        for name, prefix in self._by_scenario.items() if self._layout(record) else ():
-            pairs = zip(self._alone, self._in_scenarios(record, name, prefix), strict=False)
-            found[name] = np.array([check.energy_gwh(one) for (_, check), one in pairs], np.float64)
-        return found
+        """Return the energies of a layout by scenario, with the campaign's engine; NaN where it is not feasible."""
+        if not self.campaign.scenarios or self._layout(record) is None:
+            return {}
+        return {SCENARIO_AEP: np.array([check.energy_gwh(record) for _, check in self._alone], np.float64)}
 
     def _layout(self, record: Record) -> CellLayout | None:
         layout = layout_of(record)
@@ -448,41 +437,21 @@ class CellCheck:
                 yield f"weight is {weight}, but that of seed {numbers.seed} is {right}"
 
     def _check_scenarios(self, record: Record, wrong: Collection[str]) -> Iterator[str]:
+        each = record.arrays.get(SCENARIO_AEP, np.empty(0))
         weights = np.array([world.weight for world, _ in self._alone])
-        for name, prefix in self._by_scenario.items():
-            alone = self._in_scenarios(record, name, prefix)
-            if not alone or name not in record.arrays:
-                yield f"{name} does not hold an energy, with its layout, for each of {len(weights)} scenarios"
-                return
-            for (world, check), one in zip(self._alone, alone, strict=True):
-                if self._deep or prefix:
-                    found = (*check_plain(one), *check(one))
-                    news = [what for what in found if prefix or what not in wrong]
-                    yield from (f"{name} in {world.name!r}: {what}" for what in news)
-        mean_gwh = float(weights @ record.arrays[SCENARIO_AEP] / weights.sum())
+        if each.shape != weights.shape or each.dtype.kind not in "fiu":
+            yield f"{SCENARIO_AEP} does not hold an energy for each of {len(weights)} scenarios"
+            return
+        pairs = zip(self._alone, each.tolist(), strict=True)
+        for (world, check), aep_gwh in pairs if self._deep else ():
+            arrays = {name: record.arrays[name] for name in ("layout", "types") if name in record.arrays}
+            one = Record(record.key, "", {**arrays, "aep": np.array(aep_gwh)}, {})
+            news = [what for what in (*check_plain(one), *check(one)) if what not in wrong]
+            yield from (f"{SCENARIO_AEP} in {world.name!r}: {what}" for what in news)
+        mean_gwh = float(weights @ each / weights.sum())
         stored_gwh = float(record.arrays["aep"].ravel()[0])
         if not abs(mean_gwh - stored_gwh) <= TOLERANCE_AEP * mean_gwh:
             yield f"aep is {stored_gwh:.9g} GWh, but the mean over its scenarios is {mean_gwh:.9g} GWh"
-
-    def _in_scenarios(self, record: Record, name: str, prefix: str) -> list[Record]:
-        """The layout with this prefix as a result of each scenario alone; none where the record lacks one of them."""
-        many = len(self._alone)
-        given = {one: record.arrays.get(prefix + one) for one in ("layout", "types")}
-        each = {one: array for one, array in given.items() if array is not None}
-        if not prefix:  # the same in all of them
-            each = {one: np.broadcast_to(array, (many, *array.shape)) for one, array in each.items()}
-        each["aep"] = record.arrays.get(name, np.full(many, np.nan))
-        shape, energies = (many, *record.arrays["layout"].shape), each["aep"]
-        if each.get("layout", energies).shape != shape or energies.shape != (many,):
-            return []
-        if any(one.shape[:1] != (many,) or one.dtype.kind not in "fiu" for one in each.values()):
-            return []
-        rows = [{one: array[n] for one, array in each.items()} for n in range(many)]
-        best = record.arrays.get(BEST_OBJECTIVE, np.empty(0))
-        said = (
-            [{OBJECTIVE: one} for one in best.tolist()] if prefix and best.shape == (many,) else [{}] * many
-        )
-        return [Record(record.key, "", *both) for both in zip(rows, said, strict=True)]
 
     @cached_property
     def _engine(self) -> WindFarm:

@@ -14,7 +14,6 @@ from vindeby.campaign.sections.farm import Farm
 from vindeby.campaign.sections.method import PythonSearch, SmartStartSection, Step
 from vindeby.campaign.sections.time_series import known_speeds
 from vindeby.campaign.tasks import Cell
-from vindeby.campaign.worlds import worlds
 from vindeby.layout.methods.starts import DEFAULT_SPEEDS
 
 
@@ -97,12 +96,8 @@ def _mix(campaign: Campaign, cell: Cell, others: int) -> list[int] | list[list[i
 
 
 def method_of(campaign: Campaign, cell: Cell, pipeline: layout.Pipeline) -> layout.Method:
-    """The search of a cell: all turbines together, or zone by zone; also for a front or a regret."""
+    """Return the search of a cell: all turbines together, or zone by zone; also for a front."""
     objective = campaign.objective
-    if campaign.scenarios and campaign.over == "regret":
-        every = [world.campaign for world in worlds(campaign)]
-        alone = [problem_of(one, cell) for one in every]
-        return layout.LeastRegret(_search_of(campaign, cell, pipeline), alone)
     if objective is not None and objective.against is not None:
         return layout.Front(_search_of(campaign, cell, pipeline), objective.against)
     return _search_of(campaign, cell, pipeline)
@@ -135,7 +130,7 @@ def _method(campaign: Campaign, step: Step) -> layout.Method:
 
 def _smart_start(campaign: Campaign, step: SmartStartSection) -> layout.Method:
     speeds, directions = step.wind_speeds, step.wind_directions
-    site = worlds(campaign)[0].campaign.site if campaign.scenarios else campaign.site
+    site = campaign.worlds[0].campaign.site if campaign.scenarios else campaign.site
     if (table := site.table) is not None:  # a table has no speeds but its own
         speeds = table.wind_speeds if speeds is None else speeds
         directions = table.wind_directions if directions is None else directions

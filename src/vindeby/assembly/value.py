@@ -101,8 +101,6 @@ def values_of(
         elif objective is not None and objective.of == "npv":
             found[NPV] = costs.npv_eur(parts, aep_gwh, objective.mean_price)
             found[OBJECTIVE] = costs.npv_eur(parts, compared_gwh, objective.mean_price)
-        if OBJECTIVE in found and campaign.scenarios and campaign.over == "regret":
-            found |= _regret_of_costs(campaign, costs, parts, arrays)
     if over_gwh is not None and (objective is None or not objective.is_of_costs):
         found[OBJECTIVE] = over_gwh
     if objective is not None and objective.against == "area":
@@ -133,34 +131,16 @@ def with_revenue(campaign: Campaign, cell: Cell, arrays: Arrays) -> dict[str, np
     return {**arrays, REVENUE: np.array(MWH_PER_GWH * objective.mean_price * sold_gwh)}
 
 
-SCENARIO_AEP, SCENARIO_BEST = "scenario_aep_gwh", "scenario_best_gwh"
-"""The arrays of a result with its AEP in each scenario and, for a regret, with that of the best layout found for it."""
-BEST_OBJECTIVE = "scenario_best_objective"
-"""The array with the objective of that layout in its scenario, for a regret of costs."""
-
-
-def _regret_of_costs(
-    campaign: Campaign, costs: economy.Costs, parts: economy.CostParts, arrays: Arrays
-) -> dict[str, float]:
-    """Return as objective the largest regret of LCOE, or minus the largest of NPV; NaN if it is unknown."""
-    gwh, best = (np.asarray(arrays.get(name, np.empty(0))) for name in (SCENARIO_AEP, BEST_OBJECTIVE))
-    if campaign.objective is None or not gwh.shape == best.shape != (0,):
-        return {OBJECTIVE: np.nan}
-    if campaign.objective.of == "lcoe":
-        each = [costs.lcoe_eur_per_mwh(parts, one) for one in gwh.tolist()]
-        return {OBJECTIVE: float((each - best).max())}
-    each = [costs.npv_eur(parts, one, campaign.objective.mean_price) for one in gwh.tolist()]
-    return {OBJECTIVE: float((each - best).min())}
+SCENARIO_AEP = "scenario_aep_gwh"
+"""The array of a result with its AEP in each scenario."""
 
 
 def over_scenarios(campaign: Campaign, arrays: Arrays) -> float | None:
-    """The AEP in the worst scenario, or less the largest regret, in GWh; None for a mean, which is the AEP itself."""
-    gwh, best = arrays.get(SCENARIO_AEP), arrays.get(SCENARIO_BEST)
+    """Return the AEP in the worst scenario, in GWh; None for a mean, which is the AEP itself."""
+    gwh = arrays.get(SCENARIO_AEP)
     if not campaign.scenarios or campaign.over == "mean" or gwh is None or not gwh.size:
         return None
-    if campaign.over == "worst":
-        return float(gwh.min())
-    return None if best is None or best.shape != gwh.shape else float((gwh - best).min())
+    return float(gwh.min())
 
 
 CABLE_LENGTH = "cable_length_m"

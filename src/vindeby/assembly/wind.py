@@ -20,7 +20,6 @@ from vindeby.campaign.sections.site import ProbabilityTable, SiteSection, Weibul
 from vindeby.campaign.sections.time_series import States, TimeSeries, TurbulenceSection
 from vindeby.campaign.sections.turbines import Cubic, Generic, Tabulated, TurbineSection
 from vindeby.campaign.sections.wake_model import NamedCode, PythonModel, WakeSection
-from vindeby.campaign.worlds import worlds
 from vindeby.errors import ArgumentError, InputError
 from vindeby.wake.models.contract import find_mistake
 from vindeby.wake.scenarios import Over
@@ -227,12 +226,11 @@ def wind_farm(
         site = site_of(campaign, searched=searched, sold=sold)
         return _farm_of(campaign, own, farm_idx, site, with_engine)
     every = around(campaign, farm_idx, own).turbines  # the same list of types in every scenario
-    given = worlds(campaign)
     parts = [
         _farm_of(world.campaign, every, farm_idx, site_of(world.campaign, searched=searched), with_engine)
-        for world in given
+        for world in campaign.worlds
     ]
-    return wake.ScenarioFarm(parts, [world.weight for world in given], over)
+    return wake.ScenarioFarm(parts, [world.weight for world in campaign.worlds], over)
 
 
 def _farm_of(

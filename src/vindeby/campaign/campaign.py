@@ -19,6 +19,7 @@ from vindeby.campaign.reading.stored_rows import stored_in, with_database
 from vindeby.campaign.reading.yaml_text import Document, Origin, write
 from vindeby.campaign.refusals import (
     refuse_bad_neighbours,
+    refuse_bad_scenarios,
     refuse_costs,
     refuse_counts,
     refuse_misplaced,
@@ -28,14 +29,13 @@ from vindeby.campaign.refusals import (
 )
 from vindeby.campaign.sections.method import Step
 from vindeby.campaign.sections.turbines import TurbineSection
-from vindeby.campaign.sections.values import PACKED, require, under
+from vindeby.campaign.sections.values import PACKED, require
 from vindeby.campaign.sections.vary import axes_in_words
 from vindeby.campaign.sections.wake_model import NamedCode, WakeSection
 from vindeby.campaign.starts import has_starts, refuse_bad_starts, refuse_missing_starts
 from vindeby.campaign.stored import refuse_unsuitable_stored
 from vindeby.campaign.tasks import Cell, Place, Task, parse_key
-from vindeby.campaign.variants import Combination, checked_axes, variants_of
-from vindeby.campaign.worlds import in_scenario, refuse_bad_scenarios
+from vindeby.campaign.variants import Combination, checked_axes, variants_of, worlds_of
 from vindeby.text import plural
 
 
@@ -63,6 +63,8 @@ class Campaign(CampaignFields):
             if key not in seen:
                 check(self)
                 seen.add(key)
+        if self.scenarios:
+            vars(self)["worlds"] = worlds_of(self, check=lambda one: one._checked_whole(seen))  # noqa: SLF001 - as above
         return self
 
     @classmethod
@@ -151,7 +153,7 @@ class Campaign(CampaignFields):
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
         """Return a copy with other values, which are not checked."""
         copied = super().model_copy(update=update, deep=deep)
-        for name in ("_variants", "_cells", "_cells_by_place"):  # they follow from the values
+        for name in ("_variants", "_cells", "_cells_by_place", "worlds"):  # they follow from the values
             vars(copied).pop(name, None)
         return copied
 
@@ -319,15 +321,6 @@ class Campaign(CampaignFields):
         return f"<Campaign {self.name!r}: {self.counts}; {self.search_in_words}>"
 
 
-def _refuse_unsuitable_scenarios(campaign: CampaignFields) -> None:
-    for number, scenario in enumerate([None, *(campaign.scenarios or ())], -1):
-        with under(*(() if scenario is None else ("scenarios", number))):
-            inside = in_scenario(campaign, scenario)
-            refuse_unknown_wind(inside.site, inside.method)
-            refuse_outside_local_wind(inside)
-            refuse_unsuitable_wake_model(inside)
-
-
 def _refuse_unsuitable_starts(campaign: CampaignFields) -> None:
     if has_starts(campaign):
         refuse_bad_starts(campaign, tuple(cells_of(campaign)))
@@ -338,13 +331,15 @@ CHECKS: Mapping[Callable[[CampaignFields], None], tuple[str, ...]] = {
     CampaignFields.refuse_unlike_amounts: _AMOUNT,
     refuse_missing_starts: ("method", "start"),
     refuse_unsuitable_stored: ("method", "neighbours", "site"),
-    refuse_bad_neighbours: ("neighbours", "scenarios"),
-    refuse_misplaced: ("neighbours", "scenarios", "costs"),
+    refuse_bad_neighbours: ("neighbours",),
+    refuse_misplaced: ("neighbours", "costs"),
     refuse_counts: (*_AMOUNT, "objective", "method"),
     refuse_costs: (*_AMOUNT, "costs", "objective", "site"),
     _refuse_unsuitable_starts: (*_AMOUNT, "start"),
-    _refuse_unsuitable_scenarios: ("scenarios", "site", "wake", "neighbours", "method"),
-    refuse_bad_scenarios: (*_AMOUNT, "scenarios", "site", "wake", "neighbours", "objective", "method"),
+    refuse_unknown_wind: ("site", "method"),
+    refuse_outside_local_wind: ("site", "neighbours"),
+    refuse_unsuitable_wake_model: ("site", "wake", "method"),
+    refuse_bad_scenarios: ("scenarios", "wake", "objective", "method"),
 }
 """The checks of a campaign about wind, in their order, each with the fields that it reads of those that may vary."""
 _WITHOUT_WIND: Mapping[Callable[[CampaignFields], None], tuple[str, ...]] = {refuse_missing_starts: ()}

@@ -15,7 +15,6 @@ from vindeby.campaign.sections.farm import Farm
 from vindeby.campaign.starts import start_identities
 from vindeby.campaign.stored import identity_of_standing, pins_of
 from vindeby.campaign.tasks import RESULT_REVISION, Cell, digest
-from vindeby.campaign.worlds import identity_of_scenarios
 
 _Made = TypeVar("_Made")
 _BY_AEP = Objective()
@@ -74,13 +73,26 @@ def cells_of(campaign: CampaignFields, memo: dict[object, Any] | None = None) ->
         area = once(partial(_digest_of_area, farm), ("area", farm_idx))
         place: dict[str, Any] = {"common": common, "area": area, "around": around}
         if campaign.scenarios:
-            place["scenarios"] = digest(identity_of_scenarios(campaign, farm_idx))
+            place["scenarios"] = digest(_scenarios(campaign, farm_idx))
             place["over"] = campaign.over
         if standing := identity_of_standing(campaign, farm_idx):
             place["standing"] = standing
         given = once(partial(numbers, farm), ("numbers", farm_idx), "n_turbines", "capacity_mw", "mix")
         for counts in given:
             yield _cell(campaign, farm_idx, counts, place, types)
+
+
+def _scenarios(campaign: CampaignFields, farm_idx: int) -> list[dict[str, Any]]:
+    """Return what of the scenarios decides the results of a farm."""
+    return [
+        {
+            "weight": world.weight,
+            "site": world.campaign.site_identity(),
+            "wake": world.campaign.wake.identity(),
+            "around": identity_around(world.campaign, farm_idx),
+        }
+        for world in campaign.worlds
+    ]
 
 
 def _digest_of_area(farm: Farm) -> str:

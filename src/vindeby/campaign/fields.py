@@ -1,6 +1,7 @@
 """The fields of a campaign file, and what follows from them: how many turbines of which types each farm has."""
 
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Annotated, Any
 
 from pydantic import (
@@ -24,7 +25,6 @@ from vindeby.campaign.sections.farm import AllNeighbours, Amount, Farm, Neighbou
 from vindeby.campaign.sections.layouts import LayoutsSection
 from vindeby.campaign.sections.method import Step, StoredSection, one_step_is_a_pipeline, some_are_alone
 from vindeby.campaign.sections.run_options import RunOptions
-from vindeby.campaign.sections.scenarios import Scenarios
 from vindeby.campaign.sections.site import SiteSection
 from vindeby.campaign.sections.turbines import TurbineSection
 from vindeby.campaign.sections.values import (
@@ -37,9 +37,9 @@ from vindeby.campaign.sections.values import (
     each_once,
     require,
 )
-from vindeby.campaign.sections.vary import Vary, refuse_bad_paths
+from vindeby.campaign.sections.vary import Scenario, Scenarios, Vary, refuse_bad_paths
 from vindeby.campaign.sections.wake_model import NamedCode, WakeSection
-from vindeby.campaign.variants import Combination, checked_axes
+from vindeby.campaign.variants import Combination, World, checked_axes, checked_parts, worlds_of
 
 MAX_TASKS = 10_000_000
 
@@ -122,7 +122,7 @@ class CampaignFields(Amount):
     wake: Annotated[WakeSection, WrapValidator(_unless_left_out)]
     """The wake model."""
     scenarios: Scenarios | None = None
-    """How wind, wakes or neighbours may differ; the objective says how a layout is valued over all of them."""
+    """How wind, wakes or neighbours may differ, by name; the objective says how a layout is valued over all of them."""
     start: LayoutsSection | None = None
     """The layouts that searches start from; by default the first step makes one."""
     method: Annotated[
@@ -159,6 +159,11 @@ class CampaignFields(Amount):
     def is_about_wind(self) -> bool:
         """Whether there are farms, turbines and wind, or only a function that is called once for each seed."""
         return bool(self.farms)
+
+    @cached_property
+    def worlds(self) -> tuple[World, ...]:
+        """The scenarios in the order of the file, each with the campaign as it is in it; none without scenarios."""
+        return worlds_of(self)
 
     @property
     def over(self) -> Over:
@@ -236,3 +241,20 @@ class CampaignFields(Amount):
     def _write_axes(self, axes: Any, info: SerializationInfo) -> Any:
         is_packed = isinstance(info.context, dict) and info.context.get(PACKED)
         return checked_axes(type(self), axes, context=info.context) if axes and is_packed else axes
+
+    @field_validator("scenarios", mode="after")
+    @classmethod
+    def _scenarios_are_whole(cls, given: dict[str, Scenario] | None) -> dict[str, Scenario] | None:
+        if given is None:
+            return None
+        found = checked_parts(cls, {(name,): one.sets for name, one in given.items()})
+        return {name: one.model_copy(update=found[name,]) for name, one in given.items()}
+
+    @field_serializer("scenarios")
+    def _write_scenarios(self, given: Any, info: SerializationInfo) -> Any:
+        if not given:
+            return None
+        found = checked_parts(
+            type(self), {(name,): one.sets for name, one in given.items()}, context=info.context
+        )
+        return {name: {"weight": one.weight, **found[name,]} for name, one in given.items()}

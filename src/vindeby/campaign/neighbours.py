@@ -25,9 +25,9 @@ class Standing:
 
 
 def groups_in(campaign: CampaignFields, farm_idx: int | None = None) -> Iterator[tuple[Path, NeighbourGroup]]:
-    """Every group of neighbours with its path in the file, those of the campaign first; or only those around a farm.
+    """Yield every group of neighbours with its path, those of the campaign first; or only those around a farm.
 
-    Those of scenarios come last, of all of them. Farms of a database of stored layouts are left out.
+    Those that only scenarios have, and farms of a database of stored layouts, are left out.
     """
     for index, group in enumerate(campaign.neighbours or ()):
         if isinstance(group, NeighbourGroup):
@@ -35,15 +35,27 @@ def groups_in(campaign: CampaignFields, farm_idx: int | None = None) -> Iterator
     for number in range(len(campaign.farms)) if farm_idx is None else (farm_idx,):
         for index, group in enumerate(campaign.farms[number].neighbours or ()):
             yield ("farms", number, "neighbours", index), group
-    for number, scenario in enumerate(campaign.scenarios or ()):
-        for index, group in enumerate(scenario.neighbours or ()):
-            yield ("scenarios", number, "neighbours", index), group
+
+
+def groups_everywhere(
+    campaign: CampaignFields, farm_idx: int | None = None
+) -> Iterator[tuple[str, Path, NeighbourGroup]]:
+    """Yield the groups of ``groups_in`` in each scenario, each once, with the name of the scenario that adds it."""
+    seen = set[int]()
+    for name, one in (
+        [("", campaign)] if not campaign.scenarios else [(w.name, w.campaign) for w in campaign.worlds]
+    ):
+        for at, group in groups_in(one, farm_idx):
+            if id(group) not in seen:
+                seen.add(id(group))
+                is_shared = one.neighbours is campaign.neighbours or at[0] == "farms"
+                yield "" if is_shared else name, at, group
 
 
 def neighbours_of(campaign: CampaignFields, farm_idx: int) -> tuple[Standing, ...]:
     """Every turbine around a farm, those of the campaign first, in the order of the file."""
-    groups = groups_in(campaign, farm_idx)
-    every = [one for _, group in groups for one in standing_in(group, campaign.turbines)]
+    groups = groups_everywhere(campaign, farm_idx)
+    every = [one for _, _, group in groups for one in standing_in(group, campaign.turbines)]
     # One that stands in several scenarios is given once.
     return tuple({(one.x, one.y, one.turbine.name): one for one in every}.values())
 
@@ -51,7 +63,7 @@ def neighbours_of(campaign: CampaignFields, farm_idx: int) -> tuple[Standing, ..
 def groups_of(campaign: CampaignFields, farm_idx: int) -> dict[str, FloatArray]:
     """Their positions, x and y in metres, by the label of their group, for pictures and reports."""
     found: dict[str, list[tuple[float, float]]] = {}
-    for _, group in groups_in(campaign, farm_idx):
+    for _, _, group in groups_everywhere(campaign, farm_idx):
         found.setdefault(group.label, []).extend(group.positions)
     return {label: np.array(positions).T for label, positions in found.items()}
 
@@ -110,15 +122,13 @@ def neighbours_in_words(campaign: CampaignFields) -> list[tuple[str, str]]:
     """Return for each group whose neighbours they are, and what they are: ``all farms``, ``east.csv: 12 x v80``."""
     return [
         (
-            _where(campaign, at),
+            f"scenario {scenario}" if scenario else _where(campaign, at),
             f"{group.label}: {', '.join(f'{count} x {name}' for name, count in types.items())}",
         )
-        for at, group in groups_in(campaign)
+        for scenario, at, group in groups_everywhere(campaign)
         for types in (Counter(group.type_names),)
     ]
 
 
 def _where(campaign: CampaignFields, at: Path) -> str:
-    if at[0] == "scenarios":
-        return f"scenario {(campaign.scenarios or ())[int(at[1])].name}"
     return "all farms" if at[0] == "neighbours" else f"farm {campaign.farms[int(at[1])].name}"

@@ -17,11 +17,9 @@ from vindeby.campaign.neighbours import groups_in
 from vindeby.campaign.reading.tables import METRES_WANTED, look_like_degrees
 from vindeby.campaign.reading.yaml_text import Path, field_name
 from vindeby.campaign.sections.boundary import BoundarySection
-from vindeby.campaign.sections.costs import Cables, Depth, FoundationSection
+from vindeby.campaign.sections.costs import Cables, Depth, FoundationSection, Objective
 from vindeby.campaign.sections.farm import MAX_TURBINES, Farm
 from vindeby.campaign.sections.local_wind import LocalWindSection
-from vindeby.campaign.sections.method import Step
-from vindeby.campaign.sections.site import SiteSection
 from vindeby.campaign.sections.time_series import States, TimeSeries, refuse_speeds_outside
 from vindeby.campaign.sections.turbines import TurbineSection
 from vindeby.campaign.sections.values import refusal, require
@@ -163,11 +161,11 @@ def _refuse_depths(foundation: FoundationSection, boundary: BoundarySection, wha
         raise refusal(wrong, remedy=remedy, at=(*at, "mass" if foundation.cost is None else "cost"))
 
 
-def refuse_unknown_wind(site: SiteSection, steps: Sequence[Step]) -> None:
+def refuse_unknown_wind(campaign: CampaignFields) -> None:
     """Refuse wind speeds and directions of a smart start that the site has no probability or turbulence for."""
-    key, given = site.chosen
+    key, given = campaign.site.chosen
     state_by_state = f"has no meaning for a site of {given.title}, whose states are taken as they are"
-    for index, step in enumerate(steps):
+    for index, step in enumerate(campaign.method):
         if (start := step.smart_start) is None:
             continue
         at = ("method", index, "smart-start")
@@ -191,6 +189,28 @@ def refuse_unsuitable_wake_model(campaign: CampaignFields) -> None:
     wrong = "blockage is not defined for wakes that follow the turned wind"
     at = ("site", "local", "turned_wakes")
     require(not (local.turned_wakes and model.blockage), wrong, "leave turned_wakes or blockage out", *at)
+
+
+def refuse_bad_scenarios(campaign: CampaignFields) -> None:
+    """Refuse scenarios of a call or by another engine, and a value over them that layouts cannot be compared by."""
+    objective, at = campaign.objective or Objective(), ("objective", "over")
+    none = not campaign.scenarios
+    wrong = "is over scenarios, and there are none"
+    require(not (none and objective.over), wrong, "give scenarios, or leave it out", *at)
+    if none:
+        return
+    calls = any(step.call is not None for step in campaign.method)
+    wrong = "need a search of vindeby's own, not a call"
+    require(not calls, wrong, "leave them out, or name search steps", "scenarios")
+    for world in campaign.worlds:
+        own = world.campaign.wake is campaign.wake or world.campaign.wake.engine is None
+        wrong = "a scenario has one of vindeby's own wake models"
+        remedy = "name one, or make a campaign of its own for this engine"
+        require(own, wrong, remedy, "scenarios", world.name, "wake")
+    priced, wrong = objective.is_priced_by_state, "prices that differ cannot have scenarios"
+    require(not priced, wrong, "give one price", "objective", "price")
+    single = objective.over in (None, "mean") or objective.against is None
+    require(single, "is for a single objective", "write mean, or one objective", *at)
 
 
 def refuse_bad_neighbours(campaign: CampaignFields) -> None:
@@ -218,9 +238,8 @@ def _refuse_twice(places: Sequence[tuple[Path, tuple[float, float]]]) -> None:
     for one, other in sorted(pairs):
         wrong = f"stands where {field_name(places[other][0])} stands: a turbine is listed twice"
         remedy = "list each turbine once, for the campaign or for the farm"
-        here, there = places[one][0], places[other][0]
-        in_two_scenarios = here[0] == there[0] == "scenarios" and here[1] != there[1]
-        require(one <= other or in_two_scenarios, wrong, remedy, *here)
+        here = places[one][0]
+        require(one <= other, wrong, remedy, *here)
 
 
 def refuse_outside_local_wind(campaign: CampaignFields) -> None:

@@ -11,7 +11,7 @@ from shapely.geometry.base import BaseGeometry
 
 from vindeby import units
 from vindeby.campaign.campaign import Campaign
-from vindeby.campaign.neighbours import around, groups_in, groups_of
+from vindeby.campaign.neighbours import around, groups_everywhere, groups_of
 from vindeby.campaign.reading.code_files import file_of, search_path
 from vindeby.campaign.reading.tables import look_like_degrees
 from vindeby.campaign.sections.boundary import grid_inside, most_points, random_fill
@@ -213,7 +213,7 @@ def notes_about_files(campaign: Campaign) -> Iterator[str]:
         ("site", campaign.site.source),
         *((f"type {one.name}", one.source) for one in campaign.turbines),
     ]
-    for _, group in groups_in(campaign):
+    for _, _, group in groups_everywhere(campaign):
         sources += [(f"{group.label}, type {one.name}", one.source) for one in group.turbines or ()]
     for what, source in sources:
         if source is not None:

@@ -1,7 +1,7 @@
-"""The combinations of a campaign's axes, and the campaign that it is in each of them.
+"""The combinations of a campaign's axes and its scenarios, and the campaign that it is in each of them.
 
-A section that several combinations share is validated once and is one object in all of them, so that whoever prepares
-something for it can do so once.
+Both are named sets of fields. A section that several combinations share is validated once and is one object in all of
+them, so that whoever prepares something for it can do so once.
 """
 
 import copy
@@ -65,25 +65,41 @@ def checked_axes(
 
     With the context of a serialization, as it is written into a file. Errors are below ``vary``.
     """
-    known, problems = fields.model_fields, list[InitErrorDetails]()
+    known = fields.model_fields
+    parts: dict[tuple[str, ...], dict[str, Any]] = {
+        (axis, name): parts_of(axis, value, known)
+        for axis, values in axes.items()
+        for name, value in values.items()
+    }
+    checked = checked_parts(fields, parts, change, context)
+    found: dict[str, dict[str, Any]] = {axis: {} for axis in axes}
+    for (axis, name), written in checked.items():
+        found[axis][name] = written[axis] if axis in known else written
+    return found
 
-    def written(at: Path, path: str, given: Any) -> Any:
-        if path not in known:
+
+def checked_parts(
+    fields: Any,
+    parts: Mapping[tuple[str, ...], Mapping[str, Any]],
+    change: Callable[[str, Any], Any] = lambda _, section: section,
+    context: Mapping[str, Any] | None = None,
+) -> dict[tuple[str, ...], dict[str, Any]]:
+    """Return what values of axes or scenarios set, as ``checked_axes`` does, by their place, at which errors are."""
+    problems = list[InitErrorDetails]()
+
+    def written(at: tuple[str, ...], path: str, given: Any) -> Any:
+        if path not in fields.model_fields:
             return to_jsonable_python(given)
         try:
             return _written(fields, path, change(path, _read(fields, path, given)), context)
         except ValidationError as error:
-            problems.extend({**one, "loc": (*at, *one["loc"])} for one in _details(error))
+            here = at if len(at) > 1 and path == at[0] else (*at, path)
+            problems.extend({**one, "loc": (*here, *one["loc"])} for one in _details(error))
             return None
 
-    found: dict[str, dict[str, Any]] = {axis: {} for axis in axes}
-    for axis, values in axes.items():
-        for name, value in values.items():
-            if axis in known:
-                found[axis][name] = written((axis, name), axis, value)
-            else:
-                parts = value.items()
-                found[axis][name] = {path: written((axis, name, path), path, given) for path, given in parts}
+    found = {
+        at: {path: written(at, path, given) for path, given in each.items()} for at, each in parts.items()
+    }
     _refuse(fields, problems)
     return found
 
@@ -122,72 +138,120 @@ def _refuse(fields: Any, problems: Iterable[InitErrorDetails]) -> None:
         raise ValidationError.from_exception_data(fields.__name__, [*each.values()])
 
 
+class _Setting(NamedTuple):
+    """Something that a combination or a scenario sets."""
+
+    at: Path
+    """Where it is written."""
+    path: str
+    """The path that it sets, such as ``site.weibull``."""
+    value: Any
+
+    @property
+    def field(self) -> str:
+        return self.path.partition(".")[0]
+
+
 class _Part(NamedTuple):
-    """What one value of an axis sets: the place where it is written, and its path in complete plain data."""
+    """What one setting sets: the place where it is written, and its path in complete plain data."""
 
     at: Path
     steps: Path
 
 
-_Setters = tuple[tuple[str, str, str], ...]
-"""The axis, the name of the value, and the path of everything that sets a field or a part of it."""
+Check = Callable[[Any], object]
+"""Raises PydanticCustomError or ValidationError for a campaign that cannot be."""
 
 
-def variants_of(campaign: Any, check: Callable[[Any], object] = lambda _: None) -> tuple[Any, ...]:
+def variants_of(campaign: Any, check: Check = lambda _: None) -> tuple[Any, ...]:
     """Return the campaign of every combination, without axes; ValidationError has what is wrong with any of them.
 
     ``check`` is called with each.
     """
-    fields, problems = type(campaign), list[InitErrorDetails]()
-    base = cache(lambda field: _written(fields, field, getattr(campaign, field)))
-    sections: dict[tuple[str, _Setters], tuple[list[_Part], Any]] = {}
-    combined = [
-        (one, _setters(campaign.vary, one, fields.model_fields))
-        for one in combinations_of(campaign.vary, fields.model_fields)
-    ]
-    for pair in dict.fromkeys(pair for _, by_field in combined for pair in by_field.items()):
-        sections[pair] = _section(campaign, base(pair[0]), *pair, problems)
-    _refuse(fields, problems)
-    variants = []
-    for combination, by_field in combined:
-        found = {pair[0]: sections[pair] for pair in by_field.items()}
-        changed = {name: section for name, (_, section) in found.items()}
-        variant = campaign.model_copy(update={"vary": None, **changed})
+    known = type(campaign).model_fields
+    each = {
+        one: [
+            _Setting(("vary", axis, name, *(() if path == axis else (path,))), path, value)
+            for axis, name in one.values.items()
+            for path, value in parts_of(axis, campaign.vary[axis][name], known).items()
+        ]
+        for one in combinations_of(campaign.vary, known)
+    }
+
+    def checked(combination: Any, variant: Any) -> None:
         variant.set_combination(combination)
-        try:
-            check(variant)
-        except PydanticCustomError as error:
-            every = [part for parts, _ in found.values() for part in parts]
-            problems.append(_placed(error, every, combination))
-        variants.append(variant)
+        check(variant)
+
+    return _changed(campaign.model_copy(update={"vary": None}), each, checked)
+
+
+class World(NamedTuple):
+    """A scenario, and the campaign as it is in it."""
+
+    name: str
+    weight: float
+    campaign: Any
+
+
+def worlds_of(campaign: Any, check: Check = lambda _: None) -> tuple[World, ...]:
+    """Return every scenario in the order of the file; ValidationError has what is wrong with any of them.
+
+    ``check`` is called with the campaign in each.
+    """
+    given = campaign.scenarios or {}
+    each = {
+        f"scenario {name!r}": [
+            _Setting(("scenarios", name, path), path, value) for path, value in one.sets.items()
+        ]
+        for name, one in given.items()
+    }
+    objective = campaign.objective and campaign.objective.model_copy(update={"over": None})
+    plain = campaign.model_copy(update={"scenarios": None, "objective": objective})
+    found = _changed(plain, each, lambda _, one: check(one))
+    return tuple(World(name, given[name].weight, one) for name, one in zip(given, found, strict=True))
+
+
+def _changed(
+    campaign: Any, each: Mapping[Any, Sequence[_Setting]], check: Callable[[Any, Any], object]
+) -> tuple[Any, ...]:
+    """Return the campaign with the settings of each; ValidationError has what is wrong with any of them."""
+    fields, problems = type(campaign), list[InitErrorDetails]()
+    base = cache(lambda name: _written(fields, name, getattr(campaign, name)))
+    sections: dict[tuple[Path, ...], tuple[list[_Part], Any]] = {}
+    keys_of = list[dict[str, tuple[Path, ...]]]()
+    for settings in each.values():
+        by_field: dict[str, list[_Setting]] = {}
+        for one in settings:
+            by_field.setdefault(one.field, []).append(one)
+        keys_of.append({name: tuple(one.at for one in some) for name, some in by_field.items()})
+        for name, key in keys_of[-1].items():
+            if key not in sections:
+                sections[key] = _section(fields, base(name), by_field[name], problems)
     _refuse(fields, problems)
-    return tuple(variants)
-
-
-def _setters(
-    axes: Mapping[str, Values], combination: Combination, known: Mapping[str, Any]
-) -> dict[str, _Setters]:
-    """Return what a combination sets, by field."""
-    found: dict[str, _Setters] = {}
-    for axis, name in combination.values.items():
-        for path in parts_of(axis, axes[axis][name], known):
-            field = path.partition(".")[0]
-            found[field] = (*found.get(field, ()), (axis, name, path))
-    return found
+    made = []
+    for label, keys in zip(each, keys_of, strict=True):
+        one = campaign.model_copy(update={name: sections[key][1] for name, key in keys.items()})
+        try:
+            check(label, one)
+        except (PydanticCustomError, ValidationError) as error:
+            every = [part for key in keys.values() for part in sections[key][0]]
+            problems += _placed(error, every, label)
+        made.append(one)
+    _refuse(fields, problems)
+    return tuple(made)
 
 
 def _section(
-    campaign: Any, base: Any, field: str, setters: _Setters, problems: list[InitErrorDetails]
+    fields: Any, base: Any, settings: Sequence[_Setting], problems: list[InitErrorDetails]
 ) -> tuple[list[_Part], Any]:
     """Return what sets a section, and the section; where it is wrong, note that in ``problems``."""
-    fields, data, parts = type(campaign), {field: copy.deepcopy(base)}, list[_Part]()
+    field = settings[0].field
+    data, parts = {field: copy.deepcopy(base)}, list[_Part]()
     # Whole fields first, then what is set in them.
-    for axis, name, path in sorted(setters, key=lambda one: one[2].count(".")):
-        value = parts_of(axis, campaign.vary[axis][name], fields.model_fields)[path]
-        steps: Path
-        at: Path = ("vary", axis, name, *(() if path == axis else (path,)))
+    for at, path, value in sorted(settings, key=lambda one: one.path.count(".")):
+        steps: Path = (field,)
         if path == field:
-            data[field], steps = copy.deepcopy(value), (field,)
+            data[field] = copy.deepcopy(value)
         else:
             try:
                 holder, steps = descend(data, path.split("."))
@@ -215,14 +279,25 @@ def _blamed(fields: Any, detail: InitErrorDetails, field: str, parts: Sequence[_
     return {**detail, "loc": parts[-1].at}
 
 
-def _placed(error: PydanticCustomError, parts: Sequence[_Part], combination: Combination) -> InitErrorDetails:
-    """Return a refusal at the value that it is about; or where it is, with the combination in words."""
-    context = dict(error.context or {})
-    at = tuple(context["at"])
-    if (written := _written_at(at, parts)) is None:
-        context["message"] = f"{context['message']} (with {combination})"
-    again = PydanticCustomError("refused", "{message}", {**context, "at": ()})
-    return InitErrorDetails(type=again, loc=written or at, input=None)
+def _placed(
+    error: PydanticCustomError | ValidationError, parts: Sequence[_Part], label: object
+) -> Iterator[InitErrorDetails]:
+    """Yield what is wrong at the value that it is about; or where it is, with the combination or scenario in words."""
+    if isinstance(error, ValidationError):
+        details = [*_details(error)]
+    else:
+        details = [InitErrorDetails(type=error, loc=(), input=None)]
+    for one in details:
+        wrong, at = one["type"], one["loc"]
+        if not isinstance(wrong, PydanticCustomError):
+            yield {**one, "loc": _written_at(at, parts) or at}
+            continue
+        context = dict(wrong.context or {})
+        at = (*at, *context["at"])
+        if (written := _written_at(at, parts)) is None:
+            context["message"] = f"{context['message']} (with {label})"
+        again = PydanticCustomError("refused", "{message}", {**context, "at": ()})
+        yield InitErrorDetails(type=again, loc=written or at, input=None)
 
 
 def _written_at(at: Path, parts: Sequence[_Part]) -> Path | None:

@@ -71,7 +71,6 @@ def _as_data(campaign: Campaign, found: Survey) -> dict[str, object]:
     from vindeby.assembly.device import chosen_device
     from vindeby.campaign.neighbours import neighbours_in_words
     from vindeby.campaign.starts import starts_in_words
-    from vindeby.campaign.worlds import worlds
 
     return {
         "name": campaign.name,
@@ -89,7 +88,7 @@ def _as_data(campaign: Campaign, found: Survey) -> dict[str, object]:
         "wake": campaign.wake.title if campaign.is_about_wind else None,
         "objective": None if campaign.objective is None else campaign.objective.title,
         "costs": None if campaign.costs is None else campaign.costs.title,
-        "scenarios": [{"name": world.name, "weight": world.weight} for world in worlds(campaign)],
+        "scenarios": [{"name": world.name, "weight": world.weight} for world in campaign.worlds],
         "method": [step.title for step in campaign.method],
         "device": dict(zip(("name", "why"), chosen_device(campaign, campaign.run.device), strict=True)),
         "neighbours": [{"beside": where, "what": what} for where, what in neighbours_in_words(campaign)],
@@ -104,7 +103,6 @@ def _print(campaign: Campaign, found: Survey) -> None:
     from vindeby.campaign.neighbours import neighbours_in_words
     from vindeby.campaign.sections.vary import axes_in_words
     from vindeby.campaign.starts import starts_in_words
-    from vindeby.campaign.worlds import worlds
 
     echo(f"{campaign.name}: {campaign.counts}")
     if campaign.vary:
@@ -124,7 +122,7 @@ def _print(campaign: Campaign, found: Survey) -> None:
         echo(f"objective: {campaign.objective.title}")
     if campaign.costs is not None:
         echo(f"costs: {campaign.costs.title}")
-    if given := worlds(campaign):
+    if given := campaign.worlds:
         names = ", ".join(f"{world.name} (weight {world.weight:g})" for world in given)
         echo(f"{plural(len(given), 'scenario')}: {names}")
     echo("")

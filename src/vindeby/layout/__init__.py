@@ -14,7 +14,6 @@ from vindeby.layout.methods.auto import Auto
 from vindeby.layout.methods.front import Front
 from vindeby.layout.methods.gradient import Gradient
 from vindeby.layout.methods.in_turn import InTurn
-from vindeby.layout.methods.regret import LeastRegret
 from vindeby.layout.methods.starts import Lattice, RandomStart, SmartStart
 from vindeby.layout.methods.walks import Annealing, RandomSearch
 from vindeby.layout.problem import Layout, LayoutProblem
@@ -30,7 +29,6 @@ __all__ = [
     "Lattice",
     "Layout",
     "LayoutProblem",
-    "LeastRegret",
     "Method",
     "Pipeline",
     "RandomSearch",

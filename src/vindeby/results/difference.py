@@ -141,6 +141,6 @@ class _Model:
             "wake": campaign.wake.identity(),
             "turbines": [turbine.identity() for turbine in campaign.turbines_of(cell)],
             "neighbours": [*standing, *(turbine.identity() for turbine in beside.turbines)],
-            "scenarios": [one.model_dump(exclude={"name"}) for one in campaign.scenarios or ()],
+            "scenarios": [one.model_dump() for one in (campaign.scenarios or {}).values()],
             "costs": costs and priced and costs.model_dump(exclude={"cables": {"router", "seconds"}}),
         }

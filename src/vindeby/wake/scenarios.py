@@ -3,12 +3,9 @@
 A ``ScenarioFarm`` is a ``WindFarm`` to every search. Its energy is one number made of those of its scenarios, in GWh:
 
 - ``mean``: their weighted mean;
-- ``worst``: the least of them;
-- ``regret``: the mean of the best energies that each scenario alone allows, less the largest regret. The regret of a
-  scenario is what the layout falls short of its best there (Savage 1951). Energies can be ``scaled``, so that a MWh
-  counts more in one scenario than in another.
+- ``worst``: the least of them.
 
-The last two have kinks where scenarios change places, at which a climb along the gradient of one of them gets stuck. So
+The least has kinks where scenarios change places, at which a climb along the gradient of one of them gets stuck. So
 ``aep_and_gradient`` takes a smooth least: -T log(sum(exp(-E / T))), which is below the least by no more than
 T log(number of scenarios). Everything else, and so every comparison of layouts in the end, is exact.
 """
@@ -26,7 +23,7 @@ from vindeby.errors import ArgumentError
 from vindeby.text import plural
 from vindeby.wake.farm import Neighbours, WindFarm
 
-Over = Literal["mean", "worst", "regret"]
+Over = Literal["mean", "worst"]
 SMOOTHNESS = 1e-4
 """T of the smooth least, as a share of the mean energy."""
 
@@ -35,8 +32,7 @@ class ScenarioFarm(WindFarm):
     """A wind farm whose layouts are valued over several scenarios.
 
     ``parts`` is the farm in each of them, with the same turbine types; ``weights`` says how much each counts in the
-    mean, by default the same. ``best`` (GWh), for ``regret``, is what the best layout for each scenario alone gives
-    there. Wind states, powers and flow maps are those of the first scenario.
+    mean, by default the same. Wind states, powers and flow maps are those of the first scenario.
     """
 
     def __init__(
@@ -44,8 +40,6 @@ class ScenarioFarm(WindFarm):
         parts: Sequence[WindFarm],
         weights: npt.ArrayLike | None = None,
         over: Over = "mean",
-        best: npt.ArrayLike = 0.0,
-        scaled: npt.ArrayLike = 1.0,
     ) -> None:
         first = parts[0]
         if any(part.turbines != first.turbines for part in parts):
@@ -57,9 +51,6 @@ class ScenarioFarm(WindFarm):
         for name in ("_layout", "_of_chunk", "_speeds_at"):
             setattr(self, name, getattr(first, name))
         self._parts, self.weights, self.over = tuple(parts), given / given.sum(), over
-        self._best = np.broadcast_to(np.asarray(best, np.float64), given.shape)
-        self._scaled = np.broadcast_to(np.asarray(scaled, np.float64), given.shape)
-        self._level = self._best - self.weights @ self._best
         self.neighbours = _every_neighbour(parts)
         self.locality = next((part.locality for part in parts if part.locality != "uniform"), "uniform")
 
@@ -72,11 +63,7 @@ class ScenarioFarm(WindFarm):
 
     def with_parts(self, parts: Sequence[WindFarm]) -> ScenarioFarm:
         """The same weights and comparison for other farms, e.g. the same in fewer wind states."""
-        return ScenarioFarm(parts, self.weights, self.over, self._best, self._scaled)
-
-    def with_best(self, best: npt.ArrayLike, scaled: npt.ArrayLike = 1.0) -> ScenarioFarm:
-        """The same farm, with regrets against these energies (GWh), all energies scaled by scenario."""
-        return ScenarioFarm(self.parts, self.weights, "regret", best, scaled)
+        return ScenarioFarm(parts, self.weights, self.over)
 
     def scenario_aep(self, x: npt.ArrayLike, y: npt.ArrayLike, types: npt.ArrayLike = 0) -> FloatArray:
         """Annual energy production of the layout in each scenario, in GWh."""
@@ -84,15 +71,15 @@ class ScenarioFarm(WindFarm):
 
     def value(self, gwh: FloatArray) -> float:
         """Return one value of the energies (GWh) by scenario."""
-        return float(self.weights @ gwh if self.over == "mean" else (self._scaled * gwh - self._level).min())
+        return float(self.weights @ gwh if self.over == "mean" else gwh.min())
 
     def turbine_aep(self, x: npt.ArrayLike, y: npt.ArrayLike, types: npt.ArrayLike = 0) -> FloatArray:
-        """Return each turbine's part of the farm's energy (GWh); of a regret, all have the same part of its level."""
+        """Return each turbine's part of the farm's energy (GWh)."""
         each = np.stack([part.turbine_aep(x, y, types) for part in self.parts])
         if self.over == "mean":
             return np.asarray(self.weights @ each)
-        worst = int(np.argmin(self._scaled * each.sum(axis=1) - self._level))
-        return np.asarray(self._scaled[worst] * each[worst] - self._level[worst] / max(1, each.shape[1]))
+        worst = int(np.argmin(each.sum(axis=1)))
+        return np.asarray(each[worst])
 
     def aep_and_gradient(
         self, x: npt.ArrayLike, y: npt.ArrayLike, types: npt.ArrayLike = 0
@@ -108,14 +95,13 @@ class ScenarioFarm(WindFarm):
         gwh, shares = np.array(energies), self.weights
         energy = self.value(gwh)
         if self.over != "mean":
-            gwh = self._scaled * gwh
             width = max(SMOOTHNESS * float(self.weights @ gwh), 1e-300)
-            above = (gwh - self._level - energy) / width
+            above = (gwh - energy) / width
             near = np.exp(-above)
             entropy = float(np.log(near.sum()) + near @ above / near.sum())
             energy -= width * float(np.log(near.sum()))
             # The width has a slope, too.
-            shares = self._scaled * (near / near.sum() - SMOOTHNESS * entropy * self.weights)
+            shares = near / near.sum() - SMOOTHNESS * entropy * self.weights
         east, north = (np.asarray(shares @ np.stack(each)) for each in slopes)
         return energy, east, north
 

@@ -2,7 +2,8 @@
 
 In a pattern such as ``farms[].zones[].boundary``, ``[]`` stands for every entry of a list, and ``*`` for those of a
 list or a single one that is not in a list. What an axis sets is found at its place: ``vary.AXIS.NAME`` where the axis
-is a field, else ``vary.AXIS.NAME`` and the path that the value has there, such as ``site.weibull``.
+is a field, else ``vary.AXIS.NAME`` and the path that the value has there, such as ``site.weibull``; what a scenario
+sets, at ``scenarios.NAME`` and the path.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,9 +13,9 @@ from vindeby.campaign.reading.yaml_text import Path as DataPath
 from vindeby.campaign.reading.yaml_text import field_name
 from vindeby.campaign.sections.values import refusal
 
-NEIGHBOURS = ("neighbours*", "farms[].neighbours*", "scenarios[].neighbours*")
+NEIGHBOURS = ("neighbours*", "farms[].neighbours*")
 STARTS = ("start", "farms[].start")
-SITES = ("site", "scenarios[].site")
+SITES = ("site",)
 TURBINES = ("turbines[]", *(f"{one}.turbines[]" for one in NEIGHBOURS))
 WITH_BOUNDARY = ("farms[]", "farms[].zones[]")
 EXCLUSIONS = "exclusions*"
@@ -37,12 +38,19 @@ def places(data: Any, *patterns: str) -> Iterator[Place]:
         for axis, values, name in varied:
             if axis == _name(steps[0]):
                 yield from _expanded((values, name, ("vary", axis, name)), steps)
-            elif isinstance(parts := values[name], dict):
-                for length in range(1, len(steps) + 1):
-                    path = ".".join(map(_name, steps[:length]))
-                    if path in parts:
-                        at: DataPath = ("vary", axis, name, path)
-                        yield from _expanded((parts, path, at), steps[length - 1 :])
+            else:
+                yield from _set_in(values[name], steps, ("vary", axis, name))
+        scenarios = data.get("scenarios")
+        for name in scenarios if isinstance(scenarios, dict) else ():
+            yield from _set_in(scenarios[name], steps, ("scenarios", name))
+
+
+def _set_in(parts: Any, steps: Sequence[str], at: DataPath) -> Iterator[Place]:
+    """Yield what a value of an axis, or a scenario, sets at a place."""
+    for length in range(1, len(steps) + 1) if isinstance(parts, dict) else ():
+        path = ".".join(map(_name, steps[:length]))
+        if path in parts:
+            yield from _expanded((parts, path, (*at, path)), steps[length - 1 :])
 
 
 def mappings(data: Any, *patterns: str) -> Iterator[tuple[dict[str, Any], DataPath]]:

@@ -120,7 +120,7 @@ def _words(model: type[BaseModel], detail: dict[str, Any], location: Path) -> tu
     if kind == "refused":
         return context["message"], context["remedy"]
     if kind in _UNKNOWN:
-        *above, key = _in_a_value(model, location) if location[0] == "vary" else location
+        *above, key = _in_a_value(model, location)
         return "is not a known key", nearest(str(key), sorted(set(keys_at(model, tuple(above)))))
     message, remedy = _WORDS.get(kind, (None, "correct it"))
     message = message or detail["msg"][:1].lower() + detail["msg"][1:]
@@ -197,8 +197,12 @@ def keys_at(annotation: Any, location: Path) -> Iterator[str]:
 
 
 def _in_a_value(model: Any, location: Path) -> Path:
-    """Return the location in a campaign of what is at a location in a value of an axis."""
-    _, *inside = location
+    """Return the location in a campaign of what is at a location in a value of an axis, or in a scenario."""
+    kind, *inside = location
+    if kind == "scenarios" and len(inside) > 1:
+        return (*str(inside[1]).split("."), *inside[2:])
+    if kind != "vary":
+        return location
     if len(inside) > 2 and inside[0] not in model.model_fields:
         return (*str(inside[2]).split("."), *inside[3:])
     return (*inside[:1], *inside[2:])

@@ -68,7 +68,7 @@ def with_files(document: Document, folder: Path) -> Document:
     site = data.pop("site") if without_site else data.get("site")
     convergence = site.get("grid_convergence_deg") if isinstance(site, dict) else None
     for given, at in mappings(data, "site"):
-        if convergence is not None and at[0] == "vary" and "local" not in given:
+        if convergence is not None and at[0] in ("vary", "scenarios") and "local" not in given:
             given.setdefault("grid_convergence_deg", convergence)
     for insert in (
         with_boundary_files,

@@ -278,7 +278,7 @@ Price = Annotated[
     WithJsonSchema({"anyOf": [{"type": "number"}, {"type": "array"}, {"type": "string"}]}),
 ]
 """EUR per MWh: one number, or one for each step of a time series or each state."""
-Over = Literal["mean", "worst", "regret"]
+Over = Literal["mean", "worst"]
 
 
 class Against(NamedTuple):
@@ -315,7 +315,7 @@ class Objective(Section):
     against: Literal["cable_length", "lcoe", "area"] | None = None
     """The second of two objectives, beside AEP."""
     over: Over | None = None
-    """Over scenarios: their mean (by default), the worst of them, or the largest regret."""
+    """Over scenarios: their mean (by default), or the worst of them."""
 
     @model_validator(mode="before")
     @classmethod

@@ -5,8 +5,8 @@ import json
 import re
 import reprlib
 import unicodedata
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import is_dataclass
 from datetime import datetime
 from functools import partial
@@ -24,7 +24,6 @@ from pydantic import (
     PlainSerializer,
     SerializationInfo,
     Strict,
-    ValidationError,
     WithJsonSchema,
     model_validator,
 )
@@ -172,21 +171,6 @@ def require(holds: object, message: str, remedy: str, *at: str | int) -> None:
     """Refuse what is at the path ``at``, from the validated value on, unless a condition holds."""
     if not holds:
         raise refusal(message, remedy=remedy, at=at)
-
-
-@contextmanager
-def under(*at: str | int) -> Iterator[None]:
-    """Refuse what is refused inside at this path, for values that were not written there as they are."""
-    try:
-        yield
-    except ValidationError as error:
-        first = error.errors()[0]
-        wrong = f"{'.'.join(map(str, first['loc']))} = {first['input']!r}: {first['msg']}"
-        raise refusal(wrong, remedy="correct it", at=at) from None
-    except PydanticCustomError as error:
-        given = error.context or {}
-        where = (*at, *given["at"])
-        raise refusal(given["message"], remedy=given["remedy"], at=where, value=given["shown"]) from None
 
 
 def matching(pattern: str, wrong: str, remedy: str) -> AfterValidator:

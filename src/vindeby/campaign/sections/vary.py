@@ -1,14 +1,18 @@
-"""The axes of a campaign: named values, each of which sets fields of the campaign."""
+"""The axes of a campaign and its scenarios: named values, each of which sets fields of the campaign.
+
+Each value of an axis is searched for itself; scenarios are valued together.
+"""
 
 import keyword
 import math
 from collections.abc import Collection, Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, ConfigDict, Field, model_validator
 
 from vindeby.campaign.reading.places import parts_of
-from vindeby.campaign.sections.values import Name, refusal, require
+from vindeby.campaign.reading.problems import nearest
+from vindeby.campaign.sections.values import Name, Number, Section, refusal, require
 from vindeby.campaign.tasks import EVALUATED_ARRAYS, RESULT_ARRAYS
 from vindeby.text import listed
 
@@ -92,3 +96,34 @@ def _known(fields: Mapping[str, Any]) -> str:
 def axes_in_words(axes: Mapping[str, Collection[str]]) -> str:
     """For example ``wake (nygaard, jensen), method (smart, auto)``."""
     return ", ".join(f"{axis} ({listed(values, None, most=6)})" for axis, values in axes.items())
+
+
+OF_A_SCENARIO = ("site", "wake", "neighbours")
+"""The fields that a scenario may set."""
+_MOST_SCENARIOS = 1000
+
+
+class Scenario(Section):
+    """One way in which the wind, the wakes or the neighbours may be; whatever it does not set is as in the campaign.
+
+    Its other keys are paths of what it sets, as in a value of an axis.
+    """
+
+    model_config = ConfigDict(extra="allow")
+    weight: Annotated[Number, Field(ge=1e-6, le=1e6)] = 1.0
+    """How much it counts in a mean, relative to the others."""
+
+    @property
+    def sets(self) -> dict[str, Any]:
+        """What it sets, by path."""
+        return dict(self.model_extra or {})
+
+    @model_validator(mode="after")
+    def _fields_are_known(self) -> Self:
+        for path in self.sets:
+            is_known = path.partition(".")[0] in OF_A_SCENARIO
+            require(is_known, "is not a known key", nearest(path, [*OF_A_SCENARIO, "weight"]), path)
+        return self
+
+
+Scenarios = Annotated[dict[Name, Scenario], Field(min_length=1, max_length=_MOST_SCENARIOS)]

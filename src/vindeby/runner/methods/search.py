@@ -94,7 +94,7 @@ class SearchMethod:
     ) -> Callable[[Result, Layout | None], Result]:
         """What is done with each result: its stated energy; where one objective decides, no worse than its start."""
         objective = campaign.objective
-        has_rivals = objective is not None and (objective.against or objective.over == "regret")
+        has_rivals = objective is not None and objective.against is not None
         by_price = objective is not None and objective.is_priced_by_state
         starts_count = self._starts is not None and not has_rivals
 
@@ -181,10 +181,7 @@ def result_of(found: Result, search: str, engine: str, type_indices: IntArray | 
         "layout": np.stack([found.x, found.y]),
         "aep": np.asarray(found.aep_gwh),
     }
-    best_types = arrays.pop("scenario_best_types", None)
     if type_indices is not None:
-        if best_types is not None:
-            arrays["scenario_best_types"] = type_indices[best_types]
         arrays["types"] = type_indices[found.types]
     attributes = {
         **found.notes,

@@ -26,9 +26,6 @@ from vindeby.store.read.columns import PLACE
 from vindeby.store.read.database import Database
 from vindeby.text import listed, plural
 
-_TYPEPLACE = ("types", "scenario_best_types")
-"""Arrays of type numbers, in the results of farms with a mix of types."""
-
 
 def identities(segment: Segment, tasks: TaskIndex) -> Iterator[tuple[str, str, Names | None]]:
     """Give the key, the fingerprint and the names of farm, type and values of axes of each record."""
@@ -150,10 +147,10 @@ def under_key(record: Record, key: str, tasks: TaskIndex) -> Record | None:
     cell = tasks.cell(key)
     if cell is not None and cell.mix:
         known = tasks.type_numbers(key, record.fingerprint, record.key)
-        for name in set(_TYPEPLACE) & set(arrays):
-            if known is None or not set(np.unique(arrays[name]).tolist()) <= known.keys():
+        if (types := arrays.get("types")) is not None:
+            if known is None or not set(np.unique(types).tolist()) <= known.keys():
                 return None
-            arrays[name] = _replaced(arrays[name], known)
+            arrays["types"] = _replaced(types, known)
     return Record(key, record.fingerprint, arrays, attributes)
 
 
