@@ -99,22 +99,13 @@ BROKEN_NEIGHBOURS: dict[str, BrokenNeighbours] = {
         "neighbours: {file: east.csv}\n", "neighbours", "is missing", table="x,y\n5000,0\n"
     ),
     "a database that is not there": _with(
-        "neighbours: {database: west.h5, key: farm0_t0_s0}\n", "neighbours.database", "no such database", _LINE
+        "neighbours: {database: west.h5, farm: north}\n", "neighbours.database", "no such database", _LINE
     ),
-    "a database without a key": _with(
-        "neighbours: {database: west.h5}\n", "neighbours.database", "does not say which result", "give key: KEY"
+    "a farm that is no name": _with(
+        "neighbours: {database: west.h5, farm: 1}\n", "neighbours.farm", "got 1", "write the name"
     ),
-    "a database with a key and the best": _with(
-        "neighbours: {database: west.h5, key: farm0_t0_s0, best: {}}\n", "neighbours.database", "give key"
-    ),
-    "the best of nothing": _with(
-        "neighbours: {database: west.h5, best: }\n", "neighbours.best", "write best: {farm: NAME"
-    ),
-    "the best as a number": _with(
-        "neighbours: {database: west.h5, best: 1}\n", "neighbours.best", "got 1", "write best: {farm: NAME"
-    ),
-    "the best of a misspelt thing": _with(
-        "neighbours: {database: west.h5, best: {fram: north}}\n", "neighbours.best", "write best: {farm: NAME"
+    "a seed that is neither a number nor the best": _with(
+        "neighbours: {database: west.h5, seed: worst}\n", "neighbours.seed", "'worst'", "write best, or the number"
     ),
     "neighbours of a farm": BrokenNeighbours(
         SMALL.replace("  - name: south\n", "    neighbours: {type: six, positions: [[5000, 0]]}\n  - name: south\n"),

@@ -14,18 +14,17 @@ from vindeby.errors import CampaignError
 @pytest.mark.parametrize(
     ("asked", "words"),
     [
-        ("key: farm0_t0_s7", "holds no result 'farm0_t0_s7' among its 4"),
-        ("best: {type: five}", "the farm is missing; it has: north, south"),
-        ("best: {farm: west, type: five}", "there is no farm 'west'; it has: north, south"),
-        ("best: {farm: north}", "the type is missing; it has: five, tabulated"),
-        ("best: true", "the farm is missing"),
-        ("key: farm0_t0_s0, type: five", "is given beside a database that knows its turbines"),
+        ("farm: north, type: five, seed: 7", r"neighbours\.seed: .* farm0_t0_s7: is not a task"),
+        ("type: five", r"neighbours\.farm: .*the farm is missing; it has: north, south"),
+        ("farm: west, type: five", "there is no farm 'west'; it has: north, south"),
+        ("farm: north", r"neighbours\.type: .*the type is missing; it has: five, tabulated"),
+        ("farm: north, type: five, turbines: []", "is given beside a database, which knows its turbines"),
     ],
 )
 def test_a_result_that_a_database_does_not_have_is_refused(asked: str, words: str, tmp_path: Path) -> None:
     finished(tmp_path / "west.h5", campaign(seeds=1))
-    text = BROKEN_NEIGHBOURS["a database without a key"].text
-    (tmp_path / "broken.yaml").write_text(text.replace("database: west.h5", f"database: west.h5, {asked}"))
+    text = BROKEN_NEIGHBOURS["a database that is not there"].text
+    (tmp_path / "broken.yaml").write_text(text.replace("farm: north", asked))
     with pytest.raises(CampaignError, match=words):
         Campaign.load(tmp_path / "broken.yaml")
 

@@ -163,9 +163,7 @@ def test_the_best_of_a_farm_is_the_one_with_the_most_energy_that_is_valid(tmp_pa
     del every["farm0_t1_s3"]
     best = max(every, key=every.__getitem__)
 
-    campaign = loaded(
-        tmp_path, "neighbours: {database: west.h5, best: {farm: north, type: tabulated}, name: W}\n"
-    )
+    campaign = loaded(tmp_path, "neighbours: {database: west.h5, farm: north, type: tabulated, name: W}\n")
 
     assert str(campaign.groups[0].source).startswith(f"west.h5 {best} (north, tabulated, seed ")
     assert campaign.groups[0].label == "W"
@@ -174,7 +172,7 @@ def test_the_best_of_a_farm_is_the_one_with_the_most_energy_that_is_valid(tmp_pa
 def test_neighbours_are_read_once_and_not_again_from_a_database_that_grew(tmp_path: Path) -> None:
     asked = results_campaign(seeds=1)
     finished(tmp_path / "west.h5", asked)
-    campaign = loaded(tmp_path, "neighbours: {database: west.h5, key: farm0_t0_s0}\n")
+    campaign = loaded(tmp_path, "neighbours: {database: west.h5, farm: north, type: five, seed: 0}\n")
     text = campaign.dumps()
     (tmp_path / "west.h5").unlink()
     assert Campaign.loads(text).fingerprints() == campaign.fingerprints()

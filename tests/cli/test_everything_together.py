@@ -105,7 +105,7 @@ def test_wake_losses_are_those_of_the_places_and_types(database: Path) -> None:
 
 
 def test_the_best_layout_stands_beside_the_next_campaign_with_its_types(database: Path) -> None:
-    beside = {"database": database.name, "best": {"farm": "two-zones", "type": "small"}}
+    beside = {"database": database.name, "farm": "two-zones"}
     farms = [{"name": "next", "boundary": [[6000, 0], [9000, 0], [9000, 2500], [6000, 2500]]}]
     site = _campaign()["site"]
     del site["local"]

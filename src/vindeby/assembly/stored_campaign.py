@@ -4,19 +4,18 @@ What the file says wrongly is refused with its place there.
 """
 
 from collections.abc import Sequence
-from itertools import product
 from pathlib import Path
 from typing import Any
 
-from vindeby.assembly.stored_layouts import StoredLayouts
+from vindeby.assembly.stored_layouts import NotStoredError, StoredLayouts
 from vindeby.campaign import Campaign
 from vindeby.campaign.reading.places import mappings, parts_of, set_whole
 from vindeby.campaign.reading.problems import checked
 from vindeby.campaign.reading.stored_rows import NOBODY, AskedOfStored, Placed, Row
 from vindeby.campaign.reading.yaml_text import Document
 from vindeby.campaign.reading.yaml_text import Path as DataPath
-from vindeby.campaign.tasks import Cell, cell_key
-from vindeby.errors import DataError, InputError
+from vindeby.campaign.tasks import cell_key
+from vindeby.errors import InputError
 from vindeby.text import listed
 
 _AT: DataPath = ("method", "stored")
@@ -140,9 +139,7 @@ class _WholeCampaign:
     def _filled_in(self) -> dict[str, Any]:
         """The data of the database's campaign, without its search, and in their place what the file says."""
         given, data = self.given, self.source.to_data()
-        for holder, name in product((data, *data["farms"]), ("scenarios", "start")):
-            holder.pop(name, None)
-        for name in ("name", "description", "run", "method"):
+        for name in ("name", "description", "run", "method", "scenarios", "start"):
             data.pop(name, None)
         compared = self.source.objective
         if compared is None or not compared.is_of_costs or compared.is_priced_by_state:
@@ -208,26 +205,12 @@ class _WholeCampaign:
         """Return a row as the layout that it means; groups stay as they are."""
         if not isinstance(row, Row):
             return row
-        if row.farm not in self.farm_names:
-            remedy = f"{self.stored.path.name} has: {', '.join(self.farm_names)}"
-            self.refuse((*at, "farm"), "is not a farm of the database", remedy, row.farm)
-        cell = self._cell(self.stored.cells[self.farm_names.index(row.farm)], row.type, at)
         try:
-            pinned = self.stored.pinned(cell, row.seed)
-        except DataError as error:
-            remedy = "name a result that is there, or run the campaign first"
-            self.refuse((*at, "seed"), str(error), remedy, row.seed)
+            pinned = self.stored.named(row.farm, row.type, row.seed)
+        except NotStoredError as error:
+            self.refuse((*at, error.key), str(error), "name what it has", getattr(row, error.key))
         found = {"stored": str(pinned), "farm": row.farm}
         return found if row.since is None else {**found, "from": row.since}
-
-    def _cell(self, cells: Sequence[Cell], name: str | None, at: DataPath) -> Cell:
-        labels = [cell.label(self.type_names) for cell in cells]
-        if name is None and len(cells) == 1:
-            return cells[0]
-        if name not in labels:
-            message = "is missing" if name is None else "is not a type of this farm"
-            self.refuse((*at, "type"), message, f"the farm has: {', '.join(labels)}", name)
-        return cells[labels.index(name)]
 
 
 def _describe_types(group: dict[str, Any], turbines: list[dict[str, Any]]) -> None:

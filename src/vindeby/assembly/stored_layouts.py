@@ -19,10 +19,10 @@ import numpy as np
 
 from vindeby.arrays import FloatArray, IntArray
 from vindeby.assembly.done import Judge
-from vindeby.assembly.stored_turbines import layout_of, own_types, worth_of
+from vindeby.assembly.stored_turbines import layout_of, worth_of
 from vindeby.campaign import Campaign
 from vindeby.campaign.stored import Pinned
-from vindeby.campaign.tasks import Cell, parse_key, task_key
+from vindeby.campaign.tasks import Cell, KeyParts, parse_key, task_key
 from vindeby.errors import DataError, InputError, TaskError
 from vindeby.store.format.record import Record
 from vindeby.store.read.database import Database
@@ -51,6 +51,14 @@ def layout_in(record: Record) -> TypedLayout:
     if types is None or types.shape != x.shape:
         types = np.full(len(x), numbers[1])
     return TypedLayout(x, y, types.astype(np.int64))
+
+
+class NotStoredError(InputError):
+    """A layout that is asked for is not in the database; ``key`` is the word that does not fit: farm, type or seed."""
+
+    def __init__(self, key: str, message: str) -> None:
+        super().__init__(message)
+        self.key = key
 
 
 class PinnedLayouts:
@@ -129,6 +137,31 @@ class StoredLayouts(PinnedLayouts):
             return found
         raise DataError(f"{self.path}: farm {farm!r} with type {type_!r} and seed {seed}: {key}: {found}")
 
+    def named(self, farm: str | None, type_: str | None, seed: int | str) -> Pinned:
+        """Return the layout of a farm and type by their names, which may be left out where there is only one.
+
+        NotStoredError where the database has no such farm, type or result.
+        """
+        cells = self.cells_of(farm)
+        types = [turbine.name for turbine in self.campaign.turbines]
+        cell = cells[self._index("type", [cell.label(types) for cell in cells], type_)]
+        try:
+            return self.pinned(cell, seed)
+        except DataError as error:
+            raise NotStoredError("seed", str(error)) from None
+
+    def cells_of(self, farm: str | None) -> list[Cell]:
+        """Return the cells of a farm by its name, as ``named`` does."""
+        return self.cells[self._index("farm", [one.name for one in self.campaign.farms], farm)]
+
+    def _index(self, key: str, names: Sequence[str], name: str | None) -> int:
+        if name is None and len(names) == 1:
+            return 0
+        if name is None or name not in names:
+            wrong = f"there is no {key} {name!r}" if name is not None else f"the {key} is missing"
+            raise NotStoredError(key, f"{self.path}: {wrong}; it has: {', '.join(names)}")
+        return names.index(name)
+
     @cached_property
     def _by_worth(self) -> dict[tuple[int, int], list[str]]:
         return keys_by_worth(self.database, self.campaign)
@@ -153,50 +186,23 @@ def keys_by_worth(database: Database, campaign: Campaign) -> dict[tuple[int, int
     return {place: [key for _, key in sorted(entries)] for place, entries in found.items()}
 
 
-def read_neighbours(path: Path, key: str | None, farm: str | None, type_: str | None) -> dict[str, Any]:
-    """Return as neighbours the result of a key, or the best of a farm and type, which may be left out if alone."""
+def read_neighbours(path: Path, farm: str | None, type_: str | None, seed: int | str) -> dict[str, Any]:
+    """Return as neighbours the layout of a farm and type with a seed, or the best of them (``best``)."""
     stored = StoredLayouts(path)
-    with stored.database as database:
-        if key is not None and key not in database:
-            raise InputError(f"{path}: holds no result {key!r} among its {len(database):,}")
-        if key is not None:
-            return _group(stored, key)
-        types = [one.name for one in stored.campaign.turbines]
-        cells = stored.cells[_index("farm", [one.name for one in stored.campaign.farms], farm, path)]
-        type_idx = _index("type", types, type_, path)
-        found = next((cell for cell in cells if cell.type_idx == type_idx), None)
-        if found is None:
-            raise DataError(f"{path}: holds no valid result of farm {farm!r} with type {types[type_idx]!r}")
-        return _group(stored, stored.pinned(found, "best").key)
-
-
-def _index(what: str, names: Sequence[str], name: str | None, path: Path) -> int:
-    if name is None and len(names) == 1:
-        return 0
-    if name is None or name not in names:
-        wrong = f"there is no {what} {name!r}" if name is not None else f"the {what} is missing"
-        raise InputError(f"{path}: {wrong}; it has: {', '.join(names)}")
-    return names.index(name)
-
-
-def _group(stored: StoredLayouts, key: str) -> dict[str, Any]:
-    campaign, path, record = stored.campaign, stored.path, stored.database[key]
-    layout, numbers, cell = layout_of(record), parse_key(key), campaign.cell_of(key)
-    if layout is None or not layout.size or numbers is None or cell is None:
-        raise DataError(f"{path}: result {key} holds no layout of its campaign")
-    own = own_types(record.arrays, cell, layout.shape[1])
-    if own is None:
-        raise DataError(f"{path}: result {key} does not say of which type each turbine is")
-    turbines = campaign.turbines_of(cell)
-    names = [turbine.name for turbine in turbines]
-    what = f"{campaign.farms[cell.farm_idx].name}, {'+'.join(names)}, seed {numbers.seed}"
+    with stored.database:
+        pinned = stored.named(farm, type_, seed)
+        layout, parts = stored.layout(pinned), KeyParts.of(pinned.key)
+    kinds = sorted({*layout.types.tolist()})
+    turbines = {kind: stored.campaign.turbines[kind] for kind in kinds}
+    names = "+".join(turbine.name for turbine in turbines.values())
+    what = f"{stored.campaign.farms[parts.farm_idx].name}, {names}, seed {parts.seed}"
     return {
-        "positions": layout.T.tolist(),
-        "source": f"{path.name} {key} ({what})",
+        "positions": np.stack([layout.x, layout.y], axis=1).tolist(),
+        "source": f"{path.name} {pinned.key} ({what})",
         "turbines": [
-            turbine.model_dump(mode="json", by_alias=True, exclude_none=True) for turbine in turbines
+            turbine.model_dump(mode="json", by_alias=True, exclude_none=True) for turbine in turbines.values()
         ],
-        "type": [names[index] for index in own] if cell.mix else names[0],
+        "type": names if len(kinds) == 1 else [turbines[kind].name for kind in layout.types.tolist()],
     }
 
 
@@ -212,7 +218,7 @@ def read_starts(
         names = [one.name for one in stored.campaign.turbines]
         ours = {theirs: own for own, theirs in types.items()}
         for farm, theirs in farms.items():
-            every = stored.cells[_index("farm", [one.name for one in stored.campaign.farms], theirs, path)]
+            every = stored.cells_of(theirs)
             cells = {cell.label(names): cell for cell in every}
             wanted = [
                 (cell, own)

@@ -116,7 +116,7 @@ def refuse_unsuitable_stored(campaign: CampaignFields) -> None:
     stored = campaign.stored
     for at, one in references_of(campaign):
         wrong = "is a farm of a database of stored layouts, but the method is not stored"
-        require(stored is not None, wrong, "write database: FILE.h5 and best: {farm: NAME}", *at)
+        require(stored is not None, wrong, "write database: FILE.h5 beside farm: NAME", *at)
         _first_step(campaign.site.time_series, one.since, at)
     if stored is None:
         return

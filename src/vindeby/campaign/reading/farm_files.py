@@ -17,7 +17,6 @@ from vindeby.campaign.reading.files import NamedFile, named_files, suffix_of
 from vindeby.campaign.reading.places import (
     EXCLUSIONS,
     NEIGHBOURS,
-    STARTS,
     WITH_BOUNDARY,
     mappings,
     type_names,
@@ -40,7 +39,7 @@ def names_geographic_files(data: dict[str, Any], folder: Path) -> bool:
     if isinstance(data.get("farms"), dict) and "file" in data["farms"]:
         return True
     areas = [f"{one}.boundary" for one in WITH_BOUNDARY]
-    patterns = (*areas, *(f"{one}.{EXCLUSIONS}" for one in areas), *NEIGHBOURS, *STARTS)
+    patterns = (*areas, *(f"{one}.{EXCLUSIONS}" for one in areas), *NEIGHBOURS, "start")
     return any(is_geographic(entry.get("file"), folder) for entry, _ in mappings(data, *patterns))
 
 
@@ -113,13 +112,11 @@ def with_layout_files(document: Document, folder: Path) -> None:
         _take_table(named, type_names(document.data, named.data))
     for named in named_files(document, folder, *NEIGHBOURS, key="database"):
         _take_stored(named)
-    farms = {at: farm for farm, at in mappings(document.data, "farms[]")}
-    others = [farm for farm in farms.values() if "start" not in farm]
     for key, take in (("file", _layouts_in_file), ("database", _stored_layouts)):
-        for named in named_files(document, folder, *STARTS, key=key):
+        for named in named_files(document, folder, "start", key=key):
             named.refuse_beside(key, ("x", "y", "type", "layouts", "source", *({"file", "database"} - {key})))
-            mine = [farms[named.at[:-1]]] if named.at[:-1] in farms else others
-            names = [name for farm in mine if isinstance(name := farm.get("name"), str)]
+            farms = [farm.get("name") for farm, _ in mappings(document.data, "farms[]")]
+            names = [name for name in farms if isinstance(name, str)]
             types = type_names(document.data, {})
             layouts = take(named, _names_of(named, "farms", names), _names_of(named, "types", types))
             named.put({"layouts": layouts, "source": named.path.name}, Origin(str(named.path), None))
@@ -128,7 +125,7 @@ def with_layout_files(document: Document, folder: Path) -> None:
 
 
 def _take_table(named: NamedFile, known: Sequence[str]) -> None:
-    named.refuse_beside("file", ("positions", "source", "database", "key", "best"))
+    named.refuse_beside("file", ("positions", "source", "database", "farm", "seed"))
     reader = TableReader(str(named.path), f"{named.field}.file")
     remedy = "; describe others under turbines: of this entry"
     table = read_layout_table(named.text(latin=True), reader, known, remedy)
@@ -145,29 +142,27 @@ def _take_table(named: NamedFile, known: Sequence[str]) -> None:
 
 
 def _take_stored(named: NamedFile) -> None:
+    """Put the layout of a database into a group of neighbours, which names its farm, type and seed."""
     named.refuse_beside("database", ("positions", "source", "file"))
-    data, path = named.data, named.path
-    if ("key" in data) == ("best" in data):
-        named.refuse_key(
-            "database", "the entry does not say which result of it", "give key: KEY, or best: {farm: NAME}"
-        )
-    key, best = data.get("key"), data.get("best")
-    wanted = {} if "key" in data or best is True else best
-    if "key" in data and not isinstance(key, str):
-        named.refuse_key("key", "must be the name of a result", "write e.g. farm0_t5_s12")
-    if not isinstance(wanted, dict) or not all(
-        name in ("farm", "type") and isinstance(text, str) for name, text in wanted.items()
-    ):
-        named.refuse_key("best", "does not say of which farm", "write best: {farm: NAME, type: NAME}")
+    named.refuse_beside("a database, which knows its turbines", ("turbines",))
+    for key in ("farm", "type"):
+        if not isinstance(named.data.get(key, ""), str):
+            named.refuse_key(key, f"is not the name of a {key}", "write the name that it has in the database")
+    seed = named.data.get("seed", "best")
+    if seed != "best" and not _is_seed(seed):
+        named.refuse_key("seed", "is not known", "write best, or the number of a seed")
     try:
-        found = readers().stored_neighbours(path, key, wanted.get("farm"), wanted.get("type"))
+        found = readers().stored_neighbours(named.path, named.data.get("farm"), named.data.get("type"), seed)
     except VindebyError as error:
-        wrong = "database" if not path.exists() else "best" if key is None else "key"
-        named.refuse_key(wrong, str(error), "check the path" if wrong == "database" else "name what it has")
-    named.refuse_beside("a database that knows its turbines", ("type", "turbines"))
-    for name in ("key", "best"):
-        data.pop(name, None)
+        key = getattr(error, "key", "database")
+        named.refuse_key(key, str(error), "name what it has" if named.path.exists() else "check the path")
+    for key in ("farm", "type", "seed"):
+        named.data.pop(key, None)
     named.put(found)
+
+
+def _is_seed(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
 
 _WINDIO = (".yaml", ".yml")
@@ -188,8 +183,7 @@ def _names_of(named: NamedFile, key: str, own: Sequence[str]) -> Names:
 
 def _stored_layouts(named: NamedFile, farms: Names, types: Names) -> list[dict[str, Any]]:
     seeds, own = named.data.get("seeds", "best"), named.document.data.get("seeds")
-    is_seed = isinstance(seeds, int) and not isinstance(seeds, bool) and seeds >= 0
-    if seeds not in ("best", "same") and not is_seed:
+    if seeds not in ("best", "same") and not _is_seed(seeds):
         named.refuse_key("seeds", "is not known", "write best, same, or the number of a seed")
     wanted: dict[int | None, int | str] = {None: seeds}
     if seeds == "same":
