@@ -50,7 +50,7 @@ def _inline(text):
 
 def campaign_fields():
     """Every section of the campaign file under its path, with its keys, their values and defaults."""
-    schema = json_schema(offered=False)
+    schema = json_schema()
     sections = {"": schema, **_sections(schema)}
     links = {id(section): f"[section](#{_anchor(path)})" for path, section in sections.items()}
     by_name = {name: links.get(id(section), "any value") for name, section in schema["$defs"].items()}
@@ -180,7 +180,7 @@ def _publish_schema(app, error):
     if error is None and app.builder.format == "html":
         target = Path(app.outdir) / "schema" / "campaign.json"
         target.parent.mkdir(exist_ok=True)
-        target.write_text(schema_text(offered=False))
+        target.write_text(schema_text())
 
 
 def setup(app):

@@ -20,10 +20,7 @@ from pydantic_core import core_schema
 
 from vindeby.campaign.campaign import Campaign
 from vindeby.campaign.fields import ABOUT_WIND
-from vindeby.campaign.reading.code_files import offers
-from vindeby.campaign.sections.method import Step
 from vindeby.campaign.sections.values import NamedOneOf, OneOf, Section, section_of
-from vindeby.campaign.sections.wake_model import WakeSection
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _FROM_FILE = {
@@ -48,13 +45,11 @@ _CALLS_A_FUNCTION = {
 }
 
 
-def json_schema(*, offered: bool = True) -> dict[str, Any]:
-    """The schema of a campaign file, as plain data; with what packages offer on this machine, or without it."""
+def json_schema() -> dict[str, Any]:
+    """The schema of a campaign file, as plain data."""
     schema = Campaign.model_json_schema(by_alias=True, schema_generator=_OfSections)
     wake = schema["$defs"]["WakeSection"]["anyOf"][0]["properties"]
     wake["options"] = {"type": "object", "description": "Options of pywake, floris or python, beside it."}
-    for section in (WakeSection, Step) if offered else ():
-        _add_offers(section.group, schema["$defs"][section.__name__]["anyOf"])
     schema["anyOf"] = [
         {"required": schema.pop("required")},
         _CALLS_A_FUNCTION,
@@ -66,19 +61,9 @@ def json_schema(*, offered: bool = True) -> dict[str, Any]:
     return {"$schema": _DIALECT, **schema, "title": "vindeby campaign"}
 
 
-def schema_text(*, offered: bool = True) -> str:
+def schema_text() -> str:
     """The schema as the text of a file."""
-    return json.dumps(json_schema(offered=offered), indent=1) + "\n"
-
-
-def _add_offers(group: str, forms: list[JsonSchemaValue]) -> None:
-    mapping, names = forms[0], next(form["enum"] for form in forms if "enum" in form)
-    for name, offer in offers(group).items():
-        if name not in mapping["properties"] and not offer.trouble:
-            about = f"Offered by {offer.package}, on the machine where this schema was written."
-            mapping["properties"][name] = {"type": ["object", "null"], "description": about}
-            mapping["oneOf"].append({"required": [name]})
-            names.append(name)
+    return json.dumps(json_schema(), indent=1) + "\n"
 
 
 class _OfSections(GenerateJsonSchema):

@@ -10,10 +10,8 @@ import sysconfig
 import traceback
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from functools import cache
 from importlib.machinery import ModuleSpec, PathFinder
-from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Any
 
@@ -39,18 +37,16 @@ def file_of(module: str, path: Sequence[str]) -> Path | None:
     return file
 
 
-def own_code(module: str, path: Sequence[str], package: str = "") -> str | None:
+def own_code(module: str, path: Sequence[str]) -> str | None:
     """A digest of the code outside of installed packages that importing a module executes; None where there is none.
 
-    That is the module, the packages above it, and what these import by a statement, as far as it is the user's own or
-    belongs to ``package``.
+    That is the module, the packages above it, and what these import by a statement, as far as it is the user's own.
     """
     found: dict[str, bytes] = {}
     left = [module]
     while left:
         for name, file in _places(left.pop(), path):
-            belongs = name.partition(".")[0] == package
-            if name in found or (is_installed(file) and not belongs):
+            if name in found or is_installed(file):
                 continue
             found[name] = file.read_bytes() if file.is_file() else b""
             left += _imported(found[name], name if file.name == "__init__.py" else name.rpartition(".")[0])
@@ -75,42 +71,6 @@ def digest_of_files(options: Mapping[str, Any]) -> str | None:
 
     look(options, "")
     return hashlib.sha256("\n".join(found).encode()).hexdigest()[:16] if found else None
-
-
-@dataclass(frozen=True)
-class Offer:
-    """A wake model or a search method that an installed package offers under a name (an entry point)."""
-
-    code: str
-    """What it is, as ``package.module:name``."""
-    package: str
-    """The name and the version of the package."""
-    trouble: str = ""
-    """Why it cannot be used, where that is clear without importing it."""
-
-
-def offers(group: str) -> dict[str, Offer]:
-    """What installed packages offer in a group of entry points, by name; nothing is imported."""
-    found: dict[str, list[Offer]] = {}
-    for point in sorted(entry_points(group=group), key=lambda one: one.name):
-        found.setdefault(point.name, []).append(_offer(point))
-    return {name: _chosen(of_this_name) for name, of_this_name in found.items()}
-
-
-def _offer(point: EntryPoint) -> Offer:
-    by = "an unknown package" if point.dist is None else f"{point.dist.name} {point.dist.version}"
-    parts = point.pattern.match(point.value)
-    if parts is None or not parts["attr"]:
-        return Offer(point.value, by, f"{point.value} is not of the form package.module:name")
-    is_there = point.module in dict(_places(point.module, search_path()))
-    return Offer(f"{point.module}:{point.attr}", by, "" if is_there else f"there is no module {point.module}")
-
-
-def _chosen(of_one_name: Sequence[Offer]) -> Offer:
-    usable = [offer for offer in of_one_name if not offer.trouble] or of_one_name
-    if len(usable) == 1 or usable[0].trouble:
-        return usable[0]
-    return replace(usable[0], trouble=f"{usable[1].package} offers it too; uninstall one of them")
 
 
 def imported(field: str, name: str, kind: str, *, may_be: type | tuple[()] = ()) -> Any:

@@ -165,8 +165,6 @@ EITHER = ("auto", "python", "call")
 class Step(NamedOneOf):
     """One search step under its name; a bare name takes the defaults."""
 
-    group = "vindeby.search_methods"
-
     smart_start: SmartStartSection | None = Field(None, alias="smart-start")
     random_start: parameters.RandomStartParameters | None = Field(None, alias="random-start")
     lattice: parameters.LatticeParameters | None = None

@@ -29,7 +29,6 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from vindeby.campaign.reading.code_files import offers
 from vindeby.campaign.reading.packed_lists import LONGEST_PLAIN, PackedListError, is_packed, pack, unpack
 from vindeby.campaign.reading.yaml_text import Path
 from vindeby.parameters import PLUS_ZERO as PLUS_ZERO
@@ -109,12 +108,7 @@ class OneOf(Section):
 
 
 class NamedOneOf(OneOf):
-    """A part whose alternatives may be given by their bare name, which takes the defaults.
-
-    Others may be those that installed packages offer in a group of entry points; they become ``python``.
-    """
-
-    group: ClassVar[str]
+    """A part whose alternatives may be given by their bare name, which takes the defaults."""
 
     @classmethod
     def bare_names(cls) -> list[str]:
@@ -130,21 +124,6 @@ class NamedOneOf(OneOf):
             return data
         named = [key for key in data if key not in cls.beside]
         return {**data, named[0]: {}} if len(named) == 1 and data[named[0]] is None else data
-
-    @model_validator(mode="before")
-    @classmethod
-    def _offered(cls, data: Any) -> Any:
-        known = {*cls.alternative_keys().values(), *cls.model_fields, *cls.beside, "options"}
-        given = {data: {}} if isinstance(data, str) else data
-        others = [key for key in given if key not in known] if isinstance(given, dict) else []
-        offer = offers(cls.group).get(others[0]) if len(others) == 1 else None
-        if offer is None:
-            return data
-        [name] = others
-        remedy = f"repair or uninstall {offer.package}, which offers it"
-        require(not offer.trouble, f"cannot be used: {offer.trouble}", remedy, name)
-        code = {"model": offer.code, "options": given[name] or {}, "entry_point": name}
-        return {**{key: value for key, value in given.items() if key != name}, "python": code}
 
 
 def section_of(part: type[Section], name: str) -> Any:

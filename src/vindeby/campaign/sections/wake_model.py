@@ -41,18 +41,14 @@ class NamedCode(Section):
     It is put in when the campaign is read, so that an edit makes results stale.
     """
 
-    entry_point: Annotated[str, Strict()] | None = None
-    """The name under which an installed package offers it, if that was given."""
-
     @property
     def title(self) -> str:
         """For tables and messages."""
-        return self.entry_point or f"{self.key} {self.model}"
+        return f"{self.key} {self.model}"
 
     @property
     def _code_now(self) -> str | None:
-        package = self.module.partition(".")[0] if self.entry_point else ""
-        code, files = own_code(self.module, search_path(), package), digest_of_files(self.options)
+        code, files = own_code(self.module, search_path()), digest_of_files(self.options)
         return code if files is None else f"{code or ''}-{files}"
 
     @property
@@ -198,7 +194,6 @@ class WakeSection(NamedOneOf):
     """
 
     beside = ("blockage",)
-    group = "vindeby.wake_models"
 
     nygaard_2022: parameters.Nygaard2022 | None = Field(None, alias="nygaard-2022")
     bastankhah_2014: parameters.Bastankhah2014 | None = Field(None, alias="bastankhah-2014")
