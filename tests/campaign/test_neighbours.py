@@ -141,7 +141,7 @@ def energies(output: Path, cell: str) -> dict[str, float]:
 
 def test_a_result_of_a_database_brings_its_turbine_along(tmp_path: Path) -> None:
     finished(tmp_path / "west.h5", results_campaign(seeds=2))
-    campaign = loaded(tmp_path, "neighbours: {database: west.h5, key: farm1_t1_s0}\n")
+    campaign = loaded(tmp_path, "neighbours: {database: west.h5, farm: south, type: tabulated, seed: 0}\n")
     (group,) = campaign.groups
     assert group.label == "west.h5 farm1_t1_s0 (south, tabulated, seed 0)"
     with Database(tmp_path / "west.h5") as database:

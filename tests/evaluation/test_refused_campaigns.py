@@ -99,22 +99,26 @@ REFUSED: dict[str, tuple[dict[str, Any], str, str]] = {
     ),
     "neighbour farm": (
         of_layouts(neighbours={"together": [{"farm": "x"}]}),
-        f"{TOGETHER}[0].farm: is not a farm",
+        f"{TOGETHER}[0].farm: ",
+        "there is no farm 'x'",
         "has: farm a",
     ),
     "neighbour by name": (
         of_layouts(neighbours={"together": ["x"]}),
-        f"{TOGETHER}[0].farm: is not a farm",
+        f"{TOGETHER}[0].farm: ",
+        "there is no farm 'x'",
         "has: farm a",
     ),
     "neighbour beside": (
         of_layouts() | {"neighbours": ["x"]},
-        "neighbours[0].farm: is not a farm",
+        "neighbours[0].farm: ",
+        "there is no farm 'x'",
         "has: farm a",
     ),
     "neighbour type": (
         of_layouts(neighbours={"together": [{"farm": "farm b"}]}),
-        f"{TOGETHER}[0].type: is missing",
+        f"{TOGETHER}[0].type: ",
+        "the type is missing",
         "small, table",
     ),
     "neighbour seed": (
@@ -211,7 +215,7 @@ BROKEN_TABLES = {
     "unknown farm": (
         "combination,farm,type\n1,farm b,small\n1,farm q,small\n",
         3,
-        "is not a farm of the database",
+        "there is no farm 'farm q'",
     ),
     "date": ("combination;farm;type;from\n1;farm b;small;2020-13-01\n", 2, "is not a date"),
 }
