@@ -100,26 +100,22 @@ REFUSED: dict[str, tuple[dict[str, Any], str, str]] = {
     "neighbour farm": (
         of_layouts(neighbours={"together": [{"farm": "x"}]}),
         f"{TOGETHER}[0].farm: ",
-        "there is no farm 'x'",
-        "has: farm a",
+        "there is no farm 'x'; it has: farm a",
     ),
     "neighbour by name": (
         of_layouts(neighbours={"together": ["x"]}),
         f"{TOGETHER}[0].farm: ",
-        "there is no farm 'x'",
-        "has: farm a",
+        "there is no farm 'x'; it has: farm a",
     ),
     "neighbour beside": (
         of_layouts() | {"neighbours": ["x"]},
         "neighbours[0].farm: ",
-        "there is no farm 'x'",
-        "has: farm a",
+        "there is no farm 'x'; it has: farm a",
     ),
     "neighbour type": (
         of_layouts(neighbours={"together": [{"farm": "farm b"}]}),
         f"{TOGETHER}[0].type: ",
-        "the type is missing",
-        "small, table",
+        "the type is missing; it has: small, table",
     ),
     "neighbour seed": (
         of_layouts(neighbours={"together": [{**B, "seed": 7}]}),
