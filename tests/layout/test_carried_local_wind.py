@@ -35,11 +35,11 @@ pytestmark = pytest.mark.slow
 # Compiling the loops for a model takes long; these two put wakes together in different ways, and of the second, whose
 # wakes grow with turbulence, deficits are fractions of the free wind of the turbine that is in the wake.
 WAYS = [
-    ("bastankhah-2014", "linear", "source"),
+    ("bastankhah-2014", "linear", "local"),
     ("nygaard-2022", "squares", "free"),
     *(
         [
-            ("bastankhah-2014", "squares", "source"),
+            ("bastankhah-2014", "squares", "local"),
             ("bastankhah-2014", "linear", "free"),
             ("iea37", "squares", "free"),
         ]
@@ -67,10 +67,8 @@ def site_of(kind: str) -> Site:
     interpolation: Any = "nearest" if kind == "nearest" else "linear"
     if kind == "nearest":
         arrays["sector_frequency"][..., 2] = 0.0
-    rose: Site | None = None
-    if kind in ("speedup", "turned"):
-        rose = WeibullSite(FREQUENCY, WEIBULL_A, WEIBULL_K, 0.1)
-    elif kind == "time series":
+    rose: Site = WeibullSite(FREQUENCY, WEIBULL_A, WEIBULL_K, 0.1)
+    if kind == "time series":
         rng = np.random.default_rng(8)
         rose = TimeSeriesSite(rng.uniform(4.0, 14.0, 30), np.repeat(np.arange(10) * 36.0, 3), 0.08)
     grid = WindGrid(GRID_X - WEST, GRID_Y - SOUTH, height=HEIGHT, direction=SECTORS, **arrays)

@@ -190,7 +190,7 @@ def test_local_probabilities_keep_all_wind_speeds() -> None:
         weibull_k=np.full((2, 2, 4), 2.0),
         sector_frequency=np.full((2, 2, 4), 0.25),
     )
-    whole = problem(GriddedSite(None, grid))
+    whole = problem(GriddedSite(WeibullSite((1.0,), (9.0,), (2.0,)), grid))
     few = thinned(whole, 36, 5)
     assert few is not None
     assert few.farm.states.shape == (36, 23)

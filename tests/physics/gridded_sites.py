@@ -61,7 +61,7 @@ class Local:
         grid = WindGrid(GRID_X, GRID_Y, height=HEIGHT, direction=SECTORS, **self.arrays())
         rose = WeibullSite(FREQUENCY, WEIBULL_A, WEIBULL_K, 0.1, self.interpolation)  # type: ignore[arg-type]
         return GriddedSite(
-            None if self.weibull else rose,
+            rose,
             grid,
             self.interpolation,  # type: ignore[arg-type]
             self.interpolation,  # type: ignore[arg-type]

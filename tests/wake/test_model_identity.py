@@ -28,7 +28,7 @@ from vindeby.wake.loops.pair_tables import _fill_kernel
 from vindeby.wake.loops.steady import steady_kernels
 from vindeby.wake.loops.tabulated import tabulated_kernels
 from vindeby.wake.loops.wind_access import Locality
-from vindeby.wake.models.contract import Pair, without_slopes
+from vindeby.wake.models.contract import Pair
 
 pytestmark = pytest.mark.slow
 
@@ -42,9 +42,6 @@ def slopes(data: Any, pair: Pair) -> tuple[float, float, float, float, float]:
     return DEPTH + TABLE[0], 0.0, 0.0, 0.0, 0.0
 
 
-deficit = without_slopes(slopes)
-
-
 @scalar
 def reach(
     data: Any, downwind: float, diameter: float, rotor: float, thrust: float, turbulence: float
@@ -53,7 +50,7 @@ def reach(
 
 
 def own(**changes: Any) -> WakeModel:
-    return replace(WakeModel("mine", (), deficit, slopes, reach, "squares", "free"), **changes)
+    return replace(WakeModel("mine", (), slopes, reach, "squares", "free"), **changes)
 
 
 def depth_of(model: WakeModel) -> float:
@@ -85,7 +82,7 @@ def test_code_compiled_before_a_change_is_not_kept_under_the_identity_after_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     arguments = (None, Pair(*[1.0] * 8))
-    assert deficit(*arguments) == pytest.approx(0.2)  # Numba compiles the value of the global in
+    assert slopes(*arguments)[0] == pytest.approx(0.2)  # Numba compiles the value of the global in
     monkeypatch.setitem(globals(), "DEPTH", 0.6)
     assert depth_of(own()) == pytest.approx(0.7)
 
@@ -95,17 +92,15 @@ def test_code_compiled_before_a_change_is_not_kept_under_the_identity_after_it(
     [
         {"name": "other"},
         {"superposition": "linear"},
-        {"reference": "source"},
+        {"reference": "local"},
         {"tabulate": True},
         {"thrust_limit": 0.9},
-        {"averages_gaussian": True},
         {"needs_turbulence": True},
         {"growth_constants": (0,), "constants": (1.0,)},
         {"reach": scalar(lambda data, downwind, diameter, rotor, thrust, turbulence: 1e5)},
-        {"added_turbulence": deficit, "added_turbulence_with_slopes": slopes},
+        {"added_turbulence": slopes},
         {"free_wind_of": "target"},
         {"thrust_of": "free"},
-        {"added_turbulence_free_slope": deficit},
         {"blockage": "self-similar-2020"},
         {"widths": model_named("nygaard-2022").widths},
     ],
@@ -122,7 +117,6 @@ def test_every_field_is_tried_above() -> None:
         "reference",
         "tabulate",
         "thrust_limit",
-        "averages_gaussian",
         "needs_turbulence",
         "growth_constants",
         "free_wind_of",
@@ -133,9 +127,6 @@ def test_every_field_is_tried_above() -> None:
     functions = {
         "reach",
         "added_turbulence",
-        "added_turbulence_with_slopes",
-        "added_turbulence_free_slope",
-        "deficit",
         "deficit_with_slopes",
     }
     assert {field.name for field in fields(WakeModel)} == tried | functions | {"constants"}
@@ -176,7 +167,7 @@ def test_what_cannot_be_described_is_compiled_in_this_process_and_not_kept(
         lambda *_: compiled_at_once(),
         lambda data, *_: for_arrays(np.zeros(1))[0],
     ):
-        model = own(deficit=_two_arguments(odd))
+        model = own(deficit_with_slopes=_two_arguments(odd))
         assert digest_of(model._what_code_is_made_of()).unknown
         assert model.with_fixed_code().identity == model.identity
         assert _fill_kernel(model) is _fill_kernel(replace(model))
@@ -188,7 +179,7 @@ def _two_arguments(function: Callable[..., float]) -> Callable[..., float]:
     inner = scalar(function)
 
     def taking_two(data, pair):  # type: ignore[no-untyped-def]
-        return inner(data, pair)
+        return inner(data, pair), 0.0, 0.0, 0.0, 0.0
 
     return scalar(taking_two)
 
@@ -237,9 +228,9 @@ def test_a_pickled_model_does_not_take_its_identity_along() -> None:
     "changes",
     [
         {"superposition": "linear"},
-        {"reference": "source"},
+        {"reference": "local"},
         {"thrust_of": "free"},
-        {"added_turbulence": deficit, "added_turbulence_with_slopes": slopes},
+        {"added_turbulence": slopes},
     ],
 )
 def test_tables_are_refused_to_a_model_they_would_be_wrong_for(changes: dict[str, Any]) -> None:
@@ -258,10 +249,9 @@ def test_tables_are_refused_to_a_model_they_would_be_wrong_for(changes: dict[str
             {"superposition": "square"},
             "superposition must be 'linear' or 'squares' or 'cumulative', not 'square'",
         ),
-        ({"reference": None}, "reference must be 'free' or 'source', not None"),
+        ({"reference": None}, "reference must be 'free' or 'local', not None"),
         ({"thrust_of": "source"}, "thrust_of must be 'local' or 'free', not 'source'"),
         ({"thrust_of": "free", "blockage": "self-similar-2020"}, "blockage needs thrust_of='local'"),
-        ({"added_turbulence": deficit}, "give both or neither"),
         ({"growth_constants": (0,)}, "growth_constants holds 0, but the model has 0 constants"),
         (
             {"constants": (1.0,), "growth_constants": (-1,)},

@@ -32,13 +32,12 @@ def reach(data, downwind, diameter, rotor, thrust, turbulence):
     return 1e6
 
 
-@scalar
-def slopes(data, pair):
-    return 0.0, 0.0, 0.0, 0.0, 0.0
-
-
 def model(deficit):
-    return WakeModel("mine", (), deficit, slopes, reach, "squares", "free")
+    @scalar
+    def slopes(data, pair):
+        return deficit(data, pair), 0.0, 0.0, 0.0, 0.0
+
+    return WakeModel("mine", (), slopes, reach, "squares", "free")
 
 
 @scalar
@@ -173,16 +172,11 @@ def slopes(data, pair):
 
 
 @scalar
-def deficit(data, pair):
-    return slopes(data, pair)[0]
-
-
-@scalar
 def reach(data, downwind, diameter, rotor, thrust, turbulence):
     return 1e6
 
 
-model = WakeModel("mine", (), deficit, slopes, reach, "squares", "free")
+model = WakeModel("mine", (), slopes, reach, "squares", "free")
 model = dataclasses.replace(model, superposition=sys.argv[1])
 turbine = Turbine.tabulated("t", 100, 90, [4, 12, 25], [0, 2e6, 2e6], [0.8, 0.7, 0.1])
 farm = WindFarm(UniformSite((1.0,), 9.0), turbine, model, directions=[270.0])

@@ -16,23 +16,23 @@ from vindeby.wake.loops.superposition import (
 from vindeby.wake.loops.wind import downwind_of, turn, turn_arrays, turn_back, wind_of
 
 FREE, AT_SOURCE, DEFICITS = 10.0, 8.0, (0.2, 0.3)
-WORDS = [("squares", "free"), ("squares", "source"), ("linear", "free"), ("linear", "source")]
+WORDS = [("squares", "free"), ("squares", "local"), ("linear", "free"), ("linear", "local")]
 
 EXPECTED = {
     ("squares", "free"): FREE * (1 - sqrt(0.2**2 + 0.3**2)),
-    ("squares", "source"): FREE * (1 - sqrt((0.2 * 0.8) ** 2 + (0.3 * 0.8) ** 2)),
+    ("squares", "local"): FREE * (1 - sqrt((0.2 * 0.8) ** 2 + (0.3 * 0.8) ** 2)),
     ("linear", "free"): FREE - FREE * (0.2 + 0.3),
-    ("linear", "source"): FREE - AT_SOURCE * (0.2 + 0.3),
+    ("linear", "local"): FREE - AT_SOURCE * (0.2 + 0.3),
 }
 
 
 LOCAL = {
     ("squares", "free", "target"): 12.0 * (1 - sqrt(0.2**2 + 0.3**2)),
     ("squares", "free", "source"): 12.0 - FREE * sqrt(0.2**2 + 0.3**2),
-    ("squares", "source", "source"): 12.0 - AT_SOURCE * sqrt(0.2**2 + 0.3**2),
+    ("squares", "local", "source"): 12.0 - AT_SOURCE * sqrt(0.2**2 + 0.3**2),
     ("linear", "free", "target"): 12.0 * (1 - 0.5),
     ("linear", "free", "source"): 12.0 - FREE * 0.5,
-    ("linear", "source", "source"): 12.0 - AT_SOURCE * 0.5,
+    ("linear", "local", "source"): 12.0 - AT_SOURCE * 0.5,
 }
 """The wind at a rotor whose free wind is 12 m/s, behind sources whose free wind is FREE."""
 

@@ -67,8 +67,6 @@ def test_a_direction_of_360_may_repeat_the_first() -> None:
 
 def test_what_is_wrong_with_a_gridded_site_is_said() -> None:
     grid = WindGrid(X, Y, speedup=ONES)
-    with pytest.raises(ArgumentError, match="without a rose needs weibull_a"):
-        GriddedSite(None, grid)
     with pytest.raises(ArgumentError, match="interpolation must be 'linear' or 'nearest', not 'cubic'"):
         GriddedSite(UniformSite(), grid, "cubic")  # type: ignore[arg-type]
     with pytest.raises(ArgumentError, match="turned_wakes needs turning"):

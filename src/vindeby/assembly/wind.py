@@ -25,7 +25,7 @@ from vindeby.wake.models.contract import find_mistake
 from vindeby.wake.scenarios import Over
 
 
-def gridded_site(site: SiteSection, local: LocalWindSection, rose: wake.Site | None) -> wake.Site:
+def gridded_site(site: SiteSection, local: LocalWindSection, rose: wake.Site) -> wake.Site:
     """A site whose wind is that of ``rose``, or of each place where the grid has probabilities, on the grid."""
     grid = wake.WindGrid(
         local.x,
@@ -35,18 +35,7 @@ def gridded_site(site: SiteSection, local: LocalWindSection, rose: wake.Site | N
         **{name: _over_axes(local, name) for name in local.quantities},
     )
     interpolation = local.interpolation or getattr(site.chosen[1], "interpolation", None) or "linear"
-    gridded = wake.GriddedSite(rose, grid, interpolation, local.position_interpolation, local.turned_wakes)
-    if rose is not None:
-        return gridded
-    weibull = site.weibull
-    assert weibull is not None, "the campaign's check lets no other site without a rose through"
-    assert isinstance(weibull.turbulence_intensity, float), "nor another turbulence"
-    return replace(
-        gridded,
-        default_directions=_directions(weibull),
-        default_speeds=np.array(weibull.wind_speeds),
-        turbulence_intensity=weibull.turbulence_intensity,
-    )
+    return wake.GriddedSite(rose, grid, interpolation, local.position_interpolation, local.turned_wakes)
 
 
 def _over_axes(local: LocalWindSection, name: str) -> FloatArray:
@@ -72,9 +61,16 @@ def wind_of(site: SiteSection, objective: Objective | None = None) -> wake.Site:
     """The wind that a section describes, with what is local about it; counted by the prices of an objective, if any."""
     if site.local is None:
         return _same_everywhere(site, objective)
-    return gridded_site(
-        site, site.local, None if site.local.has_weibull else _same_everywhere(site, objective)
-    )
+    if not site.local.has_weibull:
+        return gridded_site(site, site.local, _same_everywhere(site, objective))
+    weibull = site.weibull
+    assert weibull is not None, "the campaign's check lets no other site without a rose through"
+    assert isinstance(weibull.turbulence_intensity, float), "nor another turbulence"
+    states = wake.WeibullSite(  # with other probabilities in each place
+        (1.0,), (10.0,), (2.0,), weibull.turbulence_intensity,
+        default_directions=_directions(weibull), default_speeds=np.array(weibull.wind_speeds),
+    )  # fmt: skip
+    return gridded_site(site, site.local, states)
 
 
 def _as_sold(site: wake.Site, prices: tuple[float, ...]) -> wake.Site:

@@ -226,12 +226,6 @@ class WindFarm:
         return float(each.sum()), slope_x[:counted], slope_y[:counted]
 
     def _refuse_missing_gradient(self) -> None:
-        has_slope = self.model.added_turbulence is None or self.model.added_turbulence_free_slope is not None
-        if self._local_turbulence() is not None and not has_slope:
-            raise ArgumentError(
-                f"wake model {self.model.name!r} has no added_turbulence_free_slope, which gradients need where "
-                "turbulence differs from place to place; give the model one, or search without gradients"
-            )
         if self.model.superposition == "cumulative":
             raise ArgumentError(
                 f"wake model {self.model.name} has no gradient; use random-search or annealing, or another wake model"

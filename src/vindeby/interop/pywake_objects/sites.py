@@ -178,7 +178,7 @@ def _with_states(made: XRSite, site: Site) -> XRSite:
 def _gridded(site: GriddedSite) -> XRSite:
     """Local wind over x, y, height and direction; the rose, where there is one, over direction alone."""
     grid = site.grid
-    data, _ = (xr.Dataset(), "linear") if site.rose is None or grid.has_weibull else _rose(site.rose)
+    data, _ = (xr.Dataset(), "linear") if grid.has_weibull else _rose(site.rose)
     axes: dict[str, Any] = {"x": grid.x, "y": grid.y, "h": grid.height, "wd": grid.direction}
     for called, name in LOCAL.items():
         if getattr(grid, name) is not None:

@@ -214,7 +214,7 @@ def _make_is_little_left(model: WakeModel, locality: Locality) -> Callable[..., 
 def _make_cast_changed(
     model: WakeModel, cast: Callable[..., None], take_out: Callable[..., None]
 ) -> Callable[..., None]:
-    of_source = model.reference == "source"
+    of_source = model.reference == "local"
 
     @inlined
     def change(row, new_row, free, same):

@@ -67,7 +67,7 @@ from vindeby.wake.models.contract import WakeModel, once_per_model
 from vindeby.wake.sites.site import WindStates
 from vindeby.wake.turbines.curves import curves_at, curves_with_slopes
 
-FEW_STATES = 6
+FEW_STATES = 4
 """Below so many wind states per direction, ``steps`` is faster than ``states``."""
 _TOGETHER = superposition_of_words("squares", "free")
 _wind_speed, _wind_speed_back = _TOGETHER.wind_speed, _TOGETHER.wind_speed_back

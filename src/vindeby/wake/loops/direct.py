@@ -232,9 +232,8 @@ def make_walk_back(model: WakeModel, locality: Locality) -> Callable[..., None]:
 def _make_pair_back(model: WakeModel, locality: Locality) -> Callable[..., tuple[float, float]]:
     """The wake of ``a`` on ``b``: adds to the adjoints of ``a``, returns those of both distances."""
     slopes, added_slopes = model.deficit_with_slopes, model.turbulence_functions[1]
-    adds, of_source = model.adds_turbulence, model.reference == "source"
+    adds, of_source = model.adds_turbulence, model.reference == "local"
     together, is_local = superposition_for(model, locality), locality != "uniform"
-    free_slope = model.free_turbulence_slope
     scale, scale_slope, term_back = together.scale, together.scale_slope, together.term_back
     scale_slope_free = together.scale_slope_free
 
@@ -263,7 +262,7 @@ def _make_pair_back(model: WakeModel, locality: Locality) -> Callable[..., tuple
             if adds or is_local:
                 adjoints.ti[k] += of_value * d_ti
             if adds and adjoints.extra[b, k] != 0.0:
-                plus, p_far, p_aside, p_ct, p_ti = added_slopes(data, pair, states.turbulence[k])
+                plus, p_far, p_aside, p_ct, p_ti, p_free = added_slopes(data, pair, states.turbulence[k])
                 if plus == waked.extra[b, k] and plus > 0.0:
                     of_plus = adjoints.extra[b, k]
                     # One source has the largest, and only the first of equals counts.
@@ -273,7 +272,7 @@ def _make_pair_back(model: WakeModel, locality: Locality) -> Callable[..., tuple
                     adjoints.thrust[a, k] += of_plus * p_ct
                     adjoints.ti[k] += of_plus * p_ti
                     if is_local:
-                        adjoints.free_ti[k] += of_plus * free_slope(data, pair, states.turbulence[k])
+                        adjoints.free_ti[k] += of_plus * p_free
         return of_far, of_aside
 
     return pair_back

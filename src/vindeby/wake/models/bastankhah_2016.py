@@ -17,7 +17,7 @@ from math import sqrt
 
 from vindeby.parameters import Bastankhah2016
 from vindeby.wake.compiling.compiled import scalar
-from vindeby.wake.models.contract import SIGMAS, ModelData, Pair, Slopes, WakeModel, without_slopes
+from vindeby.wake.models.contract import SIGMAS, ModelData, Pair, Slopes, WakeModel
 from vindeby.wake.models.gaussian import at_rotor_centre, make_gaussian
 
 _MOST_THRUST = 0.9999
@@ -77,9 +77,6 @@ def _deficit_with_slopes(data: ModelData, pair: Pair) -> Slopes:
     return slopes
 
 
-_deficit = without_slopes(_deficit_with_slopes)
-
-
 @scalar
 def _reach(
     data: ModelData, downwind: float, diameter: float, rotor: float, thrust: float, turbulence: float
@@ -101,7 +98,6 @@ def bastankhah_2016(
     return WakeModel(
         name="bastankhah-2016",
         constants=(ka, kb, alpha, beta),
-        deficit=_deficit,
         deficit_with_slopes=_deficit_with_slopes,
         reach=_reach,
         superposition="squares",

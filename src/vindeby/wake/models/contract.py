@@ -3,18 +3,17 @@
 The loops (``vindeby.wake.loops.direct``) know turbines, directions and speeds, and no wake physics. A model tells
 them, for one source and one rotor downwind of it, all lengths in metres:
 
-``deficit(data, pair)``
-    the fraction by which the wind is reduced, averaged over the rotor as the model sees fit; ``pair`` is a ``Pair``.
 ``deficit_with_slopes(data, pair)``
-    the deficit and its slopes with downwind, crosswind, thrust and turbulence.
+    the fraction by which the wind is reduced, averaged over the rotor as the model sees fit, and its slopes with
+    downwind, crosswind, thrust and turbulence; ``pair`` is a ``Pair``. Loops that need the deficit alone compile it
+    without what only the slopes need.
 ``reach(data, downwind, diameter, rotor, thrust, turbulence)``
     a crosswind distance beyond which the deficit (and the added turbulence) is below ``NEGLIGIBLE``; it must
     grow with thrust and turbulence, of which the largest of all wind speeds are given.
 
-A model that adds turbulence has two more, ``added_turbulence`` and ``added_turbulence_with_slopes``, of ``data``,
-``pair`` and the turbulence intensity of the free wind; the largest addition counts, added to the free one as squares.
-``added_turbulence_free_slope``, of the same arguments, is the slope of the addition with that turbulence; only
-gradients where turbulence differs from place to place need it. ``data.constants`` holds the model's numbers,
+A model that adds turbulence has one more, ``added_turbulence``, of ``data``, ``pair`` and the turbulence intensity of
+the free wind: the addition, the same four slopes, and that with the turbulence of the free wind. The largest addition
+counts, added to the free one as squares. ``data.constants`` holds the model's numbers,
 ``data.overlap`` the table of ``vindeby.wake.models.overlap`` for models that average a Gaussian over
 the rotor.
 
@@ -26,8 +25,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
-from functools import wraps
+from functools import cached_property, wraps
 from itertools import product
+from math import isfinite
 from typing import Any, Concatenate, Literal, NamedTuple, ParamSpec, TypeVar
 
 import numpy as np
@@ -35,7 +35,7 @@ import numpy as np
 from vindeby.arrays import FloatArray
 from vindeby.errors import ArgumentError
 from vindeby.wake.compiling.code_digest import digest_of
-from vindeby.wake.compiling.compiled import fixed_copy, scalar
+from vindeby.wake.compiling.compiled import fixed_copy, inlined, scalar
 from vindeby.wake.models.overlap import overlap_table
 
 NEGLIGIBLE = 1e-10
@@ -72,7 +72,10 @@ class Pair(NamedTuple):
 
 
 Slopes = tuple[float, float, float, float, float]
-"""A deficit, or an added turbulence, and its slopes with downwind, crosswind, thrust and turbulence."""
+"""A deficit and its slopes with downwind, crosswind, thrust and turbulence."""
+
+TurbulenceSlopes = tuple[float, float, float, float, float, float]
+"""An added turbulence, the same slopes of it, and that with the turbulence of the free wind."""
 
 
 class Widths(NamedTuple):
@@ -98,35 +101,16 @@ class Widths(NamedTuple):
 
 _WORDS: dict[str, tuple[str | None, ...]] = {
     "superposition": ("linear", "squares", "cumulative"),
-    "reference": ("free", "source"),
+    "reference": ("free", "local"),
     "free_wind_of": ("source", "target"),
     "thrust_of": ("local", "free"),
     "blockage": ("self-similar-2020", None),
 }
 
 
-REFERENCES: dict[str, Literal["free", "source"]] = {"free": "free", "local": "source"}
-"""The ``reference`` of a model by the word that parameters have for it."""
-
-
 @scalar
-def _adds_nothing(data: ModelData, pair: Pair, free_turbulence: float) -> float:
-    return 0.0
-
-
-@scalar
-def _adds_nothing_with_slopes(data: ModelData, pair: Pair, free_turbulence: float) -> Slopes:
-    return 0.0, 0.0, 0.0, 0.0, 0.0
-
-
-def without_slopes(deficit_with_slopes: Callable[..., Slopes]) -> Callable[..., float]:
-    """The deficit alone, for a model that computes it no faster than with its slopes."""
-
-    @scalar
-    def deficit(data: ModelData, pair: Pair) -> float:
-        return deficit_with_slopes(data, pair)[0]
-
-    return deficit
+def _adds_nothing(data: ModelData, pair: Pair, free_turbulence: float) -> TurbulenceSlopes:
+    return 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
 
 
 @dataclass(frozen=True)
@@ -135,11 +119,11 @@ class WakeModel:
 
     ``superposition``: the deficits of several wakes add up, ``"linear"``, or their ``"squares"`` do. ``"cumulative"``
     is that of one model, whose wakes depend on each other; it has a walk of its own and no gradient.
-    ``reference``: a deficit is a fraction of the ``"free"`` wind speed or of that at the ``"source"`` in the
-    wakes of others. ``free_wind_of``: where the free wind differs from place to place, a fraction of it is one of the
-    free wind of the ``"source"`` or of the ``"target"``. ``thrust_limit``: above this thrust coefficient the functions
-    have a kink (see ``vindeby.wake.loops.tabulated``). ``tabulate``: pairs of turbines may be read from a table; only
-    for squares of fractions of the free wind speed and without added turbulence, all that these loops know.
+    ``reference``: a deficit is a fraction of the ``"free"`` wind speed or of the ``"local"`` one, that at the source in
+    the wakes of others. ``free_wind_of``: where the free wind differs from place to place, a fraction of it is one of
+    the free wind of the ``"source"`` or of the ``"target"``. ``thrust_limit``: above this thrust coefficient the
+    functions have a kink (see ``vindeby.wake.loops.tabulated``). ``tabulate``: pairs of turbines may be read from a
+    table; only for squares of fractions of the free wind speed and without added turbulence, all that these loops know.
     ``growth_constants``: which of ``constants``, counted from 0, the growth of the wakes downwind is proportional to;
     searches that begin with wider wakes multiply these (``widened``). None given: the wakes cannot be widened, and such
     searches use the true wakes from the beginning. ``blockage``: the model of what turbines take from the wind
@@ -151,20 +135,16 @@ class WakeModel:
 
     name: str
     constants: tuple[float, ...]
-    deficit: Callable[..., float]
     deficit_with_slopes: Callable[..., Slopes]
     reach: Callable[..., float]
     superposition: Literal["linear", "squares", "cumulative"]
-    reference: Literal["free", "source"]
-    averages_gaussian: bool = False
+    reference: Literal["free", "local"]
     needs_turbulence: bool = False
-    added_turbulence: Callable[..., float] | None = None
-    added_turbulence_with_slopes: Callable[..., Slopes] | None = None
+    added_turbulence: Callable[..., TurbulenceSlopes] | None = None
     tabulate: bool = False
     thrust_limit: float = 1.0
     growth_constants: tuple[int, ...] = ()
     free_wind_of: Literal["source", "target"] = "source"
-    added_turbulence_free_slope: Callable[..., float] | None = None
     blockage: Literal["self-similar-2020"] | None = None
     widths: Widths | None = None
     thrust_of: Literal["local", "free"] = "local"
@@ -176,11 +156,6 @@ class WakeModel:
                     f"wake model {self.name!r}: {field} must be {' or '.join(repr(word) for word in known if word)}, "
                     f"not {getattr(self, field)!r}"
                 )
-        if (self.added_turbulence is None) != (self.added_turbulence_with_slopes is None):
-            raise ArgumentError(
-                f"wake model {self.name!r}: added_turbulence and added_turbulence_with_slopes belong together; "
-                "give both or neither"
-            )
         adds = self.added_turbulence is not None or self.blockage is not None
         of_pairs = self.superposition == "squares" and self.reference == "free" and self.thrust_of == "local"
         if self.tabulate and (adds or not of_pairs):
@@ -200,11 +175,22 @@ class WakeModel:
                     f"{len(self.constants)} constants; count them from 0"
                 )
 
+    @cached_property
+    def deficit(self) -> Callable[..., float]:
+        """The deficit without its slopes."""
+        # Inlined, what only the slopes need vanishes.
+        with_slopes = inlined(getattr(self.deficit_with_slopes, "py_func", self.deficit_with_slopes))
+
+        @scalar
+        def deficit(data: ModelData, pair: Pair) -> float:
+            return with_slopes(data, pair)[0]
+
+        return deficit
+
     @property
     def data(self) -> ModelData:
         """The numbers that the compiled functions read."""
-        overlap = overlap_table() if self.averages_gaussian else np.zeros((1, 1))
-        return ModelData(np.array(self.constants, np.float64), overlap)
+        return ModelData(np.array(self.constants, np.float64), overlap_table())
 
     def widened(self, factor: float) -> WakeModel | None:
         """This model with wakes that grow ``factor`` times as fast; None if it does not say how they grow."""
@@ -263,17 +249,16 @@ class WakeModel:
         """Whether the turbulence of the free wind is not that at every turbine."""
         return self.added_turbulence is not None or self.superposition == "cumulative"
 
-    @property
-    def turbulence_functions(self) -> tuple[Callable[..., Any], Callable[..., Any]]:
-        """The two functions of added turbulence, for a model that adds none too."""
-        if self.added_turbulence is None or self.added_turbulence_with_slopes is None:
-            return _adds_nothing, _adds_nothing_with_slopes
-        return self.added_turbulence, self.added_turbulence_with_slopes
+    @cached_property
+    def turbulence_functions(self) -> tuple[Callable[..., float], Callable[..., TurbulenceSlopes]]:
+        """The added turbulence without and with its slopes, for a model that adds none too."""
+        with_slopes = self.added_turbulence or _adds_nothing
 
-    @property
-    def free_turbulence_slope(self) -> Callable[..., float]:
-        """``added_turbulence_free_slope``, for a model that has none too."""
-        return self.added_turbulence_free_slope or _adds_nothing
+        @scalar
+        def added(data: ModelData, pair: Pair, free_turbulence: float) -> float:
+            return with_slopes(data, pair, free_turbulence)[0]
+
+        return added, with_slopes
 
     def __getstate__(self) -> dict[str, Any]:
         # In the process that reads it, names may refer to other values: the identity is worked out again there.
@@ -283,9 +268,10 @@ class WakeModel:
         return tuple((f.name, getattr(self, f.name)) for f in fields(self) if f.name != "constants")
 
 
-_SLOPES = ("downwind", "crosswind", "thrust", "turbulence")
-_STEPS = (0.05, 0.05, 1e-4, 1e-5)
+_SLOPES = ("downwind", "crosswind", "thrust", "turbulence", "free turbulence")
+_STEPS = (0.05, 0.05, 1e-4, 1e-5, 1e-5)
 _PLACES = tuple(product((360.0, 840.0, 1800.0), (7.0, -55.0, 110.0), (0.45, 0.8), (0.05, 0.1)))
+_FREE_TURBULENCE = 0.08
 
 
 def find_mistake(model: WakeModel) -> str:
@@ -295,47 +281,47 @@ def find_mistake(model: WakeModel) -> str:
     they do not at the edge of a top hat. A model whose wakes depend on each other has no slopes. Beyond ``reach``,
     where loops leave a wake out, its deficit must be negligible.
     """
-    data = model.data
-    pairs: list[tuple[str, Any, Any, tuple[float, ...]]]
-    pairs = [("deficit", model.deficit, model.deficit_with_slopes, ())]
+    data, functions = model.data, [("deficit_with_slopes", model.deficit_with_slopes, _SLOPES[:4])]
     if model.added_turbulence is not None:
-        pairs.append(("added_turbulence", *model.turbulence_functions, (0.08,)))
-    for name, function, with_slopes, more in pairs if model.superposition != "cumulative" else ():
+        functions.append(("added_turbulence", model.added_turbulence, _SLOPES))
+    for name, function, words in functions if model.superposition != "cumulative" else ():
         for place in _PLACES:
+            at = (*place, _FREE_TURBULENCE)[: len(words)]
 
-            def value(*at: float, function: Any = function, more: tuple[float, ...] = more) -> Any:
-                downwind, crosswind, thrust, turbulence = at
+            def numbers(*at: float, function: Any = function) -> Any:
+                downwind, crosswind, thrust, turbulence, *more = at
                 pair = Pair(downwind, crosswind, 5.0, 205.0, 120.0, 110.0, thrust, turbulence)
                 return function(data, pair, *more)
 
-            at_place = ", ".join(f"{word} {number:g}" for word, number in zip(_SLOPES, place, strict=True))
-            here = value(*place)
-            numbers = value(*place, function=with_slopes)
-            if len(numbers) != 1 + len(_SLOPES):
-                count = f"returns {len(numbers)} values, not {1 + len(_SLOPES)}"
-                return f"{name}_with_slopes {count}: the value, and its slopes with {', '.join(_SLOPES)}"
-            first, *slopes = numbers
-            found = [("as the value", first, here, 1e-9)]
-            for index, step in enumerate(_STEPS):
-                moved = [[p + s * (i == index) for i, p in enumerate(place)] for s in (step, -step)]
-                ahead, behind = value(*moved[0]), value(*moved[1])
-                doubt = (abs(ahead - 2.0 * here + behind) + 1e-11) / step
-                role = f"as the slope with {_SLOPES[index]}"
-                found.append((role, slopes[index], (ahead - behind) / (2.0 * step), doubt))
-            for role, given, right, doubt in found:
-                if not abs(given - right) <= doubt + 1e-3 * max(
-                    abs(given), abs(right)
-                ):  # nan is a mistake, too
+            at_place = ", ".join(f"{word} {number:g}" for word, number in zip(words, at, strict=True))
+            found = numbers(*at)
+            if len(found) != 1 + len(words):
+                count = f"returns {len(found)} values, not {1 + len(words)}"
+                return f"{name} {count}: the value, and its slopes with {', '.join(words)}"
+            here, *slopes = found
+            if not isfinite(here):
+                return (
+                    f"{name} gives {here:g} as the value at {at_place} (rotors of 120 m); it must be finite"
+                )
+            for index, (word, given, step) in enumerate(zip(words, slopes, _STEPS, strict=False)):
+                moved = [[p + s * (i == index) for i, p in enumerate(at)] for s in (step, -step)]
+                ahead, behind = (numbers(*one)[0] for one in moved)
+                right, doubt = (
+                    (ahead - behind) / (2.0 * step),
+                    (abs(ahead - 2.0 * here + behind) + 1e-11) / step,
+                )
+                # nan is a mistake, too
+                if not abs(given - right) <= doubt + 1e-3 * max(abs(given), abs(right)):
                     return (
-                        f"{name}_with_slopes gives {given:.6g} {role} at {at_place} (rotors of 120 m), but {name} "
-                        f"gives {right:.6g} by differences; correct it, because searches follow it"
+                        f"{name} gives {given:.6g} as the slope with {word} at {at_place} (rotors of 120 m), but "
+                        f"differences of its value give {right:.6g}; correct it, because searches follow it"
                     )
             downwind, _, thrust, turbulence = place
             reach = model.reach(data, downwind, 120.0, 110.0, thrust, turbulence)
-            beyond = value(downwind, 1.0001 * reach, thrust, turbulence)
+            beyond = numbers(downwind, 1.0001 * reach, *at[2:])[0]
             if not abs(beyond) <= 10.0 * NEGLIGIBLE:
                 return (
-                    f"reach gives {reach:.6g} m at {at_place} (rotors of 120 m), but {name} is {beyond:.3g} there; "
+                    f"reach gives {reach:.6g} m at {at_place} (rotors of 120 m), but {name} gives {beyond:.3g} there; "
                     f"return the distance beyond which it is below {NEGLIGIBLE:g}, because wakes are cut off at it"
                 )
     return ""

@@ -11,9 +11,9 @@ Cathelain, Wind Energ. Sci. 5 (2020) 1225-1236. With lengths in rotor diameters,
 
 a fraction of the wind speed at the source; deficits add linearly. s is the share of earlier wakes in the way of this
 one: what makes the model cumulative, and why its wakes cannot be computed pair by pair (``loops.cumulative``).
-``deficit`` here is the wake of a turbine alone, s = 0; the walk is what energies come from. The added turbulence is
-that of Crespo and Hernández with FLORIS' constants. The numbers are those of FLORIS 4.7; ``loops.cumulative`` lists
-where its code departs from the papers. The gradient is not available.
+``deficit_with_slopes`` here is the wake of a turbine alone, s = 0; the walk is what energies come from. The added
+turbulence is that of Crespo and Hernández with FLORIS' constants. The numbers are those of FLORIS 4.7;
+``loops.cumulative`` lists where its code departs from the papers. The gradient is not available.
 """
 
 from math import exp, gamma, nan, sqrt
@@ -57,7 +57,8 @@ def amplitude(
 
 
 @scalar
-def _deficit(data: ModelData, pair: Pair) -> float:
+def _deficit_with_slopes(data: ModelData, pair: Pair) -> Slopes:
+    """The deficit; its slopes are never asked for, as the farm refuses the gradient."""
     diameters = pair.downwind / pair.diameter
     n = profile_exponent(data, diameters)
     sigma = (data.constants[0] * pair.turbulence + data.constants[1]) * diameters + width_start(
@@ -65,12 +66,8 @@ def _deficit(data: ModelData, pair: Pair) -> float:
     )
     first, per_thrust = shape_factors(n)
     off = sqrt(pair.crosswind * pair.crosswind + pair.rise * pair.rise) / pair.diameter
-    return amplitude(n, first, per_thrust, sigma, pair.thrust, 0.0) * exp(-0.5 * off**n / (sigma * sigma))
-
-
-@scalar
-def _no_slopes(data: ModelData, pair: Pair) -> Slopes:
-    return nan, nan, nan, nan, nan  # never asked for: the farm refuses the gradient
+    depth = amplitude(n, first, per_thrust, sigma, pair.thrust, 0.0)
+    return depth * exp(-0.5 * off**n / (sigma * sigma)), nan, nan, nan, nan
 
 
 @scalar
@@ -94,11 +91,10 @@ def cumulative_curl(
     return WakeModel(
         name="cumulative-curl",
         constants=(given.ka, given.kb, 0.0563691592, 0.13290157, 3.11, -0.68, 2.41, added, 0.8, 0.1, -0.32),
-        deficit=_deficit,
-        deficit_with_slopes=_no_slopes,
+        deficit_with_slopes=_deficit_with_slopes,
         reach=_reach,
         superposition="cumulative",
-        reference="source",
+        reference="local",
         needs_turbulence=True,
         thrust_limit=0.0,
         growth_constants=(0, 1),

@@ -37,13 +37,12 @@ from typing import Any
 from vindeby.parameters import Bastankhah2014, Gaussian, Iea37, Induction, Niayifar2016
 from vindeby.wake.compiling.compiled import inlined, scalar
 from vindeby.wake.models.contract import (
-    REFERENCES,
     SIGMAS,
     ModelData,
     Pair,
     Slopes,
+    TurbulenceSlopes,
     WakeModel,
-    without_slopes,
 )
 from vindeby.wake.models.overlap import covered_share, overlap
 from vindeby.wake.models.self_similar_2020 import induced
@@ -202,9 +201,7 @@ def make_gaussian(
         whole = of_radius * rotor + SIGMAS * sigma
         return min(whole, edge(data, sigma)) if cut else whole
 
-    # Inlined, what only the slopes need vanishes.
-    inside = inlined(deficit_with_slopes.py_func)  # type: ignore[attr-defined]
-    return {"deficit": without_slopes(inside), "deficit_with_slopes": deficit_with_slopes, "reach": reach}
+    return {"deficit_with_slopes": deficit_with_slopes, "reach": reach}
 
 
 @scalar
@@ -255,8 +252,7 @@ def _composed(
         name=name,
         constants=constants if cut is None else (*constants, cut),
         superposition=given.superposition,
-        reference=REFERENCES[given.reference],
-        averages_gaussian=over,
+        reference=given.reference,
         growth_constants=(0,),
         thrust_of=given.thrust_of,
         # Where a cut wake ends depends on the thrust if its width does.
@@ -287,16 +283,16 @@ def _width(
 
 
 @scalar
-def _added_turbulence_with_slopes(data: ModelData, pair: Pair, free_turbulence: float) -> Slopes:
+def _added_turbulence(data: ModelData, pair: Pair, free_turbulence: float) -> TurbulenceSlopes:
     if pair.downwind <= 1e-10:
-        return 0.0, 0.0, 0.0, 0.0, 0.0
+        return 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     sigma, sigma_downwind, sigma_thrust, sigma_turbulence = _width(
         data, pair.downwind, pair.diameter, pair.thrust, pair.turbulence
     )
     off = sqrt(pair.crosswind * pair.crosswind + pair.rise * pair.rise)
     share, share_radius, share_distance = covered_share(2.0 * sigma, 0.5 * pair.rotor, off)
     if share == 0.0:
-        return 0.0, 0.0, 0.0, 0.0, 0.0
+        return 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     root = sqrt(1.0 - min(1.0, pair.thrust))
     induction = max(0.5 * (1.0 - root), 1e-10)
     whole = 0.73 * induction**0.8325 * free_turbulence**0.0325 * (pair.downwind / pair.diameter) ** -0.32
@@ -313,18 +309,8 @@ def _added_turbulence_with_slopes(data: ModelData, pair: Pair, free_turbulence: 
         with_crosswind,
         with_sigma * sigma_thrust + 0.8325 * whole * share / induction * induction_slope,
         with_sigma * sigma_turbulence,
+        0.0325 * whole * share / free_turbulence,
     )
-
-
-@scalar
-def _added_turbulence(data: ModelData, pair: Pair, free_turbulence: float) -> float:
-    return _added_turbulence_with_slopes(data, pair, free_turbulence)[0]
-
-
-@scalar
-def _added_turbulence_free_slope(data: ModelData, pair: Pair, free_turbulence: float) -> float:
-    plus = _added_turbulence(data, pair, free_turbulence)
-    return 0.0325 * plus / free_turbulence
 
 
 _GAUSSIAN = make_gaussian(_width, over_rotor)
@@ -337,11 +323,8 @@ def niayifar_2016(a0: float = Niayifar2016.a0, a1: float = Niayifar2016.a1) -> W
         name="niayifar-2016",
         constants=(a0, a1, 0.2, 0.899),
         superposition="linear",
-        reference="source",
-        averages_gaussian=True,
+        reference="local",
         needs_turbulence=True,
         added_turbulence=_added_turbulence,
-        added_turbulence_with_slopes=_added_turbulence_with_slopes,
         growth_constants=(0, 1),
-        added_turbulence_free_slope=_added_turbulence_free_slope,
     )

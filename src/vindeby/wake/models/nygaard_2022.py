@@ -25,7 +25,7 @@ import numpy as np
 from vindeby.arrays import FloatArray
 from vindeby.parameters import Nygaard2022
 from vindeby.wake.compiling.compiled import inlined, scalar
-from vindeby.wake.models.contract import ModelData, Pair, Slopes, WakeModel, Widths, without_slopes
+from vindeby.wake.models.contract import ModelData, Pair, Slopes, WakeModel, Widths
 from vindeby.wake.models.gaussian import centre_deficit, initial_width
 from vindeby.wake.models.overlap import overlap
 
@@ -141,10 +141,6 @@ def _deficit_with_slopes(data: ModelData, pair: Pair) -> Slopes:
     )
 
 
-# Inlined, what only the slopes need vanishes.
-_deficit = without_slopes(inlined(_deficit_with_slopes.py_func))  # type: ignore[attr-defined]
-
-
 @scalar
 def _reach(
     data: ModelData, downwind: float, diameter: float, rotor: float, thrust: float, turbulence: float
@@ -199,12 +195,10 @@ def nygaard_2022(a: float = Nygaard2022.a) -> WakeModel:
     return WakeModel(
         name="nygaard-2022",
         constants=(a, 1.5, 0.8, 0.25, 0.96),
-        deficit=_deficit,
         deficit_with_slopes=_deficit_with_slopes,
         reach=_reach,
         superposition="squares",
         reference="free",
-        averages_gaussian=True,
         needs_turbulence=True,
         tabulate=True,
         thrust_limit=0.96,

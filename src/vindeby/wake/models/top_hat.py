@@ -32,7 +32,7 @@ from typing import Any
 
 from vindeby.parameters import Induction, Jensen, Rotor, TopHat, Turbopark2020
 from vindeby.wake.compiling.compiled import scalar
-from vindeby.wake.models.contract import REFERENCES, ModelData, Pair, Slopes, WakeModel, without_slopes
+from vindeby.wake.models.contract import ModelData, Pair, Slopes, WakeModel
 from vindeby.wake.models.nygaard_2022 import width
 from vindeby.wake.models.overlap import covered_share
 from vindeby.wake.models.self_similar_2020 import induced
@@ -96,11 +96,7 @@ def make_top_hat(
         wake_radius = radius_of(data, downwind, diameter, thrust, turbulence)[0]
         return wake_radius + (0.5 * rotor if of_area else 0.0)
 
-    return {
-        "deficit": without_slopes(deficit_with_slopes),
-        "deficit_with_slopes": deficit_with_slopes,
-        "reach": reach,
-    }
+    return {"deficit_with_slopes": deficit_with_slopes, "reach": reach}
 
 
 @scalar
@@ -119,7 +115,7 @@ def top_hat(**parts: Any) -> WakeModel:
         name="top-hat",
         constants=(given.k,),
         superposition=given.superposition,
-        reference=REFERENCES[given.reference],
+        reference=given.reference,
         growth_constants=(0,),
         thrust_of=given.thrust_of,
     )

@@ -176,9 +176,7 @@ class GriddedSite:
     says what is different at a turbine, at the height of its hub:
 
     - ``speedup`` multiplies the wind speed of every state;
-    - ``weibull_a``, ``weibull_k`` and ``sector_frequency`` replace the probabilities. ``rose`` may then be None; the
-      states are those of ``default_directions`` and ``default_speeds`` (0, 1, ... 359 degrees and 3, 4, ... 25 m/s
-      unless given) with ``turbulence_intensity``;
+    - ``weibull_a``, ``weibull_k`` and ``sector_frequency`` replace the probabilities;
     - ``turbulence_intensity`` replaces that of the states;
     - ``turning`` is added to the wind direction. Wakes follow the turned wind of the turbine that casts them only if
       ``turned_wakes`` is set; without it turning is for output alone, as PyWake does by default.
@@ -188,14 +186,11 @@ class GriddedSite:
     Turbulence intensity is always linear. Nothing is extended beyond the grid: a turbine outside is an error.
     """
 
-    rose: Site | None
+    rose: Site
     grid: WindGrid
     interpolation: Interpolation = "linear"
     position_interpolation: Interpolation = "linear"
     turned_wakes: bool = False
-    default_directions: npt.ArrayLike | None = None
-    default_speeds: npt.ArrayLike | None = None
-    turbulence_intensity: float = 0.1
 
     def __post_init__(self) -> None:
         for name in ("interpolation", "position_interpolation"):
@@ -203,11 +198,6 @@ class GriddedSite:
                 raise ArgumentError(f"{name} must be 'linear' or 'nearest', not {getattr(self, name)!r}")
         if not isinstance(self.grid, WindGrid):
             raise ArgumentError(f"grid must be a WindGrid, not {self.grid!r}")
-        if self.rose is None and not self.grid.has_weibull:
-            raise ArgumentError(
-                "a site without a rose needs weibull_a, weibull_k and sector_frequency in its grid; "
-                "give these, or the rose"
-            )
         if isinstance(self.rose, GriddedSite):
             raise ArgumentError(
                 "the rose of a gridded site must be a site of uniform wind, not a gridded one"
@@ -216,7 +206,8 @@ class GriddedSite:
             raise ArgumentError("turned_wakes needs turning in the grid")
 
     def __repr__(self) -> str:
-        return f"<GriddedSite: {self.grid!r} with {self.rose!r}>"
+        rose = "" if self.grid.has_weibull else f" with {self.rose!r}"
+        return f"<GriddedSite: {self.grid!r}{rose}>"
 
     def states(
         self, directions: npt.ArrayLike | None = None, speeds: npt.ArrayLike | None = None
@@ -225,12 +216,9 @@ class GriddedSite:
 
         Where the grid holds probabilities, these are the ones at its middle, for pictures and summaries.
         """
-        if not self.grid.has_weibull:
-            assert self.rose is not None  # checked when the site was made
-            return self.rose.states(directions, speeds)
-        if self.rose is None:
-            return self._at_the_middle().states(directions, speeds)
         states = self.rose.states(directions, speeds)
+        if not self.grid.has_weibull:
+            return states
         if states.step is not None:
             raise ArgumentError(
                 "a time series has its own weights; leave weibull_a, weibull_k and sector_frequency out of the grid"
@@ -247,12 +235,5 @@ class GriddedSite:
             x, y, height = (length // 2 for length in values.shape[:3])
             return np.array(np.broadcast_to(values[x, y, height], (sectors,)))
 
-        return WeibullSite(
-            middle("sector_frequency"),
-            middle("weibull_a"),
-            middle("weibull_k"),
-            self.turbulence_intensity,
-            self.interpolation,
-            self.default_directions,
-            self.default_speeds,
-        )
+        frequency, a, k = map(middle, ("sector_frequency", "weibull_a", "weibull_k"))
+        return WeibullSite(frequency, a, k, interpolation=self.interpolation)
