@@ -1,4 +1,4 @@
-"""What a layout is worth: turbines, sites, wake models, yearly energy and its gradient.
+"""The energy of a layout: turbines, sites, wake models, yearly energy and its gradient.
 
 May import ``vindeby.errors`` and ``vindeby.units``; ``layout``, ``runner`` and what stands above them may
 import it. Start at ``WindFarm``.

@@ -88,7 +88,7 @@ class Described(Protocol):
     """A site or turbine that a campaign, or a task of it, describes."""
 
     def for_wind_farm(self) -> Any:
-        """The object of ``wake`` that computes with it."""
+        """Return the object of ``wake`` that computes with it."""
 
 
 def _computed(given: Any) -> Any:
@@ -157,7 +157,7 @@ class WindFarm:
         self._neighbours = self._checked_neighbours(neighbours) if neighbours else None
 
     def beside(self, neighbours: Neighbours) -> Self:
-        """The same farm among other neighbours."""
+        """Return this farm among other neighbours."""
         farm = copy(self)
         farm.neighbours = neighbours
         farm._neighbours = self._checked_neighbours(neighbours)  # noqa: SLF001  a copy of this one
@@ -167,7 +167,7 @@ class WindFarm:
         return self._checks.layout(given.x, given.y, given.types, "neighbour")
 
     def on(self, device: Device) -> Self:
-        """The same farm with another device for batches of layouts."""
+        """Return this farm with another device for batches of layouts."""
         farm = copy(self)
         farm.device = self._device_for(device)
         return farm
@@ -188,7 +188,7 @@ class WindFarm:
         return f"<WindFarm: {turbines}; {self.site!r}; wake {self.model.name!r}{beside}>"
 
     def aep(self, x: npt.ArrayLike, y: npt.ArrayLike, types: npt.ArrayLike = 0) -> float:
-        """Annual energy production of the layout in GWh; ArgumentError for places that cannot be.
+        """Return the annual energy production of the layout in GWh; raise ArgumentError for impossible positions.
 
         Args:
             x: Metres east of each turbine, shape (turbines,).
@@ -200,14 +200,14 @@ class WindFarm:
         return float(each.sum())
 
     def turbine_aep(self, x: npt.ArrayLike, y: npt.ArrayLike, types: npt.ArrayLike = 0) -> FloatArray:
-        """Annual energy production of every turbine in GWh."""
+        """Return the annual energy production of every turbine in GWh."""
         layout, counted = self._layout(x, y, types)
         return self._run(self._loops.energy(self.states), layout, counted, self.wind)[0]
 
     def aep_and_gradient(
         self, x: npt.ArrayLike, y: npt.ArrayLike, types: npt.ArrayLike = 0
     ) -> tuple[float, FloatArray, FloatArray]:
-        """AEP and its derivatives.
+        """Return the AEP and its derivatives.
 
         Args:
             x: Metres east of each turbine, shape (turbines,).
@@ -232,7 +232,7 @@ class WindFarm:
             )
 
     def aep_batch(self, x: npt.ArrayLike, y: npt.ArrayLike, types: npt.ArrayLike = 0) -> FloatArray:
-        """AEP in GWh of many layouts, shape (layouts,).
+        """Return the AEP in GWh of many layouts, shape (layouts,).
 
         Layouts are shared out among the threads, or evaluated together on the card. A layout's AEP does not depend on
         the others of its batch.
@@ -247,7 +247,7 @@ class WindFarm:
     def aep_and_gradient_batch(
         self, x: npt.ArrayLike, y: npt.ArrayLike, types: npt.ArrayLike = 0
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """AEP in GWh of many layouts, as ``aep_batch``, and its slopes with x and y: (layouts, turbines)."""
+        """Return the AEP in GWh of many layouts, as ``aep_batch``, and its slopes with x and y: (layouts, turbines)."""
         self._refuse_missing_gradient()
         aep, slope_x, slope_y = self._batch(x, y, types, gradient=True)
         return aep, slope_x, slope_y
@@ -294,7 +294,7 @@ class WindFarm:
         return FarmOnCard(self.model, self.turbines, self.turbine_arrays, self.wind, self.states, tables)
 
     def _device_for(self, device: Device) -> Literal["cpu", "cuda"]:
-        """The device for batches; ArgumentError if there is no kernel for what the farm is."""
+        """Return the device for batches; raise ArgumentError if there is no kernel for such a farm."""
         reason = ""
         if self.locality != "uniform":
             reason = "wind that differs from place to place"
@@ -309,7 +309,7 @@ class WindFarm:
         return "cpu" if reason else chosen_device(device)
 
     def power(self, x: npt.ArrayLike, y: npt.ArrayLike, types: npt.ArrayLike = 0) -> FloatArray:
-        """Power in W of every turbine in every wind state.
+        """Return the power in W of every turbine in every wind state.
 
         Args:
             x: Metres east of each turbine, shape (turbines,).
@@ -330,11 +330,10 @@ class WindFarm:
         own: int | None = None,
         steps_per_chunk: int = 512,
     ) -> Iterator[tuple[slice, FloatArray]]:
-        """Power in W of every turbine at every step of a time series, a chunk of steps at a time.
+        """Yield the power in W of every turbine at every step of a time series, a chunk of steps at a time.
 
-        Gives which steps and (turbines, steps of the chunk), in order of time. No more than a chunk is in memory, so
-        that ten years of hourly steps need no more than one; the powers are those of ``power``. With ``own``, only the
-        first so many turbines are counted; the others are like neighbours.
+        Each item has the steps and their powers, shape (turbines, steps of the chunk), in order of time; no more than a
+        chunk is in memory. With ``own``, only the first ``own`` turbines are counted; the others are like neighbours.
         """
         layout, counted = self._layout(x, y, types)
         if own is not None and not 0 < own <= counted:
@@ -343,11 +342,11 @@ class WindFarm:
             yield steps, self._of_chunk(layout, own or counted, states)
 
     def wind_speed(self, x: npt.ArrayLike, y: npt.ArrayLike, types: npt.ArrayLike = 0) -> FloatArray:
-        """Wind speed in m/s at every turbine in every wind state, in the wakes; axes as in ``power``."""
+        """Return the wind speed in m/s at every turbine in every wind state, in the wakes; axes as in ``power``."""
         return self._of_chunk(*self._layout(x, y, types), self.states, speed=True)
 
     def wake_free_aep(self, count: int, types: npt.ArrayLike = 0) -> float:
-        """AEP in GWh that this many turbines would have if none stood in a wake."""
+        """Return the AEP in GWh of so many turbines if none stood in a wake."""
         if self.locality != "uniform":
             raise ArgumentError(
                 "where the wind differs from place to place, the AEP without wakes depends on where turbines stand; "
@@ -360,7 +359,7 @@ class WindFarm:
         return mean_power_to_aep_gwh(float(np.array(alone)[types].sum()))
 
     def free_aep_at(self, x: npt.ArrayLike, y: npt.ArrayLike, types: npt.ArrayLike = 0) -> float:
-        """AEP in GWh that turbines at these places would have if none stood in a wake."""
+        """Return the AEP in GWh of turbines at these positions if none stood in a wake."""
         if self.locality == "uniform":
             return self.wake_free_aep(len(np.atleast_1d(np.asarray(x))), types)
         _, _, types = self._checks.layout(x, y, types)
@@ -372,7 +371,7 @@ class WindFarm:
         return mean_power_to_aep_gwh(float(np.sum(watts)))
 
     def free_wind(self, x: npt.ArrayLike, y: npt.ArrayLike, types: npt.ArrayLike = 0) -> FreeWind:
-        """The wind at every turbine in every wind state if there were no wakes; axes as in ``power``."""
+        """Return the wind at every turbine in every wind state if there were no wakes; axes as in ``power``."""
         px, py, types = self._checks.layout(x, y, types)
         free = free_wind_at(self.wind, self.states.direction, px, py, types)
         if self.states.step is not None:
@@ -381,11 +380,11 @@ class WindFarm:
         return FreeWind(*(array.reshape((len(px), *self.states.shape)) for array in free))
 
     def wind_near(self, origin: Sequence[float] | FloatArray) -> Wind | LocalWindArrays:
-        """The wind for compiled loops whose positions are relative to this origin (x, y)."""
+        """Return the wind for compiled loops whose positions are relative to this origin (x, y)."""
         return wind_near(self.wind, origin)
 
     def wake_loss(self, x: npt.ArrayLike, y: npt.ArrayLike, types: npt.ArrayLike = 0) -> float:
-        """The fraction of the wake-free AEP that wakes take; 0 for an empty layout."""
+        """Return the fraction of the wake-free AEP that wakes take; 0 for an empty layout."""
         free = self.free_aep_at(x, y, types)
         return 1.0 - self.aep(x, y, types) / free if free > 0 else 0.0
 
@@ -402,7 +401,7 @@ class WindFarm:
         height_m: float | None = None,
         turbulence: float | None = None,
     ) -> FlowMap:
-        """Wind speed on a grid for one wind direction and free wind speed, for pictures.
+        """Return the wind speed on a grid for one wind direction and free wind speed, for pictures.
 
         Args:
             x: Metres east of each turbine, shape (turbines,).
@@ -431,7 +430,7 @@ class WindFarm:
     def _speeds_at(
         self, layout: Places, states: WindStates, point_x: FloatArray, point_y: FloatArray, at: float
     ) -> FloatArray:
-        """Wind speed in m/s at points of this height in a single state, in the wakes of a layout."""
+        """Return the wind speed in m/s at points of this height in a single state, in the wakes of a layout."""
         px, py, types = layout
         wind, _ = wind_and_locality(self.site, states, self.turbines)
         out = map_wind(self.site, states, at, point_x, point_y)
@@ -456,7 +455,7 @@ class WindFarm:
         kept: Kept = NOTHING_KEPT,
         threads: int | None = None,
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """AEP of every counted turbine in GWh, and its slopes with the x and the y of ``slopes`` turbines."""
+        """Return the AEP of every counted turbine in GWh, and its slopes with x and y of ``slopes`` turbines."""
         x, y, types = layout
         out, out_x, out_y = (np.zeros((call.blocks, count)) for count in (counted, slopes, slopes))
         if counted:

@@ -1,4 +1,4 @@
-"""How the layouts of a search are evaluated: each at once, or in batches with those of other searches.
+"""Evaluate the layouts of a search: each at once, or in batches with those of other searches.
 
 A search is given an ``Evaluator``. With ``AtOnce`` the farm itself computes what is asked for. With a ``Gathering``,
 searches run at the same time, each in a thread, as it would alone. Where one asks for an AEP, with its gradient or
@@ -48,10 +48,10 @@ class Evaluator(Protocol):
 
     @property
     def shares_batches(self) -> bool:
-        """Whether layouts are evaluated together with those of other searches, on whatever device."""
+        """Tell whether layouts are evaluated together with those of other searches, on any device."""
 
     def aep(self, farm: WindFarm, x: FloatArray, y: FloatArray, types: npt.ArrayLike) -> float:
-        """The AEP of a layout in GWh."""
+        """Return the AEP of a layout in GWh."""
 
     def aep_and_gradient(
         self, farm: WindFarm, x: FloatArray, y: FloatArray, types: npt.ArrayLike
@@ -59,7 +59,7 @@ class Evaluator(Protocol):
         """Return the result of ``farm.aep_and_gradient``."""
 
     def seconds(self) -> float:
-        """CPU seconds that the search in this thread has taken, from some beginning on."""
+        """Return the CPU seconds that the search in this thread has taken, from some beginning on."""
 
 
 class AtOnce:
@@ -116,7 +116,7 @@ class Gathering:
         """The devices that layouts of the last ``run`` were evaluated on so far."""
 
     def run(self, searches: Sequence[Callable[[], Any]]) -> Iterator[tuple[int, Any]]:
-        """Run all searches at the same time; gives the number of each, with what it returned or raised, as it ends."""
+        """Run all searches at the same time; yield the number and the result or exception of each as it ends."""
         self._live, self._closed, self.used = len(searches), False, set()
         here = (self._of_thread, "is_search", True)
         running: dict[Future[Any], int] = {}
@@ -171,7 +171,7 @@ class Gathering:
         return found
 
     def seconds(self) -> float:
-        """CPU seconds of this thread, and its shares of the batches that it has waited for."""
+        """Return the CPU seconds of this thread, and its shares of the batches that it has waited for."""
         return time.thread_time() + float(getattr(self._of_thread, "in_batches_s", 0.0))
 
     def evaluated(self, farm: WindFarm, layout: Columns, batch: Batch) -> Any:
@@ -191,7 +191,7 @@ class Gathering:
         return found
 
     def _is_due(self) -> bool:
-        """Whether most searches wait; while these are evaluated the others go on."""
+        """Tell whether most searches wait; while their layouts are evaluated, the others go on."""
         return len(self._waiting) >= self._due * self._live > 0
 
     def _fullest(self) -> list[_Request]:

@@ -1,4 +1,4 @@
-"""What a wind farm accepts as a layout: finite positions in metres, within the site, of known turbine types.
+"""Check layouts: finite positions in metres, within the site, of known turbine types.
 
 Checked layouts are copies, so that their arrays can be written to: loops are compiled again for arrays that cannot (see
 ``wind_of``).
@@ -31,7 +31,7 @@ class LayoutChecks:
     def layout(
         self, x: npt.ArrayLike, y: npt.ArrayLike, types: npt.ArrayLike, what: str = "turbine"
     ) -> Places:
-        """x, y and types of a layout, each of shape (turbines,)."""
+        """Return x, y and types of a layout, each of shape (turbines,)."""
         px, py = _numbers(x), _numbers(y)
         if px.ndim != 1 or px.shape != py.shape:
             raise ArgumentError(
@@ -57,7 +57,7 @@ class LayoutChecks:
         return checked
 
     def batch(self, x: npt.ArrayLike, y: npt.ArrayLike, types: npt.ArrayLike) -> Places:
-        """x, y and types of many layouts, each (layouts, turbines), checked together: one by one would take long."""
+        """Return x, y and types of many layouts, each (layouts, turbines), checked together for speed."""
         east, north, kinds = _numbers(x), _numbers(y), _indices(types)
         if east.ndim != 2 or east.shape != north.shape:
             raise ArgumentError(

@@ -1,1 +1,1 @@
-"""How loops are compiled, and how their machine code is kept and found again: only for the very same model."""
+"""Compile loops, keep their machine code, and find it again, only for the very same model."""

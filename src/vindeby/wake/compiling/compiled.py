@@ -1,4 +1,4 @@
-"""How the engine's loops are compiled, and where the machine code is kept.
+"""Compile the engine's loops and keep their machine code on disk.
 
 **Cache.** Compiling takes seconds, so compiled code is kept on disk: loops, and kernels for cards. Numba's own cache
 does not fit here: it looks only at the file a function stands in, so a loop would survive a change of the wake model it
@@ -167,7 +167,7 @@ def _named(function: Function) -> Function:
 
 
 def cache_folder() -> Path | None:
-    """Where machine code is kept: ``NUMBA_CACHE_DIR`` if it is set, else the user's cache, if any."""
+    """Return the folder of machine code: ``NUMBA_CACHE_DIR`` if it is set, else the user's cache, if any."""
     if config.CACHE_DIR:
         return Path(config.CACHE_DIR) / "vindeby"
     root = os.environ.get("XDG_CACHE_HOME")
@@ -267,7 +267,7 @@ def _keep_loop(dispatcher: Any) -> None:
 
 
 def described(dispatcher: Any) -> str | None:
-    """All that a loop is compiled from; None if something in it cannot be described."""
+    """Return a description of all that a loop is compiled from; None if something in it cannot be described."""
     function, found = dispatcher.py_func, digest_of(dispatcher)
     versions = (numba.__version__, platform.python_version())
     return None if found.unknown else repr((found.text, versions, function.__module__, function.__name__))

@@ -128,7 +128,7 @@ class FarmOnCard:
     def evaluate(
         self, x: FloatArray, y: FloatArray, types: IntArray, counted: int, *, gradient: bool
     ) -> Batch:
-        """AEP of layouts (layouts, turbines) and, if wanted, its slopes with the first ``counted`` places."""
+        """Return the AEP of layouts (layouts, turbines), and its slopes with the first ``counted`` positions."""
         layouts, n = x.shape
         slopes = counted if gradient else 0
         found = Batch(np.zeros(layouts), np.zeros((layouts, slopes)), np.zeros((layouts, slopes)))
@@ -151,7 +151,7 @@ class FarmOnCard:
         return found
 
     def layouts_at_once(self, slopes: int) -> int:
-        """How many layouts one launch takes, with slopes for so many turbines each."""
+        """Return how many layouts one launch takes, with slopes for so many turbines each."""
         each = 8 * len(self._wind.cosine) * (1 + 2 * slopes)
         return max(1, int(_bytes(MOST_SUMS) // each))
 

@@ -1,4 +1,4 @@
-"""Which device evaluates batches of layouts, and why: a CUDA card if there is one that can be used, else the cores.
+"""Choose the device for batches of layouts, and say why: a usable CUDA card, else the cores.
 
 numba.cuda is imported here alone, when a card is asked for. With ``NUMBA_ENABLE_CUDASIM=1`` it is Numba's simulator,
 which runs the same kernels in Python threads: for tests of small farms only.
@@ -60,7 +60,7 @@ def is_simulated() -> bool:
 
 @cache
 def found_device() -> FoundDevice:
-    """The CUDA card that would be used, or why there is none."""
+    """Return the CUDA card that would be used, or why there is none."""
     if is_simulated():
         return FoundDevice(True, "Numba's CUDA simulator, which is slow", 2**30)
     if importlib.util.find_spec("numba_cuda") is None:
@@ -80,7 +80,7 @@ def found_device() -> FoundDevice:
 
 
 def chosen_device(device: Device) -> Literal["cpu", "cuda"]:
-    """``cpu`` or ``cuda``; ArgumentError where ``cuda`` was asked for and cannot be had."""
+    """Return ``cpu`` or ``cuda``; raise ArgumentError where ``cuda`` was asked for and is not available."""
     if device not in DEVICES:
         raise ArgumentError(f"device must be 'auto', 'cpu' or 'cuda', not {device!r}")
     if device == "cpu" or (device == "auto" and is_simulated()):

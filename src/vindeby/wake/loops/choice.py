@@ -1,4 +1,4 @@
-"""Which compiled loops evaluate a farm, and what each is called with.
+"""Choose the compiled loops that evaluate a farm, and the arguments of each.
 
 The loops of ``direct`` hold for every wake model and every wind. Many times faster where they hold: those of
 ``steady`` for wakes that do not change with the wind, those of ``tabulated`` for one turbulence intensity and few
@@ -73,13 +73,13 @@ class Loops:
                 self._own = tabulated_kernels(model)
 
     def energy(self, states: WindStates) -> LoopCall:
-        """The mean power of every turbine; in ``states`` if tables are not used, which are for the farm's own."""
+        """Return the loop for the mean power of every turbine; tables are those of the farm's own states."""
         if self.kind in ("tabulated", "steady"):
             return LoopCall(self._own.power, self._tables, self._pairs, BLOCK)
         return self.by_state(states)
 
     def by_state(self, states: WindStates) -> LoopCall:
-        """The same by loops that can keep what every turbine makes of every wind state."""
+        """Return a loop for mean powers that can also keep the power of every turbine in every wind state."""
         if self.kind != "by width":
             return self.one_state(states)
         few = len(states.speed) < FEW_STATES * len(states.direction)
@@ -87,11 +87,11 @@ class Loops:
         return self._by_width(loops.steps if few else loops.states, states)
 
     def one_state(self, states: WindStates) -> LoopCall:
-        """The model itself, in a wind state that need not be one of the farm's."""
+        """Return the loop of the model itself, for wind states that need not be the farm's."""
         return self._call(self.direct.power, states, BLOCK)
 
     def gradient(self, states: WindStates) -> LoopCall:
-        """The mean power of every turbine, and its slopes with the places of all turbines."""
+        """Return the loop for the mean power of every turbine and its slopes with all positions."""
         if self.kind in ("tabulated", "steady"):
             return LoopCall(self._own.gradient, self._tables, self._pairs, BLOCK)
         if self.kind == "by width":

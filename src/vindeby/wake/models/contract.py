@@ -1,4 +1,4 @@
-"""What a wake model is: a few small compiled functions and how their results are put together.
+"""Wake models: a few small compiled functions, and how their results are combined.
 
 The loops (``vindeby.wake.loops.direct``) know turbines, directions and speeds, and no wake physics. A model tells
 them, for one source and one rotor downwind of it, all lengths in metres:
@@ -177,7 +177,7 @@ class WakeModel:
 
     @cached_property
     def deficit(self) -> Callable[..., float]:
-        """The deficit without its slopes."""
+        """Return the function of the deficit without its slopes."""
         # Inlined, what only the slopes need vanishes.
         with_slopes = inlined(getattr(self.deficit_with_slopes, "py_func", self.deficit_with_slopes))
 
@@ -189,11 +189,11 @@ class WakeModel:
 
     @property
     def data(self) -> ModelData:
-        """The numbers that the compiled functions read."""
+        """Return the numbers that the compiled functions read."""
         return ModelData(np.array(self.constants, np.float64), overlap_table())
 
     def widened(self, factor: float) -> WakeModel | None:
-        """This model with wakes that grow ``factor`` times as fast; None if it does not say how they grow."""
+        """Return this model with wakes that grow ``factor`` times as fast; None if it does not say how they grow."""
         if not self.growth_constants:
             return None
         constants = enumerate(self.constants)
@@ -201,12 +201,12 @@ class WakeModel:
         return replace(self, constants=grown)
 
     def with_blockage(self, blockage: Literal["self-similar-2020"] | None) -> WakeModel:
-        """This model with the wind upwind of turbines slowed down, too; tables of pairs do not hold that."""
+        """Return this model with the wind upwind of turbines slowed down, too; tables of pairs do not hold that."""
         return replace(self, blockage=blockage, tabulate=self.tabulate and blockage is None)
 
     @property
     def is_a_sum_of_pairs(self) -> bool:
-        """Whether the wind at a turbine is made of wakes that each depend on their source alone, upwind of it."""
+        """Tell whether the wind at a turbine is a sum of wakes that each depend on their source alone, upwind of it."""
         return self.added_turbulence is None and self.blockage is None and self.superposition != "cumulative"
 
     def __repr__(self) -> str:
@@ -217,9 +217,9 @@ class WakeModel:
 
     @property
     def identity(self) -> str:
-        """A digest that tells the loops made for this model from those made for others.
+        """Return a digest that distinguishes the loops of this model from those of others.
 
-        It holds every field, and the code of every function that the model's functions call, with all values they
+        It covers every field, and the code of every function that the model's functions call, with all values they
         refer to as they are now. The one exception is ``constants``: loops get them as data, so that one machine
         code serves a model whatever its numbers are. It is the same in every process, unless the functions refer to
         something that cannot be described.
@@ -230,7 +230,7 @@ class WakeModel:
         return digest_of(self._what_code_is_made_of()).text[:32]
 
     def with_fixed_code(self) -> WakeModel:
-        """This model with copies of its functions, on which later changes of what they refer to have no effect.
+        """Return this model with copies of its functions, on which later changes of what they refer to have no effect.
 
         Models of equal identity have the same copies.
         """
@@ -246,12 +246,12 @@ class WakeModel:
 
     @property
     def adds_turbulence(self) -> bool:
-        """Whether the turbulence of the free wind is not that at every turbine."""
+        """Tell whether wakes add turbulence."""
         return self.added_turbulence is not None or self.superposition == "cumulative"
 
     @cached_property
     def turbulence_functions(self) -> tuple[Callable[..., float], Callable[..., TurbulenceSlopes]]:
-        """The added turbulence without and with its slopes, for a model that adds none too."""
+        """Return the functions of added turbulence without and with its slopes; zeros for a model that adds none."""
         with_slopes = self.added_turbulence or _adds_nothing
 
         @scalar

@@ -1,1 +1,1 @@
-"""What wind blows: sites, turbulence, and wind that differs from place to place."""
+"""Sites: wind roses and time series, turbulence, and wind that differs from place to place."""

@@ -31,11 +31,11 @@ class ChangedSite:
 
     @property
     def is_only_turned(self) -> bool:
-        """Whether nothing but the directions is changed, all by the same angle."""
+        """Tell whether nothing but the directions is changed, all by the same angle."""
         return (self.speed_factor, self.direction_std_deg) == (1.0, 0.0)
 
     def changed(self) -> Site:
-        """The site itself where nothing is changed; a time series stays one, with five steps for one by uncertainty."""
+        """Return the site itself if nothing is changed; a time series stays one, with five samples of each step."""
         if self.is_only_turned and not self.turned_deg:
             return self.rose
         if not isinstance(self.rose, TimeSeriesSite):
@@ -59,7 +59,7 @@ class ChangedSite:
     def states(
         self, directions: npt.ArrayLike | None = None, speeds: npt.ArrayLike | None = None
     ) -> WindStates:
-        """The changed wind states; directions and speeds are chosen as they are without the change."""
+        """Return the changed wind states; directions and speeds are chosen as they are without the change."""
         states = self.rose.states(directions, speeds)
         direction = self._turned(states.direction) if self.turned_deg else states.direction
         changed = replace(states, direction=direction, speed=states.speed * self.speed_factor)

@@ -27,7 +27,7 @@ QUANTITIES = MappingProxyType(
         "turbulence_intensity": (0.0, 5.0),
     }
 )
-"""What a grid may hold, with the smallest and the largest value that makes sense."""
+"""The quantities of a grid, with the smallest and the largest value that makes sense."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,12 +90,12 @@ class WindGrid:
 
     @property
     def bounds(self) -> tuple[float, float, float, float]:
-        """West, south, east and north ends."""
+        """Return the west, south, east and north ends."""
         return float(self.x[0]), float(self.y[0]), float(self.x[-1]), float(self.y[-1])
 
     @property
     def has_weibull(self) -> bool:
-        """Whether probabilities differ from place to place."""
+        """Tell whether probabilities differ from place to place."""
         return self.weibull_a is not None
 
     def refuse_outside(self, x: FloatArray, y: FloatArray, what: str) -> None:
@@ -212,7 +212,7 @@ class GriddedSite:
     def states(
         self, directions: npt.ArrayLike | None = None, speeds: npt.ArrayLike | None = None
     ) -> WindStates:
-        """The wind states of the site; those of a place have its own speed, probability and turbulence.
+        """Return the wind states of the site; those of a place have its own speed, probability and turbulence.
 
         Where the grid holds probabilities, these are the ones at its middle, for pictures and summaries.
         """

@@ -1,4 +1,4 @@
-"""What wind blows: every wind state a farm is evaluated in, and how often each occurs.
+"""Sites: every wind state a farm is evaluated in, and how often each occurs.
 
 All sites give the same thing, ``WindStates``: a list of directions, each with its own wind speeds,
 probabilities and turbulence intensities. A time series is the same list with one entry a time step, grouped
@@ -50,7 +50,7 @@ class TurbulenceTable:
         return f"<TurbulenceTable: by {by or 'nothing'}>"
 
     def at(self, directions: FloatArray, speeds: FloatArray) -> FloatArray:
-        """Turbulence intensity by direction and wind speed; an axis that it does not depend on has length 1."""
+        """Return the intensity by direction and wind speed; an axis that it does not depend on has length 1."""
         values, direction_points, speed_points = self._checked()
         if speed_points is None:
             assert direction_points is not None, "one of both is there"
@@ -133,12 +133,12 @@ class Site(Protocol):
     def states(
         self, directions: npt.ArrayLike | None = None, speeds: npt.ArrayLike | None = None
     ) -> WindStates:
-        """The wind states for these direction and speed bins (degrees, m/s), or for the site's own."""
+        """Return the wind states for these direction and speed bins (degrees, m/s), or for the site's own."""
         ...
 
 
 def checked(name: str, values: npt.ArrayLike, *, low: float = -np.inf, high: float = np.inf) -> FloatArray:
-    """Numbers from ``low`` to ``high``; ArgumentError for anything else."""
+    """Return an array of numbers from ``low`` to ``high``; raise ArgumentError for anything else."""
     try:
         array = np.array(values, np.float64)
     except (TypeError, ValueError) as problem:
@@ -275,7 +275,7 @@ class WeibullSite:
     def states(
         self, directions: npt.ArrayLike | None = None, speeds: npt.ArrayLike | None = None
     ) -> WindStates:
-        """The wind states for these bins; default 0, 1, ... 359 degrees and 3, 4, ... 25 m/s."""
+        """Return the wind states for these bins; default 0, 1, ... 359 degrees and 3, 4, ... 25 m/s."""
         own = _bins(self.default_directions, self.default_speeds, (DEFAULT_DIRECTIONS, DEFAULT_SPEEDS))
         direction, speed = _bins(directions, speeds, own)
         frequency = np.atleast_1d(checked("frequency", self.frequency, low=0, high=1))
@@ -316,7 +316,7 @@ class TableSite:
     def states(
         self, directions: npt.ArrayLike | None = None, speeds: npt.ArrayLike | None = None
     ) -> WindStates:
-        """The wind states; by default one a cell of the table. Speeds other than the table's are refused."""
+        """Return the wind states; by default one a cell of the table. Speeds other than the table's are refused."""
         table = checked("probability", self.probability, low=0, high=1)
         table_speed = np.atleast_1d(checked("wind_speed", self.wind_speed, low=0, high=200))
         if table.ndim != 2 or table_speed.ndim != 1 or table.shape[1] != len(table_speed) or len(table) == 0:
@@ -359,7 +359,7 @@ class UniformSite:
     def states(
         self, directions: npt.ArrayLike | None = None, speeds: npt.ArrayLike | None = None
     ) -> WindStates:
-        """The wind states; by default one a sector. With other speeds, each has the whole frequency."""
+        """Return the wind states; by default one a sector. With other speeds, each has the whole frequency."""
         frequency = np.atleast_1d(checked("frequency", self.frequency, low=0, high=1))
         own = (_centres(len(frequency)), np.full(1, float(self.wind_speed)))
         direction, speed = _bins(directions, speeds, own)
@@ -393,7 +393,7 @@ class TimeSeriesSite:
     def states(
         self, directions: npt.ArrayLike | None = None, speeds: npt.ArrayLike | None = None
     ) -> WindStates:
-        """The wind states, one a step; there are no bins to choose."""
+        """Return the wind states, one a step; there are no bins to choose."""
         if directions is not None or speeds is not None:
             raise ArgumentError(
                 "a time series has its own directions and speeds; leave directions and speeds out"
@@ -453,7 +453,7 @@ def _turbulence(
 
 
 def chunks_of(states: WindStates, steps: int) -> Iterator[tuple[slice, WindStates]]:
-    """The steps of a time series in order, so many at a time, as wind states of their own.
+    """Yield the steps of a time series in order, so many at a time, as wind states of their own.
 
     Each keeps the probabilities that its steps have in the whole series.
     """

@@ -1,4 +1,4 @@
-"""What a wind turbine does with the wind: power and thrust as functions of wind speed.
+"""Wind turbines: power and thrust as functions of wind speed.
 
 Both curves are kept as pieces, each a cubic polynomial for power and a straight line for the thrust
 coefficient, which holds tabulated curves with linear interpolation and the analytic curves of the IEA case
