@@ -139,7 +139,7 @@ def test_a_function_that_raises_is_refused_with_its_error(folder: Path) -> None:
     )
     with pytest.raises(
         InputError,
-        match=r"wake.python: mymodel:fixed: its functions raised Typ.*required argument.*\(data, pair\)",
+        match=r"wake.python: mymodel:fixed: its functions raised TypeError: not enough arguments.*\(data, pair\)",
     ):
         wake_model_of(campaign({"python": "mymodel:fixed"}).wake)
 

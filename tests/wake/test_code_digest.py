@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import enum
 import importlib
 import os
 import subprocess
@@ -113,10 +112,6 @@ def test_the_digest_is_the_same_in_every_process(tmp_path: Path) -> None:
         assert done.stdout.split() == [text_of(loaded()), "[]"]
 
 
-class Colour(enum.IntEnum):
-    RED = 1
-
-
 class Pair(NamedTuple):
     first: float
     second: tuple[int, ...]
@@ -127,8 +122,8 @@ class Pair(NamedTuple):
     [
         (0, 0.0), (0.0, -0.0), (1, True), (None, False), ("1", b"1"), (1j, -1j), ((1, 2), [1, 2]),
         ((10**5000,), (10**5000 + 1,)),
-        ((1, (2,)), ((1, 2),)), ({"a": 1}, {"a": 2}), ({1, 2}, {1, 3}), (Colour.RED, 1),
-        (Pair(1.0, (2,)), Pair(1.0, (3,))), (Pair, Colour), (np.float32(1), np.float64(1)),
+        ((1, (2,)), ((1, 2),)), ({"a": 1}, {"a": 2}), ({1, 2}, {1, 3}),
+        (Pair(1.0, (2,)), Pair(1.0, (3,))), (Pair, tuple), (np.float32(1), np.float64(1)),
         (np.zeros(2), np.zeros((2, 1))), (np.zeros(2), np.zeros(2, np.float32)),
         (np.arange(5000.0), np.where(np.arange(5000) == 2500, 0.0, np.arange(5000.0))),
         (np.sqrt, np.exp), (abs, min), (float, int), (numba.float64, numba.float32), (np.linalg.norm, np.linalg.det),

@@ -18,7 +18,6 @@ to, so that digest and code always belong together.
 from __future__ import annotations
 
 import dis
-import enum
 import hashlib
 import sys
 import sysconfig
@@ -150,9 +149,6 @@ class SourceWalk:
             self._words("int", hex(value))  # repr refuses very large ones
         elif isinstance(value, np.generic) and not value.dtype.hasobject:
             self._words("number", repr(value.dtype), value.tobytes())
-        elif isinstance(value, enum.Enum):
-            self._words("enum", kind.__qualname__, value.name)
-            self.value(value.value)
         elif isinstance(value, CodeType):
             self._words("code", _digest_of_code(value))
         elif isinstance(value, set | frozenset):
@@ -160,9 +156,6 @@ class SourceWalk:
             self.value(sorted(value, key=repr))
         elif (name := _library_name(value)) is not None:
             self._words("library", name)
-        elif isinstance(value, enum.EnumMeta):
-            self._words("enum class", value.__qualname__)
-            self.value(list(value))
         elif isinstance(value, type) and issubclass(value, tuple) and hasattr(value, "_fields"):
             self._words("named tuple", value.__qualname__, value._fields)
             self.value(getattr(value, "_field_defaults"))  # noqa: B009 - typing does not know it
