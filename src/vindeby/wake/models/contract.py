@@ -281,7 +281,9 @@ def find_mistake(model: WakeModel) -> str:
     they do not at the edge of a top hat. A model whose wakes depend on each other has no slopes. Beyond ``reach``,
     where loops leave a wake out, its deficit must be negligible.
     """
-    data, functions = model.data, [("deficit_with_slopes", model.deficit_with_slopes, _SLOPES[:4])]
+    data = model.data
+    functions: list[tuple[str, Callable[..., Any], tuple[str, ...]]]
+    functions = [("deficit_with_slopes", model.deficit_with_slopes, _SLOPES[:4])]
     if model.added_turbulence is not None:
         functions.append(("added_turbulence", model.added_turbulence, _SLOPES))
     for name, function, words in functions if model.superposition != "cumulative" else ():
