@@ -132,7 +132,7 @@ def test_a_missing_value_beside_a_fill_value_is_a_gap(tmp_path: Path) -> None:
         read_site_file(tmp_path / "site.nc", {})
 
 
-def test_axes_go_by_name_and_an_order_that_pywake_would_misread_is_said(tmp_path: Path) -> None:
+def test_axes_go_by_name(tmp_path: Path) -> None:
     rows = [[0.1, 0.05], [0.05, 0.2], [0.2, 0.1], [0.1, 0.2]]
     turned_round = examples.dataset(
         replace={"P": (("ws", "wd"), np.array(rows).T), "TI": 0.06}, coords={"ws": [6.0, 9.0]}
@@ -142,9 +142,6 @@ def test_axes_go_by_name_and_an_order_that_pywake_would_misread_is_said(tmp_path
     found = read_site_file(tmp_path / "site.nc", {})
 
     assert found.data["table"]["probability"] == rows
-    assert found.notes == (
-        "P is over (ws, wd) and is read by these names; PyWake goes by position and would take its axes for (wd, ws)",
-    )
 
 
 @pytest.mark.parametrize("order", [{"y": [3, 2, 1, 0]}, {"x": [1, 0, 2]}, {"wd": [2, 0, 3, 1]}])

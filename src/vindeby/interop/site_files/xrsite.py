@@ -1,9 +1,8 @@
 """Sites of PyWake: files (``XRSite.save``, netCDF), read as ``XRSite.load`` reads them, and ``XRSite`` objects.
 
 Values of a sector stand at its centre; frequency, Weibull parameters, P, Speedup and Turning are ``nearest`` by
-default, turbulence intensity is linear in any case; nothing is normalised. Axes go by their names; PyWake goes
-by their position, so an order in which it would read something else is said. No attribute of the file is read: PyWake
-keeps the interpolation in its objects, not in files.
+default, turbulence intensity is linear in any case; nothing is normalised. Axes go by their names. No attribute of the file
+is read: PyWake keeps the interpolation in its objects, not in files.
 """
 
 from dataclasses import replace
@@ -32,7 +31,6 @@ LOCAL = {
 }
 _WEIBULL = ("Sector_frequency", "Weibull_A", "Weibull_k")
 _READ = ("P", *LOCAL)
-_PYWAKE_ORDER = ("i", "x", "y", "h", "time", "wd", "ws")
 _NAMES = (*_READ, "WS", "WD", "ws", "wd")
 
 
@@ -78,7 +76,7 @@ def _wind(path: Path, file: GriddedFile, options: Options) -> tuple[_XRSite, lis
     if "ws" in wind.by_name and (np.diff(wind.axis("ws")) <= 0.0).any():
         refuse(path, "has wind speeds that do not increase", "sort the axis ws")
     for name in filter(wind.by_name.__contains__, _READ):
-        _check_variable(wind, name, notes)
+        _check_variable(wind, name)
     wind = wind.in_order("x", "y", "h").with_north_once()
     if "wd" in wind.by_name:
         wind.refuse_uneven()
@@ -109,19 +107,13 @@ def _take_height(arrays: dict[str, Labelled], options: Options, notes: list[str]
         arrays[name] = Labelled(rest, between(rows, levels, at))
 
 
-def _check_variable(wind: _XRSite, name: str, notes: list[str]) -> None:
-    """Refuse gaps and axes that do not go together; note an order of axes that PyWake would read as another."""
+def _check_variable(wind: _XRSite, name: str) -> None:
+    """Refuse gaps and axes that do not go together."""
     axes, values = wind.axes_of(name), wind.by_name[name].values
-    by_position = tuple(axis for axis in _PYWAKE_ORDER if axis in axes)
-    if axes != by_position:
-        notes.append(
-            f"{name} is over ({', '.join(axes)}) and is read by these names; PyWake goes by position and would take "
-            f"its axes for ({', '.join(by_position)})"
-        )
     if gaps := int(np.count_nonzero(~np.isfinite(values))):
         refuse(wind.path, f"has {gaps} gaps in {name}", "fill them, or crop the grid")
     if ("x" in axes) != ("y" in axes) or ("h" in axes and "x" not in axes):
-        over = ", ".join(by_position)
+        over = ", ".join(axes)
         refuse(wind.path, f"has {name} over ({over})", "give x and y together, and h only with them")
 
 

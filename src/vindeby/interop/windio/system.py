@@ -2,7 +2,6 @@
 
 import copy
 import importlib
-import math
 import re
 import textwrap
 from collections import Counter
@@ -13,12 +12,10 @@ from typing import Any
 
 import numpy as np
 import shapely
-from shapely.geometry.base import BaseGeometry
 
 from vindeby.campaign.reading.packed_lists import LONGEST_PLAIN, pack
 from vindeby.campaign.reading.yaml_text import Include, write
-from vindeby.campaign.sections.boundary import BoundarySection
-from vindeby.errors import CampaignError, Problem, VindebyError
+from vindeby.errors import CampaignError, Problem
 from vindeby.interop.windio.analysis import read_wake
 from vindeby.interop.windio.farm import WindFarms, WindioLayout, read_boundary, read_farms
 from vindeby.interop.windio.nodes import Node, Notes, Tree, open_root
@@ -125,7 +122,6 @@ def _plain(value: Any) -> Any:
 
 SPACING_DIAMETERS = 2.0
 SEEDS = 4
-FEWEST_POINTS, MOST_POINTS = 18, 60
 
 
 @dataclass
@@ -168,8 +164,6 @@ def read_system(path: str | Path, *, check_schema: bool = True, allow_outside: b
     data["min_spacing"] = f"{SPACING_DIAMETERS:g} D"
     if resource is not None:
         data["site"] = site_section(resource, farms.figures("hub_height_m"), notes)
-    shape = _shape(boundary)
-    method = [{"smart-start": {"grid_size": _grid_size(shape, farms)}}, "gradient"]
     analysis = root.get("attributes", "analysis") or root.get(
         "attributes", "analyses"
     )  # the latter in windIO 1
@@ -178,7 +172,7 @@ def read_system(path: str | Path, *, check_schema: bool = True, allow_outside: b
     except CampaignError as error:
         why = f"the one in the file is not used: {error.problems[0]}"
         notes.missing.append(Problem("", "wake", why, None, "give e.g. {jensen: {k: 0.05}}"))
-    data |= {"method": method, "seeds": SEEDS}
+    data |= {"method": "auto", "seeds": SEEDS}
     _note_choices(farms, notes)
     notes.ignored += root.tree.ignored_keys()
     if check_schema:
@@ -213,25 +207,7 @@ def _note_choices(farms: WindFarms, notes: Notes) -> None:
             "layouts of the file only count turbines here; start: {file: SYSTEM} begins a search with them"
         )
     notes.chosen.append(f"min_spacing {SPACING_DIAMETERS:g} D: windIO has no such field")
-    notes.chosen.append(f"method smart-start, then gradient; {SEEDS} seeds")
-
-
-def _shape(boundary: dict[str, Any] | None) -> BaseGeometry | None:
-    try:
-        return None if boundary is None else BoundarySection.model_validate(boundary).shape()
-    except (ValueError, VindebyError):
-        return None  # the campaign's own check says what is wrong with it
-
-
-def _grid_size(shape: BaseGeometry | None, farms: WindFarms) -> int:
-    """Points of the smart-start grid in each direction: about one per spacing, so that the turbines find room."""
-    if shape is None or not farms.turbines:
-        return FEWEST_POINTS
-    west, south, east, north = shape.bounds
-    points = float(max(east - west, north - south)) / (
-        SPACING_DIAMETERS * max(farms.figures("rotor_diameter_m"))
-    )
-    return min(max(math.ceil(points), FEWEST_POINTS), MOST_POINTS)
+    notes.chosen.append(f"method auto; {SEEDS} seeds")
 
 
 _WIDTH = 110
