@@ -16,7 +16,6 @@ from py_wake.wind_turbines.power_ct_functions import (
 )
 
 from vindeby.errors import ArgumentError
-from vindeby.interop.turbine_curves import curve_points
 from vindeby.units import MW
 from vindeby.wake import Turbine
 
@@ -63,8 +62,6 @@ def _section(name: str, diameter: Any, hub_height: Any, function: Any) -> dict[s
         rated_w = function.power_rated * function.power_scale
         speeds = (function.ws_cutin, function.ws_rated, function.ws_cutout)
         return {"name": name, "cubic": _cubic(size, rated_w, speeds, function.ct)}
-    if isinstance(function, PieceCurves):
-        return {"name": name, **_of_pieces(size, function.turbine)}
     raise _refused(name, f"its curve is a {type(function).__name__}, a function and not a table")
 
 
@@ -88,18 +85,6 @@ def _cubic(size: dict[str, float], rated_w: float, speeds: tuple[float, ...], ct
     names = ("cut_in", "rated_speed", "cut_out")
     wind = {name: float(speed) for name, speed in zip(names, speeds, strict=True)}
     return {"rated_power_mw": float(rated_w) / MW, **size, **wind, "ct": float(ct)}
-
-
-def _of_pieces(size: dict[str, float], turbine: Turbine) -> dict[str, Any]:
-    """A curve that came from vindeby: the cubic turbine, or straight lines with jumps."""
-    start, power, thrust = turbine.start, turbine.power, turbine.thrust
-    if power[:, 2:].any():
-        constant = not thrust[:, 1].any() and len({*thrust[:, 0].tolist()}) == 1
-        if len(start) != 4 or not constant or power[1, :3].any():
-            raise _refused(turbine.name, "its curve is cubic, with a thrust that is not constant")
-        speeds = (float(start[1]), float(start[2]), float(np.nextafter(start[3], 0.0)))
-        return {"cubic": _cubic(size, float(power[2, 0]), speeds, float(thrust[0, 0]))}
-    return {"table": _table(size, *curve_points(turbine))}
 
 
 def wind_turbines_of(turbines: Sequence[Turbine]) -> WindTurbines:

@@ -1,8 +1,8 @@
 """Sites of PyWake: files (``XRSite.save``, netCDF), read as ``XRSite.load`` reads them, and ``XRSite`` objects.
 
 Values of a sector stand at its centre; frequency, Weibull parameters, P, Speedup and Turning are ``nearest`` by
-default, turbulence intensity is linear in any case; nothing is normalised. Axes go by their names. No attribute of the file
-is read: PyWake keeps the interpolation in its objects, not in files.
+default, turbulence intensity is linear in any case; nothing is normalised. Axes go by their names. No attribute of the
+file is read: PyWake keeps the interpolation in its objects, not in files.
 """
 
 from dataclasses import replace
