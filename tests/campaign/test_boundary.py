@@ -10,7 +10,7 @@ from shapely.geometry.base import BaseGeometry
 
 from tests.campaign.examples import SMALL, changed, small
 from vindeby.campaign import Campaign
-from vindeby.campaign.sections.boundary import clean_ring, grid_inside, most_points, random_fill
+from vindeby.campaign.sections.boundary import clean_ring, most_points
 from vindeby.errors import CampaignError
 
 SQUARE = "[[0, 0], [4000, 0], [4000, 3000], [0, 3000]]"
@@ -123,17 +123,6 @@ def test_the_bound_on_turbines_is_never_below_what_a_hexagonal_layout_reaches(
     bound = most_points(area, spacing)
     assert best <= bound
     assert bound <= 2.6 * best + 4  # and it says something
-
-
-def test_points_of_the_grid_on_the_boundary_count_as_inside() -> None:
-    assert len(grid_inside(shapely.box(0, 0, 10, 10), 5)) == 25
-
-
-def test_a_random_filling_never_places_more_than_the_bound() -> None:
-    area = shapely.box(0, 0, 3000, 3000)
-    points = grid_inside(area, 40)
-    assert 0 < random_fill(points, 500, 9999) <= most_points(area, 500)
-    assert random_fill(points, 0.1, 9999) == 1600
 
 
 def test_a_farm_has_the_amount_of_its_own_where_it_has_one() -> None:

@@ -7,13 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-import shapely
 
 from tests.campaign.examples import SMALL
 from vindeby.campaign import Campaign
 from vindeby.campaign.neighbours import neighbours_of
 from vindeby.campaign.reading.yaml_text import MAX_KEYS, read
-from vindeby.campaign.sections.boundary import grid_inside, random_fill
 from vindeby.campaign.survey import survey
 from vindeby.errors import CampaignError
 
@@ -82,12 +80,3 @@ def test_the_first_of_many_problems_are_listed_and_the_others_counted() -> None:
 def test_a_number_of_hundreds_of_digits_is_refused_in_every_notation(number: str) -> None:
     with pytest.raises(CampaignError, match=rf"seeds: a number of {len(number)} digits"):
         Campaign.loads(SMALL.replace("seeds: 3", f"seeds: {number}"))
-
-
-def test_a_filling_that_cannot_fail_is_not_tried() -> None:
-    points = grid_inside(shapely.box(0.0, 0.0, 4000.0, 4000.0), 18)
-    for spacing in (0.0, 200.0, 480.0, 900.0, 2000.0):
-        most = random_fill(points, spacing, 9_999)
-        assert [random_fill(points, spacing, count) for count in (1, 9, 40)] == [
-            min(most, one) for one in (1, 9, 40)
-        ]

@@ -25,8 +25,6 @@ def test_the_figures_of_a_cell_are_right() -> None:
             "3000 m",
             ("farm north, type five: 6 turbines cannot stand 3000 m apart", "1 more of its types"),
         ),
-        ("method.0.smart-start.grid_size", 3, ("filling of a grid of 3 x 3", "larger grid_size")),
-        ("min_spacing", "11 D", ("a random filling of a grid of 18 x 18", "may run out of room")),
         ("farms.0.boundary", [[7, 55], [8, 55], [8, 56], [7, 56]], ("are they degrees?",)),
         (
             "farms.1.boundary.exclusions.0.circle.center",

@@ -14,7 +14,7 @@ from vindeby.campaign.campaign import Campaign
 from vindeby.campaign.neighbours import around, groups_everywhere, groups_of
 from vindeby.campaign.reading.code_files import file_of, search_path
 from vindeby.campaign.reading.tables import look_like_degrees
-from vindeby.campaign.sections.boundary import grid_inside, most_points, random_fill
+from vindeby.campaign.sections.boundary import most_points
 from vindeby.campaign.sections.site import STATED_STEP
 from vindeby.campaign.sections.time_series import States, TimeSeries
 from vindeby.campaign.tasks import Cell
@@ -231,13 +231,12 @@ def _about_room(campaign: Campaign) -> Iterator[str]:
 
 def _crowding(campaign: Campaign, cell: Cell) -> Iterator[str]:
     """Say which areas have no room; turbines across the border of two zones are not looked at."""
-    row, farm, start = _row(campaign, cell), campaign.farms[cell.farm_idx], campaign.method[0].smart_start
-    place, shape = f"farm {row.farm}, type {row.type}", _free_area(campaign, cell)
-    areas = [(place, ZoneSurvey("", row.n_turbines, row.area_km2, row.most_turbines), shape)]
+    row, farm = _row(campaign, cell), campaign.farms[cell.farm_idx]
+    place = f"farm {row.farm}, type {row.type}"
+    areas = [(place, ZoneSurvey("", row.n_turbines, row.area_km2, row.most_turbines))]
     if farm.zones is not None:
-        pairs = zip(row.zones, farm.zones, strict=True)
-        areas = [(f"{place}, zone {zone.name}", zone, given.boundary.shape()) for zone, given in pairs]
-    for name, zone, area in areas:
+        areas = [(f"{place}, zone {zone.name}", zone) for zone in row.zones]
+    for name, zone in areas:
         count = zone.n_turbines
         if count > zone.most_turbines:
             beside = 0 if farm.zones else len(around(campaign, cell.farm_idx))
@@ -246,15 +245,6 @@ def _crowding(campaign: Campaign, cell: Cell) -> Iterator[str]:
                 f"{name}: {count} turbines cannot stand {row.spacing_m:g} m apart in {room}; no more than "
                 f"{zone.most_turbines} can; use fewer or a smaller min_spacing"
             )
-        elif start is not None:
-            bounds = None if farm.search == "in-turn" else shape.bounds
-            placed = random_fill(grid_inside(area, start.grid_size, bounds), row.spacing_m, count)
-            if placed < count:
-                yield (
-                    f"{name}: a random filling of a grid of {start.grid_size} x {start.grid_size} at "
-                    f"{row.spacing_m:g} m placed {placed} of {count} turbines; smart-start may run out of room; use "
-                    "a larger grid_size, a smaller min_spacing or random-start"
-                )
 
 
 _DOUBTS: Mapping[Callable[[Campaign], Iterator[str]], tuple[str, ...]] = {
@@ -264,7 +254,7 @@ _DOUBTS: Mapping[Callable[[Campaign], Iterator[str]], tuple[str, ...]] = {
     _about_engine: ("wake",),
     notes_about_files: ("site", "neighbours", "scenarios"),
     _about_room: (
-        "method", "neighbours", "scenarios", "min_spacing", "n_turbines", "capacity_mw", "mix",
+        "neighbours", "scenarios", "min_spacing", "n_turbines", "capacity_mw", "mix",
     ),
 }  # fmt: skip
 """What is looked at, each with the fields that it reads of those that may vary."""

@@ -11,7 +11,6 @@ import math
 from collections.abc import Sequence
 from typing import Annotated, Any, Self
 
-import numpy as np
 import shapely
 from pydantic import AfterValidator, Field, model_validator
 from shapely.geometry.base import BaseGeometry
@@ -69,34 +68,6 @@ def most_points(area: BaseGeometry, spacing_m: float) -> int:
             least = min(least, grown / (math.pi * spacing_m**2 / 4))
         total += math.floor(least * _ARCS_ARE_CHORDS)
     return total
-
-
-def grid_inside(
-    area: BaseGeometry, grid_size: int, bounds: tuple[float, float, float, float] | None = None
-) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
-    """The points of a grid over the bounding box, or over ``bounds``, that lie in ``area``, shape (n, 2)."""
-    left, bottom, right, top = area.bounds if bounds is None else bounds
-    x, y = np.meshgrid(np.linspace(left, right, grid_size), np.linspace(bottom, top, grid_size))
-    points = np.column_stack([x.ravel(), y.ravel()])
-    inside: np.ndarray[tuple[int, int], np.dtype[np.float64]] = points[
-        shapely.intersects_xy(area, points[:, 0], points[:, 1])
-    ]
-    return inside
-
-
-def random_fill(
-    points: np.ndarray[tuple[int, int], np.dtype[np.float64]], spacing_m: float, count: int
-) -> int:
-    """How many points of a grid, at most ``count``, one random order of placing takes before none is left."""
-    steps = [np.diff(np.unique(axis)).min(initial=np.inf) for axis in points.T]
-    if len(points) > (count - 1) * math.prod(2 * math.floor(spacing_m / step) + 1 for step in steps):
-        return count  # whichever are placed, they rule out fewer than there are
-    free = points[np.random.default_rng(0).permutation(len(points))]
-    taken = 0
-    while len(free) and taken < count:
-        taken += 1
-        free = free[np.hypot(*(free - free[0]).T) >= spacing_m]
-    return taken
 
 
 Vertex = tuple[Metres, Metres]
