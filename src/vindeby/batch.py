@@ -45,27 +45,27 @@ class Job:
 
     @property
     def parts(self) -> int:
-        """How many elements share the tasks."""
+        """Return the number of elements that share the tasks."""
         return self.campaign.run.slurm.nodes or 1
 
     @property
     def name(self) -> str:
-        """Of the jobs in the queue."""
+        """Return the name of the jobs in the queue."""
         return f"vindeby-{self.run.output.stem}"
 
     @property
     def array_script(self) -> Path:
-        """The script of the parts, beside the database."""
+        """Return the path of the script of the parts, beside the database."""
         return self.run.output.with_name(f"{self.run.output.stem}.slurm.sh")
 
     @property
     def merge_script(self) -> Path:
-        """The script of the merge."""
+        """Return the path of the script of the merge."""
         return self.run.output.with_name(f"{self.run.output.stem}.merge.sh")
 
 
 def array_text(job: Job, parts: Iterable[int]) -> str:
-    """The script of the parts; those that are named are its elements."""
+    """Return the script of the parts; the numbers in ``parts`` are its elements."""
     notice_s = int(job.campaign.run.grace_s) + _NOTICE_S
     command = [*_vindeby(), "run", str(job.run.campaign_file), "-o", str(job.run.output), *job.options]
     lines = [
@@ -87,7 +87,7 @@ def array_text(job: Job, parts: Iterable[int]) -> str:
 
 
 def merge_text(job: Job) -> str:
-    """The script of the merge, which reports what is missing; its exit status is that of ``vindeby missing``."""
+    """Return the script of the merge, which lists what is missing; it exits as ``vindeby missing`` does."""
     output = str(job.run.output)
     lines = [
         "#!/bin/bash",
@@ -147,7 +147,7 @@ def _surroundings(job: Job) -> list[str]:
 
 @dataclass(frozen=True)
 class Left:
-    """What is left to do: for each part that misses something, how many tasks; and how many failed before."""
+    """The number of tasks left in each incomplete part, and of tasks that failed before."""
 
     by_part: Mapping[int, int]
     failed: int
@@ -166,7 +166,7 @@ def what_is_left(run: RunDirectory, campaign: Campaign, parts: int, *, retry_fai
 
 
 def refuse_while_running(run: RunDirectory) -> None:
-    """BusyError when jobs of an earlier submission of this campaign wait or run."""
+    """Raise BusyError if jobs of an earlier submission of this campaign wait or run."""
     earlier = submitted_jobs(run)
     if left := in_queue(earlier):
         raise BusyError(
@@ -181,14 +181,14 @@ def keep_jobs(run: RunDirectory, jobs: Sequence[str]) -> None:
 
 
 def submitted_jobs(run: RunDirectory) -> list[str]:
-    """The numbers of the jobs that were submitted last, if any."""
+    """Return the numbers of the jobs that were submitted last, if any."""
     with contextlib.suppress(OSError, ValueError, TypeError):
         return [str(job) for job in parse_json(read_bounded(run.path / _JOBS))]
     return []
 
 
 def submit(script: Path, *options: str) -> str:
-    """Give a script to sbatch; the number of the job."""
+    """Submit a script with sbatch; return the number of the job."""
     answer = _command("sbatch", "--parsable", *options, str(script))
     return answer.strip().partition(";")[0]
 

@@ -65,7 +65,7 @@ def test_monitor_by_seed_and_failures_in_full(tmp_path: Path) -> None:
         (("text.h5",), 1, "text.h5: no HDF5 signature"),
         (("o.h5", "--by", "colour"), 2, "--by: 'colour' is not understood"),
         (("o.h5", "--by", "farm,farm"), 2, "each once"),
-        (("o.h5", "--watch", "--json"), 2, "--watch and --json exclude each other"),
+        (("o.h5", "--watch", "--json"), 2, "--watch needs a terminal, and no --json"),
         (("o.h5", "--campaign", "nowhere.yaml"), 2, "nowhere.yaml"),
     ],
 )
@@ -82,13 +82,11 @@ def test_what_is_wrong_is_said_without_a_traceback(
     assert done.stderr.startswith("vindeby: ")
 
 
-def test_watching_into_a_file_prints_lines_and_ends_when_nobody_works(tmp_path: Path) -> None:
+def test_watching_into_a_file_is_refused(tmp_path: Path) -> None:
     publish(tmp_path / "o.h5", campaign(), lambda task: task.seed == 1)
     done = vindeby(tmp_path, "monitor", "o.h5", "--watch")
-    assert done.returncode == 0
-    assert re.fullmatch(
-        r"\d\d:\d\d:\d\d done 4 · failed 0 · running 0 · missing 8 · invalid 0\n", done.stdout
-    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "--watch needs a terminal" in done.stderr
 
 
 def _heed_interrupts() -> None:
@@ -116,7 +114,7 @@ class Screen:
 def test_watch_in_a_terminal_follows_a_run_resizing_and_a_vanished_directory(tmp_path: Path) -> None:
     asked = campaign()
     run = publish(tmp_path / "o.h5", asked, lambda task: task.seed == 0)
-    screen = Screen(tmp_path, "monitor", "o.h5", "--watch", "--interval", "0.2")
+    screen = Screen(tmp_path, "monitor", "o.h5", "--watch")
     screen.sees("\x1b[?1049h")  # the other screen of the terminal
     screen.sees("4 of 12 done")
     screen.sees("Ctrl-C quits")

@@ -1,4 +1,4 @@
-"""``vindeby doctor [FOLDER]``: what this machine offers a campaign, and what would hinder one; it changes nothing."""
+"""``vindeby doctor [FOLDER]``: cores, memory, GPU, SLURM, disk and caches of this machine; it changes nothing."""
 
 import os
 import shutil
@@ -27,7 +27,7 @@ _ONE_MACHINE_ONLY = frozenset({"tmpfs", "ramfs", "overlay"})
 
 @dataclass(frozen=True)
 class MachineFact:
-    """One thing: a summary, the problem with it and its remedy if there is one, and the data."""
+    """A finding about this machine: a summary, a problem with its remedy if there is one, and the data."""
 
     summary: str
     trouble: str = ""
@@ -62,7 +62,7 @@ def command(
 
 
 def cores() -> MachineFact:
-    """How many workers a run would have."""
+    """Count the cores that a run may use."""
     from vindeby.runner.processes import usable_cores
 
     usable, all_ = usable_cores(), os.cpu_count() or 1
@@ -73,7 +73,7 @@ def cores() -> MachineFact:
 
 
 def memory() -> MachineFact:
-    """How much a run may use, and each of its workers."""
+    """Find the memory that a run and each of its workers may use."""
     from vindeby.campaign.sections.run_options import RunOptions
     from vindeby.runner.processes import total_memory, usable_cores
     from vindeby.runner.running import memory_limits
@@ -91,7 +91,7 @@ def memory() -> MachineFact:
 
 
 def gpu() -> MachineFact:
-    """NVIDIA's cards, as their own tool lists them, and whether batches of layouts can be evaluated on one."""
+    """List NVIDIA's cards, and find whether batches of layouts can be evaluated on one."""
     from vindeby.wake.gpu.devices import found_device
 
     summary = _answer("nvidia-smi", "--query-gpu=name,memory.total", "--format=csv,noheader")
@@ -105,7 +105,7 @@ def gpu() -> MachineFact:
 
 
 def slurm() -> MachineFact:
-    """Can jobs be submitted from here, to which partitions; and is this a job?"""
+    """Find whether jobs can be submitted from here, to which partitions, and whether this process is in a job."""
     from vindeby.runner.processes import node_and_job
 
     job = node_and_job()[1]
@@ -124,7 +124,7 @@ def slurm() -> MachineFact:
 
 
 def disk(folder: Path) -> MachineFact:
-    """Room and speed where results would be written, and whether other machines may see it."""
+    """Measure free space and durable writes in a folder, and find whether other machines may see it."""
     try:
         free, seconds = shutil.disk_usage(folder).free, _durable_write_s(folder)
     except OSError as error:
@@ -152,7 +152,7 @@ def disk(folder: Path) -> MachineFact:
 
 
 def cache() -> MachineFact:
-    """Where the machine code of the wake engine is kept."""
+    """Find the folder of the wake engine's machine code, and whether it can be written to."""
     from vindeby.wake.compiling.compiled import cache_folder
 
     place, anew = cache_folder(), "set NUMBA_CACHE_DIR, or each process compiles anew"

@@ -13,7 +13,6 @@ from vindeby.cli.output import echo_json
 from vindeby.errors import ArgumentError
 
 _WIDTH_OF_A_FILE = 120
-_SHORTEST_S = 0.1
 
 
 def command(
@@ -22,7 +21,6 @@ def command(
     by: str | None = option("--by farm,turbine,seed,AXIS", "A table with these, instead of farm x turbine."),
     failures: bool = option("--failures", "Every failure, with its traceback and log.", False),
     campaign: CampaignOption = None,
-    interval: float = option("--interval SECONDS", "How often --watch looks.", 1.0),
     json_: JsonOption = False,
 ) -> None:
     """Show the progress of a campaign; only reads, and works in any state of the run."""
@@ -30,15 +28,13 @@ def command(
     from vindeby.results.result_set import ResultSet
 
     dimensions = () if by is None else tuple(name.strip() for name in by.split(","))
-    if watch and json_:
-        raise ArgumentError("--watch and --json exclude each other; run `monitor --json` repeatedly")
-    if not interval >= _SHORTEST_S:
-        raise ArgumentError(f"--interval: {interval:g} is too short; give {_SHORTEST_S} seconds or more")
+    console = Console(width=None if sys.stdout.isatty() else _WIDTH_OF_A_FILE, highlight=False, emoji=False)
+    if watch and (json_ or not console.is_terminal):
+        raise ArgumentError("--watch needs a terminal, and no --json; run `monitor --json` repeatedly")
     results = ResultSet(output, campaign=campaign, lenient=True)
     look, logs = results.look, results.run.logs
-    console = Console(width=None if sys.stdout.isatty() else _WIDTH_OF_A_FILE, highlight=False, emoji=False)
     if watch:
-        watch_campaign(look, logs, console, interval, dimensions)
+        watch_campaign(look, logs, console, dimensions)
         return
     snapshot = look()
     if json_:

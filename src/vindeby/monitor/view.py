@@ -248,33 +248,24 @@ def space(snapshot: Snapshot) -> RenderableType | None:
 
 
 Look = Callable[[], Snapshot]
+_LOOK_S = 1.0
+"""How often a campaign that is watched is looked at."""
 _RESIZE_S = 0.25
 """How often the size of the terminal is compared with that of what is shown."""
 
 
-def watch_campaign(
-    look: Look, logs: Path, console: Console, interval_s: float, dimensions: tuple[str, ...] = ()
-) -> None:
-    """Show until Ctrl-C; without a terminal, print a line at each change until no coordinator is alive."""
-    if console.is_terminal:
-        _full_screen(look, logs, console, interval_s, dimensions)
-    else:
-        _lines(look, console, interval_s)
-
-
-def _full_screen(
-    look: Look, logs: Path, console: Console, interval_s: float, dimensions: tuple[str, ...]
-) -> None:
+def watch_campaign(look: Look, logs: Path, console: Console, dimensions: tuple[str, ...] = ()) -> None:
+    """Fill the terminal with the campaign until Ctrl-C."""
     last: Snapshot | None = None
-    looked, size = -interval_s, None
+    looked, size = -_LOOK_S, None
     with Live(console=console, screen=True, auto_refresh=False) as live:
         while True:
             now = time.monotonic()
-            if now - looked >= interval_s or console.size != size:
+            if now - looked >= _LOOK_S or console.size != size:
                 looked, size = now, console.size
                 last, problem = _look(look, last)
                 live.update(_screen(logs, last, problem, dimensions), refresh=True)
-            time.sleep(min(interval_s, _RESIZE_S))
+            time.sleep(_RESIZE_S)
 
 
 def _look(look: Look, last: Snapshot | None) -> tuple[Snapshot | None, str]:
@@ -297,17 +288,3 @@ def _screen(logs: Path, last: Snapshot | None, problem: str, dimensions: tuple[s
     if last is not None:
         parts.append(whole(last, logs, dimensions))
     return Group(clock, *parts)
-
-
-def _lines(look: Look, console: Console, interval_s: float) -> None:
-    """Print one line whenever the counts change, for a log file."""
-    said = ""
-    while True:
-        snapshot, problem = _look(look, None)
-        line = problem if snapshot is None else counts(snapshot).plain
-        if line != said:
-            console.print(f"{time.strftime('%H:%M:%S')} {line}", markup=False)
-            said = line
-        if snapshot is not None and not snapshot.active:
-            return
-        time.sleep(interval_s)

@@ -1,4 +1,4 @@
-"""What farms, turbine types and seeds yield: as AEP, or as capacity factor where capacities differ."""
+"""Pictures of energies and losses: by farm, turbine type, seed, combination and time."""
 
 import math
 from typing import Any, NamedTuple, cast
@@ -33,7 +33,7 @@ SAME_CAPACITY = 1e-3
 
 
 class ComparedQuantity(NamedTuple):
-    """What results are compared by; more is better."""
+    """A quantity that results are compared by; more is better."""
 
     label: str
     values: FloatArray
@@ -41,7 +41,7 @@ class ComparedQuantity(NamedTuple):
 
 
 def comparable(result_set: ResultSet, rows: NDArray[Any]) -> ComparedQuantity:
-    """The energy of rows where all have the same installed capacity, else their capacity factor.
+    """Return the energy of rows where all have the same installed capacity, else their capacity factor.
 
     A capacity is a whole number of turbines, so farms of "1,000 MW" have 990 to 1,008 MW; their energies differ
     more by that rounding than by their layouts. Without a campaign the capacities are not known: then the energy.
@@ -55,7 +55,7 @@ def comparable(result_set: ResultSet, rows: NDArray[Any]) -> ComparedQuantity:
 
 
 def type_label(result_set: ResultSet, kind: int, farm: int | None = None) -> str:
-    """A turbine type in a legend, or the mix of a farm: its short name, and the campaign's."""
+    """Return the short name and the campaign's name of a turbine type, or of the mix of a farm."""
     name = result_set.axes.type_name(kind) if farm is None else result_set.axes.cell_name(farm, kind)
     return name if name == f"t{kind}" else f"t{kind} {name}"
 
@@ -70,7 +70,7 @@ def _with_energy(result_set: ResultSet) -> NDArray[Any]:
 
 
 class Kinds:
-    """What results of a farm are compared by: turbine types in the combinations of axes."""
+    """The turbine types and combinations of axes by which results of a farm are compared."""
 
     def __init__(self, result_set: ResultSet, rows: NDArray[Any]) -> None:
         self._of_rows = rows[["type_idx", "combination"]]
@@ -89,7 +89,7 @@ class Kinds:
             )
 
     def are(self, number: int) -> NDArray[np.bool_]:
-        """Which of the rows are of one kind."""
+        """Return whether each row is of one kind."""
         return np.array(self._of_rows == np.array(self.places[number], self._of_rows.dtype))
 
     def draw_ticks(self, axes: Axes) -> None:
@@ -99,7 +99,7 @@ class Kinds:
 
 
 def energy(result_set: ResultSet) -> Axes:
-    """Each seed is a point: one panel per farm, one column per type and combination of axes.
+    """Draw each seed as a point: one panel per farm, one column per type and combination of axes.
 
     A bar marks the median, a triangle the best; where there are axes, a box the quartiles and the range of the seeds.
     """
@@ -156,7 +156,7 @@ def _column(axes: Axes, values: FloatArray, at: int, colour: object, random: np.
 
 
 def losses(result_set: ResultSet) -> Axes:
-    """What own and neighbours' wakes take from the best of each farm and type, or in each combination."""
+    """Draw the loss to own and neighbours' wakes: of the best of each farm and type, or of each combination."""
     is_stored = result_set.campaign is not None and result_set.campaign.stored is not None
     best = [*map(result_set.key_of, result_set.best().values())]
     drawn = [Drawn(result_set, key) for key in (result_set.keys if is_stored else best)[:_MOST_BARS]]
@@ -183,7 +183,7 @@ def losses(result_set: ResultSet) -> Axes:
 
 
 def front(result_set: ResultSet) -> Axes:
-    """AEP against the second of two objectives, a line through what is not dominated; each point with its weight."""
+    """Draw AEP against the second of two objectives, with a line through the front, and the weight of each point."""
     fronts = fronts_of(result_set)
     points = [point for one in fronts for point in one.points]
     if len({(point.other, point.aep_gwh) for point in points}) < 2:
@@ -213,7 +213,7 @@ def front(result_set: ResultSet) -> Axes:
 
 
 def series(result_set: ResultSet) -> Axes:
-    """The power of the first evaluated farm, smoothed over time, and by how much combinations differ from the first."""
+    """Draw the smoothed power of the first evaluated farm over time, and the difference of each combination."""
     powers: dict[str, FloatArray] = {}
     campaign = result_set.campaign if result_set.campaign and result_set.campaign.stored else None
     for cell in campaign.cells() if campaign else ():

@@ -31,7 +31,7 @@ def _campaign_of(result_set: ResultSet) -> Campaign:
 
 
 def wakes(result_set: ResultSet) -> Axes:
-    """Of the best result of all, what wakes take by wind direction and from each turbine."""
+    """Draw the wake loss of the best result by wind direction and by turbine."""
     best = Drawn(result_set, result_set.best_key())
     if best.farm is None or not best.has_wakes:
         raise DataError(f"{result_set.path}: without a campaign and its wake model, wakes are not known")

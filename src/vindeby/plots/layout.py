@@ -94,29 +94,29 @@ class Drawn:
 
     @property
     def title(self) -> str:
-        """What is drawn, in words; empty where the campaign is unknown."""
+        """Return the name of the cell and the seed; empty where the campaign is unknown."""
         return f"{self.cell}, {self.which}" if self.cell else ""
 
     @cached_property
     def near(self) -> dict[str, FloatArray]:
-        """Those of the groups that are near enough to be drawn; around stored layouts, each farm as a whole."""
+        """Return the groups that are near enough to be drawn; around stored layouts, each farm as a whole."""
         frame, whole = shapes.frame(self.area, self.places), "layout_key" in self.record.attributes
         near = {name: nearby(group, frame) for name, group in self.groups.items()}
         return {name: self.groups[name] if whole else group for name, group in near.items() if group.size}
 
     @property
     def neighbours(self) -> FloatArray:
-        """The positions of all of them."""
+        """Return the positions of all neighbours that are drawn."""
         return np.hstack([np.empty((2, 0)), *self.near.values()])
 
     @property
     def neighbour_count(self) -> int:
-        """Of all groups, near or not."""
+        """Return the number of neighbours, near or not."""
         return sum(group.shape[1] for group in self.groups.values())
 
     @property
     def names(self) -> dict[str, FloatArray]:
-        """Where the names of zones and of groups stand."""
+        """Return the positions of the names of zones and groups."""
         zones = () if self.section is None else self.section.zones or ()
         inside = {zone.name: zone.boundary.shape().representative_point() for zone in zones}
         return {name: np.array([point.x, point.y]) for name, point in inside.items()} | {
@@ -125,34 +125,34 @@ class Drawn:
 
     @property
     def has_wakes(self) -> bool:
-        """Whether wakes can be drawn."""
+        """Return whether wakes can be drawn."""
         return self.farm is not None and self.engine is None
 
     @property
     def types(self) -> Any:
-        """The type of each turbine of a mix; 0 for a farm of one type."""
+        """Return the type of each turbine of a mix; 0 for a farm of one type."""
         return 0 if self.mixed is None else self.mixed.types
 
     @property
     def box(self) -> Box:
-        """Left, bottom, right and top of what is drawn."""
+        """Return the box around the picture."""
         stations = np.empty((2, 0)) if self.routes is None else self.routes.substations.T
         return shapes.frame(self.area, np.hstack([self.places, self.neighbours, stations]))
 
     @property
     def origin(self) -> tuple[float, float]:
-        """The corner that a map is measured from, in metres."""
+        """Return the corner that a map is measured from, in metres."""
         corner = self.area.bounds[:2] if self.area is not None else self.places.min(axis=1)
         return float(corner[0]), float(corner[1])
 
     @property
     def places_km(self) -> FloatArray:
-        """The turbines in kilometres from the origin."""
+        """Return the turbines in kilometres from the origin."""
         return shapes.in_km(self.places, self.origin)
 
     @property
     def facts(self) -> list[tuple[str, str]]:
-        """What the layout is worth, as names and figures."""
+        """Return names and figures of the layout: its size, energy, costs and losses."""
         count = self.places.shape[1]
         facts = [("turbines", f"{count}")]
         if self.mixed is not None:
@@ -200,7 +200,7 @@ class Drawn:
 
     @property
     def wake_loss(self) -> float:
-        """The share of the wake-free energy that is lost, from the stored energy."""
+        """Return the share of the wake-free energy that is lost, from the stored energy."""
         if "loss_total" in self.record.arrays:
             return float(self.record.arrays["loss_total"])
         if self.farm is None or self.aep_gwh is None:
@@ -209,7 +209,7 @@ class Drawn:
 
     @cached_property
     def own_wake_loss(self) -> float:
-        """The same if no neighbours stood around; NaN where their wakes cannot be separated."""
+        """Return the same loss without neighbours; NaN where their wakes cannot be separated."""
         if "loss_internal" in self.record.arrays:
             return float(self.record.arrays["loss_internal"])
         if not self.groups:
@@ -241,7 +241,7 @@ def layout(
     direction: float | None = None,
     speed: float | None = None,
 ) -> Axes:
-    """A picture of one result: the map, the wind rose and the figures.
+    """Draw one result: the map, the wind rose and the figures.
 
     ``direction`` and ``speed`` are those of the wind that the wakes are drawn for; by default the prevailing one.
     """
@@ -316,7 +316,7 @@ def _draw_wakes(axes: Axes, drawn: Drawn, direction: float, speed: float) -> Any
 
 
 def draw_surroundings(axes: Axes, drawn: Drawn, box: Box) -> None:
-    """The area, what is excluded from it, neighbours, names, and the axes of a map of this box."""
+    """Draw the area, its exclusions, neighbours, names, and the axes of a map of this box."""
     origin = drawn.origin
     if drawn.area is not None:
         shapes.draw_area(axes, drawn.area, origin, 1.4)

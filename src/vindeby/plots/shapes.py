@@ -28,12 +28,12 @@ KM = 1e-3
 
 
 def in_km(places: FloatArray, origin: Origin) -> FloatArray:
-    """Positions in metres as kilometres from the origin of a map."""
+    """Return positions in metres as kilometres from the origin of a map."""
     return np.asarray((places - np.array(origin)[:, None]) * KM)
 
 
 def draw_area(axes: Axes, area: BaseGeometry, origin: Origin, linewidth: float) -> None:
-    """The outline of an area, with its holes."""
+    """Draw the outline of an area, with its holes."""
     vertices: list[FloatArray] = []
     codes: list[int] = []
     for polygon in shapely.get_parts(area):
@@ -48,7 +48,7 @@ def draw_area(axes: Axes, area: BaseGeometry, origin: Origin, linewidth: float) 
 def draw_rotors(
     axes: Axes, places_km: FloatArray, diameter_m: float, direction: float | None, **look: Any
 ) -> None:
-    """Rotors to scale, seen from above: lines across the wind, or circles when no direction is given."""
+    """Draw rotors to scale, seen from above: lines across the wind, or circles if no direction is given."""
     radius = diameter_m * KM / 2
     if direction is None:
         discs = PatchCollection([Circle((x, y), radius) for x, y in places_km.T], **look)
@@ -65,7 +65,7 @@ def draw_rotors(
 
 
 def draw_spacing(axes: Axes, places_km: FloatArray, spacing_m: float) -> None:
-    """Circles of half the least distance: where none overlap, the distance is kept."""
+    """Draw circles of half the least distance as radius: where none overlap, the distance is kept."""
     circles = [Circle((x, y), spacing_m * KM / 2) for x, y in places_km.T]
     axes.add_collection(
         PatchCollection(circles, facecolor="none", edgecolor=FAINT, linewidth=0.5, linestyle=(0, (3, 2)))
@@ -73,7 +73,7 @@ def draw_spacing(axes: Axes, places_km: FloatArray, spacing_m: float) -> None:
 
 
 def draw_neighbours(axes: Axes, places: FloatArray, count: int, origin: Origin, size: float = 5.0) -> None:
-    """Turbines that stand already (positions in metres), as open triangles with an entry in the legend.
+    """Draw existing turbines (positions in metres) as open triangles with an entry in the legend.
 
     ``count`` is how many there are; the positions may be fewer, where some are too far away.
     """
@@ -91,7 +91,7 @@ def draw_neighbours(axes: Axes, places: FloatArray, count: int, origin: Origin, 
 
 
 def draw_cables(axes: Axes, routes: Routes, capacities: Sequence[int], origin: Origin) -> None:
-    """Cables by type, the larger the wider, and substations as squares; with entries in the legend.
+    """Draw cables by type, the larger the wider, and substations as squares, with entries in the legend.
 
     ``capacities`` are how many turbines each type carries, as far as this is known.
     """
@@ -109,7 +109,7 @@ def draw_cables(axes: Axes, routes: Routes, capacities: Sequence[int], origin: O
 
 
 def draw_legend(axes: Axes, handles: Sequence[Artist] = ()) -> None:
-    """The legend of a map, below it so that it hides nothing; ``handles`` come first."""
+    """Draw the legend of a map below it, so that it hides nothing; ``handles`` come first."""
     every = [*handles, *axes.get_legend_handles_labels()[0]]
     if every:
         below = offset_copy(axes.transAxes, axes.get_figure(root=True), y=-32, units="points")
@@ -128,7 +128,7 @@ def draw_depth(axes: Axes, depth: Depth, origin: Origin) -> None:
 
 
 def draw_excluded(axes: Axes, excluded: BaseGeometry, origin: Origin) -> None:
-    """Areas where no turbine may stand, hatched, with an entry in the legend."""
+    """Hatch the areas where no turbine may stand, with an entry in the legend."""
     for number, part in enumerate(shapely.get_parts(excluded)):
         ring = (np.asarray(part.exterior.coords) - origin) * KM
         axes.add_patch(Polygon(ring, fill=False, hatch="////", linewidth=0, edgecolor=FAINT, zorder=1,
@@ -136,7 +136,7 @@ def draw_excluded(axes: Axes, excluded: BaseGeometry, origin: Origin) -> None:
 
 
 def draw_names(axes: Axes, names: dict[str, FloatArray], origin: Origin, size: float = 7.5) -> None:
-    """Names at their places, in metres."""
+    """Draw names at positions in metres."""
     for name, place in names.items():
         x, y = (place - origin) * KM
         axes.text(x, y, name, ha="center", va="center", fontsize=size, fontweight="bold", zorder=7, clip_on=True,
@@ -144,7 +144,7 @@ def draw_names(axes: Axes, names: dict[str, FloatArray], origin: Origin, size: f
 
 
 def draw_numbers(axes: Axes, places_km: FloatArray, size: float) -> None:
-    """Each turbine's number, beside it."""
+    """Draw the number of each turbine beside it."""
     for number, (x, y) in enumerate(places_km.T):
         halo = [withStroke(linewidth=1.6, foreground=PAPER)]
         look: Any = {"fontsize": size, "color": INK, "path_effects": halo, "zorder": 7}
@@ -152,21 +152,21 @@ def draw_numbers(axes: Axes, places_km: FloatArray, size: float) -> None:
 
 
 def frame(area: BaseGeometry | None, layout: FloatArray) -> Box:
-    """The box around an area and a layout, with a margin."""
+    """Return the box around an area and a layout, with a margin."""
     left, bottom, right, top = box_around(area, layout)
     grow = 0.05 * max(right - left, top - bottom, 1000.0)
     return left - grow, bottom - grow, right + grow, top + grow
 
 
 def paper_for(box: Box, longest: float = 7.6) -> tuple[float, float]:
-    """Inches for a map of this box with its axis labels; neither side much longer than ``longest``."""
+    """Return the size (inches) of a map of this box with labels; neither side is much longer than ``longest``."""
     width, height = box[2] - box[0], box[3] - box[1]
     scale = longest / max(width, height)
     return max(2.6, width * scale) + 0.7, max(2.6, height * scale) + 0.7
 
 
 def label_axes(axes: Axes, origin: Origin, crs: str | None = None) -> None:
-    """Say what a map is measured from, and in which coordinate reference system if one is known."""
+    """Name the origin of a map, and its coordinate reference system if one is known."""
     system = f" ({crs[:40]})" if crs else ""
     axes.set(
         xlabel=f"km east of x = {origin[0]:,.0f} m{system}", ylabel=f"km north of y = {origin[1]:,.0f} m"
@@ -174,7 +174,7 @@ def label_axes(axes: Axes, origin: Origin, crs: str | None = None) -> None:
 
 
 def draw_scale(axes: Axes) -> None:
-    """A bar of one, two or five times a power of ten, at most a quarter as long as a map is wide."""
+    """Draw a bar of one, two or five times a power of ten, at most a quarter as long as a map is wide."""
     width = float(np.ptp(axes.get_xlim())) / 4
     power = 10.0 ** np.floor(np.log10(width))
     length = power * max(step for step in (1, 2, 5) if step * power <= width)
@@ -185,7 +185,7 @@ def draw_scale(axes: Axes) -> None:
 
 @dataclass(frozen=True)
 class MixedTypes:
-    """Of which type each turbine is, and the name, diameter and spacing (m) of each type."""
+    """The type of each turbine, and the name, diameter and spacing (m) of each type."""
 
     types: IntArray
     names: tuple[str, ...]
@@ -194,13 +194,13 @@ class MixedTypes:
 
     @property
     def facts(self) -> list[tuple[str, str]]:
-        """How many there are of each."""
+        """Return the number of turbines of each type."""
         counts = np.bincount(self.types, minlength=len(self.names))
         return [(name, f"{count}") for name, count in zip(self.names, counts.tolist(), strict=True)]
 
 
 def draw_mixed(axes: Axes, places_km: FloatArray, mixed: MixedTypes, direction: float | None) -> None:
-    """Draw all turbines, those of a type in one colour with one sign, and say which is which."""
+    """Draw the turbines of each type in one colour with one marker, with entries in the legend."""
     handles = []
     for kind, (name, colour) in enumerate(zip(mixed.names, shades(len(mixed.names)), strict=True)):
         mine = places_km[:, mixed.types == kind]

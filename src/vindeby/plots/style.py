@@ -1,4 +1,4 @@
-"""How pictures look, and how they become files."""
+"""The style of pictures, and their files."""
 
 import contextlib
 import io
@@ -52,7 +52,7 @@ _SETTINGS: Any = {
 
 
 def style() -> contextlib.AbstractContextManager[None]:
-    """Draw inside this context; the settings of others are not changed."""
+    """Return a context to draw in, which leaves the settings of others unchanged."""
     return mpl.rc_context(_SETTINGS)
 
 
@@ -62,23 +62,23 @@ def shades(count: int, name: str = "viridis") -> list[Any]:
 
 
 def legend_mark(marker: str, colour: Any, label: str, size: float = 4.5) -> Line2D:
-    """An entry of a legend: a mark in a colour."""
+    """Return an entry of a legend: a marker in a colour."""
     look = {"color": colour, "markeredgewidth": 0, "linestyle": "none"}
     return Line2D([], [], marker=marker, markersize=size, label=label, **look)
 
 
 def thousands(value: float, _: object) -> str:
-    """A number on an axis: ``12,500``."""
+    """Return the text of a number on an axis: ``12,500``."""
     return f"{value:,.10g}"
 
 
 def figure(width: float, height: float) -> Figure:
-    """A figure of this size in inches, without a window and in no global list."""
+    """Return a figure of this size in inches, without a window and in no global list."""
     return Figure(figsize=(width, height), dpi=DOTS_PER_INCH)
 
 
 def as_bytes(drawn: Figure | SubFigure, kind: str = "png") -> bytes:
-    """The figure as the content of a file; the same figure always gives the same bytes."""
+    """Return a figure as the content of a file; the same figure always gives the same bytes."""
     buffer = io.BytesIO()
     whole = drawn if isinstance(drawn, Figure) else drawn.figure
     date = {"svg": "Date", "pdf": "CreationDate"}.get(kind)
@@ -90,7 +90,7 @@ def as_bytes(drawn: Figure | SubFigure, kind: str = "png") -> bytes:
 
 
 def format_of(path: Path) -> str:
-    """The format that a file's name asks for."""
+    """Return the format that the name of a file asks for."""
     kind = path.suffix.removeprefix(".").lower()
     if kind not in FORMATS:
         raise ArgumentError(
@@ -100,5 +100,5 @@ def format_of(path: Path) -> str:
 
 
 def save(drawn: Figure | SubFigure, path: Path) -> None:
-    """Write a picture, as a whole or not at all."""
+    """Write a picture, completely or not at all."""
     write_file(path, as_bytes(drawn, format_of(path)))

@@ -23,7 +23,7 @@ _SPEED_CLASSES = (0.0, 6.0, 9.0, 12.0, 15.0, np.inf)
 
 
 def prevailing(farm: WindFarm) -> tuple[float, float]:
-    """The middle of the sector that the wind comes from most often, and its mean speed then."""
+    """Return the middle of the most frequent sector, and the mean wind speed in it."""
     middles, sector = _sectors(farm)
     shares = np.bincount(sector, farm.states.probability, len(middles))
     best = int(np.argmax(shares))
@@ -44,7 +44,7 @@ def _sectors(farm: WindFarm) -> tuple[FloatArray, IntArray]:
 
 
 def draw_rose(axes: Any, farm: WindFarm, direction: float | None = None) -> None:
-    """How often the wind comes from where, and how fast; ``axes`` must be polar."""
+    """Draw the frequency of wind directions and speeds; ``axes`` must be polar."""
     states, (middles, sector) = farm.states, _sectors(farm)
     angles, count = np.deg2rad(middles), len(middles)
     base = np.zeros(count)
@@ -101,7 +101,7 @@ def draw_rose(axes: Any, farm: WindFarm, direction: float | None = None) -> None
 
 
 def rose(result_set: ResultSet) -> Axes:
-    """The wind of the campaign's site alone."""
+    """Draw the wind rose of the campaign's site."""
     campaign = result_set.campaign
     farm = result_set.wind_farm(next(iter(result_set.axes.cells), None))
     if campaign is not None and not campaign.is_about_wind:

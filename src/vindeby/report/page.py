@@ -46,12 +46,12 @@ class ResultLink(str):
 
 
 def shown(text: str) -> str:
-    """Text for HTML; what is not printable, surrogates and marks of direction among it, is seen as its escape."""
+    """Return text for HTML, with characters that are not printable as their escapes."""
     return escape(printable(text))
 
 
 def tag(name: str, text: str, **attributes: str) -> str:
-    """An element that holds text; a trailing underscore in an attribute's name is dropped."""
+    """Return an element that holds text; a trailing underscore in an attribute's name is dropped."""
     more = "".join(f' {key.rstrip("_")}="{shown(value)}"' for key, value in attributes.items())
     return f"<{name}{more}>{shown(text)}</{name}>"
 
@@ -59,7 +59,7 @@ def tag(name: str, text: str, **attributes: str) -> str:
 def table(
     titles: Iterable[str], rows: Iterable[Iterable[str]], names: int = 1, minor: Collection[int] = ()
 ) -> str:
-    """A table whose first columns are names and whose others are figures; ``minor`` ones are hidden on a phone."""
+    """Return a table; the first columns are names, the others figures; ``minor`` ones are hidden on a phone."""
     head = "".join(tag("th", title, class_=_kind(index, names, minor)) for index, title in enumerate(titles))
     body = "".join(
         "<tr>" + "".join(_cell(cell, _kind(index, names, minor)) for index, cell in enumerate(row)) + "</tr>"
@@ -80,14 +80,14 @@ def _cell(cell: str, kind: str) -> str:
 
 
 def facts(pairs: Iterable[tuple[str, str]]) -> str:
-    """Names and what they mean."""
+    """Return a list of names and values."""
     return (
         '<dl class="facts">' + "".join(tag("dt", name) + tag("dd", value) for name, value in pairs) + "</dl>"
     )
 
 
 def picture(draw: Callable[..., Any], caption: str) -> str:
-    """A picture in the size that it has on paper."""
+    """Return a picture in the size that it has on paper."""
     png = as_bytes(draw().figure)
     dots = (int.from_bytes(png[start : start + 4]) for start in (16, 20))  # as the header of a PNG has them
     width, height = (round(count * _CSS_DOTS_PER_INCH / DOTS_PER_INCH) for count in dots)
@@ -104,7 +104,7 @@ def _address(png: bytes) -> str:
 
 
 def setup(result_set: ResultSet) -> str:
-    """The section; empty where neither results nor a campaign are there."""
+    """Return the section of the best layout; empty without results and campaign."""
     pictures = "".join(_best_layout(result_set, shown) for shown in result_set.objectives)
     known = [] if result_set.campaign is None else campaign_facts(result_set.campaign)
     if not pictures and not known:
@@ -114,7 +114,7 @@ def setup(result_set: ResultSet) -> str:
 
 
 def _best_layout(result_set: ResultSet, shown: str) -> str:
-    """The layout that is best of all by the objective that is ``shown``."""
+    """Return a picture of the best layout by the objective that is ``shown``."""
     with contextlib.suppress(DataError):  # no result, or one without a layout that could be drawn
         key = result_set.best_key(shown)
         caption = f"{key}: the layout that {result_set.best_in_words(shown)}"
@@ -138,7 +138,7 @@ Progress = Callable[[str], None]
 
 
 def build_report(result_set: ResultSet, progress: Progress = lambda _: None) -> str:
-    """The whole page as text."""
+    """Return the whole page as text."""
     snapshot = result_set.look()
     progress("reading layouts")
     data = gather.results_data(result_set)
@@ -180,7 +180,7 @@ def build_report(result_set: ResultSet, progress: Progress = lambda _: None) -> 
 
 
 def _filter(result_set: ResultSet) -> str:
-    """Which results the page is about, where not all were asked for."""
+    """Return a sentence on the condition of the results; empty where all are shown."""
     if result_set.where is None:
         return ""
     many, every = len(result_set.rows), len(result_set.answers)
@@ -259,7 +259,7 @@ def best_table(result_set: ResultSet) -> str:
 
 
 def _combinations(result_set: ResultSet) -> str:
-    """The first results of stored layouts, each with its combination and its losses."""
+    """Return a table of the first results of stored layouts, with combination and losses."""
     if result_set.campaign is None or result_set.campaign.stored is None or not result_set.keys:
         return ""
     lines: list[list[str]] = []
@@ -331,7 +331,7 @@ def _bad_files(snapshot: Snapshot) -> str:
 
 
 def _provenance(result_set: ResultSet) -> str:
-    """Where the results come from: root attributes, versions, the records of merges, and the campaign file."""
+    """Return the provenance of results: root attributes, versions, records of merges, the campaign file."""
     known = [("file", result_set.path.name)]
     for name, value in sorted(result_set.source.attributes.items()):
         if name not in {"campaign", "schemas", "kind", "study", OWN_FIELDS}:

@@ -1,4 +1,4 @@
-"""What a user named: a database with its run directory, or a folder of worker files; and the campaign kept with it.
+"""Open the database, run directory or folder that a user named, and the campaign kept with it.
 
 Both are read through the store, which verifies what it hands out and lets no damaged file near this process. What was
 read once is not read again until its file changes.
@@ -26,7 +26,7 @@ GivenCampaign: TypeAlias = "str | Campaign | None"
 def campaign_of(
     run: RunDirectory, given: GivenCampaign, kept: Attribute | Callable[[], Attribute | None] | None = None
 ) -> Campaign | None:
-    """The campaign that was given, else the frozen one of the run directory, else the database's own."""
+    """Return the campaign that was given, else the frozen one of the run directory, else the database's own."""
     if isinstance(given, Campaign):
         return given
     if given is not None:
@@ -41,23 +41,23 @@ def campaign_of(
 
 
 def farm_of(campaign: Campaign | None, farm_idx: int) -> Farm | None:
-    """The farm of this number; None where no campaign knows it."""
+    """Return the farm of this number; None if the campaign does not have it."""
     return campaign.farms[farm_idx] if campaign and 0 <= farm_idx < len(campaign.farms) else None
 
 
 def turbine_of(campaign: Campaign | None, type_idx: int) -> TurbineSection | None:
-    """The turbine type of this number; None where no campaign knows it."""
+    """Return the turbine type of this number; None if the campaign does not have it."""
     return campaign.turbines[type_idx] if campaign and 0 <= type_idx < len(campaign.turbines) else None
 
 
 def has_neighbours(campaign: Campaign | None, farm_idx: int) -> bool:
-    """Whether turbines stand already around this farm."""
+    """Return whether this farm has neighbours."""
     farm = farm_of(campaign, farm_idx)
     return campaign is not None and bool(campaign.neighbours or (farm is not None and farm.neighbours))
 
 
 def named_output(path: Path | str) -> Path:
-    """The database or folder that a user named: of a run directory, the database that it belongs to."""
+    """Return the database or folder that a user named; for a run directory, its database."""
     path = Path(path)
     if path.is_dir() and path.name.endswith(".h5.run"):
         return path.with_name(path.name.removesuffix(".run"))
@@ -65,7 +65,7 @@ def named_output(path: Path | str) -> Path:
 
 
 def kept_campaign(path: Path) -> Attribute | None:
-    """The campaign inside a database, sealed or not; None where there is none or the file cannot be read."""
+    """Return the campaign inside a database, sealed or not; None if there is none or the file cannot be read."""
     with contextlib.suppress(OSError, SealError), open_sealed(path) as file:
         root = file.seal.directory.get("root")
         return root.get("campaign") if isinstance(root, dict) else None
@@ -76,7 +76,7 @@ def kept_campaign(path: Path) -> Attribute | None:
 
 
 def open_source(path: Path | str) -> Database:
-    """Whatever stands at ``path``: a database, a run in progress, a folder of worker files."""
+    """Open a database, a run in progress, or a folder of worker files."""
     path = named_output(path)
     database = Database(path, folder=path.is_dir())
     version = database.attributes.get("format_version", FORMAT_VERSION)
