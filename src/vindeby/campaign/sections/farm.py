@@ -246,7 +246,7 @@ class NeighbourGroup(Section):
     """
 
     may_be_in_a_file = True
-    keys_of_reading = ("database", "key", "best")
+    keys_of_reading = ("database", "farm", "seed")
     short_form = {"type": "object", "required": ["database"]}  # noqa: RUF012
 
     name: Name | None = None

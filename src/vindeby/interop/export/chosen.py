@@ -127,8 +127,8 @@ def choose(results: ResultSet, *, best: bool = False) -> Chosen:
         wanted = {place: wanted[place] for place in {place.cell: place for place in order}.values()}
     if not wanted:
         raise ShortfallError(
-            f"{results.path}: no valid result is what was asked for ({len(results.rows):,} stored); "
-            "`vindeby missing` says what is not there, and why"
+            f"{results.path}: no valid result is what was asked for; `vindeby missing` says what is not there, "
+            "and why"
         )
     in_order = [wanted[place] for place in sorted(wanted)]
     table = ResultTable(results, np.array(in_order, np.intp))
