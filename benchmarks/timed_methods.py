@@ -1,7 +1,7 @@
 """The searches that benchmarks compare, and the best layout that each finds by CPU time.
 
 A method is run with one seed after the other until the time is over; the layouts of a run that ends later do not count,
-unless there would be none. ``auto`` has the time as its budget, and its own curve.
+unless there would be none. ``auto`` has the time as its budget.
 """
 
 from __future__ import annotations
@@ -49,8 +49,7 @@ def best_within(steps: tuple[str, ...], problem: LayoutProblem, seconds: float) 
         if steps == ("auto",):
             Auto().brief().run(problem, 0)
             found = Auto(seconds=seconds).run(problem, 0)
-            pairs = zip(found.arrays["curve_seconds"], found.arrays["curve_aep_gwh"], strict=True)
-            return _rising([(float(at), float(aep)) for at, aep in pairs])
+            return [(seconds, found.aep_gwh)]
         list(_searched(steps, problem, 0, time.process_time()))  # compile: no time is left but for probes
         points: Points = []
         began, seed = time.process_time(), 0

@@ -101,7 +101,7 @@ class LatticeParameters(Parameters):
 class GradientParameters(Parameters):
     """Continuous refinement along the gradient of AEP, at first with wakes that grow ``widening`` times as fast.
 
-    ``wind`` says in which wind states, ``memory`` how many last steps tell of the curvature.
+    ``wind`` says in which wind states.
     """
 
     max_iterations: Count = 320
@@ -110,8 +110,6 @@ class GradientParameters(Parameters):
     """How many times as fast wakes grow at first; 16 after random-start and smart-start, else 1, if not given."""
     wind: WindChoice = "coarse-to-fine"
     """In which wind states."""
-    memory: Annotated[int, Strict(), Field(ge=0, le=100)] = 10
-    """How many last steps tell of the curvature."""
 
 
 @dataclass(frozen=True)

@@ -59,9 +59,9 @@ def test_every_step_of_a_campaign_is_a_search(steps: list[Any]) -> None:
 
 def test_what_a_campaign_says_of_gradient_reaches_it_and_defaults_are_the_same() -> None:
     data = Campaign.load("iea37-cs1-16").to_data()
-    said = {"gradient": {"max_iterations": 7, "widening": 2, "wind": "all", "memory": 3}}
+    said = {"gradient": {"max_iterations": 7, "widening": 2, "wind": "all"}}
     given = pipeline_of(Campaign.from_data(data | {"method": ["random-start", said, "gradient"]}))
-    assert given.steps[1:] == [Gradient(7, 2.0, "all", 3), Gradient()]
+    assert given.steps[1:] == [Gradient(7, 2.0, "all"), Gradient()]
 
 
 NOT_OURS = ("call", "python", "stored")

@@ -312,12 +312,6 @@ BROKEN: dict[str, Broken] = {
         "'coarse-to-fine'",
         "120",
     ),
-    "gradient with a memory below 0": _with(
-        "  - gradient", "  - gradient: {memory: -1}", "method[1].gradient.memory", "at least 0", "got -1"
-    ),
-    "gradient with half a step in memory": _with(
-        "  - gradient", "  - gradient: {memory: 2.5}", "method[1].gradient.memory", "whole number", "got 2.5"
-    ),
     "call of no function": _with(
         "  - gradient", "  - call: os.system", "method[1].call", "package.module:function"
     ),

@@ -11,8 +11,6 @@ from tests.layout.small_problems import PROBLEMS, circle, fine_rose, mixed
 from vindeby.errors import ArgumentError, TaskError
 from vindeby.layout import Boundary, Gradient, Layout, LayoutProblem, Pipeline, RandomStart
 from vindeby.layout.area.limits import Limits
-from vindeby.layout.climbing.climb import Climb
-from vindeby.layout.climbing.simplified_farm import widened
 from vindeby.wake import WindFarm
 
 pytestmark = pytest.mark.slow
@@ -167,8 +165,6 @@ def test_a_farm_that_cannot_be_mended_is_refused_with_the_reason() -> None:
         ((0,), "max_iterations"),
         ((5, 0.5), "widening"),
         ((5, 2.0, "coarse"), "wind must be 'coarse-to-fine' or 'all', not 'coarse'"),
-        ((5, 2.0, "all", -1), "memory"),
-        ((5, 2.0, "all", 101), "memory"),
     ],
 )
 def test_parameters_that_make_no_sense_are_refused(parameters: tuple[float, ...], words: str) -> None:
@@ -189,36 +185,22 @@ FIRST = {
     ("mixed", 24, 4.0): (137.9439711198156, 30, 1480.5021527909537),
     ("round with hole", 40, 16.0): (224.5534702959194, 55, 447.2691741591237),
 }
-"""AEP, evaluations and x of the first turbine from the version that knew neither ``wind`` nor ``memory``."""
+"""AEP, evaluations and x of the first turbine from the version that did not know ``wind``."""
 
 
 @pytest.mark.parametrize(("name", "iterations", "widening"), FIRST)
 @pytest.mark.core
-def test_all_wind_states_without_a_memory_give_the_results_of_the_first_version(
+def test_all_wind_states_give_the_results_of_the_first_version(
     name: str, iterations: int, widening: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("vindeby.layout.climbing.climb.BITS", 60)  # that version did not round slopes
     problem = PROBLEMS[name]()
     start = RandomStart().run(problem, 1).layout
-    found = Gradient(iterations, widening, "all", 0).run(problem, 0, start)
+    found = Gradient(iterations, widening, "all").run(problem, 0, start)
     aep, evaluations, x = FIRST[name, iterations, widening]
     assert found.aep_gwh == pytest.approx(aep, rel=1e-12)
     assert found.evaluations == evaluations
     assert found.x[0] == pytest.approx(x, rel=1e-9)
-
-
-def test_with_wide_wakes_quasi_newton_steps_climb_at_least_as_high_as_spectral_ones() -> None:
-    problem = circle(16, 1300.0)
-    wide = widened(problem, 16.0)
-    assert wide is not None
-    energies: dict[int, list[float]] = {0: [], 10: []}
-    for seed in range(6):
-        start = RandomStart().run(problem, seed).layout
-        for memory, found in energies.items():
-            climb = Climb(wide, start, memory)
-            climb.run(60)
-            found.append(climb.best_energy)
-    assert np.mean(energies[10]) >= np.mean(energies[0])
 
 
 def test_coarse_to_fine_gains_what_all_wind_states_gain() -> None:

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-import numpy as np
-import pytest
-from numpy.testing import assert_allclose
-
 from tests.layout.small_problems import circle, fine_rose
 from vindeby.layout import Gradient, Lattice, Pipeline, RandomStart, SmartStart
-from vindeby.layout.climbing.climb import Curvature
 from vindeby.layout.methods.gradient import schedule_of
 from vindeby.wake import WeibullSite, WindFarm
 
@@ -64,31 +59,3 @@ def test_wakes_are_wide_at_first_only_after_a_step_that_makes_a_start_of_its_own
     steps = Pipeline([RandomStart(), Gradient(20)]).run(problem, 0)
     wide = Gradient(20, 16.0).run(problem, 0, start)
     assert alone.aep_gwh == true.aep_gwh != wide.aep_gwh == steps.aep_gwh
-
-
-def test_the_direction_is_newtons_where_the_curvature_is_known() -> None:
-    bends = np.array([[1.0, 4.0], [9.0, 0.25]])
-    curvature = Curvature(4)
-    assert curvature.direction(np.ones((2, 2))) is None
-    for i in range(4):
-        moved = np.zeros((2, 2))
-        moved.flat[i] = 0.1 * (i + 1)
-        curvature.learn(moved, -bends * moved)
-    slope = np.array([[1.0, -2.0], [3.0, 0.5]])
-    direction = curvature.direction(slope)
-    assert direction is not None
-    assert_allclose(direction, slope / bends, rtol=1e-12)
-
-
-@pytest.mark.parametrize("turned", [1.0, 0.0])
-def test_steps_along_which_the_slope_does_not_fall_are_not_learnt_from(turned: float) -> None:
-    curvature = Curvature(4)
-    curvature.learn(np.ones((2, 3)), turned * np.ones((2, 3)))
-    assert curvature.direction(np.ones((2, 3))) is None
-
-
-def test_no_more_steps_are_kept_than_the_memory_holds() -> None:
-    curvature = Curvature(2)
-    for size in (1.0, 2.0, 3.0):
-        curvature.learn(np.full((2, 1), size), np.full((2, 1), -size))
-    assert [float(moved[0, 0]) for moved, _, _ in curvature.pairs] == [2.0, 3.0]

@@ -157,9 +157,6 @@ def _about(long_name: str, units: str, dimensions: str = "") -> dict[str, str]:
 
 RESULT_ARRAYS: Mapping[str, Mapping[str, str]] = {
     "aep": _about("annual energy production", "GWh/year"),
-    "curve_aep_gwh": _about("annual energy production of the best layout so far", "GWh/year"),
-    "curve_evaluations": _about("evaluations spent on it", "1"),
-    "curve_seconds": _about("CPU time spent on it", "s"),
     "layout": _about("turbine positions, x then y", "m"),
     "scenario_aep_gwh": _about("annual energy production in each scenario", "GWh/year"),
     "types": _about("turbine type of each turbine, by its number in the campaign", "1"),

@@ -85,10 +85,6 @@ class Valuation:
         lcoe = self.costs.lcoe_eur_per_mwh(routed.parts(x, y, types), aep_gwh)
         return replace(routed, price=lcoe / self.weight)
 
-    def loss_at(self, x: FloatArray, y: FloatArray, types: IntArray) -> FloatArray:
-        """The cost of each turbine where it stands, cables left out, as energy (GWh per year)."""
-        return self.gwh_per_eur * self.costs.places(x, y, types)
-
     def parts(self, x: FloatArray, y: FloatArray, types: IntArray) -> CostParts:
         """Return the cost of a layout by part, its area with the cables; without a kept tree these are routed."""
         tree = self.routed(x, y).tree if self.tree is None else self.tree

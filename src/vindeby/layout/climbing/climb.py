@@ -7,11 +7,6 @@ allowed step leads up is an optimum in the sense of Karush, Kuhn and Tucker. The
 steps (Grippo, Lampariello and Lucidi 1986); the best layout seen is what counts, and a start that keeps to the
 rules is never made worse. A start that breaks them is mended first.
 
-With a ``memory`` the wanted step is that of the limited-memory quasi-Newton method of Nocedal (1980), wherever the
-nearest allowed one still promises a fair part of what the spectral step does: the last steps and the changes of the
-slope along them stand for the curvature, and two loops over them turn the slope into a direction (Nocedal and Wright
-2006, algorithm 7.4). It is written for a climb: along a step that is kept, the slope falls.
-
 With a valuation, the energy is that less what foundations and cables cost, here and in all that follows.
 """
 
@@ -28,45 +23,6 @@ from vindeby.layout.moves.place_costs import cost_and_gradient, place_costs
 from vindeby.layout.problem import Layout, LayoutProblem
 from vindeby.layout.valuation import Valuation
 
-LEAST_BEND = 1e-8
-"""Steps along which the slope falls by less than this share of what it could are not kept."""
-
-
-class Curvature:
-    """The curvature as the last steps of a climb, up to ``memory``, show it."""
-
-    def __init__(self, memory: int) -> None:
-        self.memory = memory
-        self.pairs: list[tuple[FloatArray, FloatArray, float]] = []
-
-    def learn(self, moved: FloatArray, turned: FloatArray) -> None:
-        """Take in a step and the change of the slope along it, unless the slope rose."""
-        bend = -float((moved * turned).sum())
-        size = float(np.linalg.norm(moved)) * float(np.linalg.norm(turned))
-        if bend > LEAST_BEND * size and bend > 0.0:
-            self.pairs.append((moved, -turned, bend))
-            del self.pairs[: -self.memory]
-
-    def forget(self) -> None:
-        self.pairs.clear()
-
-    def direction(self, slope: FloatArray) -> FloatArray | None:
-        """Where to go, and how far; None as long as nothing is known."""
-        if not self.pairs:
-            return None
-        wanted = np.array(slope)
-        shares = []
-        for moved, fell, bend in reversed(self.pairs):
-            share = float((moved * wanted).sum()) / bend
-            shares.append(share)
-            wanted -= share * fell
-        _, fell, bend = self.pairs[-1]
-        wanted *= bend / float((fell * fell).sum())
-        for (moved, fell, bend), share in zip(self.pairs, reversed(shares), strict=True):
-            wanted += (share - float((fell * wanted).sum()) / bend) * moved
-        return wanted
-
-
 RECENT = 8
 """So many last energies may be fallen below for a while."""
 SUFFICIENT = 1e-4
@@ -78,14 +34,12 @@ PATIENCE = 5
 BITS = 22
 """Of slopes. What they are rounded to is far above the rounding errors of machines and below what matters for a climb:
 without this, every climb would come to another layout on another machine, or a card."""
-UPHILL = 0.05
-"""A quasi-Newton step must point uphill at least so much: the cosine of its angle with the slope."""
 
 
 class Climb:
     """Where the climb is, and the last few energies.
 
-    ``before`` is a climb of nearly the same energy that ended here: what it knew of the curvature is used.
+    ``before`` is a climb of nearly the same energy that ended here: the first step is as long as its last.
     ``valuation`` is that of ``problem.valued_at`` for this climb, if there is one.
     """
 
@@ -93,7 +47,6 @@ class Climb:
         self,
         problem: LayoutProblem,
         start: Layout,
-        memory: int = 0,
         before: Climb | None = None,
         valuation: Valuation | None = None,
     ) -> None:
@@ -114,9 +67,8 @@ class Climb:
         self.most = 2.0 * max(float(limits.need.max()), float(problem.farm.turbine_arrays.diameter.max()))
         self.length = self.most / max(float(np.abs(self.slope).max()), 1e-300)
         self.calm = 0
-        self.curvature = Curvature(memory) if memory else None
         if before is not None:
-            self.length, self.curvature = before.length, before.curvature
+            self.length = before.length
 
     def run(self, iterations: int) -> int:
         """Move so often, or until there is nowhere to go; returns how often."""
@@ -130,9 +82,7 @@ class Climb:
 
     def step(self) -> bool:
         """Move once; whether there is nowhere left to go."""
-        step = self._quasi_newton_step()
-        if step is None:
-            step = self.limits.nearest_step(self.place, self.length * self.slope, self.most)
+        step = self.limits.nearest_step(self.place, self.length * self.slope, self.most)
         promise = float((self.slope * step).sum())
         if promise <= GAIN * abs(self.energy):
             # A short step may promise little by its length alone.
@@ -154,22 +104,7 @@ class Climb:
             share *= 0.3
         self.length *= 0.01
         self.calm += 1
-        if self.curvature is not None:
-            self.curvature.forget()
         return self.calm >= PATIENCE
-
-    def _quasi_newton_step(self) -> FloatArray | None:
-        """The allowed step nearest to the quasi-Newton one; None if there is none or it promises too little."""
-        wanted = None if self.curvature is None else self.curvature.direction(self.slope)
-        if wanted is None:
-            return None
-        step = self.limits.nearest_step(self.place, wanted, self.most)
-        promise = float((self.slope * step).sum())
-        if promise <= GAIN * abs(self.energy):
-            return None
-        if promise <= UPHILL * float(np.linalg.norm(self.slope)) * float(np.linalg.norm(step)):
-            return None
-        return step
 
     def _accept(self, place: FloatArray, energy: float, slope: FloatArray) -> None:
         moved, turned = place - self.place, slope - self.slope
@@ -177,8 +112,6 @@ class Climb:
         square = float((moved * moved).sum())
         longest = self.most / max(float(np.abs(slope).max()), 1e-300)
         self.length = min(square / bend, 10.0 * longest) if bend > 0.0 else 10.0 * longest
-        if self.curvature is not None:
-            self.curvature.learn(moved, turned)
         self.place, self.energy, self.slope = place, energy, slope
         self.recent.append(energy)
         if energy > self.best_energy:

@@ -26,7 +26,6 @@ from typing import NamedTuple
 import numpy as np
 
 from vindeby import parameters
-from vindeby.arrays import FloatArray
 from vindeby.errors import ArgumentError, TaskError
 from vindeby.layout.area.limits import Limits, strictly_kept
 from vindeby.layout.lattices.judges import can_judge_quickly, look_work, parts_of, shares_of_evaluation
@@ -71,8 +70,6 @@ SAME = 2e-6
 """Layouts that are worth as much, but for this share, are taken to be the same."""
 KEPT = 12
 """So many of the best layouts are kept for annealing."""
-POINTS = 64
-"""Points of a curve in a result, of whatever length the search was: records of one shape share a table."""
 _STREAM = 0x6175746F
 """Tells the draws of this search from those of its steps with the same seed."""
 
@@ -185,32 +182,6 @@ class Runs:
         return spread * (exp(-0.5 * z * z) / sqrt(2.0 * pi) + 0.5 * z * (1.0 + erf(z / sqrt(2.0))))
 
 
-class SearchCurve:
-    """The energy of the best layout over the budget."""
-
-    def __init__(self) -> None:
-        self._known: list[tuple[float, float, float]] = []
-
-    def note(self, seconds: float, evaluations: float, aep_gwh: float) -> None:
-        """Add what is known now; while nothing better is found, the last point moves on."""
-        if [aep for _, _, aep in self._known[-2:]] == [aep_gwh] * 2:
-            self._known.pop()
-        self._known.append((seconds, evaluations, aep_gwh))
-
-    def arrays(self) -> Mapping[str, FloatArray]:
-        """``curve_seconds``, ``curve_evaluations`` and ``curve_aep_gwh``, ``POINTS`` each, never falling.
-
-        Of more points some are left out, never the first and the last; with fewer the last is repeated.
-        """
-        count = len(self._known)
-        chosen = np.linspace(0, count - 1, min(count, POINTS)).round().astype(np.int64)
-        chosen[-2:] = chosen[-2:].clip(min=count - 2)  # where the best was found, and the end
-        chosen = np.append(chosen, np.full(POINTS - len(chosen), count - 1))
-        seconds, evaluations, aep = np.array(self._known)[chosen].T.copy()
-        aep = np.minimum(aep, aep[-1])  # which may be a little less, as it keeps to the rules to the bit
-        return {"curve_seconds": seconds, "curve_evaluations": evaluations, "curve_aep_gwh": aep}
-
-
 class _Steps:
     """The steps of a problem: their searches, each prepared when it is first wanted, and their work."""
 
@@ -262,7 +233,6 @@ class _Contest:
         self._found: list[Candidate] = []
         self._failures: dict[type[Method], str] = {}
         self._trials, self._tested = FIRST_TRIALS * problem.n_turbines, False
-        self._curve = SearchCurve()
 
     def run(self, given: Layout | None) -> Result:
         begun = None if given is None else self._given(given)
@@ -397,11 +367,7 @@ class _Contest:
         better = not self._found or found.worth > self._found[0].worth
         if (better or not known) and self.problem.is_feasible(layout):
             self._found = sorted([*self._found, found], key=lambda one: -one.worth)[:KEPT]
-        self._note()
         return found
-
-    def _note(self) -> None:
-        self._curve.note(self.budget.seconds, self.budget.evaluations, self._found[0].aep_gwh)
 
     def _polished(self, given: Candidate | None) -> Result:
         """Refine the best layout in all wind states as long as it gains, and keep to the rules to the bit."""
@@ -413,10 +379,8 @@ class _Contest:
         strict = self._evaluated(strictly_kept(self.problem, best.layout), best.start)
         if given is None or strict.worth >= given.worth:
             best = strict
-        self._found = [best]
-        self._note()
         spent, notes = ceil(self.budget.evaluations), {"best_start": best.start}
-        return Result(best.layout, best.aep_gwh, "budget", spent, self._curve.arrays(), notes)
+        return Result(best.layout, best.aep_gwh, "budget", spent, notes=notes)
 
 
 @dataclass(frozen=True)

@@ -77,8 +77,7 @@ class Gradient(parameters.GradientParameters, Method):
     once in each iteration. ``widening`` is how many times as fast wakes grow in the first stage; the next has
     half of it, and so on, down to the true wakes. 1: the true wakes alone. Without it, 16 after random-start and
     smart-start, and 1 from any other layout. ``wind`` says in which wind states the stages are climbed: few at first
-    (``coarse-to-fine``) or always ``all``. ``memory`` is from how many last steps the curvature is estimated (a
-    quasi-Newton method); 0: the length of the last step alone.
+    (``coarse-to-fine``) or always ``all``.
     """
 
     def brief(self) -> Method:
@@ -102,7 +101,7 @@ class Gradient(parameters.GradientParameters, Method):
 
 def _refine(problem: LayoutProblem, schedule: Schedule, start: Layout, method: Gradient) -> Result:
     """Climb through all stages; if that leads below the start, climb from the start itself."""
-    layout, evaluations, left, memory = start, 0, method.max_iterations, method.memory
+    layout, evaluations, left = start, 0, method.max_iterations
     each = int(WIDE_SHARE[method.wind] * left) // max(len(schedule.wide), 1)
     problem.report.begin(left)
     value = problem.valued_at(start) if schedule.wide else None
@@ -110,18 +109,18 @@ def _refine(problem: LayoutProblem, schedule: Schedule, start: Layout, method: G
         if value is not None:
             whole = problem.whole(layout)
             value = value.routed(whole.x, whole.y)
-        climb = Climb(stage, layout, memory, valuation=value)
+        climb = Climb(stage, layout, valuation=value)
         left -= climb.run(each)
         evaluations += climb.evaluations
         layout = climb.best_layout()
-    climb, spent = _with_true_wakes(problem, schedule.few_speeds, layout, left, memory)
+    climb, spent = _with_true_wakes(problem, schedule.few_speeds, layout, left)
     evaluations += spent
     coarse, costly = schedule.wide or schedule.few_speeds is not None, problem.by_place is not None
     if coarse and problem.is_feasible(start) and (costly or _reached(climb) < problem.worth(start)):
         every = costly or method.wind == "all"
         again = method.max_iterations if every else -(-method.max_iterations // AGAIN)
         few_speeds = schedule.few_speeds if costly else None
-        from_start, spent = _with_true_wakes(problem, few_speeds, start, again, memory)
+        from_start, spent = _with_true_wakes(problem, few_speeds, start, again)
         evaluations += spent
         if not costly or _reached(from_start) > _reached(climb):
             climb = from_start
@@ -138,14 +137,14 @@ def _reached(climb: Climb) -> float:
 
 
 def _with_true_wakes(
-    problem: LayoutProblem, few_speeds: LayoutProblem | None, start: Layout, iterations: int, memory: int
+    problem: LayoutProblem, few_speeds: LayoutProblem | None, start: Layout, iterations: int
 ) -> tuple[Climb, int]:
     """The last climb, in few wind speeds before all; and how often the energy was computed."""
     before, evaluations, layout = None, 0, start
     if few_speeds is not None:
-        before = Climb(few_speeds, start, memory, valuation=problem.valued_at(start))
+        before = Climb(few_speeds, start, valuation=problem.valued_at(start))
         iterations -= before.run(iterations - max(1, round(LAST * iterations)))
         layout, evaluations = before.best_layout(), before.evaluations
-    climb = Climb(problem, layout, memory, before, problem.valued_at(layout))
+    climb = Climb(problem, layout, before, problem.valued_at(layout))
     climb.run(iterations)
     return climb, evaluations + climb.evaluations

@@ -152,27 +152,6 @@ def _mover_over_scenarios(
     return Mover(whole, MoveKernels(settle, gained, keep), False)
 
 
-def best_place(
-    problem: LayoutProblem, layout: Layout, which: int, east: FloatArray, north: FloatArray
-) -> tuple[float, float]:
-    """Return the candidate position at which the farm is worth most with one turbine there."""
-    farm, beside = problem.farm, problem.neighbours
-    middle = problem.boundary.origin
-    x, y = np.append(layout.x, beside.x) - middle[0], np.append(layout.y, beside.y) - middle[1]
-    types = np.append(layout.types, beside.types)
-    mover = mover_of(farm, x, y, types, problem.counted, origin=middle)
-    moves, (settle, gained, _), _ = mover
-    common = farm.data, farm.turbine_arrays, farm.wind_near(middle), moves
-    settle(*common)
-    places = zip(east, north, strict=True)
-    gains = np.array([gained(*common, which, px - middle[0], py - middle[1], -inf) for px, py in places])
-    if problem.by_place is not None:
-        kinds = np.full(len(east), layout.types[which])
-        gains -= mover.per_gwh * problem.by_place.loss_at(east, north, kinds)
-    best = int(np.argmax(gains))
-    return float(east[best]), float(north[best])
-
-
 BATCH = 4096
 """Draws made at a time."""
 SETTLED_EVERY = 8
