@@ -10,8 +10,6 @@ import pytest
 from tests.command import vindeby
 from tests.runner.campaigns import ROOT, calling, one_cell
 from tests.store.locks import held_by
-from vindeby.errors import ArgumentError
-from vindeby.store.disk.files import check_output
 from vindeby.store.disk.run_directory import RunDirectory
 
 pytestmark = pytest.mark.slow
@@ -83,25 +81,6 @@ def test_a_name_that_is_too_long_is_refused_by_every_command(tmp_path: Path, com
     assert done.returncode == 2
     assert "Traceback" not in done.stderr
     assert "File name too long" in done.stderr or "the name has 303 bytes" in done.stderr
-
-
-def test_a_file_system_with_shorter_names_sets_the_limit(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    check_output(tmp_path / f"{'n' * 100}.h5")
-    monkeypatch.setattr(os, "pathconf", lambda path, name: 143 if name == "PC_NAME_MAX" else 4096)
-    with pytest.raises(ArgumentError, match="the name has 103 bytes, more than the 79"):
-        check_output(tmp_path / f"{'n' * 100}.h5")
-
-
-@pytest.mark.parametrize("answer", [-1, 0])
-def test_a_file_system_that_names_no_limit_has_the_usual_ones(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, answer: int
-) -> None:
-    monkeypatch.setattr(os, "pathconf", lambda path, name: answer)
-    check_output(tmp_path / f"{'n' * 100}.h5")
-    with pytest.raises(ArgumentError, match="the name has 203 bytes, more than the 191"):
-        check_output(tmp_path / f"{'n' * 200}.h5")
 
 
 @pytest.fixture(scope="module")
