@@ -69,8 +69,8 @@ def test_the_start_decides_results_and_no_start_leaves_fingerprints_as_they_were
 
 
 def test_a_farm_has_a_start_of_its_own() -> None:
-    own = {"farm": "farm b", "x": [x + 2000.0 for x in X], "y": Y}
-    found = starting({"layouts": [GIVEN, own]}, count=2)
+    own = [farms(2)[0], farms(2)[1] | {"start": {"x": [x + 2000.0 for x in X], "y": Y}}]
+    found = starting(GIVEN, farms=own)
     assert places(found, 0) == (X, Y)
     assert places(found, 1)[0] == [x + 2000.0 for x in X]
 
@@ -239,10 +239,12 @@ def test_a_farm_that_mixes_types_needs_to_know_them() -> None:
 def test_a_first_step_that_makes_a_layout_is_refused_beside_a_start() -> None:
     with pytest.raises(CampaignError, match=r"method\[0\]: begins with random-start, .* start gives one"):
         starting(GIVEN, method="random-start")
-    with pytest.raises(CampaignError, match=r"begins with lattice, .* start gives one"):
-        starting(GIVEN, method="lattice")
+    own = [farms(1)[0] | {"start": GIVEN}]
+    with pytest.raises(CampaignError, match=r"begins with lattice, .* farms\[0\]\.start gives one"):
+        starting(None, farms=own, method="lattice")
     with pytest.raises(CampaignError, match="begins with gradient, which needs a layout"):
-        starting(None)
+        starting(None, farms=[*own, farms(2)[1]])
+    assert starting(None, farms=[*own, farms(2)[1]], method="auto").total_configs == 4
 
 
 def test_files_that_hold_no_layout_are_refused(database: Path, tmp_path: Path) -> None:

@@ -14,8 +14,9 @@ from vindeby.assembly.physics import TOLERANCE_AEP, CampaignCheck, CellCheck
 from vindeby.assembly.stored_turbines import energy_of
 from vindeby.assembly.value import LCOE, NPV, OBJECTIVE, values_of, with_cables, with_revenue
 from vindeby.campaign import Campaign
+from vindeby.campaign.reading.yaml_text import field_name
 from vindeby.campaign.sections.layouts import GivenLayout
-from vindeby.campaign.starts import has_starts, start_of, types_of
+from vindeby.campaign.starts import has_starts, start_of, start_section, types_of
 from vindeby.campaign.tasks import Cell, Place, parse_key
 from vindeby.errors import ArgumentError, CampaignError, Problem, TaskError
 from vindeby.store.format.record import Record
@@ -74,10 +75,11 @@ class Starts:
     def _judged(self, campaign: Campaign, cell: Cell, given: GivenLayout) -> AllowedStart:
         types = np.array(types_of(campaign, cell, given), np.int64)
         layout = np.array(given.x), np.array(given.y), types
+        _, section = start_section(campaign, cell.farm_idx)
         check = self._check.of(cell.key(0))
         assert check is not None, "the campaign has its own cells"
         amount, places = [*check.wrong_amount(layout)], [*check.wrong_places(layout)]
-        may_be_moved = campaign.start is not None and campaign.start.repair
+        may_be_moved = section is not None and section.repair
         if amount:
             raise TaskError("; ".join(amount))
         if places and not may_be_moved:
@@ -99,7 +101,8 @@ class Starts:
         if check is None or start is None:
             return {}
         campaign = check.campaign
-        found = {MOVED: start.moved_m} if campaign.start is not None and campaign.start.repair else {}
+        _, section = start_section(campaign, check.cell.farm_idx)
+        found = {MOVED: start.moved_m} if section is not None and section.repair else {}
         values = self._values(check, record.key, start)
         if "aep" not in values:  # turbines in one place, where the spacing allows it
             return found
@@ -146,7 +149,7 @@ def refuse_starts(campaign: Campaign) -> None:
         return
     starts, problems = Starts(campaign), dict[Problem, None]()
     for cell in campaign.cells():
-        section = campaign.of(cell).start
+        at, section = start_section(campaign.of(cell), cell.farm_idx)
         whose = f"farm {campaign.farms[cell.farm_idx].name!r} with type {cell.label(campaign.type_names)!r}"
         source = (section.source if section else None) or campaign.name
         for seed in campaign.seeds if section else ():
@@ -154,6 +157,6 @@ def refuse_starts(campaign: Campaign) -> None:
                 starts.of(cell, seed)
             except (TaskError, ArgumentError) as error:
                 remedy = _REMEDY if isinstance(error, _MisplacedError) else "correct the layout"
-                problems[Problem(source, "start", f"{whose}: {error}", None, remedy)] = None
+                problems[Problem(source, field_name(at), f"{whose}: {error}", None, remedy)] = None
     if problems:
         raise CampaignError([*problems][:_MOST_PROBLEMS])

@@ -131,6 +131,9 @@ class Campaign(CampaignFields):
         """
         data = self.to_data()
         data["start"] = {"layouts": layouts_by_farm(columns_of(layout)), "repair": repair}
+        data["farms"] = [
+            {key: value for key, value in farm.items() if key != "start"} for farm in data["farms"]
+        ]
         data |= {} if method is None else {"method": method}
         return self.from_data(data)
 

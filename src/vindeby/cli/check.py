@@ -70,7 +70,7 @@ def _estimated(campaign: Campaign, *, in_words: bool) -> dict[str, object]:
 def _as_data(campaign: Campaign, found: Survey) -> dict[str, object]:
     from vindeby.assembly.device import chosen_device
     from vindeby.campaign.neighbours import neighbours_in_words
-    from vindeby.campaign.starts import start_in_words
+    from vindeby.campaign.starts import starts_in_words
 
     return {
         "name": campaign.name,
@@ -92,7 +92,7 @@ def _as_data(campaign: Campaign, found: Survey) -> dict[str, object]:
         "method": [step.title for step in campaign.method],
         "device": dict(zip(("name", "why"), chosen_device(campaign, campaign.run.device), strict=True)),
         "neighbours": [{"beside": where, "what": what} for where, what in neighbours_in_words(campaign)],
-        "start": start_in_words(campaign) or None,
+        "starts": [{"of": where, "what": what} for where, what in starts_in_words(campaign)],
         "cells": [dataclasses.asdict(cell) for cell in found.cells],
         "warnings": list(found.warnings),
     }
@@ -102,7 +102,7 @@ def _print(campaign: Campaign, found: Survey) -> None:
     from vindeby.assembly.device import chosen_device
     from vindeby.campaign.neighbours import neighbours_in_words
     from vindeby.campaign.sections.vary import axes_in_words
-    from vindeby.campaign.starts import start_in_words
+    from vindeby.campaign.starts import starts_in_words
 
     echo(f"{campaign.name}: {campaign.counts}")
     if campaign.vary:
@@ -136,8 +136,8 @@ def _print(campaign: Campaign, found: Survey) -> None:
         echo(f"{farm.name} is around {place} ({one_line(campaign.crs or '')[:60]})")
     for where, what in neighbours_in_words(campaign):
         echo(f"neighbours of {where}: {what}")
-    if start := start_in_words(campaign):
-        echo(f"start: {start}")
+    for where, what in starts_in_words(campaign):
+        echo(f"start of {where}: {what}")
 
 
 def _any(titles: Iterable[str]) -> str:

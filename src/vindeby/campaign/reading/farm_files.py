@@ -17,6 +17,7 @@ from vindeby.campaign.reading.files import NamedFile, named_files, suffix_of
 from vindeby.campaign.reading.places import (
     EXCLUSIONS,
     NEIGHBOURS,
+    STARTS,
     WITH_BOUNDARY,
     mappings,
     type_names,
@@ -39,7 +40,7 @@ def names_geographic_files(data: dict[str, Any], folder: Path) -> bool:
     if isinstance(data.get("farms"), dict) and "file" in data["farms"]:
         return True
     areas = [f"{one}.boundary" for one in WITH_BOUNDARY]
-    patterns = (*areas, *(f"{one}.{EXCLUSIONS}" for one in areas), *NEIGHBOURS, "start")
+    patterns = (*areas, *(f"{one}.{EXCLUSIONS}" for one in areas), *NEIGHBOURS, *STARTS)
     return any(is_geographic(entry.get("file"), folder) for entry, _ in mappings(data, *patterns))
 
 
@@ -112,11 +113,13 @@ def with_layout_files(document: Document, folder: Path) -> None:
         _take_table(named, type_names(document.data, named.data))
     for named in named_files(document, folder, *NEIGHBOURS, key="database"):
         _take_stored(named)
+    farms = {at: farm for farm, at in mappings(document.data, "farms[]")}
+    others = [farm for farm in farms.values() if "start" not in farm]
     for key, take in (("file", _layouts_in_file), ("database", _stored_layouts)):
-        for named in named_files(document, folder, "start", key=key):
+        for named in named_files(document, folder, *STARTS, key=key):
             named.refuse_beside(key, ("x", "y", "type", "layouts", "source", *({"file", "database"} - {key})))
-            farms = [farm.get("name") for farm, _ in mappings(document.data, "farms[]")]
-            names = [name for name in farms if isinstance(name, str)]
+            mine = [farms[named.at[:-1]]] if named.at[:-1] in farms else others
+            names = [name for farm in mine if isinstance(name := farm.get("name"), str)]
             types = type_names(document.data, {})
             layouts = take(named, _names_of(named, "farms", names), _names_of(named, "types", types))
             named.put({"layouts": layouts, "source": named.path.name}, Origin(str(named.path), None))

@@ -14,6 +14,7 @@ from vindeby.campaign.reading.yaml_text import field_name
 from vindeby.campaign.sections.values import refusal
 
 NEIGHBOURS = ("neighbours*", "farms[].neighbours*")
+STARTS = ("start", "farms[].start")
 SITES = ("site",)
 TURBINES = ("turbines[]", *(f"{one}.turbines[]" for one in NEIGHBOURS))
 WITH_BOUNDARY = ("farms[]", "farms[].zones[]")

@@ -21,6 +21,7 @@ from shapely.geometry.base import BaseGeometry
 from vindeby.campaign.reading.yaml_text import Path
 from vindeby.campaign.sections.boundary import BoundarySection, Exclusion, Vertex
 from vindeby.campaign.sections.layouts import MAX_TURBINES as MAX_TURBINES
+from vindeby.campaign.sections.layouts import LayoutsSection
 from vindeby.campaign.sections.method import Pin
 from vindeby.campaign.sections.turbines import TurbineSection
 from vindeby.campaign.sections.values import (
@@ -144,6 +145,8 @@ class Farm(Amount):
     """With search: in-turn, how often at most to go through all zones."""
     neighbours: Neighbours | None = None
     """Turbines that stand already, besides the campaign's."""
+    start: LayoutsSection | None = None
+    """The layout that its searches start from, instead of the campaign's."""
 
     @property
     def boundary(self) -> BoundarySection:

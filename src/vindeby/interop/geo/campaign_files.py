@@ -19,6 +19,7 @@ from vindeby.campaign.reading.farm_files import SUFFIXES, is_geographic
 from vindeby.campaign.reading.places import (
     EXCLUSIONS,
     NEIGHBOURS,
+    STARTS,
     WITH_BOUNDARY,
     mappings,
     type_names,
@@ -89,7 +90,7 @@ class _Reading:
             self._list_farms(self._named(data["farms"], ("farms",)))
         for holder, at in mappings(data, *WITH_BOUNDARY):
             self._take_boundary(holder, (*at, "boundary"))
-        for patterns, put in ((NEIGHBOURS, _put_positions), (("start",), _put_start)):
+        for patterns, put in ((NEIGHBOURS, _put_positions), (STARTS, _put_start)):
             for group, at in mappings(data, *patterns):
                 if not self._is_elsewhere(group, at):
                     named = self._named(group, at)
