@@ -13,7 +13,6 @@ import pytest
 
 from tests.command import vindeby
 from tests.runner.campaigns import ROOT, calling, content, results
-from vindeby.assembly.merging import merge_options
 from vindeby.campaign import Campaign
 from vindeby.campaign.tasks import Task
 from vindeby.results.result_set import ResultSet
@@ -99,7 +98,7 @@ def test_results_keep_their_farm_and_type_and_nothing_is_computed_again(
     assert after.keys() == names == shown(output)
     assert after == {name: before[name] for name in names}
 
-    # What is gone is a database of its own, which a merge takes back.
+    # What is gone is a database of its own, and comes back from there.
     gone = {
         key: record
         for path in RunDirectory(output).replaced.glob("*.h5")
@@ -108,8 +107,6 @@ def test_results_keep_their_farm_and_type_and_nothing_is_computed_again(
     assert len(gone) == len(before) - len(after)
     for path in RunDirectory(output).replaced.glob("*.h5"):
         assert shown(path) == before.keys() - after.keys()
-    kept = tuple(RunDirectory(output).replaced.glob("*.h5"))
-    merge(output, merge_options(campaign, MergeOptions(extra=kept)))
     again = run(campaign, output)
     assert (again.done, again.complete, len(results(output))) == (0, True, 8)
 
@@ -132,8 +129,6 @@ def test_a_merge_that_is_killed_before_the_last_step_is_done_again(
         assert before.items() >= by_names(output).items()
     assert run(other, output).done == 0
     assert by_names(output) == {name: value for name, value in before.items() if name[0] == "south"}
-    kept = tuple(RunDirectory(output).replaced.glob("*.h5"))
-    merge(output, merge_options(campaign, MergeOptions(extra=kept)))
     assert run(campaign, output).done == 0
     assert by_names(output) == before
 

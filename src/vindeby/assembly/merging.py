@@ -55,7 +55,7 @@ def rekey_results(
 
     Returns whether anything was merged.
     """
-    if not (run.output.exists() or run.shard_names()):
+    if not (run.output.exists() or run.shard_names() or run.replaced.exists()):
         return False
     options = merge_options(campaign, MergeOptions(on_bad="skip", wait_s=600.0, confirm=confirm))
     assert isinstance(options.asked, TaskIndex)

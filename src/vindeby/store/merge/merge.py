@@ -37,7 +37,7 @@ from vindeby.store.format.rows import Segment
 from vindeby.store.format.seal import SealError, open_sealed
 from vindeby.store.merge.audit import MergeReport, write_audit
 from vindeby.store.merge.new_database import DEFAULT_FORMAT, keep_results, sealed_root, verify_new
-from vindeby.store.merge.rekey import Rekeyed, Strays, rekey
+from vindeby.store.merge.rekey import Rekeyed, Strays, rekey, taken_back
 from vindeby.store.merge.sources import MergeSelection, Source, by_precedence, scan, select
 from vindeby.store.read.columns import former_campaigns
 from vindeby.text import part_of, plural
@@ -142,7 +142,7 @@ class _Merge:
     def do(self) -> MergeReport:
         self.remove_leftovers()
         sources = self._scan()
-        rekeyed = rekey(sources, self._strays, self._tasks) if self._tasks is not None else Rekeyed()
+        rekeyed = self._rekey(sources)
         sources += rekeyed.sources
         selection = select(sources, self.options.asked, self._may_be_replaced)
         file_format = self._file_format(sources)
@@ -208,6 +208,24 @@ class _Merge:
             sources += [scan(path, "given file", guard, look(path)) for path in self.options.extra]
         sources += self.options.given
         return by_precedence(sources)
+
+    def _rekey(self, sources: list[Source]) -> Rekeyed:
+        """Give results the keys of their tasks in the campaign, and take back those that were replaced before."""
+        if self._tasks is None:
+            return Rekeyed()
+        rekeyed = rekey(sources, self._strays, self._tasks)
+        answered = {
+            key.decode(errors="replace")
+            for one in [*sources, *rekeyed.sources]
+            for key, checksum in zip(
+                one.keys[one.intact].tolist(), one.checksums[one.intact].tolist(), strict=True
+            )
+            if checksum not in rekeyed.stale
+        }
+        back = taken_back(self.run, self._tasks, answered, self._may_be_replaced)
+        rekeyed.back = back
+        rekeyed.sources += [] if back is None else [back]
+        return rekeyed
 
     def _keep_results(self, sources: Sequence[Source], selection: MergeSelection, rekeyed: Rekeyed) -> None:
         """Put what is not in the new database into ``replaced/``."""

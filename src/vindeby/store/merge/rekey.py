@@ -1,14 +1,16 @@
-"""Results whose key is not that of the task they belong to.
+"""Results whose key is not that of the task they belong to, and results that earlier merges replaced.
 
 A campaign may drop, insert, reorder or rename farms, types and seeds. A merge then gives each result that answers a
 task the key, the numbers and the names of that task (``TaskIndex``). Nothing is computed. What belongs to no task goes
-to ``replaced/`` as a database, which a merge takes back when it is named as a further file.
+to ``replaced/`` as a database, and comes back from there when the campaign asks for it again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import contextlib
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +21,12 @@ from vindeby.arrays import BoolArray
 from vindeby.campaign.task_index import Names, TaskIndex
 from vindeby.campaign.tasks import KeyParts
 from vindeby.store.disk.run_directory import RunDirectory
+from vindeby.store.format.formats import chunk_count, read_chunk
 from vindeby.store.format.record import Record
 from vindeby.store.format.rows import Segment, attribute_field, checksum_of
+from vindeby.store.format.seal import SealError, open_sealed
 from vindeby.store.merge.sources import MergeSelection, Source, in_memory, pick
-from vindeby.store.read.columns import PLACE
+from vindeby.store.read.columns import PLACE, former_campaigns, texts
 from vindeby.store.read.database import Database
 from vindeby.text import listed, plural
 
@@ -81,6 +85,8 @@ class Rekeyed:
     """Results that belong to no task of the campaign."""
     stale: dict[bytes, tuple[str, str]] = field(default_factory=dict)
     """Key and fingerprint, by checksum, of results whose task has changed."""
+    back: Source | None = None
+    """Results that were replaced before and answer the campaign again."""
 
     def taken_stale(self, sources: Sequence[Source], selection: MergeSelection) -> dict[str, str]:
         """Return the fingerprints, by key, of the stale results that the new database has."""
@@ -89,15 +95,16 @@ class Rekeyed:
         return dict(self.stale[checksum] for checksum in taken if checksum in self.stale)
 
     def notes(self, tasks: TaskIndex | None, stale: Mapping[str, str]) -> list[str]:
-        """Return one line for each reason why results were renumbered, replaced or are stale."""
+        """Return one line for each reason why results were renumbered, replaced, taken back or are stale."""
         moves = [f"{old} is now {new}" for old, new in sorted(self.moved.items())]
-        gone = sorted(record.key for record in self.gone)
+        gone, many = sorted(record.key for record in self.gone), self.back.entry.found if self.back else 0
         changes = tasks.changes_since(*next(iter(stale.items()))) if tasks and stale else ""
         what = f" (changed: {changes})" if changes else ""
         old = f"{listed(stale, None, most=3)}; `vindeby run` with --replace-stale computes them again"
         reasons = (
             (len(moves), f"got the numbers and names of the campaign: {listed(moves, None, most=2)}"),
             (len(gone), f"of no task of the campaign went to replaced/: {listed(gone, None, most=3)}"),
+            (many, "came back from replaced/, as the campaign asks for them again"),
             (len(stale), f"of an older version of the campaign{what}, marked as stale: {old}"),
         )
         return [f"{plural(count, 'result')} {text}" for count, text in reasons if count]
@@ -128,12 +135,14 @@ def rekey(sources: Sequence[Source], strays: Mapping[Path, Strays], tasks: TaskI
 
 
 def needs_rekeying(run: RunDirectory, tasks: TaskIndex) -> bool:
-    """Return whether a result is under another key than that of its task."""
-    strays = Strays(tasks)
+    """Return whether a result is under another key than its task, or ``replaced/`` holds one that is missing."""
+    strays, keys = Strays(tasks), set[str]()
     with Database(run) as database:
-        for segment in database.segments():
+        for segment in database.new_segments():
             strays(segment, np.ones(len(segment), np.bool_))
-    return bool(strays.rows)
+            keys.update(texts([segment], "key"))
+    answered = keys - {key for key, _ in strays.stale.values()}
+    return bool(strays.rows) or taken_back(run, tasks, answered, ()) is not None
 
 
 def under_key(record: Record, key: str, tasks: TaskIndex) -> Record | None:
@@ -159,3 +168,37 @@ def _replaced(numbers: NDArray[Any], by: Mapping[int, int]) -> NDArray[Any]:
     for before, after in by.items():
         found[numbers == before] = after
     return found
+
+
+def taken_back(
+    run: RunDirectory, tasks: TaskIndex, answered: Collection[str], invalid: Collection[str]
+) -> Source | None:
+    """Return the results in ``replaced/`` that answer tasks without a result, under the keys of these tasks."""
+    files = sorted(run.replaced.glob("*.h5"), reverse=True)
+    wanted = {tasks[key] for key in tasks if key not in answered} if files else set[str]()
+    found: dict[str, Record] = {}
+    for path in files:
+        if not wanted:
+            break
+        with contextlib.suppress(OSError, SealError), open_sealed(path) as file:
+            kept = file.seal.directory.get("root", {}).get("campaign")
+            here = tasks.with_formers(partial(former_campaigns, run, kept))
+            for number in range(chunk_count(file)):
+                for segment in read_chunk(file, number):
+                    _take_wanted(segment, here, wanted, invalid, found)
+    return in_memory(run.replaced, "replaced before", list(found.values())) if found else None
+
+
+def _take_wanted(
+    segment: Segment, tasks: TaskIndex, wanted: set[str], invalid: Collection[str], found: dict[str, Record]
+) -> None:
+    """Add the intact records with a wanted fingerprint to ``found``, by the key of their task."""
+    good, checksums = segment.intact() & segment.marked(), segment.rows["checksum"].tolist()
+    for row, (_, mark, names) in enumerate(identities(segment, tasks)):
+        if mark not in wanted or not good[row] or checksums[row].decode() in invalid:
+            continue
+        key = tasks.answered_by(mark, names)
+        record = None if key is None else under_key(segment.record(row), key, tasks)
+        if record is not None:
+            found[record.key] = record
+            wanted.discard(mark)
