@@ -129,7 +129,7 @@ def _log(job: Job, pattern: str) -> str:
 
 
 def _directive_word(text: str) -> str:
-    """As sbatch reads a directive: blanks, quotes and # in double quotes, with backslashes where needed."""
+    """Quote a word for sbatch: blanks, quotes and # stand in double quotes, with backslashes where needed."""
     if not re.search(r"[^\w@%+=:,./-]", text):
         return text
     return '"' + re.sub(r'(["\\])', r"\\\1", text) + '"'

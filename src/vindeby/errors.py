@@ -51,14 +51,14 @@ class VindebyError(Exception):
 
 
 class InputError(VindebyError):
-    """What was given is wrong; nothing was changed."""
+    """The user's input is wrong; nothing was changed."""
 
     exit_status = 2
 
 
 @dataclass(frozen=True)
 class Problem:
-    """One thing that is wrong with an input: where it stands, what it is, what would be right; one line as text."""
+    """A problem with an input: where it is, what is wrong, and what would be right; one line as text."""
 
     source: str
     field: str

@@ -92,7 +92,7 @@ class LatticeParameters(Parameters):
     trials: Count = 1000
     """How many lattices are compared."""
     bearings: Bearings | None = None
-    """One or two directions of straight lanes between the turbines, in degrees clockwise from north."""
+    """The directions of straight lanes between the turbines, one or two, in degrees clockwise from north."""
     lane_m: Annotated[Number, Field(gt=0.0, le=1e6)] | None = None
     """The least distance in metres of the rows on both sides of a lane."""
 
@@ -192,7 +192,7 @@ class Jensen(Parameters):
     induction: Induction = "madsen"
     """How thrust becomes deficit."""
     rotor: Rotor = "overlap"
-    """What of a rotor must be in the wake."""
+    """The effect on a rotor: on its share in the wake (overlap), or on all if its centre is in the wake (centre)."""
 
 
 @dataclass(frozen=True)
@@ -200,7 +200,7 @@ class TopHat(Jensen):
     """A top-hat wake that widens linearly, put together from its parts; the defaults make it ``jensen``."""
 
     superposition: Superposition = "squares"
-    """What of several wakes adds up: the deficits, or their squares."""
+    """The superposition of wakes: the sum of the deficits (linear) or of their squares (squares)."""
     reference: WindOf = "free"
     """The wind at the source that a deficit is a fraction of."""
     thrust_of: WindOf = "local"
@@ -222,7 +222,7 @@ class Gaussian(Parameters):
     rotor: Rotor = "centre"
     """Where the deficit is taken: its mean over the rotor, or that at the rotor's centre."""
     superposition: Superposition = "squares"
-    """What of several wakes adds up: the deficits, or their squares."""
+    """The superposition of wakes: the sum of the deficits (linear) or of their squares (squares)."""
     reference: WindOf = "free"
     """The wind at the source that a deficit is a fraction of."""
     thrust_of: WindOf = "local"
@@ -240,7 +240,7 @@ class Turbopark2020(Parameters):
     induction: Induction = "momentum"
     """How thrust becomes deficit."""
     rotor: Rotor = "overlap"
-    """What of a rotor must be in the wake."""
+    """The effect on a rotor: on its share in the wake (overlap), or on all if its centre is in the wake (centre)."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What a campaign file may name and what stands in parts above it: files of other tools, engines, wind farms.
+"""Functions that read what a campaign file may name: files of other tools, engines, wind farms.
 
 ``vindeby`` provides this module to ``vindeby.campaign``, which imports nothing of the parts that read such files. Each
 of them is imported when it is first needed.

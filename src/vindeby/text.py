@@ -42,7 +42,7 @@ def as_ranges(numbers: Iterable[int]) -> str:
 
 
 def parse_json(text: str | bytes) -> Any:
-    """What JSON of anybody says; ValueError for all that cannot be read, also what is nested too deeply."""
+    """Parse JSON from any source; raise ValueError if it cannot be read or is nested too deeply."""
     try:
         return json.loads(text)
     except RecursionError:

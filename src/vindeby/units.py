@@ -27,7 +27,7 @@ BETZ_LIMIT = 16.0 / 27.0
 _ABOVE_BETZ = 1.2
 """Measured curves exceed the limit a little, by turbulence or dense air; other units exceed it by far."""
 _WORTH_JUDGING = 0.1
-"""Of the largest power: near cut-in, measured curves are averages over gusts."""
+"""Least power judged, as a fraction of the largest power: near cut-in, measured curves average over gusts."""
 _LIVELY_WIND = 10.0
 _HIGHEST_RATED_SPEED = 25.0
 
@@ -38,7 +38,7 @@ def mean_power_to_aep_gwh(power_w: float) -> float:
 
 
 def capacity_to_largest_aep_gwh(capacity_mw: float) -> float:
-    """What a capacity gives at full power all year, in GWh; a year of 8,766 hours is the longest convention."""
+    """Return the energy in GWh of a capacity at full power all year; the longest convention is 8,766 hours."""
     return capacity_mw * 8766.0 * 1e-3
 
 

@@ -1,4 +1,4 @@
-"""Whether the energies and gradients of searches are computed on a CUDA card, for many tasks at the same time."""
+"""Choice of the device for energies and gradients of searches: the processor, or a CUDA card for many tasks."""
 
 import importlib.util
 import os
@@ -11,7 +11,7 @@ TOGETHER = 64
 
 
 def chosen_device(campaign: Campaign, asked: str) -> tuple[Literal["cpu", "cuda"], str]:
-    """What computes energies and gradients here, and why: the name of the card, or what is in the way of one."""
+    """Return the device that computes energies and gradients, and the name of the card or the reason for none."""
     if asked == "cpu":
         return "cpu", "a card is used with --device cuda or auto, or run.device"
     if reason := _reason_against(campaign):

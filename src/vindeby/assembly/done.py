@@ -44,7 +44,7 @@ class Judge:
         return None if cell is None or numbers.seed not in self._seeds else cell.fingerprint(numbers.seed)
 
     def is_answer(self, record: Record) -> bool:
-        """Whether a record answers a task of the campaign."""
+        """Return whether a record answers a task of the campaign."""
         asked = self.asked(record.key)
         return asked is not None and answers(record.fingerprint, asked)
 
@@ -122,7 +122,7 @@ def judged(database: Database, campaign: Campaign) -> Verdicts:
 
 
 class BeforeMerge:
-    """What of the verdicts a merge needs, and what is still known after it, without checking everything again."""
+    """The verdicts that a merge needs, and those that stay valid after it, so that not everything is checked again."""
 
     def __init__(self, run: RunDirectory, campaign: Campaign | None) -> None:
         self._run, self._text = run, "" if campaign is None else campaign.dumps()
@@ -137,6 +137,6 @@ class BeforeMerge:
             self.invalid |= {one.checksum for one in copies}
 
     def carry_over(self, digest: str) -> None:
-        """What was checked as a whole is so after the merge: what came from shards was checked by its worker."""
+        """Write the verdicts that stay valid after the merge; workers have checked results that came from shards."""
         if self._covered and digest:
             write_verdicts(self._run, self._text, Verdicts(self._known.invalid, digest))

@@ -30,14 +30,14 @@ def engine_name(campaign: Campaign) -> str:
 
 
 def engine_warning(campaign: Campaign, path: Sequence[str] | None = None) -> str:
-    """What to say before the model that a campaign names is imported; empty where there is nothing to say."""
+    """Return the warning to show before the model that a campaign names is imported; empty if there is none."""
     named = (one.wake.named_code for one in campaign.distinct("wake"))
     texts = (code_warning(f"wake.{given.key}", given.model, path) for given in named if given is not None)
     return next(filter(None, texts), "")
 
 
 def code_warning(field: str, name: str, path: Sequence[str] | None = None) -> str:
-    """What to say before ``package.module:name`` is imported; empty where it is installed, or not found."""
+    """Return the warning to show before ``package.module:name`` is imported; empty if it is installed or not found."""
     file = file_of(name.partition(":")[0], search_path() if path is None else path)
     if file is None or is_installed(file):
         return ""

@@ -53,7 +53,7 @@ _MOST_FARMS = 4
 
 
 class Given(NamedTuple):
-    """Of one layout in one period: AEP of each turbine (GWh, by the weights of the whole series), power by step (W)."""
+    """The energies of one layout in one period: AEP per turbine (GWh, by the whole series), power by step (W)."""
 
     aep: FloatArray
     power: npt.NDArray[Any] | None = None
@@ -87,7 +87,7 @@ class Energies:
     def among(
         self, own: TypedLayout, others: Sequence[TypedLayout], period: tuple[int, int], *, internal: bool
     ) -> Given:
-        """What ``own`` gives among ``others``; without ``internal`` wakes its turbines cast none."""
+        """Return the energies of ``own`` among ``others``; without ``internal``, ``own`` casts no wakes."""
         own_types = own.types if internal else own.types + self._types
         x, y, types = (
             np.concatenate(parts)

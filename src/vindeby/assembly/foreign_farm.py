@@ -28,7 +28,7 @@ from vindeby.wake.loops.wind_access import free_wind_at, wind_and_locality
 
 
 class Engine(Protocol):
-    """What computes wakes. States are those of ``WindStates``, in its order; turbines those of the layout."""
+    """An external wake engine. States are in the order of ``WindStates``, turbines in the order of the layout."""
 
     title: str
 
@@ -53,7 +53,7 @@ def _stand_in() -> WakeModel:
 
 
 class ForeignFarm(WindFarm):
-    """What layouts are worth on a site, with wakes by an engine."""
+    """The energy of layouts on a site, with wakes computed by an external engine."""
 
     def __init__(
         self,

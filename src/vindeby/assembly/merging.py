@@ -1,4 +1,4 @@
-"""What a merge needs to know of the campaign, and whether a campaign belongs to the results that are there.
+"""Campaign data for a merge, and the check whether a campaign belongs to the results that are already stored.
 
 ``run`` and ``merge`` differ in when and how they merge, never in what counts.
 

@@ -67,7 +67,7 @@ RETURNS = "returns"
 
 
 def check_returned(names: tuple[str, ...], record: Record) -> Iterator[str]:
-    """What must hold for a result of a function that returns these arrays."""
+    """Yield what is wrong with a result of a function that returns arrays of these names."""
     for name in names:
         array = record.arrays.get(name)
         if array is None:
@@ -104,7 +104,7 @@ def far_from_engine(keys: Sequence[str], aep: ArrayLike, engine: ArrayLike) -> d
 
 
 def differences_in_words(differences: Mapping[str, float]) -> str:
-    """What to say of energies of a user's function that the wake model does not give; empty where there are none."""
+    """Describe energies of a user's function that differ from those of the wake model; empty if there are none."""
     if not differences:
         return ""
     key = max(differences, key=lambda one: abs(differences[one]))
@@ -127,13 +127,13 @@ def physics_checks(
 
 
 def notes_of(checks: Iterable[Callable[[Record], Iterable[str]]]) -> list[str]:
-    """What the checks found that is worth a word, though no result is invalid for it."""
+    """Return remarks of the checks that do not make any result invalid."""
     found = (differences_in_words(check.differences) for check in checks if isinstance(check, CampaignCheck))
     return [*filter(None, found)]
 
 
 def check_plain(record: Record) -> Iterator[str]:
-    """What must hold for any layout, whoever made it."""
+    """Yield what is wrong with a record whatever its campaign: its layout, its energy and its key."""
     layout = record.arrays.get("layout")
     if layout is None:
         yield "has no layout"
@@ -174,7 +174,7 @@ def check_key(record: Record) -> Iterator[str]:
 
 
 class CampaignCheck:
-    """What must hold for the layouts of a campaign, and what the checks of its cells share."""
+    """Checks of the layouts of a campaign, with the data that the checks of its cells share."""
 
     def __init__(self, campaign: Campaign, *, deep: bool = False) -> None:
         self._campaign, self.deep = campaign, deep
@@ -204,13 +204,13 @@ class CampaignCheck:
         return self._checks[cell.place]
 
     def energy_gwh(self, record: Record) -> float | None:
-        """What the layout gives with the campaign's engine; None where it is not a feasible layout of the campaign."""
+        """Return the energy (GWh) of the layout with the campaign's engine; None if the campaign does not allow it."""
         check = self.of(record.key)
         return None if check is None else check.energy_gwh(record)
 
 
 class CellCheck:
-    """What must hold for the layouts of a cell, in the campaign of its combination or of a scenario."""
+    """Checks of the layouts of a cell, in the campaign of its combination or of a scenario."""
 
     def __init__(self, campaign: Campaign, cell: Cell, shared: CampaignCheck) -> None:
         self.campaign, self.cell = campaign, cell
@@ -283,16 +283,16 @@ class CellCheck:
 
     @property
     def compares_energies(self) -> bool:
-        """Whether the energies of results are the wake model's, or should be."""
+        """Return whether the energies of results are, or should be, those of the wake model."""
         return self._call is None or self._call.energy != "own"
 
     @property
     def compares(self) -> bool:
-        """Whether the energy of a user's function should be that of the wake model."""
+        """Return whether the energy of a user's function should be that of the wake model."""
         return self._call is not None and self._call.energy_is_compared
 
     def energy_gwh(self, record: Record) -> float | None:
-        """What the layout gives with the campaign's engine; None where it is not a feasible layout of the campaign."""
+        """Return the energy (GWh) of the layout with the campaign's engine; None if the campaign does not allow it."""
         layout = self._layout(record)
         if layout is None or layout[2] is None or self._is_stored:
             return None

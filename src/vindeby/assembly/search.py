@@ -33,7 +33,7 @@ def _disc(circle: Circle) -> tuple[tuple[float, float], float]:
 
 
 def problem_of(campaign: Campaign, cell: Cell) -> layout.LayoutProblem:
-    """What is searched for in a cell of the campaign."""
+    """Return the layout problem of a cell of the campaign."""
     farm, types = campaign.farms[cell.farm_idx], cell.type_indices
     beside = around(campaign, cell.farm_idx, campaign.turbines_of(cell))
     others = len(beside.turbines) - len(types)  # the types of neighbours are not to choose from

@@ -48,7 +48,7 @@ class AllowedStart:
 
     @cached_property
     def layout(self) -> Layout:
-        """As search methods take it."""
+        """The start as the ``Layout`` that search methods take."""
         from vindeby.layout import Layout  # loads Numba
 
         return Layout(self.x, self.y, self.types)
@@ -95,7 +95,7 @@ class Starts:
         return AllowedStart(found.x, found.y, types, moved_m)
 
     def attributes(self, record: Record) -> dict[str, float]:
-        """What a result says about its start: energy, cost, how far it was moved, and the gain over it."""
+        """Return the attributes of a result about its start: energy, cost, distance moved, and the gain."""
         check, numbers = self._check.of(record.key), parse_key(record.key)
         start = None if check is None or numbers is None else self.of(check.cell, numbers.seed)
         if check is None or start is None:

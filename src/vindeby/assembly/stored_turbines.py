@@ -102,7 +102,9 @@ def energy_of(record: Record) -> float | None:
 
 
 def worth_of(record: Record, objective: Objective | None) -> float | None:
-    """What tells the best of a farm's results, the larger the better: the objective that a record says, or its energy.
+    """Return the value that results of a farm are compared by, larger is better: the stored objective or the energy.
+
+    None if the record does not have it.
 
     None without any.
     """
@@ -128,7 +130,7 @@ CellLayout = tuple[FloatArray, FloatArray, IntArray | None]
 
 
 def check_types(campaign: Campaign, cell: Cell, found: IntArray | None) -> Iterator[str]:
-    """What is wrong with the types of a layout."""
+    """Yield what is wrong with the turbine types of a layout."""
     if not cell.mix:
         return
     if found is None:
@@ -142,7 +144,7 @@ def check_types(campaign: Campaign, cell: Cell, found: IntArray | None) -> Itera
 
 
 def check_zone(cell: Cell, record: Record) -> Iterator[str]:
-    """What is wrong with the zone numbers of a record; a layout that another program wrote need not have them."""
+    """Yield what is wrong with the zone numbers of a record; layouts that another program wrote need not have them."""
     stored = record.arrays.get("zone")
     if cell.zones and stored is not None and not np.array_equal(stored, zone_array(cell)):
         yield f"zone is not {' + '.join(map(str, cell.zones))} turbines, zone by zone"

@@ -1,4 +1,4 @@
-"""What a layout of a campaign costs, its cables, and what it is worth by the campaign's objective.
+"""The cost of a layout of a campaign, its cables, and its value by the campaign's objective.
 
 A result carries these figures as attributes. They follow from its layout, its types, its cables and its energy, so that
 whoever reads a result can compute them again (``values_of``); ``validate`` does.
@@ -38,7 +38,7 @@ PARTS = {
 """The attributes of a result that say what it costs, and what they are called in ``economy.CostParts``."""
 AREA = "area_km2"
 VALUES = (OBJECTIVE, LCOE, NPV, AREA, *PARTS)
-"""All attributes that follow from the rest of a result."""
+"""Names of all attributes that follow from the other data of a result."""
 
 
 def depth_grid(depth: Depth, farm: Farm) -> economy.DepthGrid:
@@ -75,7 +75,7 @@ def _foundation(given: FoundationSection, farm: Farm) -> economy.Foundation:
 def values_of(
     campaign: Campaign, cell: Cell, arrays: Arrays, costs: economy.Costs | None = None
 ) -> dict[str, float]:
-    """What the arrays of a result cost and are worth, by the names of ``VALUES``; without what cannot be known.
+    """Return the costs and values of a result by the names of ``VALUES``, without those that cannot be known.
 
     ``costs`` are those of ``costs_of``, where they are at hand. The objective is in its own unit, and there only
     where it is not the AEP.
@@ -148,7 +148,7 @@ CABLE_LENGTH = "cable_length_m"
 
 
 def router_of(campaign: Campaign, cell: Cell) -> CableRouter | None:
-    """What routes the cables of a cell's layouts; None where cables do not count."""
+    """Return the router of the cables of a cell's layouts; None if the campaign does not count cables."""
     cables = None if campaign.costs is None else campaign.costs.cables
     if cables is None:
         return None
@@ -179,7 +179,7 @@ def with_cables(campaign: Campaign, cell: Cell, arrays: Arrays) -> dict[str, npt
 
 
 def eur_of_cables(campaign: Campaign, arrays: Arrays) -> float | None:
-    """What the cables of a result cost: 0 where they do not count, None where they are not known."""
+    """Return the cost of the cables of a result in EUR: 0 if cables do not count, None if the cables are not known."""
     if campaign.costs is None or campaign.costs.cables is None:
         return 0.0
     try:
@@ -190,7 +190,7 @@ def eur_of_cables(campaign: Campaign, arrays: Arrays) -> float | None:
 
 
 def check_cables(campaign: Campaign, cell: Cell, record: Record) -> Iterator[str]:
-    """What is wrong with the cables of a result."""
+    """Yield what is wrong with the cables of a result."""
     cables = None if campaign.costs is None else campaign.costs.cables
     if cables is None:
         return

@@ -208,7 +208,7 @@ def wind_farm(
     over: Over = "mean",
     sold: bool = False,
 ) -> wake.WindFarm:
-    """What a layout of this turbine type, or of these, is worth, in the campaign's wind and with its wake model.
+    """Return the wind farm of one turbine type or several, in the campaign's wind and with its wake model.
 
     ``farm_idx`` says which neighbours stand around it; without it there are none. The farm's own types come first.
     ``searched`` takes the directions of the search, where these are coarser than those that energies are stated in.
@@ -252,7 +252,7 @@ def farm_with(
     turbines: list[wake.Turbine],
     neighbours: wake.Neighbours | None = None,
 ) -> wake.WindFarm:
-    """What a layout of these turbine types is worth, with wakes by the campaign's model or engine."""
+    """Return the wind farm of these turbine types, with wakes by the campaign's model or engine."""
     if model.engine is not None and model.python is None:
         made: wake.WindFarm = readers().engine_farm(model.engine, site, turbines, neighbours)
         return made
@@ -260,7 +260,7 @@ def farm_with(
 
 
 def wind_farm_of(campaign: Campaign, farm: str | int = 0, turbine: str | int = 0) -> wake.WindFarm:
-    """What layouts of a farm are worth, in the campaign's wind, wakes and neighbours: a ``vindeby.WindFarm``.
+    """Return the ``vindeby.WindFarm`` of a farm, in the campaign's wind, with its wakes and neighbours.
 
     Farm and turbine type are named, or numbered from 0; a farm that mixes types has those of its mix.
     """

@@ -1,4 +1,4 @@
-"""What the viewers of the board get: one look for all of them, and to each what is new for it."""
+"""Updates of the board for its viewers: the campaign is read once for all viewers, and each gets what is new for it."""
 
 import secrets
 import threading

@@ -1,4 +1,4 @@
-"""What is to be computed: the campaign file, its checks, the list of tasks and their stable identity.
+"""The campaign file, its checks, the list of its tasks and their stable identity.
 
 A campaign is described completely by one YAML file and is checked completely before anything runs. This part
 imports nothing of vindeby but ``errors`` and ``units``; every part but ``wake`` and ``layout`` may import it. It knows

@@ -218,7 +218,7 @@ class Campaign(CampaignFields):
         return write(self.to_data(packed=True))
 
     def root_attributes(self) -> dict[str, str | int | float | bool]:
-        """What a database says in its root attributes about the campaign it holds."""
+        """Return the root attributes by which a database describes the campaign that it holds."""
         root: dict[str, str | int | float | bool] = {
             "total_configs": self.total_configs,
             "campaign": self.dumps(),
@@ -311,7 +311,7 @@ class Campaign(CampaignFields):
         return f"varied: {axes_in_words(self.vary)}; otherwise {words}" if self.vary else words
 
     def wind_farm(self, farm: str | int = 0, turbine: str | int = 0) -> Any:
-        """What layouts of a farm are worth, in the campaign's wind, wakes and neighbours: a ``vindeby.WindFarm``.
+        """Return the ``vindeby.WindFarm`` of a farm, in the campaign's wind, with its wakes and neighbours.
 
         Farm and turbine type are named, or numbered from 0; a farm that mixes types has those of its mix.
         """

@@ -21,7 +21,7 @@ _BY_AEP = Objective()
 
 
 def cells_of(campaign: CampaignFields, memo: dict[object, Any] | None = None) -> Iterator[Cell]:
-    """All cells, in the order of farm and type; a campaign about a function without wind has a single one.
+    """Yield all cells, in the order of farm and type; a campaign about a function without wind has a single one.
 
     ``memo`` keeps the digests of sections, for other combinations that have the same ones.
     """

@@ -72,7 +72,7 @@ _WITHOUT_WIND: Mapping[str, Any] = {
     "site": SiteSection.model_construct(),
     "wake": WakeSection.model_construct(),
 }
-"""What a campaign about a function without wind has in place of these fields."""
+"""The values of these fields in a campaign about a function without wind."""
 ABOUT_WIND = (
     *_WITHOUT_WIND,
     "n_turbines",
@@ -114,9 +114,9 @@ class CampaignFields(Amount):
     min_spacing: Annotated[Spacing, WrapValidator(_unless_left_out)]
     """The least distance between two turbines, such as 3 D or 720 m."""
     costs: CostsSection | None = None
-    """What the farm costs, in EUR; results then carry their cost, LCOE and, with a price, NPV."""
+    """The costs of the farm, in EUR; results then carry their cost, LCOE and, with a price, NPV."""
     objective: Objective | None = None
-    """What tells the better of two layouts; AEP by default."""
+    """The objective by which layouts are compared; AEP by default."""
     site: Annotated[SiteSection, WrapValidator(_unless_left_out)]
     """The wind."""
     wake: Annotated[WakeSection, WrapValidator(_unless_left_out)]
@@ -157,7 +157,7 @@ class CampaignFields(Amount):
 
     @property
     def is_about_wind(self) -> bool:
-        """Whether there are farms, turbines and wind, or only a function that is called once for each seed."""
+        """Return whether the campaign has farms, turbines and wind, or only a function that is called once per seed."""
         return bool(self.farms)
 
     @cached_property
@@ -191,7 +191,7 @@ class CampaignFields(Amount):
         return self.site.stated(turbine.operating_range for turbine in self.turbines)
 
     def site_identity(self) -> dict[str, Any]:
-        """What of the wind decides a result: that of the search, and the wind speeds that energies are stated at."""
+        """Return the wind data that decide results: the search's wind, and the wind speeds of stated energies."""
         stated, identity = self.stated_site.weibull, self.site.identity()
         if stated is None or self.site.weibull is None or stated.wind_speeds == self.site.weibull.wind_speeds:
             return identity

@@ -70,7 +70,7 @@ def groups_of(campaign: CampaignFields, farm_idx: int) -> dict[str, FloatArray]:
 
 @dataclass(frozen=True)
 class Around:
-    """What stands around a farm. ``turbines`` are the farm's own types, then those of neighbours that differ."""
+    """The neighbours of a farm. ``turbines`` are the farm's own types, then the types of neighbours that differ."""
 
     turbines: list[TurbineSection]
     spacing_m: list[float]
@@ -85,7 +85,7 @@ class Around:
 
 
 def around(campaign: CampaignFields, farm_idx: int | None, own: Sequence[TurbineSection] = ()) -> Around:
-    """What stands around this farm, whose own turbines are of these types; nothing without a farm."""
+    """Return the neighbours of the farm whose own turbine types are ``own``; empty without a farm."""
     standing = () if farm_idx is None else neighbours_of(campaign, farm_idx)
     types = list(own)
     places: dict[int, int] = {}  # by object: comparing descriptions is slow, and there are few

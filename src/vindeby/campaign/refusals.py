@@ -1,4 +1,4 @@
-"""What can be wrong with a campaign that only the whole of it shows; each section has checked itself before.
+"""Checks that need the whole campaign; each section has checked itself before.
 
 Whatever stands around farms (substations, neighbours) is near them, in metres, and grids of depths and of local wind
 hold them.
@@ -293,7 +293,7 @@ def _refuse_place(grid: LocalWindSection | Depth, of: str, what: str, x: float, 
 
 
 _FARTHEST_M, _FARTHEST_IN_DEGREES_M = 200_000.0, 50_000.0
-"""What is farther from its farm than the first is refused; than the second, what looks like degrees."""
+"""Distances in m: a position farther from its farm is refused; beyond the second, degrees are suspected."""
 
 
 def refuse_misplaced(campaign: CampaignFields) -> None:

@@ -1,4 +1,4 @@
-"""What a campaign would run, and what looks doubtful about it, before anything runs."""
+"""A survey of what a campaign would run, and of what looks doubtful about it, before anything runs."""
 
 import itertools
 from collections.abc import Callable, Iterator, Mapping
@@ -257,4 +257,4 @@ _DOUBTS: Mapping[Callable[[Campaign], Iterator[str]], tuple[str, ...]] = {
         "neighbours", "scenarios", "min_spacing", "n_turbines", "capacity_mw", "mix",
     ),
 }  # fmt: skip
-"""What is looked at, each with the fields that it reads of those that may vary."""
+"""The functions that look for doubts, each with the fields it reads that an axis may vary."""

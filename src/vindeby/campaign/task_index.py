@@ -96,7 +96,7 @@ class TaskIndex(Mapping[str, str]):
         return [TaskIndex(former) for former in self._load_formers()]
 
     def is_in_place(self, key: str, fingerprint: str, names: Names | None) -> bool:
-        """Whether a stored result has the fingerprint and the names of the task with its key."""
+        """Return whether a stored result has the fingerprint and the names of the task with its key."""
         return self._fingerprints.get(key) == fingerprint and names in (None, self.names(key))
 
     def answered_by(self, fingerprint: str, names: Names | None = None) -> str | None:

@@ -24,7 +24,7 @@ RESULT_REVISION = 3
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One layout to be found: a farm, a turbine type, a combination of the axes, a seed."""
+    """The search for one layout: a farm, a turbine type, a combination of the axes, a seed."""
 
     key: str
     fingerprint: str
@@ -34,7 +34,7 @@ class Task:
     n_turbines: int
     spacing_m: float
     tag: str = ""
-    """That of the combination; empty without axes."""
+    """The tag of the combination; empty without axes."""
 
     @property
     def place(self) -> Place:
@@ -78,7 +78,7 @@ class Cell:
         return "+".join(types[index] for index in self.type_indices) if types else "function"
 
     def tasks(self, seeds: Iterable[int]) -> Iterator[Task]:
-        """One task for each seed, in their order."""
+        """Yield a task for each seed, in their order."""
         for seed in seeds:
             yield Task(
                 key=self.key(seed),
@@ -96,7 +96,10 @@ class Cell:
         return task_key(self.farm_idx, self.type_idx, seed, self.tag)
 
     def fingerprint(self, seed: int) -> str:
-        """What tells a task from all that would give another result: ``digest`` of cell and seed, but quicker."""
+        """Return the fingerprint that sets a task apart from all that would give another result.
+
+        It is the ``digest`` of cell and seed, computed more quickly.
+        """
         own = f'"case":"{self.by_seed[seed]}",' if seed in self.by_seed else ""
         return hashlib.sha256(f'{{{own}"cell":"{self.identity}","seed":{seed}}}'.encode("ascii")).hexdigest()
 
@@ -118,7 +121,7 @@ KEY_OF_ATTRIBUTES = task_key("{farm_idx}", "{type_idx}", "{ss_seed}")
 
 
 class KeyParts(NamedTuple):
-    """What a key says; ``task_key`` takes them in this order."""
+    """The parts of a task's key; ``task_key`` takes them in this order."""
 
     farm_idx: int
     type_idx: int
@@ -139,7 +142,7 @@ class KeyParts(NamedTuple):
 
 
 def parse_key(key: str) -> KeyParts | None:
-    """What a key says; None for any other name. Leading zeros, as other scripts write, are accepted."""
+    """Return the parts of a key; None for any other name. Leading zeros, as other scripts write, are accepted."""
     match = _KEY.fullmatch(key)
     return None if match is None else KeyParts(int(match[1]), int(match[2]), int(match[3]), match[4] or "")
 

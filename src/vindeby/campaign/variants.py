@@ -27,7 +27,7 @@ _TAG_DIGITS = 8
 
 @dataclass(frozen=True, slots=True)
 class Combination:
-    """One value of every axis; ``values`` has its name by axis, in the order of the file."""
+    """A combination of one value per axis; ``values`` has the value's name by axis, in the order of the file."""
 
     index: int = 0
     values: Mapping[str, str] = field(default_factory=dict, hash=False)
@@ -153,7 +153,7 @@ class _Setting(NamedTuple):
 
 
 class _Part(NamedTuple):
-    """What one setting sets: the place where it is written, and its path in complete plain data."""
+    """A setting: the place where it is written, and its path in complete plain data."""
 
     at: Path
     steps: Path

@@ -35,7 +35,7 @@ COMMANDS = {
     "schema": "Print the campaign file as a JSON schema.",
     "cases": "List open cases and records, and score layouts.",
 }
-"""What each command is for, in the order of the help page, which is the order in which a campaign uses them."""
+"""The help line of each command, in the order of the help page, which is the order in which a campaign uses them."""
 
 
 def main() -> None:

@@ -45,7 +45,7 @@ class _Command(TyperCommand):
     """A command whose arguments are shown as words: ``OUT.h5``, not ``{OUT.h5}`` or ``OUT.h5 <path>``."""
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
-        """What follows the command's name in its usage line."""
+        """Return the words that follow the command's name in its usage line."""
         return [self.options_metavar or "", *(_word(param) for param in _arguments(self, ctx))]
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
@@ -73,7 +73,7 @@ def _word(param: Any) -> str:
 
 
 class _Commands(TyperGroup):
-    """All commands by their names and help lines; the module of one is loaded when that command is run."""
+    """The commands by their names and help lines; a command's module is loaded when the command is run."""
 
     def __init__(self, **attributes: Any) -> None:
         super().__init__(**attributes)
@@ -133,7 +133,7 @@ _INPUT = {
     errno.EACCES: "ask for permission, or name a file of yours",
     errno.EPERM: "ask for permission, or name a file of yours",
 }
-"""What to change where the path is wrong, and not the disk."""
+"""The remedies for errors of the system that a wrong path causes, not the disk."""
 _SHOWN = 200
 
 

@@ -77,7 +77,7 @@ def _judged(case: Case, file: str, x: Any, y: Any) -> dict[str, Any]:
 
 
 def _stored() -> Iterator[dict[str, Any]]:
-    """One row for each stored layout."""
+    """Yield a row for each stored layout."""
     from vindeby.cases import all_cases
 
     for case in all_cases():

@@ -47,7 +47,7 @@ def command(
 
 
 def _estimated(campaign: Campaign, *, in_words: bool) -> dict[str, object]:
-    """What the campaign would take, printed ``in_words`` or as data."""
+    """Estimate the time and disk space of the campaign; print them if ``in_words``, and return them as data."""
     from vindeby.results.humanize import duration, size
     from vindeby.runner.estimate import estimate
 

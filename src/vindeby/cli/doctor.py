@@ -19,7 +19,7 @@ from vindeby.text import plural
 _ANSWER_S = 20.0
 _LEAST_FREE = 1e9
 _LEAST_MEMORY = 5e8
-"""Of a worker, in bytes: one with the compiled wake engine has 164 MB in use; docs/running.md has the measurement."""
+"""Least memory of a worker, in bytes: one with the compiled wake engine uses 164 MB (measured in docs/running.md)."""
 _SLOW_S = 0.5
 """A durable write that takes longer is slow: those of disks take 1 to 50 ms."""
 _ONE_MACHINE_ONLY = frozenset({"tmpfs", "ramfs", "overlay"})
@@ -168,7 +168,7 @@ def cache() -> MachineFact:
 
 
 def _answer(name: str, *arguments: str) -> str | None:
-    """What a command prints; None when it is not here, fails or gives no answer."""
+    """Return the output of a command; None if it does not exist, fails or does not answer."""
     path = shutil.which(name)
     if path is None:
         return None

@@ -36,7 +36,7 @@ def argument(name: str, text: str, default: Any = None, **more: Any) -> Any:
 
 
 def one_of(names: Collection[str]) -> Callable[[str], list[str]]:
-    """What a shell completes the beginning of a name to."""
+    """Return the function by which a shell completes the beginning of a name to one of ``names``."""
     return lambda incomplete: [name for name in names if name.startswith(incomplete)]
 
 

@@ -67,7 +67,7 @@ def line_writer(stream: TextIO, interval_s: float) -> Callable[[Progress], None]
 
 @contextmanager
 def watching(*, quiet: bool, interval_s: float) -> Iterator[dict[str, Any]]:
-    """What a run is to call while it lasts, by the names of its arguments: with its progress, and with messages."""
+    """Yield the callbacks of a run by the names of its arguments, one for its progress and one for messages."""
     if quiet:
         yield {}
     elif sys.stderr.isatty():

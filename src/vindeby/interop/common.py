@@ -1,4 +1,4 @@
-"""What readers and writers of files of other tools share: the text of a file, its lines, refusals.
+"""Functions that readers and writers of other tools' files share: the text of a file, its lines, refusals.
 
 Files are untrusted: sizes are limited, and messages describe what is wrong without showing text of the file, because a
 campaign file from elsewhere may name any file of this machine.
@@ -19,7 +19,7 @@ EXPORT_MARK = "vindeby-export.json"
 """The name of the file that says what the folder of an export holds."""
 
 Options = Mapping[str, Any]
-"""What is said about a file beside its path, by name."""
+"""The options of a file beside its path, by name."""
 
 
 @dataclass(frozen=True)

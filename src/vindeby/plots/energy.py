@@ -37,7 +37,7 @@ class ComparedQuantity(NamedTuple):
 
     label: str
     values: FloatArray
-    """One for each row."""
+    """The value of each row."""
 
 
 def comparable(result_set: ResultSet, rows: NDArray[Any]) -> ComparedQuantity:

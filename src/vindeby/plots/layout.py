@@ -1,4 +1,4 @@
-"""One layout: the area, the turbines to scale, their wakes, the wind, and what it is worth."""
+"""A picture of one layout: the area, the turbines to scale, their wakes, the wind, and the layout's value."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _MONEY = (
     ("capex, MEUR", "capex_eur", 1e6, ",.1f"),
     ("opex, MEUR/year", "opex_eur_per_year", 1e6, ",.1f"),
 )
-"""What a result says about its cost: name, attribute, unit and form of the figure."""
+"""The figures of a result's cost: name, attribute, unit and format."""
 _GRID = 420
 """Points along the longer side of a picture of wakes."""
 
@@ -65,7 +65,7 @@ class Drawn:
         self.capacities = [] if costs is None or costs.cables is None else [n for n, _ in costs.cables.types]
         """How many turbines each type of cable carries."""
         self.engine = None if campaign is None or campaign.wake.engine is None else campaign.wake.title
-        """What computes the wakes where vindeby does not; they are then not drawn."""
+        """The title of the engine that computes the wakes in place of vindeby; such wakes are not drawn."""
         diameter = self.record.attributes.get("diameter", 0.0)
         given = None if campaign is None or cell is None else start_of(campaign, cell, seed)
         self.start = None if given is None else np.array([given.x, given.y])

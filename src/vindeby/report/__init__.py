@@ -1,4 +1,4 @@
-"""One self-contained page about a campaign: ``vindeby report``."""
+"""The self-contained page about a campaign: ``vindeby report``."""
 
 from vindeby.report.page import build_report
 

@@ -1,4 +1,4 @@
-"""What a report says, gathered: results with their layouts, what is missing, where everything comes from."""
+"""The data of a report: results with their layouts, missing results, and where everything comes from."""
 
 from typing import Any
 
@@ -75,7 +75,7 @@ def _layouts(result_set: ResultSet) -> list[FloatArray]:
 
 
 def missing_by_cell(snapshot: Snapshot) -> list[tuple[str, str, str, str]]:
-    """What has no valid result: farm, type, state, and the seeds in few words."""
+    """Return the tasks without a valid result: farm, type, state, and the seeds in few words."""
     found = []
     if not snapshot.axes.known:
         return []

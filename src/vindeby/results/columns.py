@@ -1,4 +1,4 @@
-"""All results in a few columns of numbers and keys, as monitor, pictures, report and board count and draw them.
+"""Columns of numbers and keys of all results, as monitor, pictures, report and board count and draw them.
 
 Layouts stay where they are until one is asked for; a hundred thousand results take a few megabytes here.
 """

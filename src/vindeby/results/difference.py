@@ -1,4 +1,4 @@
-"""What differs between two databases: results that came, went, changed, and are better or worse for it.
+"""The differences between two databases: results that are new, missing, changed, better or worse.
 
 Results are compared by key. Two are the same if layout and energy are: how long a search took does not count. Which of
 two is better is decided by the objective, if both campaigns have the same, otherwise by the energy. Values that follow
@@ -30,7 +30,7 @@ class Changed:
     moved: int
     """Turbines that stand elsewhere; all where their number changed."""
     is_same_task: bool
-    """Whether the same was asked for: the fingerprints are equal."""
+    """True if the fingerprints are equal: both results answer the same task."""
     gain_percent: float | None
     """By how much it is better: of an LCOE, by how much that is lower; None if it was 0 or is not comparable."""
 
@@ -40,7 +40,7 @@ class Difference:
     """The keys, in the order of farm, type and seed, and what differs between the campaigns."""
 
     compared_by: str
-    """What ``before`` and ``after`` are."""
+    """The quantity of ``before`` and ``after``."""
     same: int = 0
     added: list[str] = field(default_factory=list)
     removed: list[str] = field(default_factory=list)
@@ -57,7 +57,7 @@ class Difference:
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing differs."""
+        """Return whether nothing differs."""
         return not (self.added or self.removed or self.changed or self.fields)
 
     @property

@@ -1,4 +1,4 @@
-"""What results are counted against: the farms, types, seeds and combinations of a campaign, with their names."""
+"""The results that a campaign expects: its farms, types, seeds and combinations, with their names."""
 
 from __future__ import annotations
 
@@ -36,18 +36,18 @@ class Expected:
     total: int | None = None
     """How many results there should be; None when nothing says so."""
     known: bool = False
-    """Whether a campaign says so for every cell and seed."""
+    """True if it is known for every cell and seed whether a result is expected."""
 
     @classmethod
     def of(cls, campaign: Campaign) -> Expected:
-        """What a campaign asks for."""
+        """Return the results that a campaign expects."""
         names, axes = (campaign.farm_names, campaign.type_names, campaign.seeds), campaign.axes
         combinations = tuple(tuple(one.values[axis] for axis in axes) for one in campaign.combinations)
         return cls(*names, campaign.cells(), axes, combinations, campaign.total_configs, known=True)
 
     @classmethod
     def guessed(cls, rows: NDArray[Any], attributes: Mapping[str, Attribute]) -> Expected:
-        """What was probably asked for, from the results alone, as in the file of an older script."""
+        """Return the results that were probably expected, guessed from stored ones, e.g. in an older script's file."""
         farms, types = (int(rows[name].max(initial=-1)) + 1 for name in ("farm_idx", "type_idx"))
         seeds = tuple(int(seed) for seed in np.unique(rows["ss_seed"]) if seed >= 0)
         said = attributes.get("total_configs")
@@ -64,7 +64,7 @@ class Expected:
         )
 
     def states(self, rows: NDArray[Any], stale_rows: NDArray[Any]) -> tuple[NDArray[np.int8], int]:
-        """What results say of every task, by cell and seed; and how many results are of no task."""
+        """Return the state of every task, (cells, seeds), and the number of results that belong to no task."""
         block, outside = np.full((len(self.cells), len(self.seeds)), TaskState.OPEN, np.int8), 0
         done, invalid, stale = (int(state) for state in (TaskState.DONE, TaskState.INVALID, TaskState.STALE))
         columns = ("farm_idx", "type_idx", "combination", "ss_seed", "aep")
@@ -146,11 +146,11 @@ class Expected:
         return self.combinations[combination] if known else ("",) * len(self.axes)
 
     def farm_name(self, farm: int) -> str:
-        """As the campaign calls it."""
+        """Return the campaign's name of a farm."""
         return self.farms[farm] if 0 <= farm < len(self.farms) else f"farm{farm}"
 
     def type_name(self, type_idx: int) -> str:
-        """As the campaign calls it; the name of a mix, where all cells of the type are of this mix."""
+        """Return the campaign's name of a type; the name of a mix if all cells of the type have this mix."""
         return self.type_labels[type_idx] if 0 <= type_idx < len(self.types) else f"t{type_idx}"
 
     def cell_name(self, farm: int, type_idx: int, combination: int = 0) -> str:

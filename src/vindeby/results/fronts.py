@@ -23,7 +23,7 @@ class Point(NamedTuple):
 
     key: str
     weight: Any
-    """Of the second objective in the search, 0 to 1; None where it is not stored."""
+    """The weight of the second objective in the search, 0 to 1; None if it is not stored."""
     aep_gwh: float
     other: float
     is_dominated: bool = False
@@ -61,7 +61,7 @@ class ParetoFront:
         return ParetoFront(farm, type_, against, tuple(found), reference, area)
 
     def as_data(self) -> dict[str, Any]:
-        """As plain data, for JSON."""
+        """Return the front as plain data, for JSON."""
         names = [self.against.attribute if name == "other" else name for name in Point._fields]
         return {
             "farm": self.farm,

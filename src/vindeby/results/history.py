@@ -1,4 +1,4 @@
-"""What the events of a run say: failures, retries, the rate of results, and what each worker is on."""
+"""The history of a run by its events: failures, retries, the rate of results, and the task of each worker."""
 
 import contextlib
 import os

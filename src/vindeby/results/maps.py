@@ -97,7 +97,7 @@ def plain(value: float, digits: int) -> float | None:
 
 
 _SHARE = 0.5
-"""Of the longer side of a farm: a neighbour within this of it is drawn, and one farther away is not."""
+"""The distance, as a fraction of the longer side of a farm, within which neighbours are drawn."""
 
 
 def neighbour_groups(campaign: Campaign | None, farm_idx: int) -> dict[str, FloatArray]:
@@ -113,7 +113,7 @@ def neighbour_places(campaign: Campaign | None, farm_idx: int) -> FloatArray:
 
 
 def nearby(places: FloatArray, box: Sequence[float]) -> FloatArray:
-    """Those of the positions that are in the box or not far from it."""
+    """Return the positions within the drawn margin of the box."""
     left, bottom, right, top = box
     margin = _SHARE * max(right - left, top - bottom)
     x, y = places

@@ -1,4 +1,4 @@
-"""What of a campaign has no valid result, and why: the one list that every command prints, counts or keeps."""
+"""The tasks of a campaign without a valid result, and why: one list for every command that prints or counts them."""
 
 from functools import partial
 

@@ -113,7 +113,7 @@ class ResultSet:
         self.source, self.history = open_source(path), RunHistory(self.run)
         self.campaign = self._read_campaign()
         self.tasks: TaskIndex | None = None
-        """Those of the campaign, where one is known."""
+        """The tasks of the campaign, if one is known."""
         self._known = Verdicts()
         if self.campaign is not None:
             former = partial(stored.former_campaigns, self.run, self.run.campaign_text())
@@ -252,7 +252,7 @@ class ResultSet:
 
     @property
     def answers(self) -> NDArray[Any]:
-        """One row per result of the campaign, as a structured array (``columns.row_type``); each key once."""
+        """Return the results of the campaign as a structured array (``columns.row_type``), one row for each key."""
         return self._split()[0]
 
     @property
@@ -341,7 +341,7 @@ class ResultSet:
         return str(self.rows["key"][row].decode(errors="replace"))
 
     def record(self, key: str) -> Record:
-        """One result; ArgumentError, naming what is like it, when there is none of this name."""
+        """Return a result; raise ArgumentError, naming similar keys, if there is none of this key."""
         if key.encode() in self.stale_rows["key"]:
             raise DataError(
                 f"{self.path}: {key} answers an older version of the campaign{self.changes_since(key)}; `vindeby run` "
@@ -357,7 +357,7 @@ class ResultSet:
             ) from None
 
     def changes_since(self, key: str) -> str:
-        """What has changed since a stale result was computed, in brackets; empty where that is not known."""
+        """Return what has changed since a stale result was computed, in brackets; empty if that is not known."""
         tasks = self.tasks
         what = "" if tasks is None else tasks.changes_since(key, self.source[key].fingerprint)
         return f" (changed: {what})" if what else ""
@@ -374,7 +374,7 @@ class ResultSet:
         return self.axes.by_place.get(self.place(key).cell)
 
     def wind_farm(self, cell: Cell | None, variant: Campaign | None = None) -> WindFarm | None:
-        """What a layout of this cell is worth; None where there is no cell, or no wind in the campaign.
+        """Return the wind farm of a cell; None without a cell, or without wind in the campaign.
 
         ``variant`` is the campaign of the combination, if it is another one than that of the results.
         """
@@ -432,7 +432,7 @@ class ResultSet:
         return np.asarray(rows["aep"] / np.where(full > 0.0, full, np.nan))
 
     def worths(self, shown: str = "") -> FloatArray:
-        """What each result is worth where results of its farm and type are compared (``columns.worths_of``).
+        """Return the value by which each result is compared with others of its farm and type (``columns.worths_of``).
 
         Of two objectives AEP decides, but the second one where its attribute is what is ``shown``.
         """
@@ -450,11 +450,11 @@ class ResultSet:
 
     @property
     def objectives(self) -> list[str]:
-        """What ``best`` can be shown by: the first objective, and the attribute of the second if there is one."""
+        """The names that ``best`` takes: empty for the first objective, and the attribute of the second, if any."""
         return ["", *([] if self.second is None else [self.second.attribute])]
 
     def best_in_words(self, shown: str = "") -> str:
-        """What makes a layout the best of all: ``has the most AEP``."""
+        """Describe what makes a layout the best of all: ``has the most AEP``."""
         objective = None if self.campaign is None else self.campaign.objective
         if self.second is not None and shown == self.second.attribute:
             return f"has the least {self.second.label.partition(',')[0]}"
@@ -492,7 +492,7 @@ class ResultSet:
 
     @cached_property
     def expected(self) -> Expected:
-        """What results are counted against: the campaign, or where it is not known what the results suggest."""
+        """The expected results: those of the campaign, or a guess from the results if it is not known."""
         return self.axes if self.campaign else Expected.guessed(self.answers, self.source.attributes)
 
     def best(self, shown: str = "") -> dict[CellPlace, int]:
@@ -505,7 +505,7 @@ class ResultSet:
 
     @property
     def is_by_loss(self) -> bool:
-        """Whether farms and types are compared by wake loss, as their AEP depends on the capacities asked for."""
+        """Return whether farms and types are compared by wake loss, as their AEP depends on their capacities."""
         objective = None if self.campaign is None else self.campaign.objective
         return objective is None or objective.is_of_energy
 

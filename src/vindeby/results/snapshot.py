@@ -22,7 +22,7 @@ from vindeby.store.disk.events import FailedTask, WorkerState
 from vindeby.store.states import TaskState
 
 DIMENSIONS = ("farm", "turbine", "seed")
-"""What tasks are counted by, beside the axes of their campaign."""
+"""The dimensions that tasks are counted by, beside the axes of their campaign."""
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ class Snapshot:
 
     @property
     def active(self) -> bool:
-        """Whether a coordinator is alive."""
+        """Return whether a coordinator is alive."""
         return any(coordinator.alive for coordinator in self.coordinators)
 
     def counts_by(self, dimensions: tuple[str, ...], *, every: bool = False) -> list[dict[str, Any]]:

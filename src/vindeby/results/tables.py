@@ -72,7 +72,7 @@ _OTHERS: Mapping[str, Mapping[str, str]] = {
 
 
 class Dimension(NamedTuple):
-    """What results lie along: a label for each place along it, and the place of each record; -1 for an unknown one."""
+    """A dimension of results: a label for each position, and the position of each record; -1 for an unknown one."""
 
     labels: list[Any]
     place_of: dict[Any, int]

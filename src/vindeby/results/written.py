@@ -10,7 +10,7 @@ from typing import Any
 Rows = Sequence[Mapping[str, Any]]
 """Every row has the same names, in the same order."""
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
-"""What a spreadsheet takes for the beginning of a formula."""
+"""The characters that a spreadsheet takes for the beginning of a formula."""
 _LATEX = {
     **{letter: f"\\{letter}" for letter in "&%$#_{}"},
     "\\": r"\textbackslash{}",

@@ -43,13 +43,13 @@ def text(name: str) -> str:
 
 
 def description(name: str) -> str:
-    """What a preset is, in one line; read without YAML, for help pages."""
+    """Return the description of a preset in one line; the text is read without YAML, for help pages."""
     found = re.search(r"^description: (.*)$", text(name), re.MULTILINE)
     return found[1] if found else ""
 
 
 def remedy(name: str) -> str:
-    """What to say to somebody who asked for a preset or a case that is not there."""
+    """Return the remedy to show for a preset or a case that does not exist."""
     known = {one.removeprefix(CASE): one for one in (cases() if name.startswith(CASE) else names())}
     close = difflib.get_close_matches(name.removeprefix(CASE), known, n=1, cutoff=0.5)
     is_case = name.startswith(CASE)

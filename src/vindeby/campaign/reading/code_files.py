@@ -74,7 +74,7 @@ def digest_of_files(options: Mapping[str, Any]) -> str | None:
 
 
 def imported(field: str, name: str, kind: str, *, may_be: type | tuple[()] = ()) -> Any:
-    """What ``package.module:name`` is, something to call or a ``may_be``; InputError says what is wrong with ``field``.
+    """Import ``package.module:name``, a callable or a ``may_be``; raise InputError about ``field`` if that fails.
 
     The current folder stays on Python's path, as it is in workers: functions may import when they are called.
     """

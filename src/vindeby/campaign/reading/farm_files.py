@@ -36,7 +36,7 @@ _GEOJSON = re.compile(
 
 
 def names_geographic_files(data: dict[str, Any], folder: Path) -> bool:
-    """Whether anything in the campaign is to be read from a geographic file."""
+    """Return whether any part of the campaign is read from a geographic file."""
     if isinstance(data.get("farms"), dict) and "file" in data["farms"]:
         return True
     areas = [f"{one}.boundary" for one in WITH_BOUNDARY]
@@ -45,7 +45,7 @@ def names_geographic_files(data: dict[str, Any], folder: Path) -> bool:
 
 
 def is_geographic(name: Any, folder: Path) -> bool:
-    """Whether a file is one by its name, or is GeoJSON under the name .json."""
+    """Return whether a file is geographic by its suffix, or is GeoJSON with the suffix .json."""
     if not isinstance(name, str):
         return False
     path = folder / name

@@ -1,4 +1,4 @@
-"""What pydantic found, in words for the person who wrote the file: file, line, field, value, remedy."""
+"""The errors of pydantic in words for the author of the file: file, line, field, value, remedy."""
 
 import difflib
 from collections.abc import Iterator, Mapping
@@ -41,7 +41,7 @@ _WORDS: dict[str, tuple[str | None, str]] = {
     "string_too_short": ("must not be empty", "write a word"),
     "string_too_long": ("must have at most {max_length} characters", "write fewer words"),
 }
-"""What is wrong, by pydantic's name for it, and the remedy."""
+"""The message and the remedy by pydantic's name of the error."""
 _UNKNOWN = ("extra_forbidden", "unexpected_keyword_argument")
 _LONGEST_VALUE, _MOST_PROBLEMS = 80, 100
 
@@ -69,7 +69,7 @@ def checked(model: type[_Model], document: Document) -> _Model:
 
 
 def _follows(detail: Mapping[str, Any], varied: Mapping[str, Any]) -> bool:
-    """Whether an error is due to another one.
+    """Return whether an error is due to another one.
 
     A list counts as too short because pydantic leaves out its entries that have errors; a field has the error of the
     first value of the axis that sets it.
@@ -157,7 +157,7 @@ def _has(data: Any, step: str | int) -> bool:
 
 
 def value_at(data: Any, path: Path) -> Any:
-    """What stands at a path; None where there is nothing."""
+    """Return the value at a path; None if there is none."""
     for step in path:
         if not _has(data, step):
             return None

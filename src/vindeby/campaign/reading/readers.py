@@ -1,4 +1,4 @@
-"""What a campaign file may name and what stands in parts above: files of other tools, engines, wind farms.
+"""The functions that read what a campaign file may name: files of other tools, engines, wind farms.
 
 Imports go one way, and reading most campaigns must not load such libraries. So the code stands in the parts above,
 ``vindeby.readers`` has one function for each, and ``vindeby`` hands them over when it is imported (``provide``).
@@ -13,7 +13,7 @@ class FileContent(NamedTuple):
     data: dict[str, Any]
     format: str
     notes: tuple[str, ...] = ()
-    """What must be reported: what was ignored, and what was chosen where the file leaves something open."""
+    """Remarks to report: what was ignored, and what was chosen where the file leaves something open."""
 
 
 _provided: list[Any] = []

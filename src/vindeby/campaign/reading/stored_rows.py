@@ -1,4 +1,4 @@
-"""What a campaign file of stored layouts asks of their database: which layouts, and which farms stand around them.
+"""The layouts that a campaign of stored layouts takes from a database, and the neighbours that stand around them.
 
 Neighbours are rows: a farm of the database, with one of its layouts, from a date on or always. An axis ``neighbours``
 has such rows under the name of each combination, or writes many combinations in a short form, of which a table may be a

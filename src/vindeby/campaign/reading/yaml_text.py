@@ -64,7 +64,7 @@ class Document:
     data: Any
     origins: dict[Path, Origin] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
-    """What was done or ignored while files were read, in words for ``vindeby check``."""
+    """Remarks for ``vindeby check`` on what was done or ignored while files were read."""
 
     def origin(self, path: Path) -> Origin:
         """Where the value at ``path`` was written, or the nearest value around it that is known."""
@@ -146,7 +146,7 @@ class _Reader:
     def __init__(self, events: Iterator[Any], source: str, has_lines: bool, includes: bool) -> None:
         self.events, self.source, self.has_lines, self.includes = events, source, has_lines, includes
         self.path: Path = ()
-        """What is being read, for messages."""
+        """The path of the value being read, for messages."""
         self.anchors: dict[str, tuple[Any, int]] = {}
         self.origins: dict[Path, Origin] = {(): Origin(source)}
         self.nodes = 0
@@ -164,7 +164,7 @@ class _Reader:
         return Document(roots[0], self.origins)
 
     def _value(self, event: Any, path: Path, first: Any) -> Any:
-        """What begins with an event; its line is that of ``first``, which may be its key."""
+        """Return the value that begins with an event; its line is that of ``first``, which may be its key."""
         self.path, before = path, self.nodes
         self.origins[path] = Origin(self.source, first.start_mark.line + 1)
         if isinstance(event, yaml.AliasEvent):

@@ -104,7 +104,7 @@ class Exclusion(OneOf):
 
 
 class BoundarySection(OneOf):
-    """One polygon, several polygons or a circle, less what is excluded."""
+    """A boundary: one polygon, several polygons or a circle, without the exclusions."""
 
     beside = ("exclusions",)
     bare = ("polygon", (list, tuple))
@@ -154,7 +154,7 @@ class BoundarySection(OneOf):
         return self.shape().area / units.KM2
 
     def identity(self) -> dict[str, Any]:
-        """What decides a result, the same for every way of writing the same boundary."""
+        """Return the data that decide a result, equal for every way of writing the same boundary."""
         return {
             "rings": self.rings,
             "circle": self.circle.model_dump() if self.circle else None,

@@ -1,4 +1,4 @@
-"""What a wind farm costs, and what layouts are compared by: the sections ``costs`` and ``objective``.
+"""The sections ``costs`` and ``objective``: the cost of a wind farm, and the value that layouts are compared by.
 
 Costs are in EUR, depths in metres below the water line. What a file holds is read when the campaign file is, so that
 here and in the stored campaign there are only numbers.
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 _Figure = TypeVar("_Figure")
 ByType: TypeAlias = _Figure | Annotated[dict[Name, _Figure], Field(min_length=1)]
-"""One number for all turbine types, or one for each, by name."""
+"""A number for all turbine types, or a number for each type by its name."""
 Grid = tuple[FloatArray, FloatArray, FloatArray]
 """x, y, and numbers over (x, y)."""
 
@@ -64,7 +64,7 @@ def _steps_around(axis: FloatArray, low: float, high: float) -> slice:
 
 
 class TurbineCost(Section):
-    """What each turbine costs: EUR once (capex) and EUR per year (opex), without its foundation."""
+    """The cost of each turbine: EUR once (capex) and EUR per year (opex), without its foundation."""
 
     capex: ByType[Positive]
     """EUR for each turbine: one number, or one for each type."""
@@ -107,7 +107,7 @@ class Depth(Section):
         return cropped(np.array(self.x), np.array(self.y), self.array(), area)
 
     def identity_for(self, farm: Farm) -> dict[str, Any]:
-        """What decides a result of this farm: the numbers around it and the limits."""
+        """Return the data that decide a result of this farm: the depths around it and the limits."""
         grid = [digest_of_numbers(part.ravel().tolist()) for part in self.around(farm.boundary.shape())]
         return {"grid": grid, "limits": [self.least, self.most]}
 
@@ -156,7 +156,7 @@ class DepthCurve(OneOf):
 
 
 class FoundationSection(Section):
-    """What the foundation of each turbine costs in EUR: by depth, and a fixed part such as a transition piece."""
+    """The cost of each foundation in EUR: by water depth, and a fixed part such as a transition piece."""
 
     depth: Depth
     """The water depth: a netCDF or CSV file, or a grid; with limits, least and most."""
@@ -171,7 +171,7 @@ class FoundationSection(Section):
 
     @property
     def curve(self) -> DepthCurve | None:
-        """What the cost follows, if it depends on the depth; of a mass, to be multiplied by the price per kg."""
+        """The curve by depth that the cost follows, if any; a mass is to be multiplied by the price per kg."""
         return self.cost or self.mass
 
     @model_validator(mode="after")
@@ -203,7 +203,7 @@ class Cables(Section):
     seconds: Positive | None = None
     """A time limit for hgs and milp, by the clock; the cables may then differ from run to run."""
     within_area: Annotated[bool, Strict()] = False
-    """Whether cables stay inside the farm; they avoid exclusions in any case."""
+    """True if cables must stay inside the farm; they avoid exclusions in any case."""
 
     @model_validator(mode="after")
     def _in_order(self) -> Self:
@@ -220,22 +220,22 @@ class Cables(Section):
         return self.substations.get(farm) if isinstance(self.substations, dict) else self.substations
 
     def identity_for(self, farm: str) -> dict[str, Any]:
-        """What decides a result of this farm; its name does not."""
+        """Return the data that decide a result of this farm; its name does not."""
         rest = self.model_dump(exclude_none=True, exclude={"substations"})
         return {**rest, "substations": [self.substations_of(farm)]}
 
 
 class CostsSection(Section):
-    """What the farm costs: capex once and opex per year, over its life and at a discount rate."""
+    """The costs of the farm: capex once and opex per year, over its life and at a discount rate."""
 
     discount: Annotated[Number, Field(ge=0.0, lt=1.0)]
     """The discount rate per year as a fraction, such as 0.0661."""
     years: Annotated[Number, Field(ge=1.0, le=200.0)]
     """The life of the farm in years, 1 or more."""
     turbine: TurbineCost
-    """What each turbine costs."""
+    """The cost of each turbine."""
     foundation: FoundationSection | None = None
-    """What each foundation costs, and the water depth."""
+    """The cost of each foundation, and the water depth."""
     cables: Cables | None = None
     """The cables between turbines and substations, and what they cost."""
     fixed: NotNegative = 0.0
@@ -247,7 +247,7 @@ class CostsSection(Section):
         return None if self.foundation is None else self.foundation.depth
 
     def identity_for(self, farm: Farm, turbines: Sequence[str]) -> dict[str, Any]:
-        """What decides a result of this farm with these turbine types; their names do not."""
+        """Return the data that decide a result of this farm with these turbine types; their names do not."""
         rates = [
             [for_type(given, name) for name in turbines] for given in (self.turbine.capex, self.turbine.opex)
         ]
@@ -311,7 +311,7 @@ class Objective(Section):
     of: Literal["aep", "lcoe", "npv"] = "aep"
     """The most AEP or NPV, or the lowest LCOE."""
     price: Price | None = None
-    """What energy is sold for, in EUR per MWh; for npv. One number, a list, or the name of a CSV file."""
+    """The price of energy in EUR per MWh, for npv: one number, a list, or the name of a CSV file."""
     against: Literal["cable_length", "lcoe", "area"] | None = None
     """The second of two objectives, beside AEP."""
     over: Over | None = None
@@ -344,22 +344,22 @@ class Objective(Section):
 
     @property
     def is_priced_by_state(self) -> bool:
-        """Whether the price depends on the wind state."""
+        """Return whether the price depends on the wind state."""
         return isinstance(self.price, tuple)
 
     @property
     def is_of_costs(self) -> bool:
-        """Whether results are compared by what they cost, too."""
+        """Return whether results are compared by their costs, too."""
         return self.of in ("lcoe", "npv")
 
     @property
     def is_of_energy(self) -> bool:
-        """Whether what a result is worth follows from its energy and turbines."""
+        """Return whether the value of a result follows from its energy and turbines alone."""
         return not self.is_of_costs and self.over in (None, "mean")
 
     @property
     def needs_costs(self) -> bool:
-        """Whether the search looks at what layouts cost."""
+        """Return whether the search needs the costs of layouts."""
         return self.is_of_costs or self.against in ("lcoe", "cable_length")
 
     @property

@@ -58,7 +58,7 @@ class Amount(Section):
 
     @property
     def amount_is_said(self) -> bool:
-        """Whether this level says it at all."""
+        """Return whether this level gives the number of turbines, a capacity or a mix."""
         return self.n_turbines is not None or self.capacity_mw is not None or self.mix is not None
 
     def count(self, rated_power_mw: float) -> int:
@@ -163,14 +163,14 @@ class Farm(Amount):
         return shapely.MultiPolygon(parts)
 
     def excluded_shape(self) -> BaseGeometry:
-        """What exclusions take from the area, for a picture."""
+        """Return the area that exclusions remove, for a picture."""
         inside = [zone.boundary for zone in self.zones] if self.zones else [self.boundary]
         whole = [one.model_copy(update={"exclusions": ()}).shape().difference(one.shape()) for one in inside]
         return shapely.union_all(whole)
 
     @property
     def amount_is_said(self) -> bool:
-        """Whether the farm says it itself, in its zones for example."""
+        """Return whether the farm gives its amount itself, or its zones do."""
         return self.zones is not None or super().amount_is_said
 
     def zone_counts(self, rated_power_mw: float) -> tuple[int, ...]:
@@ -230,7 +230,7 @@ class Farm(Amount):
 
 
 def _united(boundaries: list[BoundarySection]) -> BoundarySection:
-    """One boundary around all; it was checked part by part."""
+    """Return a single boundary around all of these, which were checked one by one."""
     shape = shapely.union_all([boundary.shape() for boundary in boundaries])
     parts = [part for part in shapely.get_parts(shape) if part.geom_type == "Polygon"]
     rings = tuple(tuple(part.exterior.coords)[:-1] for part in parts)
@@ -265,7 +265,7 @@ class NeighbourGroup(Section):
 
     @property
     def label(self) -> str:
-        """What a picture or a message calls it."""
+        """The name of the group in pictures and messages."""
         return self.name or self.source or "neighbours"
 
     @property
@@ -319,4 +319,4 @@ _Groups = Annotated[tuple[NeighbourGroup, ...], Field(min_length=1)]
 Neighbours = Annotated[
     tuple[NeighbourGroup, ...], BeforeValidator(one_is_a_list, NeighbourGroup | _Groups), Field(min_length=1)
 ]
-"""One group or several; a single one needs no list."""
+"""A neighbour group or several; a single one needs no list."""

@@ -38,7 +38,7 @@ RANGES: dict[str, tuple[float, float]] = {
     "sector_frequency": (0.0, 1.0),
     "turbulence_intensity": (0.001, 1.0),
 }
-"""What a grid may hold, and the values that are plausible."""
+"""The quantities that a grid may hold, with the range of their plausible values."""
 WEIBULL = ("weibull_a", "weibull_k", "sector_frequency")
 _UNITS = {
     "speedup": "give it as a factor",
@@ -101,16 +101,16 @@ class LocalWindSection(Section):
     position_interpolation: Literal["linear", "nearest"] = "linear"
     """Between the points of the grid."""
     turned_wakes: bool = False
-    """Whether wakes follow the turned wind."""
+    """True if wakes follow the turned wind."""
 
     @property
     def quantities(self) -> tuple[str, ...]:
-        """What the grid holds."""
+        """The names of the quantities that the grid holds."""
         return tuple(name for name in RANGES if getattr(self, name) is not None)
 
     @property
     def has_weibull(self) -> bool:
-        """Whether probabilities differ from place to place."""
+        """Return whether probabilities differ from place to place."""
         return self.weibull_a is not None
 
     def weibull_in_the_middle(self) -> list[list[float]]:
@@ -127,7 +127,7 @@ class LocalWindSection(Section):
         return np.array(given.values, np.float64).reshape(shape)
 
     def identity(self) -> dict[str, Any]:
-        """What decides a result: the numbers, by their digest, and the options."""
+        """Return the data that decide a result: a digest of the numbers, and the options."""
         axes = {axis: list(given) for axis in AXES if (given := getattr(self, axis)) is not None}
         numbers = {
             name: [list(getattr(self, name).axes), digest_of_numbers(getattr(self, name).values)]
@@ -186,7 +186,7 @@ class LocalWindSection(Section):
         require(once or np.array_equal(array[..., 0], array[..., -1]), wrong, remedy, *at)
 
     def _refuse_bad_sums(self) -> None:
-        """Of the frequencies at each place; a repeated direction of 360 counts once."""
+        """Raise if the frequencies at any place do not sum to 1; a repeated direction of 360 counts once."""
         if self.sector_frequency is None or "wind_directions" not in self.sector_frequency.axes:
             return
         frequency = self.array("sector_frequency")

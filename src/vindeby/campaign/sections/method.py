@@ -60,7 +60,7 @@ class Call(Section):
     function: ImportedName
     """The function as package.module:name."""
     parameters: Parameters = Field(default_factory=dict)
-    """What it is called with."""
+    """The arguments that it is called with."""
     returns: (
         Annotated[
             tuple[Annotated[Name, AfterValidator(_name_of_an_array)], ...],
@@ -81,7 +81,7 @@ class Call(Section):
 
     @property
     def energy_is_compared(self) -> bool:
-        """Whether the campaign's wake model should give the same energy."""
+        """Return whether the campaign's wake model should give the same energy."""
         return self.energy is None and self.returns is None
 
 
@@ -122,7 +122,7 @@ class StoredSection(Section):
     ] = "best"
     """The best layout of each farm and type, all of them, or those of these seeds."""
     internal_wakes: Annotated[InternalWakes, BeforeValidator(_on_or_off, bool | InternalWakes)] = "on"
-    """Whether the turbines of an evaluated farm cast wakes."""
+    """True if the turbines of an evaluated farm cast wakes; ``both`` evaluates with and without these wakes."""
     output: Literal["aep", "power"] = "aep"
     """Energies only, or also the power of each turbine at each step of a time series."""
     power_type: Literal["float32", "float64"] = "float32"
@@ -143,7 +143,7 @@ class StoredSection(Section):
         return self
 
     def identity(self) -> dict[str, Any]:
-        """What decides the results of all layouts."""
+        """Return the data that decide the results of all layouts."""
         given = {"internal_wakes": self.internal_wakes, "output": self.output}
         more = {"power_type": self.power_type} if self.output == "power" else {}
         return {**given, **more, "turbines": [turbine.identity() for turbine in self.turbines or ()]}
@@ -163,7 +163,7 @@ EITHER = ("auto", "python", "call")
 
 
 class Step(NamedOneOf):
-    """One search step under its name; a bare name takes the defaults."""
+    """A search step under its name; a bare name takes the defaults."""
 
     smart_start: SmartStartSection | None = Field(None, alias="smart-start")
     random_start: parameters.RandomStartParameters | None = Field(None, alias="random-start")
@@ -182,7 +182,7 @@ class Step(NamedOneOf):
         return self.chosen[0] if self.python is None else self.python.title
 
     def identity(self) -> dict[str, Any]:
-        """What decides the results of all seeds."""
+        """Return the data that decide the results of all seeds."""
         if self.stored is not None:
             return {"stored": self.stored.identity()}
         return self.model_dump(by_alias=True, exclude_none=True, exclude={"call": {"energy"}})

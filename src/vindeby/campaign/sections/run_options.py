@@ -18,7 +18,7 @@ Directive = Annotated[
 
 
 class SlurmOptions(Section):
-    """What ``vindeby slurm`` asks for each job; docs/cluster.md says what each field is for."""
+    """The options of the jobs of ``vindeby slurm``; docs/cluster.md describes each field."""
 
     nodes: Count | None = None
     """How many jobs, each on one node."""
@@ -44,7 +44,7 @@ class RunOptions(Section):
     workers: Literal["auto"] | Count = "auto"
     """Worker processes; auto is one for each core."""
     device: Literal["cpu", "auto", "cuda"] = "cpu"
-    """What computes the energies of searches: cpu, a CUDA card (cuda), or a card where it is of use (auto)."""
+    """The device for the energies of searches: cpu, a CUDA card (cuda), or a card where it is of use (auto)."""
     time_limit_s: Positive | None = None
     """A task that takes longer is stopped, in seconds."""
     memory_limit_mb: Positive | None = None
@@ -62,4 +62,4 @@ class RunOptions(Section):
     wait_for_workers_s: Positive = 300.0
     """How long a run on a cluster goes on without any worker, or without its scheduler, before it stops."""
     slurm: SlurmOptions = SlurmOptions()
-    """What jobs of a SLURM cluster ask for."""
+    """The options of jobs of a SLURM cluster."""

@@ -125,7 +125,7 @@ class ProbabilityTable(Section):
     wind_speeds: Increasing
     """The wind speeds, in m/s."""
     probability: tuple[tuple[Fraction, ...], ...]
-    """One row for each direction, one entry for each speed."""
+    """The probabilities: a row for each direction, with an entry for each speed."""
     interpolation: Interpolation = "nearest"
     """Used where a search step looks at other directions than the table's own."""
     normalise: Normalise = False
@@ -156,13 +156,13 @@ class WindChanges(Section):
     """Changes of the wind, whichever way it is described."""
 
     wind_speed_factor: Annotated[Number, Field(gt=0.0, le=10.0)] | None = None
-    """All wind speeds are multiplied by it."""
+    """The factor by which all wind speeds are multiplied."""
     direction_std_deg: Annotated[Number, Field(gt=0.0, le=45.0)] | None = None
     """The standard deviation of the true wind direction around the given one, in degrees."""
 
     @property
     def changes(self) -> dict[str, float]:
-        """Those that are given."""
+        """The changes that the section gives, by name."""
         each = {name: getattr(self, name) for name in WindChanges.model_fields}
         return {name: value for name, value in each.items() if value is not None}
 

@@ -46,7 +46,7 @@ class TurbulenceSection(Section):
     wind_speeds: Increasing | None = None
     """Wind speeds of the points, in m/s."""
     values: Annotated[tuple[Intensity | _Row, ...], Field(min_length=1)]
-    """One value for each point; with both axes, one row for each direction."""
+    """The intensities: a value for each point; with both axes, a row for each direction."""
 
     @model_validator(mode="after")
     def _fits(self) -> Self:
@@ -75,10 +75,10 @@ def refuse_speeds_outside(turbulence: object, speeds: tuple[float, ...], *at: st
 
 
 TurbulenceIntensity = Intensity | TurbulenceSection
-"""Of a rose: a number or a table."""
+"""The turbulence intensity of a rose: a number or a table."""
 
 StepIntensity = Intensity | Intensities
-"""Of states one by one: a number for all of them, or a list with one for each."""
+"""The turbulence intensity of wind states: a number for all of them, or a list with one for each."""
 
 
 def turbulence_text(value: float | TurbulenceSection | tuple[float, ...]) -> str:
@@ -93,7 +93,7 @@ def turbulence_text(value: float | TurbulenceSection | tuple[float, ...]) -> str
 
 
 class WindStateSection(Section):
-    """One of several wind states."""
+    """A wind state with its probability."""
 
     wind_direction: Annotated[Number, Field(ge=0.0, le=360.0)]
     """The direction that the wind comes from, in degrees."""
@@ -124,7 +124,7 @@ class _StateByState(Section):
     wind_speed: Speeds
     """Wind speeds in m/s."""
     turbulence_intensity: StepIntensity
-    """One number, or one for each state."""
+    """The turbulence intensity as a fraction: a number, or a list with one for each state."""
 
     @model_validator(mode="after")
     def _same_length(self) -> Self:
@@ -136,7 +136,7 @@ class _StateByState(Section):
         return self
 
     def identity(self) -> dict[str, Any]:
-        """What decides a result: of each list a digest of its numbers, which is quick for long ones."""
+        """Return the data that decide a result; each list is a digest of its numbers, which is quick for long ones."""
         given = {name: getattr(self, name) for name in type(self).model_fields if name != "times"}
         return {
             name: digest_of_numbers(value) if isinstance(value, tuple) else value

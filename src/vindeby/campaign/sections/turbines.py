@@ -162,7 +162,7 @@ def _refuse_curve(table: Tabulated | Cubic, name: str, axis: str) -> None:
 
 
 class TurbineSection(OneOf):
-    """One turbine type: a name and one way of describing it."""
+    """A turbine type: a name and one description."""
 
     beside = ("name", "source")
     may_be_in_a_file = True
@@ -186,7 +186,7 @@ class TurbineSection(OneOf):
         return description
 
     def identity(self) -> dict[str, Any]:
-        """What decides a result: the description, whatever the type is called and wherever it came from."""
+        """Return the description, which decides a result; the name and the origin of the type do not."""
         return self.model_dump(exclude={"name", "source"}, exclude_none=True)
 
     @property

@@ -46,13 +46,13 @@ class Section(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True, allow_inf_nan=False)
     may_be_in_a_file: ClassVar[bool] = False
-    """Whether a file that holds the section may be named instead."""
+    """True if a file that holds the section may be named instead."""
     keys_of_reading: ClassVar[tuple[str, ...]] = ()
     """Keys beside ``file`` that say what is read from a file or database, and are gone once it is read."""
     bare: ClassVar[tuple[str, tuple[type, ...]]] = ("", ())
     """The key whose value may be written alone, without the mapping, and the types of such a value."""
     short_form: ClassVar[dict[str, Any] | None] = None
-    """What else may be written instead of the mapping, as a JSON schema."""
+    """The JSON schema of the short form that may be written instead of the mapping, if any."""
 
     @model_validator(mode="before")
     @classmethod
@@ -61,7 +61,7 @@ class Section(BaseModel):
         return {key: data} if isinstance(data, types) else data
 
     def identity(self) -> dict[str, Any]:
-        """What of this section decides a result, as plain data for fingerprints."""
+        """Return the data of this section that decide a result, as plain data for fingerprints."""
         return self.model_dump(by_alias=True, exclude_none=True)
 
     def with_values(self, values: Mapping[str, Any]) -> Self:
@@ -305,7 +305,7 @@ RisingDirections = Annotated[
 ]
 ThrustCoefficient = Annotated[Number, Field(ge=0.0, lt=1.5), PLUS_ZERO]
 NAMED = (Field(min_length=1), AfterValidator(_names_differ))
-"""Of a list whose entries have names: not empty, and no name twice."""
+"""Constraints of a list whose entries have names: the list is not empty, and no name stands twice."""
 
 
 def _only_finite(parameters: dict[str, JsonValue]) -> dict[str, JsonValue]:
@@ -348,14 +348,14 @@ class FileSource(Section):
     format: Text
     """Its format."""
     notes: tuple[Text, ...] | None = None
-    """What was ignored or converted."""
+    """Remarks on what was ignored or converted."""
 
 
 SUM_TOLERANCE = 0.01
 """Rounded figures sum to 1 within this; a sum further off is a mistake."""
 
 Normalise = Annotated[bool, Strict()]
-"""Whether probabilities are divided by their sum."""
+"""True if probabilities are divided by their sum."""
 
 
 def refuse_bad_sum(total: float, what: str, at: str, normalise: bool) -> None:

@@ -31,7 +31,7 @@ TAKEN = frozenset((
 MOST_COMBINATIONS = 50_000
 
 Values = Mapping[str, Any]
-"""What each value of an axis sets, by the name of the value."""
+"""The settings of each value of an axis, by the name of the value."""
 
 
 def _with_good_names(axes: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
@@ -104,7 +104,7 @@ _MOST_SCENARIOS = 1000
 
 
 class Scenario(Section):
-    """One way in which the wind, the wakes or the neighbours may be; whatever it does not set is as in the campaign.
+    """A scenario of the wind, the wakes or the neighbours; whatever the scenario does not set is as in the campaign.
 
     Its other keys are paths of what it sets, as in a value of an axis.
     """
@@ -115,7 +115,7 @@ class Scenario(Section):
 
     @property
     def sets(self) -> dict[str, Any]:
-        """What it sets, by path."""
+        """The settings of the scenario, by path."""
         return dict(self.model_extra or {})
 
     @model_validator(mode="after")

@@ -21,7 +21,7 @@ REPLACED = {
     "": ("name", "description", "logging", "farm"),
     "flow_field": ("wind_directions", "wind_speeds", "turbulence_intensities", _LOCAL_WIND),
 }
-"""What of a FLORIS configuration the campaign replaces, or has no influence on results."""
+"""The parts of a FLORIS configuration that the campaign replaces, or that have no influence on results."""
 _NEEDED = ("flow_field", "solver", "wake")
 
 
@@ -132,7 +132,7 @@ class FlorisEngine(Section):
 
 
 def _has_content_of_3(configuration: Parameters) -> bool:
-    """Whether it holds what FLORIS' own script changes for version 4."""
+    """Return whether a configuration holds what FLORIS' own script changes for version 4."""
     flow: Any = configuration["flow_field"]
     wake: Any = configuration["wake"]
     return "turbulence_intensity" in flow or "enable_active_wake_mixing" not in wake
@@ -167,7 +167,7 @@ def merged(configuration: dict[str, Any], options: dict[str, Any]) -> dict[str, 
 
 
 def replaced_part(configuration: dict[str, Any]) -> list[str]:
-    """What of a FLORIS configuration is not used, because the campaign has its own, by name."""
+    """Return the names of the parts of a FLORIS configuration that the campaign replaces."""
     left = deciding_part(configuration)
     flow = left.pop("flow_field", None)
     inside = {("flow_field", key) for key in flow} if isinstance(flow, dict) else {("flow_field",)}
@@ -175,7 +175,7 @@ def replaced_part(configuration: dict[str, Any]) -> list[str]:
 
 
 def deciding_part(configuration: dict[str, Any]) -> dict[str, Any]:
-    """What of a FLORIS configuration decides results of a campaign."""
+    """Return the part of a FLORIS configuration that decides the results of a campaign."""
     left = {key: value for key, value in configuration.items() if key not in REPLACED[""]}
     flow = left.get("flow_field")
     if isinstance(flow, dict):
@@ -187,7 +187,7 @@ Blockage = Literal["self-similar-2020"]
 
 
 class WakeSection(NamedOneOf):
-    """One wake model and its parameters; a bare name takes the defaults. Blockage may be added to any of them.
+    """A wake model and its parameters; a bare name takes the defaults. Blockage may be added to any model.
 
     ``pywake`` and ``floris`` are not models of vindeby: PyWake or FLORIS compute the energy. ``python``
     is a model of the user's own, with which vindeby computes.
@@ -213,7 +213,7 @@ class WakeSection(NamedOneOf):
 
     @property
     def engine(self) -> NamedCode | FlorisEngine | None:
-        """What computes the wakes where it is not a model of vindeby; looking at results does not execute it."""
+        """The engine that computes the wakes, None for vindeby's own models; looking at results does not execute it."""
         return self.pywake or self.floris or self.python
 
     @property
@@ -228,7 +228,7 @@ class WakeSection(NamedOneOf):
 
     @property
     def is_limited(self) -> bool:
-        """Whether it has neither a gradient nor a meaning where the free wind differs from place to place."""
+        """Return whether the model has no gradient and no meaning where the free wind differs from place to place."""
         return self.cumulative_curl is not None or self.floris is not None
 
     @model_validator(mode="after")

@@ -43,7 +43,7 @@ from vindeby.store.salvage import files_in
 from vindeby.text import plural
 
 _NEEDED = ("layout",)
-"""All that a record must have; an energy can be computed."""
+"""The arrays that every record must have; an energy can be computed."""
 
 
 def script_files(paths: Sequence[Path], run: RunDirectory) -> list[Path]:

@@ -1,4 +1,4 @@
-"""What an adoption found, took and left: for the screen, for scripts, and for the file in the run directory."""
+"""The report of an adoption, for the screen, for scripts, and for the file in the run directory."""
 
 import json
 import time
@@ -16,7 +16,7 @@ _SHOWN = 20
 
 @dataclass
 class FileReport:
-    """One file of the script."""
+    """The results of adoption from one file of the script."""
 
     path: str
     size: int = 0
@@ -28,7 +28,7 @@ class FileReport:
     means: dict[str, int] = field(default_factory=dict)
     """In which ways its records were read, and how many in each."""
     findings: list[str] = field(default_factory=list)
-    """What is wrong with the file, or with records in it that could not be read."""
+    """Descriptions of what is wrong with the file, or with records in it that could not be read."""
 
     def __str__(self) -> str:
         parts = [f"{self.size} bytes", plural(self.found, "record"), f"{self.adopted:,} adopted"]
@@ -57,13 +57,13 @@ class LeftOut:
 
 @dataclass
 class AdoptReport:
-    """What came of an adoption; ``complete`` says whether nothing is missing and nothing was left out."""
+    """The outcome of an adoption; ``complete`` says whether nothing is missing and nothing was left out."""
 
     output: str
     total: int
     files: list[FileReport] = field(default_factory=list)
     changed: dict[str, int] = field(default_factory=dict)
-    """What was changed in adopted records, and in how many."""
+    """The kinds of changes made in adopted records, with the number of records."""
     left_out: list[LeftOut] = field(default_factory=list)
     missing: list[TaskStatus] = field(default_factory=list)
     unanswered: int = 0

@@ -19,7 +19,7 @@ from vindeby.store.format.record import Record
 
 
 class ExportedResult(NamedTuple):
-    """One result with the type and the zone of each turbine, and its cables."""
+    """A result with the type and the zone of each turbine, and its cables."""
 
     key: str
     place: ResultPlace
@@ -44,9 +44,9 @@ class Chosen:
     """Their verified records, in bulk."""
     results: list[ExportedResult]
     whole: bool
-    """Whether every result was asked for."""
+    """True if every result was asked for."""
     notes: list[str] = field(default_factory=list)
-    """What the reader of the export must know."""
+    """Remarks for the reader of the export."""
 
     def __len__(self) -> int:
         return len(self.results)

@@ -1,4 +1,4 @@
-"""One export: the results that were asked for, in one format, put in place as a whole, a file or a folder."""
+"""Export of the requested results in one format, put in place as a whole, a file or a folder."""
 
 import importlib
 import json
@@ -21,10 +21,10 @@ from vindeby.store.disk.output_file import new_file, new_folder
 
 @dataclass(frozen=True)
 class ExportOptions:
-    """What to write and how."""
+    """The selection of results, and options of writing."""
 
     best: bool = False
-    """Of each farm and type only the result with the most energy, or the best by the objective."""
+    """If true, only the result of each farm and type with the most energy, or the best by the objective."""
     crs: str | None = None
     """The coordinate reference system of the metres, e.g. ``EPSG:32631``; that of the campaign if not given."""
     force: bool = False
@@ -33,7 +33,7 @@ class ExportOptions:
 
 @dataclass(frozen=True)
 class Exported:
-    """What was written."""
+    """The outcome of an export."""
 
     path: Path
     format: str
@@ -103,7 +103,7 @@ def write_mark(folder: Path, file_format: str, chosen: Chosen, **more: Any) -> N
 
 
 def is_marked(folder: Path, file_format: str) -> bool:
-    """Whether a folder is an earlier export of this format."""
+    """Return whether a folder is an earlier export of this format."""
     try:
         data = json.loads((folder / EXPORT_MARK).read_text(encoding="utf-8"))
     except (OSError, ValueError):

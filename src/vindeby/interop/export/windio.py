@@ -101,7 +101,7 @@ def _read_back(file: Path, model: WakeSection) -> list[str]:
 
 
 def _areas(given: Sequence[BoundarySection | Exclusion], crs: dict[str, str]) -> dict[str, Any]:
-    """One circle as such; several, or polygons beside them, as polygons, since windIO has one or the other."""
+    """Return areas as windIO has them: a single circle, or only polygons, into which further circles are converted."""
     if len(given) == 1 and (circle := given[0].circle) is not None:
         x, y = circle.center
         return {"circle": {"center": {"x": x, "y": y, **crs}, "radius": circle.radius_m}}

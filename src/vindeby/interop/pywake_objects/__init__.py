@@ -12,7 +12,7 @@ from vindeby.wake import Site, Turbine
 
 
 class PyWakeInput(NamedTuple):
-    """What PyWake is called with: ``Model(found.site, found.wind_turbines)(x, y, **found.arguments)``."""
+    """The input of PyWake: call ``Model(found.site, found.wind_turbines)(x, y, **found.arguments)``."""
 
     site: Any
     wind_turbines: Any

@@ -24,7 +24,7 @@ _WITHOUT_EFFECT = (SimpleYawModel, DensityScale, DensityCompensation)
 
 
 def turbine_sections(wind_turbines: Any) -> list[dict[str, Any]]:
-    """One entry for each type; ArgumentError says which cannot be converted and why."""
+    """Return a section for each type; raise ArgumentError if a type cannot be converted."""
     if not isinstance(wind_turbines, WindTurbines):
         raise ArgumentError(
             f"a {type(wind_turbines).__name__} is not a WindTurbine or WindTurbines of PyWake; several types are "
@@ -88,7 +88,7 @@ def _cubic(size: dict[str, float], rated_w: float, speeds: tuple[float, ...], ct
 
 
 def wind_turbines_of(turbines: Sequence[Turbine]) -> WindTurbines:
-    """One ``WindTurbine``, or ``WindTurbines`` whose type numbers are the places in the list."""
+    """Return a ``WindTurbine``, or ``WindTurbines`` whose type numbers are the positions in the list."""
     names = ("name", "rotor_diameter_m", "hub_height_m")
     columns = [[getattr(turbine, name) for turbine in turbines] for name in names]
     columns.append([PieceCurves(turbine) for turbine in turbines])

@@ -18,7 +18,7 @@ STATES = frozenset({"turbulence_intensity"})
 
 
 def given(options: Options, *names: str) -> dict[str, Any]:
-    """Those options that are given."""
+    """Return those of the named options that have a value."""
     return {name: options[name] for name in names if options.get(name) is not None}
 
 
@@ -68,7 +68,7 @@ def table_section(
 
 
 def step_notes(options: Options) -> tuple[str, ...]:
-    """What is decided in place of a step that is too coarse."""
+    """Return a remark if the direction step is too coarse and a finer one is used."""
     step = given_number(options, "direction_step")
     if step is None or step <= _LARGEST_STEP:
         return ()

@@ -35,7 +35,7 @@ _NAMES = (*_READ, "WS", "WD", "ws", "wd")
 
 
 class _XRSite(LabelledWind):
-    """What a file or an ``XRSite`` has of what PyWake reads, by PyWake's names."""
+    """The variables of a file or an ``XRSite`` that PyWake reads, by PyWake's names."""
 
     axis_names = {"x": "x", "y": "y", "h": "height", "wd": "wind_directions", "ws": "wind_speeds"}  # noqa: RUF012
     names = LOCAL
@@ -179,7 +179,7 @@ def _interpolations(options: Options) -> tuple[str, str]:
 
 
 def _turbulence(wind: _XRSite) -> Any:
-    """One number, or a table by direction and speed; what is over x and y is local and replaces this."""
+    """Return the turbulence as a number or a table by direction and speed; the local one over x and y replaces it."""
     if "TI" not in wind.by_name:
         return None
     return (

@@ -13,11 +13,11 @@ NAMES = {
     "jensen": "Jensen", "niayifar-2016": "Bastankhah2014", "bastankhah-2014": "Bastankhah2014",
     "bastankhah-2016": "Bastankhah2016", "nygaard-2022": "TurbOPark",
 }  # fmt: skip
-"""What windIO calls the models; a ``bastankhah-2014`` that grows with the turbulence is ``niayifar-2016``."""
+"""The windIO names of the models; a ``bastankhah-2014`` that grows with the turbulence is ``niayifar-2016``."""
 COMPOSED = {"jensen": "top-hat", "bastankhah-2014": "gaussian"}
 """Models whose name in windIO also stands for one that is put together from parts."""
 GROWTH = {"niayifar-2016": ("a0", "a1"), "bastankhah-2016": ("ka", "kb"), "nygaard-2022": ("a", "")}
-"""What the two numbers of ``Growth`` are called, if the model has them; all others have the constant ``k``."""
+"""The windIO names of the two numbers of ``Growth``, if the model has them; all others have the constant ``k``."""
 
 PARTS: dict[str, tuple[str, dict[Any, str]]] = {
     "induction": ("axial_induction_model", {"1D": "momentum", "Madsen": "madsen"}),

@@ -90,7 +90,7 @@ class WindioLayout:
 
 @dataclass
 class WindFarms:
-    """All farms of a system."""
+    """The wind farms of a system."""
 
     turbines: list[dict[str, Any]] = field(default_factory=list)
     """Types as a campaign file has them, each once."""
@@ -108,7 +108,7 @@ class WindFarms:
 
 
 def read_farms(node: Node, notes: Notes) -> WindFarms:
-    """One farm or a list of them."""
+    """Return the wind farms of a node, which is a farm or a list of farms."""
     farms = WindFarms()
     for entry in node.entries():
         given = entry.get("name")

@@ -37,7 +37,7 @@ class Notes:
     schema: list[str] = field(default_factory=list)
     """Where the file does not keep to windIO's schema; or that it was not checked."""
     missing: list[Problem] = field(default_factory=list)
-    """What the file does not give; a field is named as in ``--set``: ``site.time_series.turbulence_intensity``."""
+    """Problems with data that the file lacks; fields as in ``--set``: ``site.time_series.turbulence_intensity``."""
 
     def lines(self) -> Iterator[str]:
         """Yield each line after a word that says what it is."""
@@ -62,7 +62,7 @@ _NOT_READ: Any = ...
 
 COORDINATES = ("time", "wind_direction", "wind_speed", "wind_turbine", "x", "y", "height")
 DATA = ("probability", "sector_probability", "weibull_a", "weibull_k", "turbulence_intensity", "operating")
-"""What is read of a wind resource; anything else is listed as ignored."""
+"""The data that are read from a wind resource; anything else is listed as ignored."""
 
 
 class Tree:

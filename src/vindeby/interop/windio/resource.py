@@ -53,7 +53,7 @@ class Quantities(LabelledWind):
 
 
 def read_quantities(node: Node) -> Quantities:
-    """All quantities of a ``wind_resource``."""
+    """Return all quantities of a ``wind_resource``."""
     times, found, nodes = _times(node), dict[str, Labelled](), dict[str, Node]()
     waiting: list[tuple[str, Node, FloatArray, list[object] | None]] = []
     lengths = {} if times is None else {"time": len(times)}

@@ -126,7 +126,7 @@ SEEDS = 4
 
 @dataclass
 class System:
-    """What a windIO system says, as sections of a campaign."""
+    """The content of a windIO system, as sections of a campaign."""
 
     data: dict[str, Any]
     """The campaign as plain data; what the file does not say is left out and listed in ``notes.missing``."""

@@ -1,4 +1,4 @@
-"""What runs in the browser: styles and scripts that ``report`` puts into its page and ``board`` serves as files.
+"""Styles and scripts for the browser, which ``report`` puts into its page and ``board`` serves as files.
 
 Plain JavaScript, no build step, nothing from elsewhere. Text from a database reaches the page only as ``textContent``
 or escaped; there is no ``innerHTML``.
