@@ -42,10 +42,8 @@ LEAST_CONVERGENCE_DEG = 0.01
 _DECIMALS = 4
 """Of degrees of convergence, and of metres: what lies below 0.1 mm differs between versions of PROJ."""
 _FAR_DEGREES = 10.0
-_AREA_KEYS = ("file", "layer", "feature", "crs", "edges")
+_AREA_KEYS = ("file", "layer", "feature", "crs")
 _POSITION_KEYS = ("file", "layer", "feature", "crs", "name", "type", "turbines", "repair")
-_STRAIGHT_IN_METRES = "straight-in-metres"
-_EDGES = ("straight-in-file", _STRAIGHT_IN_METRES)
 _UNKNOWN = ("is not a known coordinate reference system", "write e.g. EPSG:25831")
 Vertices = list[list[float]]
 
@@ -241,12 +239,9 @@ class _Reading:
 
     def _ring(self, ring: Any, transformer: Any, named: Named) -> Vertices:
         """Return the vertices of a ring, without a last one that repeats the first or almost meets it."""
-        points, edges = shapely.get_coordinates(ring)[:-1], named.option("edges")
+        points = shapely.get_coordinates(ring)[:-1]
         if transformer is not None:
-            if edges not in (None, *_EDGES):
-                named.refuse_key("edges", "is not known", f"known: {', '.join(_EDGES)}")
-            corners_only = edges == _STRAIGHT_IN_METRES
-            points = points if corners_only else systems.densified(points, transformer)
+            points = systems.densified(points, transformer)
             points = np.round(projected(points, transformer), _DECIMALS)
         vertices: list[Any] = points.tolist()
         largest = 0.0

@@ -28,9 +28,7 @@ _NAME = re.compile(r"(?:[A-Za-z]{2,12}:[0-9A-Za-z]{1,12}|urn:ogc:def:crs:[A-Za-z
 _WKT = re.compile(r"\s*[A-Za-z]{3,20}\s*\[")
 _LONGEST_WKT = 20_000
 _TRUE_TO_SCALE = 0.01
-"""A system whose lengths are wrong by more than this is not taken for metres: Web Mercator, for example."""
-_FARTHEST_FROM_MERIDIAN = 6.0
-"""Degrees of longitude; there, lengths in a UTM zone are wrong by 0.5 % at the equator and 0.2 % at 50 degrees."""
+"""A system whose lengths are wrong by more than this is not taken for metres, e.g. Web Mercator, or UTM zones away."""
 _STEP_DEGREES = 1e-3
 _MOST_HALVINGS = 12
 _MOST_IN_A_RING = 1_000_000
@@ -121,7 +119,7 @@ def local_frame(crs: CRS, longitude: float, latitude: float) -> LocalFrame:
     to_crs = between(_pyproj().CRS.from_user_input(LONGITUDE_LATITUDE), crs)
     points = np.column_stack(to_crs.transform(*places.T))
     if not np.isfinite(points).all():
-        message = f"{name_of(crs)} does not reach the middle of the data, ({longitude:.4g}, {latitude:.4g})"
+        message = f"{name_of(crs)} does not reach the data at ({longitude:.4g}, {latitude:.4g})"
         raise ArgumentError(f"{message}; use the UTM zone there")
     north, east = points[2:] - points[:2]
     lengths = _pyproj().Geod(ellps="WGS84").inv(*places[:2].T, *places[2:].T)[2]
@@ -166,16 +164,12 @@ def chosen_crs(used: Sequence[CRS], extent: Extent) -> tuple[CRS, list[str]]:
     if len(metric) == 1 and not flaw:
         return metric[0], []
     zone = utm_zone(extent.longitude, extent.latitude)
-    if zone is None or zone.area_of_use is None:
+    if zone is None:
         message = f"the middle of all data, ({extent.longitude:.4g}, {extent.latitude:.4g}), does not lie in a UTM zone"
         raise ArgumentError(f"{message}; say the system with crs: EPSG:CODE for the campaign")
-    meridian = (zone.area_of_use.west + zone.area_of_use.east) / 2
-    off = abs(extent.longitude - meridian) + extent.width / 2
-    if off > _FARTHEST_FROM_MERIDIAN:
-        raise ArgumentError(
-            f"the data reach {off:.3g} degrees from the middle meridian of {name_of(zone)}, the zone of their "
-            "middle; is longitude first in every file? Make a campaign of each region, or give crs: EPSG:CODE"
-        )
+    if too_wide := _scale_flaw(zone, extent):
+        message = f"{too_wide}; is longitude first in every file? Make a campaign of each region"
+        raise ArgumentError(f"{message}, or give crs: EPSG:CODE")
     return zone, [f"{flaw}; it is not taken for metres"] if flaw else []
 
 
@@ -189,13 +183,16 @@ def refuse_unsuitable(crs: CRS, extent: Extent) -> None:
 
 
 def _scale_flaw(crs: CRS, extent: Extent) -> str:
-    north, east = local_frame(crs, extent.longitude, extent.latitude).scale
-    if max(abs(north - 1.0), abs(east - 1.0)) <= _TRUE_TO_SCALE:
-        return ""
-    return (
-        f"{name_of(crs)} is not true to scale where the data are: lengths are {north:.3f} of the true ones to the "
-        f"north and {east:.3f} to the east"
-    )
+    """Return where a system is not true to scale, at the middle of the data or at their ends; empty if nowhere."""
+    for share in (0.0, -0.5, 0.5):
+        longitude = extent.longitude + share * extent.width
+        north, east = local_frame(crs, longitude, extent.latitude).scale
+        if max(abs(north - 1.0), abs(east - 1.0)) > _TRUE_TO_SCALE:
+            return (
+                f"{name_of(crs)} is not true to scale where the data are: lengths are {north:.3f} of the true ones "
+                f"to the north and {east:.3f} to the east, at longitude {longitude:.4g}"
+            )
+    return ""
 
 
 def projected(points: FloatArray, transformer: Transformer) -> FloatArray:
@@ -226,8 +223,7 @@ def densified(ring: FloatArray, transformer: Transformer, tolerance: float = TOL
         ring = np.insert(ring, np.flatnonzero(bent) + 1, ((ring + following) / 2.0)[bent], axis=0)
         if len(ring) > _MOST_IN_A_RING:
             raise ArgumentError(
-                f"its edges would need more than {_MOST_IN_A_RING:,} points to be kept straight; is it the right file? "
-                "edges: straight-in-metres projects corners only"
+                f"its edges would need more than {_MOST_IN_A_RING:,} points to be kept straight; is it the right file?"
             )
     return ring
 

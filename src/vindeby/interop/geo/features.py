@@ -186,7 +186,7 @@ def _polygons(layer: Layer, number: int, named: Named) -> list[shapely.Polygon]:
 
 
 _NUMBER = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})?")
-_BOUNDARY_KEYS = ("file", "layer", "crs", "edges")
+_BOUNDARY_KEYS = ("file", "layer", "crs")
 _AMOUNTS = ("n_turbines", "capacity_mw")
 
 
