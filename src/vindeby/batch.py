@@ -124,7 +124,7 @@ def _directives(job: Job, *first: str, cores: int | None = None) -> list[str]:
 
 
 def _log(job: Job, pattern: str) -> str:
-    """A file in the folder of logs; a percent sign in the name of that folder is not a pattern of SLURM's."""
+    """Return the path of a log file; percent signs in the folder's name are escaped, as SLURM has patterns with %."""
     return _directive_word(f"{str(job.run.logs).replace('%', '%%')}/{pattern}")
 
 

@@ -117,7 +117,7 @@ class StoppedError(VindebyError):
 
 
 def library(name: str, extra: str, purpose: str) -> Any:
-    """An optional library; InputError, with the command that installs it, where it is missing."""
+    """Import an optional library; raise InputError, with the command that installs it, if it is missing."""
     try:
         return importlib.import_module(name)
     except ImportError:

@@ -7,7 +7,7 @@ from typing import Any
 
 
 def names_on_demand(package: str, homes: Mapping[str, str]) -> tuple[Callable[[str], Any], list[str]]:
-    """The ``__getattr__`` of a package and the list of its names; ``homes`` has the names of each module in one text.
+    """Return the ``__getattr__`` of a package and the list of its names; ``homes`` lists the names of each module.
 
     A name written as ``new=old`` is called ``old`` in its module; ``name=`` is the module itself.
     """

@@ -270,7 +270,7 @@ class CumulativeCurl(Parameters):
 
 
 def weight_of(seed: int) -> float:
-    """The weight of the second of two objectives: 0, 1/2, 1/4, 3/4, 1/8 ..., the binary digits of the seed mirrored.
+    """Return the weight of the second of two objectives: 0, 1/2, 1/4, 3/4, 1/8 ..., the seed's binary digits mirrored.
 
     By this sequence (J. G. van der Corput, 1935) the first seeds spread evenly over 0 to 1, however many there are, and
     further seeds refine a front without changing the weights of those before.

@@ -9,12 +9,12 @@ _LONGEST_LISTED = 60
 
 
 def plural(number: int, thing: str, things: str = "") -> str:
-    """For example ``1 farm`` and ``2,000 farms``; ``things`` where more is to change than an s at the end."""
+    """Return a count in words, e.g. ``1 farm`` or ``2,000 farms``; ``things`` is for an irregular plural."""
     return f"{number:,} {thing}" if number == 1 else f"{number:,} {things or thing + 's'}"
 
 
 def part_of(number: int, total: int, thing: str) -> str:
-    """For example ``1 of 3 results is``, ``2 of 3 results are`` and ``all 3 results are``."""
+    """Return a share in words, e.g. ``1 of 3 results is``, ``2 of 3 results are`` or ``all 3 results are``."""
     if number == total:
         return f"all {total:,} {thing}s are" if total > 1 else f"the only {thing} is"
     return f"{number:,} of {plural(total, thing)} {'is' if 1 in (number, total) else 'are'}"
@@ -23,7 +23,7 @@ def part_of(number: int, total: int, thing: str) -> str:
 def listed(
     values: Collection[object], longest: int | None = _LONGEST_LISTED, most: int = _MOST_LISTED
 ) -> str:
-    """The first few of what a file holds, and how many more there are: a message stays one that can be read."""
+    """Return the first few values as text, and how many more there are, so that a message stays readable."""
     first = list(values)[:most]
     shown = [(f"{one:g}" if isinstance(one, float) else str(one))[:longest] for one in first]
     more = len(values) - len(first)
@@ -31,7 +31,7 @@ def listed(
 
 
 def as_ranges(numbers: Iterable[int]) -> str:
-    """Numbers in few words, as sbatch takes them too: ``1-4,7``."""
+    """Return numbers in a short form, as sbatch takes it too: ``1-4,7``."""
     ranges: list[list[int]] = []
     for number in sorted(numbers):
         if ranges and ranges[-1][1] == number - 1:
@@ -50,7 +50,9 @@ def parse_json(text: str | bytes) -> Any:
 
 
 def printable(text: str, keep: str = "\n\t") -> str:
-    r"""Text from files and other people, made safe for a terminal: what is not printable, except ``keep``, is escaped.
+    r"""Return text from files and other people, safe for a terminal: unprintable characters are escaped.
+
+    Characters of ``keep`` are not.
 
     Names and keys can hold escape sequences that recolour, retitle or rewrite a terminal, marks that turn the direction
     of writing, and line ends that forge a line of output. They are shown as Python would write them: ``\x1b``.
@@ -64,5 +66,5 @@ def printable(text: str, keep: str = "\n\t") -> str:
 
 
 def one_line(text: str) -> str:
-    """The same for a name or a reason that is part of a line: line ends and tabs are escaped too."""
+    """Return a name or a reason made printable as part of a line: line ends and tabs are escaped too."""
     return printable(text, keep="")

@@ -33,7 +33,7 @@ _HIGHEST_RATED_SPEED = 25.0
 
 
 def mean_power_to_aep_gwh(power_w: float) -> float:
-    """A mean power in watts, held for a year, to GWh."""
+    """Return the energy in GWh of a mean power in watts, held for a year."""
     return power_w * (HOURS_PER_YEAR * 1e-9)
 
 
@@ -43,12 +43,12 @@ def capacity_to_largest_aep_gwh(capacity_mw: float) -> float:
 
 
 def wind_power_w(rotor_diameter_m: float, wind_speed: float, density: float = AIR_DENSITY_KG_M3) -> float:
-    """The power of the wind through a rotor."""
+    """Return the power (W) of the wind through a rotor."""
     return 0.5 * density * math.pi * (rotor_diameter_m / 2.0) ** 2 * wind_speed**3
 
 
 def impossible_power(rotor_diameter_m: float, curve: Iterable[tuple[float, float]]) -> str:
-    """Why no rotor of this size has this power curve, of wind speeds (m/s) and powers (W); empty where one may.
+    """Return why no rotor of this size has this curve of wind speeds (m/s) and powers (W); empty if it is possible.
 
     Refused are more than the Betz limit, but for what measured curves exceed it by, and less than a hundredth of it.
     """
@@ -69,17 +69,20 @@ def impossible_power(rotor_diameter_m: float, curve: Iterable[tuple[float, float
 
 
 def impossible_rating(rotor_diameter_m: float, rated_power_mw: float) -> str:
-    """The same for a rated power alone, which a turbine reaches before the wind speeds at which it stops."""
+    """Return why no rotor of this size has this rated power; empty if it is possible.
+
+    A turbine reaches its rated power before the wind speeds at which it stops.
+    """
     return impossible_power(rotor_diameter_m, [(_HIGHEST_RATED_SPEED, rated_power_mw * MW)])
 
 
 def count_sectors(directions: Sequence[float]) -> int:
-    """How many sectors have these directions at their middle: a last one of 360 is a first one of 0 again, north."""
+    """Return the number of sectors centred on these directions; a last one of 360 repeats the first, 0."""
     return len(directions) - bool(len(directions) > 1 and directions[0] == 0.0 and directions[-1] == 360.0)
 
 
 def first_uneven(directions: Sequence[float]) -> int | None:
-    """The first direction that is not the middle of one of even sectors clockwise from north, or None."""
+    """Return the index of the first direction off the centres of even sectors clockwise from north, or None."""
     sectors = count_sectors(directions)
     uneven = (index for index in range(sectors) if abs(directions[index] - index * 360.0 / sectors) > 1e-6)
     return next(uneven, None)

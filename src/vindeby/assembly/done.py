@@ -36,7 +36,7 @@ class Judge:
         self._seen: dict[str, Invalid | None] = {}
 
     def asked(self, key: str) -> str | None:
-        """The fingerprint that is asked for a key; None where the campaign has no such task."""
+        """Return the fingerprint of a key's task; None if the campaign has no such task."""
         numbers = parse_key(key)
         if numbers is None or task_key(*numbers) != key:
             return None
@@ -49,11 +49,11 @@ class Judge:
         return asked is not None and answers(record.fingerprint, asked)
 
     def why_not(self, record: Record) -> str:
-        """Why a record is not possible, in words; empty when it is."""
+        """Return why a record is invalid, in words; empty if it is valid."""
         return "; ".join(what for check in self.checks for what in check(record))
 
     def why_not_done(self, database: Database, key: str) -> str:
-        """Why a database has no result that is done under a key, in words; empty when it has one."""
+        """Return why a database has no valid result under a key, in words; empty if it has one."""
         asked = self.asked(key)
         if asked is None:
             return "is not a task of its campaign"
@@ -65,7 +65,7 @@ class Judge:
         return self.why_not(record)
 
     def look_at(self, segments: Iterable[Segment]) -> Iterator[Invalid]:
-        """The invalid ones among the records that answer the campaign."""
+        """Yield the invalid records among those that answer the campaign."""
         for segment in segments:
             checksums = (text.decode() for text in segment.rows["checksum"].tolist())
             for checksum, record in zip(checksums, segment.records(), strict=True):
@@ -82,7 +82,7 @@ class Judge:
         return self._seen[checksum]
 
     def look_at_copies(self, database: Database, keys: Iterable[str]) -> Iterator[Invalid]:
-        """The same for every copy of these keys, whichever counts."""
+        """Yield the invalid records among all copies of these keys, whether or not a copy counts."""
         for key in keys:
             for record in database.copies(key):
                 found = self._one(checksum_of(record), record)
@@ -91,7 +91,7 @@ class Judge:
 
 
 def judge(database: Database, judge_: Judge, known: Verdicts | None = None) -> Verdicts:
-    """The invalid results of a database and the shards beside it; later copies that are valid count instead.
+    """Return the invalid results of a database and its shards; later copies that are valid count instead.
 
     What ``known`` covers is not checked again.
     """
@@ -107,7 +107,7 @@ def judge(database: Database, judge_: Judge, known: Verdicts | None = None) -> V
 
 
 def not_done(database: Database, verdicts: Verdicts) -> dict[str, str]:
-    """Why, for each key whose record that counts is invalid."""
+    """Return why the record of a key is invalid, by key; records that do not count are left out."""
     return {
         one.key: one.why for one in verdicts.invalid.values() if database.checksum(one.key) == one.checksum
     }

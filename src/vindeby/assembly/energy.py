@@ -11,7 +11,7 @@ _PACKAGES = {"pywake": "py_wake", "floris": "floris"}
 
 
 def engine_name(campaign: Campaign) -> str:
-    """For example ``vindeby jensen`` or ``py_wake 2.6.20 py_wake.literature:Nygaard_2022``.
+    """Return the name of the engine, e.g. ``vindeby jensen`` or ``py_wake 2.6.20 py_wake.literature:Nygaard_2022``.
 
     A model of the user's own has a digest of its code, too: ``py_wake 2.6.20 mywakes:Mine (code 0f3a2b1c5d6e7f80)``.
     """

@@ -99,7 +99,7 @@ class Energies:
         return Given(engine.turbine_aep(x, y, index)[:count])
 
     def free_gwh(self, own: TypedLayout) -> float:
-        """AEP if no turbine stood in a wake."""
+        """Return the AEP (GWh) without wakes."""
         engine, index = self._engine_for(own.types, (0, self.steps))
         return engine.free_aep_at(own.x, own.y, index)
 
@@ -117,7 +117,7 @@ class Energies:
         return Given(mean * mean_power_to_aep_gwh(1.0), kept)
 
     def _engine_for(self, types: IntArray, period: tuple[int, int]) -> tuple[WindFarm, Any]:
-        """An engine that knows these types only, since tables of pairs are for few, and their numbers in it."""
+        """Return an engine for these types only, as tables of pairs are for few types, and each turbine's index."""
         distinct, index = np.unique(types, return_inverse=True)
         return self._engine(*period, tuple(distinct.tolist())), index
 
@@ -128,7 +128,7 @@ class Energies:
 
 
 def part_of(site: SiteSection, first: int, last: int) -> SiteSection:
-    """The same site with these steps only."""
+    """Return the site with these steps of its time series only."""
     series = site.time_series
     assert series is not None
     if (first, last) == (0, len(series.wind_speed)):
@@ -142,7 +142,7 @@ def part_of(site: SiteSection, first: int, last: int) -> SiteSection:
 
 
 def passive(turbine: wake.Turbine) -> wake.Turbine:
-    """The same type without thrust."""
+    """Return the turbine type without thrust."""
     name = f"{turbine.name} without thrust"
     return replace(turbine, name=name, thrust=np.zeros_like(turbine.thrust))
 
@@ -204,7 +204,7 @@ class Evaluation:
         }
 
     def _numbered(self, layout: TypedLayout) -> IntArray:
-        """The types of a mix by their numbers in the campaign."""
+        """Return each turbine's type number in the campaign."""
         names = [turbine.name for turbine in self.turbines]
         here = [turbine.name for turbine in self.campaign.turbines]
         return np.array([here.index(names[kind]) for kind in layout.types], np.int64)

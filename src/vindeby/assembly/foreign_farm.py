@@ -33,21 +33,21 @@ class Engine(Protocol):
     title: str
 
     def state_powers(self, layout: Places, states: WindStates) -> tuple[FloatArray, FloatArray]:
-        """Power in W and wind speed in m/s, both (turbines, states)."""
+        """Return power in W and wind speed in m/s, both (turbines, states)."""
 
     def state_speeds_at(
         self, layout: Places, states: WindStates, x: FloatArray, y: FloatArray, height_m: float
     ) -> FloatArray:
-        """Wind speed in m/s at points in the wakes of the layout, (points, states)."""
+        """Return the wind speed in m/s at points in the wakes of the layout, (points, states)."""
 
     def mean_power_and_slopes(
         self, layout: Places, counted: int, states: WindStates
     ) -> tuple[float, FloatArray, FloatArray]:
-        """Mean power in W of the first ``counted`` turbines, and its slopes with x and y of every turbine."""
+        """Return the mean power in W of the first ``counted`` turbines, and its slopes with every turbine's x and y."""
 
 
 def _stand_in() -> WakeModel:
-    """A model in place of the engine's: searches see that its wakes are not a sum of pairs and cannot be widened."""
+    """Return a stand-in for the engine's model: its wakes are not a sum of pairs and cannot be widened."""
     model = models.niayifar_2016()
     return replace(model, name="engine", growth_constants=(), needs_turbulence=False, tabulate=False)
 
@@ -73,17 +73,17 @@ class ForeignFarm(WindFarm):
 
     @property
     def tabulated(self) -> bool:
-        """No tables are used."""
+        """Return False: no tables are used."""
         return False
 
     @property
     def by_width(self) -> bool:
-        """No wakes are computed here."""
+        """Return False: vindeby does not compute the wakes."""
         return False
 
     @property
     def engine(self) -> Engine:
-        """The engine; ArgumentError where there is none."""
+        """The engine; ArgumentError if there is none."""
         if self._given is None:
             raise ArgumentError(
                 f"wakes of {self.title} are not computed here; vindeby run and validate --deep do"
@@ -91,7 +91,7 @@ class ForeignFarm(WindFarm):
         return self._given
 
     def turbine_aep(self, x: npt.ArrayLike, y: npt.ArrayLike, types: npt.ArrayLike = 0) -> FloatArray:
-        """Annual energy production of every turbine in GWh."""
+        """Return the annual energy production of every turbine in GWh."""
         layout, counted = self._layout(x, y, types)
         if not counted:
             return np.zeros(0)
@@ -103,7 +103,7 @@ class ForeignFarm(WindFarm):
     def aep_and_gradient(
         self, x: npt.ArrayLike, y: npt.ArrayLike, types: npt.ArrayLike = 0
     ) -> tuple[float, FloatArray, FloatArray]:
-        """AEP in GWh, and its derivatives with every x and every y in GWh per metre."""
+        """Return the AEP in GWh, and its derivatives with every x and every y in GWh per metre."""
         layout, counted = self._layout(x, y, types)
         watts, east, north = self.engine.mean_power_and_slopes(layout, counted, self.states)
         unit = mean_power_to_aep_gwh(1.0)
@@ -131,7 +131,7 @@ class ForeignFarm(WindFarm):
         directions: npt.ArrayLike | None,
         speeds: npt.ArrayLike | None,
     ) -> FloatArray:
-        """Mean power (W) that one more turbine would have at each point, by type; its own wake is left out.
+        """Return the mean power (W) that one more turbine would have at each point, by type, without its own wake.
 
         ``directions`` and ``speeds`` are those in which points are judged; a time series is taken as it is.
         """
@@ -147,7 +147,7 @@ class ForeignFarm(WindFarm):
         return energies
 
     def _weights(self, layout: Places, counted: int) -> FloatArray:
-        """The probability of every state at every turbine; one row for all where the wind is the same everywhere."""
+        """Return the probability of every state at every turbine; a single row if the wind is the same everywhere."""
         if self.locality == "uniform":
             return np.asarray(self.states.probability[None, :])
         x, y, types = layout

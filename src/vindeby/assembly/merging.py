@@ -34,7 +34,7 @@ from vindeby.text import plural
 def merge_options(
     campaign: Campaign | None, options: MergeOptions | None = None, *, invalid: Collection[str] = frozenset()
 ) -> MergeOptions:
-    """The same options with the campaign's root attributes, units and fingerprints, and what is invalid.
+    """Return the options with the campaign's root attributes, units, fingerprints and invalid records.
 
     ``invalid`` are checksums of records that others may replace. Without a campaign only the units are known.
     """
@@ -67,7 +67,7 @@ def rekey_results(
 
 
 def refuse_another_campaign(run: RunDirectory, campaign: Campaign) -> None:
-    """InputError when OUT.h5 or its run directory holds results of another campaign; changes nothing."""
+    """Raise InputError if OUT.h5 or its run directory holds results of another campaign; change nothing."""
     text = run.campaign_text()
     if text == campaign.dumps() or not (run.output.exists() or run.shard_names()):
         return
@@ -92,7 +92,7 @@ def refuse_another_campaign(run: RunDirectory, campaign: Campaign) -> None:
 
 
 def prepared_directory(output: Path, campaign: Campaign) -> RunDirectory:
-    """The run directory of a database, made where it is missing; refused where it is that of another campaign."""
+    """Return the run directory of a database, made if it is missing; refuse that of another campaign."""
     run = RunDirectory(check_output(output).absolute())
     if not run.output.parent.is_dir():
         raise ArgumentError(f"{output}: there is no folder {run.output.parent}; make it first")
@@ -120,7 +120,7 @@ def _loaded(text: str) -> Campaign | None:
 
 
 def is_edited(former: Campaign, campaign: Campaign) -> bool:
-    """Is it the same campaign with other parameters: the same name, a farm and a type in common?"""
+    """Return whether both are one campaign with edited parameters: the same name, a farm and a type in common."""
     if former.name != campaign.name or former.is_about_wind != campaign.is_about_wind:
         return False
     return not campaign.is_about_wind or (

@@ -96,7 +96,7 @@ FREE_AEP = "aep_free"
 
 
 def far_from_engine(keys: Sequence[str], aep: ArrayLike, engine: ArrayLike) -> dict[str, float]:
-    """By key, the relative difference of energies from those of the wake model where it is above the tolerance."""
+    """Return, by key, the relative difference of energies from the wake model's if it is above the tolerance."""
     difference = np.ravel(aep) / np.ravel(engine) - 1.0
     return {
         key: float(far) for key, far in zip(keys, difference, strict=True) if abs(far) > TOLERANCE_STORED_AEP
@@ -118,7 +118,7 @@ def differences_in_words(differences: Mapping[str, float]) -> str:
 def physics_checks(
     campaign: Campaign | None, *, deep: bool = False
 ) -> list[Callable[[Record], Iterable[str]]]:
-    """The checks for ``store.validate``: each says, in words, what is wrong with a record."""
+    """Return the checks for ``store.validate``, each of which yields what is wrong with a record."""
     if campaign is None:
         return [check_plain]
     if (names := campaign.returned_arrays) is not None:
@@ -162,7 +162,7 @@ def _check_energy(record: Record) -> Iterator[str]:
 
 
 def check_key(record: Record) -> Iterator[str]:
-    """Is the record what its attributes say?"""
+    """Yield what is wrong if the key of a record disagrees with its attributes."""
     said = [record.attributes.get(name) for name in ("farm_idx", "type_idx", "ss_seed")]
     numbers = [value for value in said if isinstance(value, int)]
     named = parse_key(record.key)

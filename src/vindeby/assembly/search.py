@@ -18,7 +18,7 @@ from vindeby.layout.methods.starts import DEFAULT_SPEEDS
 
 
 def boundary_of(boundary: BoundarySection) -> layout.Boundary:
-    """Where turbines may stand."""
+    """Return the boundary in which turbines may stand."""
     holes = boundary.exclusions
     return layout.Boundary(
         boundary.rings,
@@ -68,7 +68,7 @@ def _valuation(campaign: Campaign, cell: Cell, others: int) -> layout.Valuation 
 
 
 def grounds(campaign: Campaign, farm: Farm, area: BoundarySection) -> layout.Boundary:
-    """An area of a farm, where the water is as deep as it must be."""
+    """Return an area of a farm, limited to the water depths that are allowed."""
     depth = _depth(campaign)
     if depth is None or depth.limits is None:
         return boundary_of(area)
@@ -111,12 +111,12 @@ def _search_of(campaign: Campaign, cell: Cell, pipeline: layout.Pipeline) -> lay
 
 
 def pipeline_of(campaign: Campaign) -> layout.Pipeline:
-    """The campaign's search steps, one after the other."""
+    """Return the pipeline of the campaign's search steps."""
     return layout.Pipeline([_method(campaign, step) for step in campaign.method])
 
 
 def _method(campaign: Campaign, step: Step) -> layout.Method:
-    """The method of a step: ``layout.Gradient`` is made with what ``GradientParameters`` say, and so on."""
+    """Return the method of a step, e.g. ``layout.Gradient`` with the values of ``GradientParameters``."""
     given = step.chosen[1]
     if isinstance(given, SmartStartSection):
         return _smart_start(campaign, given)

@@ -63,7 +63,7 @@ class Starts:
         self._known: dict[int, dict[str, float]] = {}
 
     def of(self, cell: Cell, seed: int | None) -> AllowedStart | None:
-        """The start of a task; TaskError where it is not allowed, None where there is none."""
+        """Return the start of a task, None if it has none; raise TaskError if it is not allowed."""
         campaign = self._campaign.of(cell)
         given = start_of(campaign, cell, seed)
         if given is None:
@@ -126,7 +126,7 @@ class Starts:
                 yield f"{name} is {said}, but its start gives {value:.9g}"
 
     def _values(self, check: CellCheck, key: str, start: AllowedStart) -> dict[str, float]:
-        """The AEP (GWh) of a start, and what it costs and is worth, by the names of attributes; empty without AEP."""
+        """Return the AEP (GWh), costs and value of a start, by the names of attributes; empty without AEP."""
         if id(start) not in self._known:
             campaign, cell = check.campaign, check.cell
             arrays: dict[str, Any] = {"layout": np.stack([start.x, start.y])}

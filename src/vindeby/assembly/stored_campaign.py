@@ -66,7 +66,7 @@ class _WholeCampaign:
         self._refuse_what_differs()
 
     def document(self) -> Document:
-        """The data of the whole campaign, and where they were written."""
+        """Return the data of the whole campaign, and the origin of each value."""
         section = self.asked.stored
         farms = self._numbers("farms", section.farms, self.farm_names)
         types, seeds = self._types(farms), self._seeds()
@@ -137,7 +137,7 @@ class _WholeCampaign:
         return list(given)
 
     def _filled_in(self) -> dict[str, Any]:
-        """The data of the database's campaign, without its search, and in their place what the file says."""
+        """Return the data of the database's campaign without its search, with the file's own data in their place."""
         given, data = self.given, self.source.to_data()
         for name in ("name", "description", "run", "method", "scenarios", "start"):
             data.pop(name, None)
@@ -158,7 +158,7 @@ class _WholeCampaign:
         return data
 
     def _by_name(self, key: str, known: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        """Farms or types of the database, those that the file gives in their place."""
+        """Return the farms or types of the database, replaced by those that the file gives under the same names."""
         names = [one["name"] for one in known]
         for index, one in enumerate(self.given.get(key) or ()):
             name = one.get("name") if isinstance(one, dict) else None

@@ -43,7 +43,7 @@ class TypedLayout:
 
 
 def layout_in(record: Record) -> TypedLayout:
-    """The layout of a record; TaskError where it holds none."""
+    """Return the layout of a record; raise TaskError if it holds none."""
     places, numbers = layout_of(record), parse_key(record.key)
     if places is None or not places.size or numbers is None:
         raise TaskError(f"record {record.key} holds no layout")
@@ -75,7 +75,7 @@ class PinnedLayouts:
         return Database(self.path)
 
     def layout(self, pinned: Pinned) -> TypedLayout:
-        """The layout; TaskError when the database no longer holds it as it was."""
+        """Return the pinned layout; raise TaskError if the database no longer holds the same one."""
         with self._reading:
             if pinned not in self._known:
                 if self.database.checksum(pinned.key)[:_DIGITS] != pinned.checksum:
@@ -118,7 +118,7 @@ class StoredLayouts(PinnedLayouts):
         self._look_up = cache(self._verified)
 
     def pinned(self, cell: Cell, seed: int | str) -> Pinned:
-        """The layout of a farm and type with this seed, or the best; DataError when it has no valid result."""
+        """Return the layout of a farm and type with this seed, or the best; raise DataError without a valid result."""
         types = [turbine.name for turbine in self.campaign.turbines]
         farm, type_ = self.campaign.farms[cell.farm_idx].name, cell.label(types)
         if seed == "best":
@@ -173,7 +173,7 @@ class StoredLayouts(PinnedLayouts):
 
 
 def keys_by_worth(database: Database, campaign: Campaign) -> dict[tuple[int, int], list[str]]:
-    """By farm and type the keys of all results, the best first: by their objective, or their energy.
+    """Return the keys of all results by farm and type, the best first, by their objective or their energy.
 
     With axes, worths of different combinations are compared as they are.
     """

@@ -42,7 +42,7 @@ class Area:
         self._round_holes = [hole.circle for hole in holes if hole.circle is not None]
 
     def distance_outside(self, x: FloatArray, y: FloatArray) -> FloatArray:
-        """The distance of each point from where it would be allowed; circles are taken as circles."""
+        """Return the distance of each point from the allowed area; circles are exact."""
         points = shapely.points(x, y)
         outside = np.maximum(shapely.distance(self._outer, points) - self._radius_m, 0.0)
         if not self._holes.is_empty:
@@ -54,13 +54,13 @@ class Area:
 
 
 def closest_pair(x: FloatArray, y: FloatArray) -> tuple[float, int, int]:
-    """The least distance between two points and which they are; infinity for fewer than two."""
+    """Return the least distance between two points and the pair's indices; infinity for fewer than two points."""
     short, one, other = worst_pair(x, y, np.zeros(len(x)), len(x))
     return 0.0 - short, one, other  # -short of coincident points would be -0.0, and read "-0 m"
 
 
 def worst_pair(x: FloatArray, y: FloatArray, need: FloatArray, own: int) -> tuple[float, int, int]:
-    """By how much (m) a pair is nearer than the mean of what its two need, and which; for the worst pair.
+    """Return the largest shortfall (m) of a pair's distance from the mean spacing of its two points, and the pair.
 
     One of the pair is among the first ``own`` points.
     """
@@ -78,17 +78,17 @@ def worst_pair(x: FloatArray, y: FloatArray, need: FloatArray, own: int) -> tupl
 
 
 def zone_array(cell: Cell) -> IntArray:
-    """The zone of each turbine, by its number."""
+    """Return the zone number of each turbine."""
     return np.repeat(np.arange(len(cell.zones)), cell.zones)
 
 
 def largest_diameter_m(campaign: Campaign, cell: Cell) -> float:
-    """The rotor diameter of the cell's turbines, of a mix that of the largest."""
+    """Return the rotor diameter of the cell's turbines; the largest one of a mix."""
     return max(turbine.rotor_diameter_m for turbine in campaign.turbines_of(cell))
 
 
 def layout_of(record: Record) -> FloatArray | None:
-    """Positions in metres, x and y, shape (2, turbines); None where the record holds no usable layout."""
+    """Return the positions in metres, x and y, (2, turbines); None if the record holds no usable layout."""
     layout = record.arrays.get("layout")
     if layout is None or layout.ndim != 2 or len(layout) != 2 or not np.isfinite(layout).all():
         return None
@@ -96,7 +96,7 @@ def layout_of(record: Record) -> FloatArray | None:
 
 
 def energy_of(record: Record) -> float | None:
-    """The AEP in a result, GWh; None where it has none."""
+    """Return the AEP in a result, GWh; None if it has none."""
     energy = record.arrays.get("aep")
     return float(energy.ravel()[0]) if energy is not None and energy.size == 1 else None
 
@@ -115,7 +115,7 @@ def worth_of(record: Record, objective: Objective | None) -> float | None:
 
 
 def own_types(arrays: Arrays, cell: Cell, count: int) -> IntArray | None:
-    """The type of each turbine among those of its cell, from 0; None where a mixed farm's result does not say it."""
+    """Return the type of each turbine among those of its cell, from 0; None if a mixed farm's result lacks types."""
     if not cell.mix:
         return np.zeros(count, np.int64)
     known = np.array(cell.type_indices)
@@ -151,14 +151,14 @@ def check_zone(cell: Cell, record: Record) -> Iterator[str]:
 
 
 def areas_of(farm: Farm) -> list[tuple[str, Area]]:
-    """The areas of a farm's zones, or its one area, each with its name in a message."""
+    """Return the areas of a farm's zones, or its single area, each with its name in a message."""
     if farm.zones is None:
         return [("the boundary", Area(farm.boundary))]
     return [(f"zone {zone.name!r}", Area(zone.boundary)) for zone in farm.zones]
 
 
 def check_inside(areas: list[tuple[str, Area]], cell: Cell, layout: CellLayout) -> Iterator[str]:
-    """Which turbines stand outside the area that they belong to."""
+    """Yield the number of turbines outside each area, and the turbine that is farthest outside."""
     first, (x, y, _) = 0, layout
     for (name, area), count in zip(areas, cell.zones or (len(x),), strict=True):
         mine = slice(first, first + count)
@@ -177,7 +177,7 @@ def _at(layout: CellLayout, turbine: int) -> str:
 
 
 def check_spacing(beside: Around, cell: Cell, layout: CellLayout) -> Iterator[str]:
-    """The worst pair of two turbines, or of a turbine and a neighbour."""
+    """Yield the pair with the largest shortfall of spacing, of two turbines or a turbine and a neighbour."""
     (x, y, types), each = layout, np.array(beside.spacing_m)
     own = np.full(len(x), cell.spacing_m) if types is None else each[types]
     need = np.concatenate([own, each[beside.types]])

@@ -42,12 +42,12 @@ VALUES = (OBJECTIVE, LCOE, NPV, AREA, *PARTS)
 
 
 def depth_grid(depth: Depth, farm: Farm) -> economy.DepthGrid:
-    """The water depth around a farm as ``economy`` computes with it; other farms do not change it."""
+    """Return the water depths around a farm, for ``economy``; other farms do not change them."""
     return economy.DepthGrid(*depth.around(farm.boundary.shape()))
 
 
 def costs_of(campaign: Campaign, cell: Cell, others: int = 0) -> economy.Costs | None:
-    """The campaign's costs for the types of a cell, and for so many types after them, which only neighbours have."""
+    """Return the campaign's costs for the types of a cell, and for ``others`` more types, only of neighbours."""
     given = campaign.costs
     if given is None:
         return None
@@ -113,13 +113,13 @@ REVENUE = "revenue_eur"
 
 
 def revenue_of(arrays: Arrays) -> float | None:
-    """The revenue of a result (EUR per year); None where it is not known."""
+    """Return the revenue of a result (EUR per year); None if it is not known."""
     stored = np.asarray(arrays.get(REVENUE, np.empty(0)))
     return float(stored.ravel()[0]) if stored.size == 1 and stored.dtype.kind == "f" else None
 
 
 def with_revenue(campaign: Campaign, cell: Cell, arrays: Arrays) -> dict[str, npt.NDArray[Any]]:
-    """The arrays of a result with its revenue, computed if it is not there; as they are where there is one price."""
+    """Return the arrays of a result with its revenue, computed if missing; unchanged if there is one price."""
     types, objective = own_types(arrays, cell, arrays["layout"].shape[-1]), campaign.objective
     if objective is None or not objective.is_priced_by_state or REVENUE in arrays or types is None:
         return dict(arrays)
@@ -171,7 +171,7 @@ def router_of(campaign: Campaign, cell: Cell) -> CableRouter | None:
 
 
 def with_cables(campaign: Campaign, cell: Cell, arrays: Arrays) -> dict[str, npt.NDArray[Any]]:
-    """The arrays of a result with its cables, routed if they are not there; as they are where cables do not count."""
+    """Return the arrays of a result with its cables, routed if missing; unchanged if cables do not count."""
     router = None if "cable_ends" in arrays else router_of(campaign, cell)
     if router is None:
         return dict(arrays)

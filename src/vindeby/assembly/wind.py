@@ -26,7 +26,7 @@ from vindeby.wake.scenarios import Over
 
 
 def gridded_site(site: SiteSection, local: LocalWindSection, rose: wake.Site) -> wake.Site:
-    """A site whose wind is that of ``rose``, or of each place where the grid has probabilities, on the grid."""
+    """Return a site with gridded wind; probabilities are those of ``rose`` or, if the grid has any, of the grid."""
     grid = wake.WindGrid(
         local.x,
         local.y,
@@ -39,7 +39,7 @@ def gridded_site(site: SiteSection, local: LocalWindSection, rose: wake.Site) ->
 
 
 def _over_axes(local: LocalWindSection, name: str) -> FloatArray:
-    """The numbers over their own axes; over all four where the number of axes alone would not say which."""
+    """Return a quantity over its own axes; over all four if their number alone would be ambiguous."""
     array = local.array(name)
     own = getattr(local, name).axes
     if len(own) == 3 and local.height is not None and local.wind_directions is not None:
@@ -49,7 +49,7 @@ def _over_axes(local: LocalWindSection, name: str) -> FloatArray:
 
 
 def site_of(campaign: Campaign, *, searched: bool = False, sold: bool = False) -> wake.Site:
-    """The campaign's wind, with what is local about it: as energies are stated in it, or as it is searched in.
+    """Return the campaign's wind, with its local wind: the wind of stated energies or, if ``searched``, of the search.
 
     ``sold`` counts each state by its price, relative to the mean price, where prices differ.
     """
@@ -58,7 +58,7 @@ def site_of(campaign: Campaign, *, searched: bool = False, sold: bool = False) -
 
 
 def wind_of(site: SiteSection, objective: Objective | None = None) -> wake.Site:
-    """The wind that a section describes, with what is local about it; counted by the prices of an objective, if any."""
+    """Return the wind of a section, with its local wind, weighted by the prices of an objective, if any."""
     if site.local is None:
         return _same_everywhere(site, objective)
     if not site.local.has_weibull:
@@ -74,7 +74,7 @@ def wind_of(site: SiteSection, objective: Objective | None = None) -> wake.Site:
 
 
 def _as_sold(site: wake.Site, prices: tuple[float, ...]) -> wake.Site:
-    """A site with each state counted by its price, relative to the mean price."""
+    """Return the site with each state weighted by its price, relative to the mean price."""
     assert isinstance(site, wake.TimeSeriesSite), "the campaign's check lets no other list of prices through"
     shares = np.ones(len(prices)) if site.weight is None else np.asarray(site.weight, np.float64)
     if site.relative or site.weight is None:
@@ -134,7 +134,7 @@ def _directions(site: Weibull) -> FloatArray:
 
 @lru_cache(maxsize=256)  # the curves of a generic type take a millisecond, and many farms share a type
 def turbine_of(turbine: TurbineSection) -> wake.Turbine:
-    """A turbine type with its curves."""
+    """Return a turbine type with its curves."""
     match turbine.description:
         case Generic() as given:
             return wake.Turbine.generic(turbine.name, **dict(given))
@@ -156,7 +156,7 @@ def turbine_of(turbine: TurbineSection) -> wake.Turbine:
 
 
 def wake_model_of(model: WakeSection) -> wake.WakeModel:
-    """The wake model with the campaign's parameters, and with blockage if it asks for that."""
+    """Return the wake model with the campaign's parameters, and with blockage if the campaign has it."""
     name, given = model.chosen
     wakes = _named_model(given) if isinstance(given, PythonModel) else wake.MODELS[name](**asdict(given))
     return wakes.with_blockage(model.blockage)

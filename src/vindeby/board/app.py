@@ -75,7 +75,7 @@ _TAIL = 200_000
 
 
 def read_log(folder: Path, name: str) -> str | None:
-    """The end of a log; None when there is no such file, or it is not a plain file right in the folder."""
+    """Return the end of a log; None if it does not exist, or is not a plain file directly in the folder."""
     if not _NAME.match(name) or not name.endswith(".log") or folder.is_symlink():
         return None
     try:

@@ -71,7 +71,7 @@ class Feed:
             return self._packed(key)
 
     def look(self) -> None:
-        """See what is there now; a problem becomes a message and is tried again at the next look."""
+        """Read the current state; a problem becomes a message, and the next look tries again."""
         try:
             snapshot = self._results.look()
             if self._results.campaign != self._campaign:
@@ -135,7 +135,7 @@ class Feed:
         return {name: [entry for entry in entries if entry is not None] for name, entries in found.items()}
 
     def _best_of_farms(self) -> list[str]:
-        """The best result of each farm by energy or objective, the farm with the most first."""
+        """Return the best result of each farm by energy or objective, the best farm first."""
         results, worths, best = self._results, self._results.worths(), dict[int, str]()
         for place, row in sorted(results.best().items(), key=lambda one: -worths[one[1]]):
             best.setdefault(place[0], results.key_of(row))

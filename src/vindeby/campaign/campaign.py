@@ -117,7 +117,7 @@ class Campaign(CampaignFields):
         return cls.from_document(Document(data, {(): Origin("campaign")}))
 
     def with_start(self, layout: Any, method: Any = None, *, repair: bool = False) -> Self:
-        """This campaign with searches that start from a layout.
+        """Return the campaign with searches that start from a layout.
 
         Args:
             layout: Where turbines stand, in metres: a pair of x and y, an array of shape (2, n), a ``Layout``, or a
@@ -138,7 +138,7 @@ class Campaign(CampaignFields):
         return self.from_data(data)
 
     def with_code(self) -> Self:
-        """This campaign with digests of the code and files of others that it names, unless it has them.
+        """Return the campaign with digests of the code and files that it names, unless it has them.
 
         A campaign that is kept with results has that of the code which computed them, and ``loads`` leaves it.
         """
@@ -202,7 +202,7 @@ class Campaign(CampaignFields):
         return self if self.vary is None else self.variants[cell.combination]
 
     def to_data(self, *, packed: bool = False) -> dict[str, Any]:
-        """The campaign as plain data, complete: nothing in it refers to another file; long lists may be packed."""
+        """Return the complete campaign as plain data, which refer to no other file; long lists may be packed."""
         left_out = None if self.is_about_wind else {*ABOUT_WIND}
         data = self.model_dump(
             mode="json", by_alias=True, exclude_none=True, exclude=left_out, context={PACKED: packed}
@@ -214,7 +214,7 @@ class Campaign(CampaignFields):
         return data
 
     def dumps(self) -> str:
-        """The campaign as YAML text that ``loads`` turns into an equal campaign."""
+        """Return the campaign as YAML text that ``loads`` turns into an equal campaign."""
         return write(self.to_data(packed=True))
 
     def root_attributes(self) -> dict[str, str | int | float | bool]:
@@ -233,15 +233,15 @@ class Campaign(CampaignFields):
         return root
 
     def tasks(self) -> tuple[Task, ...]:
-        """Every task, in order of farm, turbine type and seed, whatever the order of keys in the file."""
+        """Return every task, in order of farm, turbine type and seed, whatever the order of keys in the file."""
         return tuple(task for cell in self.cells() for task in cell.tasks(self.seeds))
 
     def fingerprints(self) -> dict[str, str]:
-        """The fingerprint of every task by its key, in the same order: what results are compared with."""
+        """Return the fingerprint of every task by its key, in the order of tasks; results are compared with these."""
         return {task.key: task.fingerprint for task in self.tasks()}
 
     def cells(self) -> tuple[Cell, ...]:
-        """Every farm with every type and combination, with the identity that the tasks of the cell share."""
+        """Return every farm with every type and combination, with the identity that the tasks of the cell share."""
         return self._cells
 
     @cached_property
@@ -263,7 +263,7 @@ class Campaign(CampaignFields):
 
     @property
     def total_configs(self) -> int:
-        """How many tasks there are."""
+        """The number of tasks."""
         if self.vary is None:
             return super().total_configs
         kinds = Counter(tuple(id(getattr(one, name)) for name in _AMOUNT) for one in self.variants)
@@ -273,11 +273,14 @@ class Campaign(CampaignFields):
         )
 
     def turbines_of(self, cell: Cell) -> list[TurbineSection]:
-        """The turbine types of a cell."""
+        """Return the turbine types of a cell."""
         return [self.turbines[index] for index in cell.type_indices]
 
     def rated_mw(self, cell: Cell) -> float:
-        """The rated power of all turbines of a cell; where the search chooses how many, of the most or of one mix."""
+        """Return the rated power (MW) of all turbines of a cell.
+
+        If the search chooses how many or which mix, it is that of the most turbines or of one mix.
+        """
         mix = cell.mix or ((cell.type_idx, cell.n_turbines),)
         return sum(count * self.turbines[kind].rated_power_mw for kind, count in mix)
 
@@ -293,7 +296,7 @@ class Campaign(CampaignFields):
 
     @property
     def counts(self) -> str:
-        """For example ``6 tasks = 3 farms x 2 types x 1 seed``; with mixed farms, ``4 tasks = 4 cells x 1 seed``."""
+        """The tasks in words: ``6 tasks = 3 farms x 2 types x 1 seed``; mixed: ``4 tasks = 4 cells x 1 seed``."""
         axes = [plural(len(self.farms), "farm"), plural(len(self.turbines), "type")]
         if any(self.mix_of(farm) is not None for farm in self.farms):
             axes = [plural(self.total_configs // len(self.seeds) // len(self.variants), "cell")]

@@ -113,7 +113,7 @@ def _cell(
     place: Mapping[str, Any],
     types: list[str],
 ) -> Cell:
-    """The cell of a farm with these types and numbers of turbines; ``place`` is what all cells of the farm share."""
+    """Return the cell of a farm with these types and numbers of turbines; ``place`` is common to cells of the farm."""
     farm = campaign.farms[farm_idx]
     is_mixed = campaign.mix_of(farm) is not None
     turbines = [campaign.turbines[kind] for kind, _ in counts]

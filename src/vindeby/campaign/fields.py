@@ -146,7 +146,7 @@ class CampaignFields(Amount):
         return self._combination
 
     def set_combination(self, combination: Combination) -> None:
-        """Note the values of the axes that this campaign is made with."""
+        """Store the values of the axes that this campaign is made with."""
         self._combination = combination
 
     @property
@@ -167,7 +167,7 @@ class CampaignFields(Amount):
 
     @property
     def over(self) -> Over:
-        """How a layout is valued over the scenarios."""
+        """The statistic by which a layout is valued over the scenarios."""
         return (self.objective.over if self.objective else None) or "mean"
 
     @property
@@ -182,7 +182,7 @@ class CampaignFields(Amount):
 
     @property
     def stored(self) -> StoredSection | None:
-        """Which stored layouts are evaluated; None for a campaign that searches."""
+        """The section on the stored layouts to evaluate; None for a campaign that searches."""
         return self.method[0].stored
 
     @property
@@ -199,24 +199,24 @@ class CampaignFields(Amount):
 
     @property
     def total_configs(self) -> int:
-        """How many tasks there are."""
+        """The number of tasks."""
         cells = sum(len(self.turbines) if self.mix_of(farm) is None else 1 for farm in self.farms)
         return (cells if self.is_about_wind else 1) * len(self.seeds)
 
     def turbine_count(self, farm: Farm, turbine: TurbineSection) -> int:
-        """How many turbines of this type stand in this farm; 0 where not even one fits the capacity."""
+        """Return the number of turbines of this type in this farm; 0 if not even one fits the capacity."""
         return self.level_of(farm).count(turbine.rated_power_mw)
 
     def level_of(self, farm: Farm) -> Amount:
-        """Where it is said how many turbines stand in a farm."""
+        """Return the level, farm or campaign, that gives the number of turbines in a farm."""
         return farm if farm.amount_is_said else self
 
     def mix_of(self, farm: Farm) -> tuple[tuple[int, int], ...] | None:
-        """The types, by their numbers, that a farm mixes, and how many of each; None for a farm of one type."""
+        """Return the type numbers that a farm mixes, and the count of each type; None for a farm of one type."""
         return self.in_order(self.level_of(farm).turbines_by_type()) or None
 
     def in_order(self, mix: Mapping[str, int]) -> tuple[tuple[int, int], ...]:
-        """A mix by the numbers of its types, in the order of the campaign's list: that of keys never matters."""
+        """Return a mix by type numbers, in the order of the campaign's list, whatever the order of keys."""
         return tuple((index, mix[one.name]) for index, one in enumerate(self.turbines) if one.name in mix)
 
     @model_validator(mode="before")

@@ -46,7 +46,7 @@ _CALLS_A_FUNCTION = {
 
 
 def json_schema() -> dict[str, Any]:
-    """The schema of a campaign file, as plain data."""
+    """Return the schema of a campaign file, as plain data."""
     schema = Campaign.model_json_schema(by_alias=True, schema_generator=_OfSections)
     wake = schema["$defs"]["WakeSection"]["anyOf"][0]["properties"]
     wake["options"] = {"type": "object", "description": "Options of pywake, floris or python, beside it."}
@@ -62,7 +62,7 @@ def json_schema() -> dict[str, Any]:
 
 
 def schema_text() -> str:
-    """The schema as the text of a file."""
+    """Return the schema as the text of a file."""
     return json.dumps(json_schema(), indent=1) + "\n"
 
 
@@ -108,7 +108,7 @@ def _first_sentence(section: type[Any]) -> str:
 
 
 def _field_descriptions(section: type[Any]) -> Iterator[tuple[str, str]]:
-    """Each field of a section with the docstring below it, those of its base classes first."""
+    """Yield each field of a section with the docstring below it, fields of base classes first."""
     for holder in reversed(section.__mro__):
         if not (is_dataclass(holder) or issubclass(holder, Section)):
             continue

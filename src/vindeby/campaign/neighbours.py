@@ -53,7 +53,7 @@ def groups_everywhere(
 
 
 def neighbours_of(campaign: CampaignFields, farm_idx: int) -> tuple[Standing, ...]:
-    """Every turbine around a farm, those of the campaign first, in the order of the file."""
+    """Return every turbine around a farm, the neighbours of the whole campaign first, in the order of the file."""
     groups = groups_everywhere(campaign, farm_idx)
     every = [one for _, _, group in groups for one in standing_in(group, campaign.turbines)]
     # One that stands in several scenarios is given once.
@@ -61,7 +61,7 @@ def neighbours_of(campaign: CampaignFields, farm_idx: int) -> tuple[Standing, ..
 
 
 def groups_of(campaign: CampaignFields, farm_idx: int) -> dict[str, FloatArray]:
-    """Their positions, x and y in metres, by the label of their group, for pictures and reports."""
+    """Return the neighbours' positions, x and y in metres, by the label of their group, for pictures and reports."""
     found: dict[str, list[tuple[float, float]]] = {}
     for _, _, group in groups_everywhere(campaign, farm_idx):
         found.setdefault(group.label, []).extend(group.positions)
@@ -102,7 +102,7 @@ def around(campaign: CampaignFields, farm_idx: int | None, own: Sequence[Turbine
 
 
 def identity_around(campaign: CampaignFields, farm_idx: int) -> str | None:
-    """A digest of what stands around a farm: positions, descriptions of types and their spacing; None for nothing."""
+    """Return a digest of a farm's neighbours: positions, type descriptions and spacing; None if there are none."""
     beside = around(campaign, farm_idx)
     if not len(beside):
         return None
@@ -112,7 +112,7 @@ def identity_around(campaign: CampaignFields, farm_idx: int) -> str | None:
 
 
 def standing_in(group: NeighbourGroup, shared: Sequence[TurbineSection]) -> Iterator[Standing]:
-    """The turbines of one group, each with its type; ``shared`` are the campaign's types."""
+    """Yield the turbines of one group, each with its type; ``shared`` are the campaign's types."""
     by_name = {turbine.name: turbine for turbine in (*shared, *(group.turbines or ()))}
     for (x, y), name in zip(group.positions, group.type_names, strict=True):
         yield Standing(x, y, by_name[name], group)

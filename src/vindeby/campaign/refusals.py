@@ -271,7 +271,7 @@ def _refuse_corners(farm: Farm, grid: LocalWindSection | Depth, of: str, index: 
 
 
 def _corners(boundary: BoundarySection) -> Iterator[tuple[str, float, float]]:
-    """The places that must be covered, so that the whole area is."""
+    """Yield the points that must be covered so that the whole area is."""
     if boundary.circle is not None:
         (x, y), radius = boundary.circle.center, boundary.circle.radius_m
         sides = {"west": (-1, 0), "south": (0, -1), "east": (1, 0), "north": (0, 1)}

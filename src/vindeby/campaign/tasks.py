@@ -65,16 +65,16 @@ class Cell:
 
     @property
     def place(self) -> Place:
-        """Its farm, type and combination."""
+        """The farm, type and combination of the cell."""
         return self.farm_idx, self.type_idx, self.tag
 
     @property
     def type_indices(self) -> tuple[int, ...]:
-        """Its turbine types, by their numbers in the campaign."""
+        """The turbine types of the cell, by their numbers in the campaign."""
         return tuple(index for index, _ in self.mix) or (self.type_idx,)
 
     def label(self, types: Sequence[str]) -> str:
-        """The name of its turbine type, or those of its mix, such as ``iea10+iea15``; ``function`` without any."""
+        """Return the name of the cell's turbine type or mix, e.g. ``iea10+iea15``; ``function`` without any."""
         return "+".join(types[index] for index in self.type_indices) if types else "function"
 
     def tasks(self, seeds: Iterable[int]) -> Iterator[Task]:
@@ -105,12 +105,12 @@ class Cell:
 
 
 def cell_key(farm_idx: int | str, type_idx: int | str) -> str:
-    """How the keys of all tasks of a farm and type begin."""
+    """Return the beginning of the keys of all tasks of a farm and type."""
     return f"farm{farm_idx}_t{type_idx}"
 
 
 def task_key(farm_idx: int | str, type_idx: int | str, seed: int | str, tag: str = "") -> str:
-    """The name of a task's group in the database; ``tag`` is that of its combination."""
+    """Return the name of a task's group in the database; ``tag`` is that of its combination."""
     return f"{cell_key(farm_idx, type_idx)}_s{seed}{tag and '_'}{tag}"
 
 
@@ -148,7 +148,7 @@ def parse_key(key: str) -> KeyParts | None:
 
 
 def digest(data: Any) -> str:
-    """SHA-256 of plain data in canonical JSON, as hexadecimal digits."""
+    """Return the SHA-256 of plain data in canonical JSON, as hexadecimal digits."""
     text = json.dumps(data, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
     return hashlib.sha256(text.encode("ascii")).hexdigest()
 

@@ -49,7 +49,7 @@ class _Command(TyperCommand):
         return [self.options_metavar or "", *(_word(param) for param in _arguments(self, ctx))]
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        """The lists of arguments and options of the help page."""
+        """Write the lists of arguments and options of the help page."""
         arguments = [(_name(param), param.get_help_record(ctx)[1]) for param in _arguments(self, ctx)]
         options = [
             param.get_help_record(ctx) for param in self.get_params(ctx) if param.param_type_name == "option"
@@ -80,7 +80,7 @@ class _Commands(TyperGroup):
         self.commands = {name: TyperCommand(name, help=text) for name, text in COMMANDS.items()}
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """The command that the words name, loaded."""
+        """Load and return the command that the words name."""
         name, command, rest = super().resolve_command(ctx, args)
         return name, None if command is None else _loaded(str(command.name)), rest
 
@@ -93,7 +93,7 @@ def _loaded(name: str) -> Any:
 
 
 def build() -> typer.Typer:
-    """The command line."""
+    """Return the command line."""
     app = typer.Typer(
         cls=_Commands,
         no_args_is_help=True,
@@ -138,7 +138,7 @@ _SHOWN = 200
 
 
 def as_vindeby_error(error: OSError) -> VindebyError:
-    """An error of the operating system that no command expected, as one that a user can act on."""
+    """Return an error of the operating system that no command expected as a VindebyError with a remedy."""
     if error.errno in _INPUT and error.filename is not None:
         name = str(error.filename)
         shown = name if len(name) <= _SHOWN else f"{name[:_SHOWN]}..."

@@ -147,7 +147,7 @@ def _any(titles: Iterable[str]) -> str:
 
 
 def _middles(campaign: Campaign) -> list[tuple[float, float]]:
-    """Latitude and longitude of the middle of each farm; none where the system is not known or pyproj is missing."""
+    """Return latitude and longitude of the middle of each farm; none without a known system or without pyproj."""
     if campaign.crs is None or not campaign.farms:
         return []
     import numpy as np
@@ -206,7 +206,7 @@ def _from_to(counts: Sequence[int]) -> str:
 
 
 def _zone_counts(campaign: Campaign, cells: Sequence[CellSurvey], number: int) -> list[str]:
-    """How many turbines stand in a zone, by type; of a mix of the whole farm, only how many in all."""
+    """Return the number of turbines in a zone by type; for a mix of the whole farm, only the total."""
     if not cells[0].mix:
         return [str(cell.zones[number].n_turbines) for cell in cells]
     mix = (campaign.farms[cells[0].farm_idx].zones or ())[number].mix

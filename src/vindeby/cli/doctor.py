@@ -182,7 +182,7 @@ def _answer(name: str, *arguments: str) -> str | None:
 
 
 def _durable_write_s(folder: Path) -> float:
-    """Seconds to write a small file, force it to the disk and rename it, as shards are published."""
+    """Return the seconds to write a small file, force it to the disk and rename it, as shards are published."""
     with tempfile.TemporaryDirectory(dir=folder, prefix=".vindeby-doctor-") as inside:
         began = time.perf_counter()
         path = Path(inside) / "probe"

@@ -20,7 +20,7 @@ _CAMPAIGN_FILES = (".yaml", ".yml")
 
 
 def option(names: str, text: str, default: Any = None, **more: Any) -> Any:
-    """An option of a command, such as ``-o --output FILE``: its names, what its value is called, and its help.
+    """Return an option of a command, such as ``-o --output FILE``, with the name of its value and its help.
 
     With ``...`` for its default, it has to be given.
     """
@@ -31,7 +31,7 @@ def option(names: str, text: str, default: Any = None, **more: Any) -> Any:
 
 
 def argument(name: str, text: str, default: Any = None, **more: Any) -> Any:
-    """An argument of a command; with ``...`` for its default, it has to be given."""
+    """Return an argument of a command; it is required if its default is ``...``."""
     return typer.Argument(default, metavar=name, help=text, **more)
 
 
@@ -41,7 +41,7 @@ def one_of(names: Collection[str]) -> Callable[[str], list[str]]:
 
 
 def campaigns(incomplete: str) -> list[str]:
-    """The presets, cases, campaign files and folders that begin with this."""
+    """Return the presets, cases, campaign files and folders whose names begin like ``incomplete``."""
     begun = sorted(glob.glob(glob.escape(incomplete) + "*"))  # noqa: PTH207 - as it was typed
     folders = [f"{name}/" for name in begun if Path(name).is_dir()]
     return [
@@ -52,7 +52,7 @@ def campaigns(incomplete: str) -> list[str]:
 
 
 def shared(names: str, text: str, **more: Any) -> Any:
-    """An option, or an argument by its name alone, that several commands have; each of them states its default."""
+    """Return an option, or an argument by its name alone, that several commands share; each states its default."""
     return (option if names.startswith("-") else argument)(names, text, ..., **more)
 
 
@@ -94,7 +94,7 @@ IntervalOption = Annotated[float, shared("--interval SECONDS", "Between lines wh
 
 
 def taking(name: str, make: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """A decorator: a command has the options of ``make`` in place of its parameter ``name``, and gets what it makes."""
+    """Return a decorator that replaces the parameter ``name`` by the options of ``make``, and passes its result."""
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
         options = inspect.signature(make, eval_str=True).parameters
@@ -114,7 +114,7 @@ def taking(name: str, make: Callable[..., Any]) -> Callable[[Callable[..., Any]]
 
 
 def loader(campaign: CampaignArgument, set_: SetOption = None, seeds: SeedsOption = None) -> Any:
-    """A function that loads a campaign with what the command line overrides in it.
+    """Return a function that loads a campaign and applies the overrides of the command line.
 
     It takes a function that is called with each note about what was taken or ignored from files of other formats.
     """
@@ -145,5 +145,5 @@ def how_to_run(
     on_bad: str = option("--on-bad abort|skip|rerun", "What to do when a file with results is bad.", "abort"),
     take_over: TakeOverOption = False,
 ) -> dict[str, Any]:
-    """Arguments of ``vindeby.run`` that every command has that runs tasks."""
+    """Return the arguments of ``vindeby.run`` that all commands share that run tasks."""
     return locals()

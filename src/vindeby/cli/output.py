@@ -51,7 +51,7 @@ def echo_table(rows: Sequence[Sequence[str]]) -> None:
 
 
 def say(message: str) -> None:
-    """A message, on stderr."""
+    """Write a message to stderr."""
     echo(f"vindeby: {message}", err=True)
 
 

@@ -58,7 +58,7 @@ def _one_line(value: object) -> object:
 
 
 def _rows(results: Any, names: list[str]) -> list[dict[str, Any]]:
-    """The results, best first, with the columns that are always shown and those that are named."""
+    """Return the results, best first, with the columns always shown and the named columns."""
     import numpy as np
 
     from vindeby.assembly.starts import GAIN

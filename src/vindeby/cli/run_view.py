@@ -32,7 +32,7 @@ _SHOWN_FAILURES = 10
 
 
 def line_of(progress: Progress) -> str:
-    """A run at this moment, in one line."""
+    """Return the state of a run in one line."""
     share = 100 * progress.done // progress.total if progress.total else 100  # 100 % is said only of all
     text = f"{progress.done:,} of {progress.total:,} done ({share} %), {progress.failed:,} failed, "
     text += f"{progress.running} running"
@@ -49,7 +49,7 @@ def line_of(progress: Progress) -> str:
 
 
 def line_writer(stream: TextIO, interval_s: float) -> Callable[[Progress], None]:
-    """For a log file: a function that writes a line per interval, and when compiling begins and the last task ends."""
+    """Return a function that writes progress to a log: a line per interval, at compiling and at the last task."""
     written_s, said, compiled = time.monotonic(), "", False
 
     def write(progress: Progress) -> None:
@@ -90,7 +90,7 @@ def end_with(summary: Summary, *, quiet: bool) -> None:
 
 
 def summary_text(summary: Summary, command: str) -> str:
-    """How a run went, where things are, and what to do about what is missing."""
+    """Describe how a run went, where its results are, and what to do about missing ones."""
     lines = [_headline(summary)]
     rate = f", {words.rate(summary.done / summary.seconds)}" if summary.done and summary.seconds else ""
     lines.append(
@@ -136,7 +136,7 @@ def _headline(summary: Summary) -> str:
 
 
 def _shortfalls(summary: Summary) -> Iterator[str]:
-    """Why a run is not complete, in a few words for each reason."""
+    """Yield the reasons why a run is not complete, each in a few words."""
     for key, failure in islice(summary.all_failed.items(), 1):
         yield f"{plural(len(summary.all_failed), 'task')} failed, the first is {key}: {failure}"
     if (report := summary.validation) is not None:

@@ -58,7 +58,7 @@ def command(
 
 
 def _prepared(output: Path, campaign: Campaign) -> RunDirectory:
-    """The run directory, with the campaign frozen in it: the jobs run this one, whatever becomes of the file."""
+    """Return the run directory with the campaign frozen in it: the jobs run this text even if the file changes."""
     from vindeby.assembly.merging import prepared_directory
     from vindeby.batch import refuse_while_running
     from vindeby.store.disk.files import check_output

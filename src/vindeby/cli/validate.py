@@ -68,7 +68,7 @@ def command(
 
 
 def _skipped(report: ValidationReport, campaign: Campaign | None, checks: list[Check]) -> dict[str, int]:
-    """How many records were not computed again, by reason."""
+    """Return the number of records that were not computed again, by reason."""
     counted = [check.not_computed_again for check in checks if hasattr(check, "not_computed_again")]
     reason = "no campaign" if campaign is None else "method call"
     return dict(sum(counted, Counter[str]())) if counted else {reason: report.records}

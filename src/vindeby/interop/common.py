@@ -54,7 +54,7 @@ def refuse_unreachable(path: Path) -> None:
 
 
 def given_number(options: Options, name: str) -> float | None:
-    """An option that is a number, infinite where it has hundreds of digits; None where it is not given."""
+    """Return the numeric value of an option, infinite if it has hundreds of digits; None without the option."""
     value = options.get(name)
     if value is None:
         return None
@@ -67,12 +67,12 @@ def given_number(options: Options, name: str) -> float | None:
 
 
 def read_bytes(path: Path) -> bytes:
-    """The bytes of a regular file that is not too large."""
+    """Return the bytes of a regular file that is not too large."""
     return read_bounded(path, MAX_BYTES)
 
 
 def read_text(path: Path) -> str:
-    """The text of a file: UTF-8, or Latin-1, which older programs write in descriptions and comments."""
+    """Return the text of a file: UTF-8, or Latin-1, which older programs write in descriptions and comments."""
     return read_bounded_text(path, MAX_BYTES, latin=True)
 
 
@@ -86,11 +86,11 @@ class Lines:
 
     @property
     def left(self) -> int:
-        """How many lines there are still."""
+        """The number of lines left."""
         return len(self.lines) - self.number
 
     def text(self, what: str, *, blank: bool = False) -> str:
-        """The next line, which should hold ``what``; it must not be blank unless that is allowed."""
+        """Return the next line, which should hold ``what``; refuse a blank line unless ``blank``."""
         if not self.left:
             refuse(self.path, f"ends before {what}", "is the file complete?", self.number)
         line = self.lines[self.number]
@@ -100,7 +100,7 @@ class Lines:
         return line
 
     def numbers(self, what: str, count: int | None = None) -> list[float]:
-        """The numbers of the next line, of which there must be ``count``."""
+        """Return the numbers of the next line; refuse if they are not ``count``."""
         cells = self.text(what).split()
         if count is not None and len(cells) != count:
             self.refuse(
@@ -109,7 +109,7 @@ class Lines:
         return [self.number_in(cell, what) for cell in cells]
 
     def number_in(self, cell: str, what: str) -> float:
-        """A number of the current line."""
+        """Return a cell of the current line as a number."""
         try:
             value = float(cell)
         except ValueError:
@@ -119,7 +119,7 @@ class Lines:
         return value
 
     def whole_number(self, value: float, what: str, low: int, high: int) -> int:
-        """A count of the current line."""
+        """Return a number of the current line as a count between two limits."""
         if value != int(value) or not low <= value <= high:
             self.refuse(
                 f"has {value:g} as {what}, which is not a whole number from {low} to {high}", "correct it"

@@ -58,12 +58,12 @@ TURBINE_FORMATS = {
 
 
 def read_site_file(path: Path, options: Options) -> FileContent:
-    """A site file as the section ``site`` of a campaign; the option ``format`` names its format."""
+    """Read a site file as the section ``site`` of a campaign; the option ``format`` names its format."""
     return _read(SITE_FORMATS, path, options)
 
 
 def read_turbine_file(path: Path, options: Options) -> FileContent:
-    """A turbine file as an entry of ``turbines`` of a campaign; the option ``format`` names its format."""
+    """Read a turbine file as an entry of ``turbines`` of a campaign; the option ``format`` names its format."""
     if options.get("format") is None and suffix_of(path) == ".csv":
         refuse_option(
             "file",
@@ -74,7 +74,7 @@ def read_turbine_file(path: Path, options: Options) -> FileContent:
 
 
 def read_site(path: str | os.PathLike[str], **options: Any) -> wake.Site:
-    """A site from a file of another tool: PyWake's XRSite, WAsP's ``.lib``, ``.tab`` and ``.wrg``, CSV of FLORIS.
+    """Read a site from a file of another tool: PyWake's XRSite, WAsP's ``.lib``, ``.tab`` and ``.wrg``, CSV of FLORIS.
 
     ``options`` are those that a campaign file has beside ``site: {file: ...}``, e.g. ``interpolation="linear"``,
     ``turbulence_intensity=0.06``, ``height=119.0``. A ``ForeignFileWarning`` says what was ignored or chosen.
@@ -83,7 +83,7 @@ def read_site(path: str | os.PathLike[str], **options: Any) -> wake.Site:
 
 
 def read_turbine(path: str | os.PathLike[str], **options: Any) -> wake.Turbine:
-    """A turbine from a file of another tool: WAsP's ``.wtg``, YAML of FLORIS and windIO."""
+    """Read a turbine from a file of another tool: WAsP's ``.wtg``, YAML of FLORIS and windIO."""
     return turbine_of(_section(TurbineSection, read_turbine_file, Path(path), options, name=Path(path).stem))
 
 
@@ -127,7 +127,7 @@ def _section(
     options: dict[str, Any],
     **usual: str,
 ) -> _Section:
-    """The checked content of a file, with what is ``usual`` where it says nothing; its notes become warnings."""
+    """Return the checked content of a file, with defaults from ``usual``; its notes become warnings."""
     try:
         found = reader(path, options)
     except CampaignError as error:

@@ -21,7 +21,7 @@ class CurvePoints(NamedTuple):
 
 
 def curve_points(turbine: Turbine) -> CurvePoints:
-    """The points of both curves; a jump is two points at neighbouring floating-point numbers.
+    """Return the points of both curves; a jump is two points at neighbouring floating-point numbers.
 
     The point at 0 m/s is left out where the first values hold down to there anyway.
     """
@@ -48,7 +48,7 @@ CALM = 1e-6
 
 
 def floris_turbine(turbine: Turbine, name: str) -> dict[str, Any]:
-    """The definition that ``turbine_type`` of FLORIS takes, without losses by tilt and yaw.
+    """Return the definition that ``turbine_type`` of FLORIS takes, without losses by tilt and yaw.
 
     FLORIS goes by the name, so it must tell apart the types of a farm.
     """

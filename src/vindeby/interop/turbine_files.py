@@ -25,7 +25,7 @@ Points = list[tuple[float, float]]
 
 
 def with_value_outside(points: Points, outside: float) -> Points:
-    """The points, with a jump to another value before the first and after the last of them."""
+    """Return the points, with a jump to another value before the first and after the last of them."""
     (first, low), (last, high) = points[0], points[-1]
     before = [(math.nextafter(first, -math.inf), outside)] if first > 0.0 and low != outside else []
     after = [(math.nextafter(last, math.inf), outside)] if high != outside else []
@@ -33,7 +33,7 @@ def with_value_outside(points: Points, outside: float) -> Points:
 
 
 def limited(points: Points, limits: tuple[float, float]) -> Points:
-    """The line through the points, cut off at both limits, with a point wherever it crosses one of them."""
+    """Return the line through the points, limited to the given range, with a point wherever it crosses a limit."""
     found = points[:1]
     for start, end in itertools.pairwise(points):
         for limit in limits if start[1] < end[1] else limits[::-1]:
@@ -54,7 +54,7 @@ _USUAL_DENSITY = 1.225
 
 
 def read_floris_turbine(path: Path, _: Options) -> FileContent:
-    """The turbine as an entry of a campaign, without the name unless the file has one."""
+    """Read the turbine as an entry of a campaign, without a name unless the file has one."""
     root = open_root(path, is_named=False)
     if any(map(root.has, _VERSION_3)):
         root.refuse(
@@ -109,14 +109,14 @@ def _floris_notes(root: Node, curves: Node) -> tuple[str, ...]:
 
 
 def read_windio_turbine(path: Path, _: Options) -> FileContent:
-    """A turbine of windIO that stands in a file of its own."""
+    """Read a windIO turbine from a file of its own."""
     root, notes = open_root(path, is_named=False), Notes()
     data = read_turbine(root, notes)
     return FileContent(data, "windio-turbine", (*notes.chosen, *notes.doubtful, *unused_keys(root)))
 
 
 def unused_keys(root: Node) -> list[str]:
-    """The note that lists what was not used of a file."""
+    """Return the note that lists the unused keys of a file."""
     name = root.tree.path.name
     return not_used([key.removeprefix(f"{name}: ") for key in root.tree.ignored_keys()])
 
@@ -127,7 +127,7 @@ class _WithoutDoctype(TreeBuilder):
 
 
 def read_wtg(path: Path, options: Options) -> FileContent:
-    """The turbine as an entry of a campaign; ``mode`` and ``hub_height_m`` choose among what the file has."""
+    """Read the turbine as an entry of a campaign; ``mode`` and ``hub_height_m`` choose among the file's curves."""
     root = _parsed(path)
     if root.tag != "WindTurbineGenerator":
         refuse(
@@ -223,7 +223,7 @@ def _curves(path: Path, table: Element, notes: list[str]) -> dict[str, Any]:
 
 
 def _points(path: Path, table: Element) -> tuple[FloatArray, ...]:
-    """Wind speeds, powers in W and thrust coefficients of a table."""
+    """Return wind speeds, powers in W and thrust coefficients of a table."""
     names = ("WindSpeed", "PowerOutput", "ThrustCoEfficient")
     points = [[_number(path, point, name) for name in names] for point in table.iter("DataPoint")]
     if len(points) < 2:

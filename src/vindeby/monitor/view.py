@@ -38,7 +38,7 @@ _STEPS = (
 
 
 def whole(snapshot: Snapshot, logs: Path, dimensions: tuple[str, ...] = ()) -> RenderableType:
-    """Everything, one part below the other."""
+    """Return all parts of the view, one below the other."""
     table = by_dimensions(snapshot, dimensions) if dimensions else matrix(snapshot)
     below = (table, workers(snapshot), last_failures(snapshot, logs), bad_files(snapshot), space(snapshot))
     parts: list[RenderableType | None] = [headline(snapshot), bar(snapshot), counts(snapshot)]
@@ -48,7 +48,7 @@ def whole(snapshot: Snapshot, logs: Path, dimensions: tuple[str, ...] = ()) -> R
 
 
 def headline(snapshot: Snapshot) -> Text:
-    """The name, the path, and the coordinators that need attention."""
+    """Return the campaign's name and path, and the coordinators that need attention."""
     text = Text(one_line(snapshot.name), style="bold")
     if snapshot.path != snapshot.name:
         text.append(f"  {one_line(snapshot.path)}", style="dim")
@@ -68,7 +68,7 @@ def headline(snapshot: Snapshot) -> Text:
 
 
 def bar(snapshot: Snapshot) -> RenderableType | None:
-    """The share that is done."""
+    """Return the progress bar; None without a number of expected results."""
     if not snapshot.expected:
         return None
     grid = Table.grid(padding=(0, 1))
@@ -80,13 +80,13 @@ def bar(snapshot: Snapshot) -> RenderableType | None:
 
 
 def percent(part: int, whole_: int) -> str:
-    """Rounded down, so that 100 % means all."""
+    """Return a percentage, rounded down so that 100 % means all."""
     tenths = part * 1000 // whole_
     return f"{tenths // 10}.{tenths % 10} %" if 0 < tenths < 1000 else f"{tenths // 10} %"
 
 
 def counts(snapshot: Snapshot) -> Text:
-    """The figures in one line, with rate and time left."""
+    """Return the figures in one line, with rate and time left."""
     text = Text()
     figures = [
         ("done", snapshot.done, "green"),
@@ -116,7 +116,7 @@ def counts(snapshot: Snapshot) -> Text:
 
 
 def matrix(snapshot: Snapshot) -> RenderableType | None:
-    """Farm x turbine type; each cell says how many seeds are done and, after a sign, how many failed."""
+    """Return a table of farm x turbine type; each cell has the number of done seeds and, after a sign, of failures."""
     if not snapshot.axes.farms or not snapshot.axes.types:
         return None
     table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
@@ -149,7 +149,7 @@ def _cell(cell: dict[str, Any]) -> Text:
 
 
 def by_dimensions(snapshot: Snapshot, dimensions: tuple[str, ...]) -> Table:
-    """Counts for each combination of some of farm, turbine, seed and axes."""
+    """Return a table of counts for each combination of some of farm, turbine, seed and axes."""
     table = Table(box=None, pad_edge=False)
     for name in dimensions:
         table.add_column(name, no_wrap=True, justify="right" if name == "seed" else "left")
@@ -164,7 +164,7 @@ def by_dimensions(snapshot: Snapshot, dimensions: tuple[str, ...]) -> Table:
 
 
 def workers(snapshot: Snapshot) -> RenderableType | None:
-    """The task of each worker, how long it has taken, and the last report; the node, unless all run on this machine."""
+    """Return each worker's task, its duration, the last report, and the node unless all run on this machine."""
     if not snapshot.workers:
         return None
     elsewhere = any(worker.job or worker.node not in {"", platform.node()} for worker in snapshot.workers)
@@ -189,7 +189,7 @@ def workers(snapshot: Snapshot) -> RenderableType | None:
 
 
 def last_failures(snapshot: Snapshot, logs: Path) -> RenderableType | None:
-    """The newest few, each with its reason and its log."""
+    """Return the latest failures, each with its reason and its log."""
     if not snapshot.failures:
         return None
     text = Text(f"{len(snapshot.failures):,} failed", style="bold")
@@ -210,7 +210,7 @@ def _failure_line(failure: FailedTask, logs: Path) -> Text:
 
 
 def failures_in_full(snapshot: Snapshot, logs: Path) -> RenderableType:
-    """Every failure with its traceback."""
+    """Return every failure with its traceback."""
     if not snapshot.failures:
         return Text("nothing failed")
     parts: list[RenderableType] = []
@@ -225,7 +225,7 @@ def failures_in_full(snapshot: Snapshot, logs: Path) -> RenderableType:
 
 
 def bad_files(snapshot: Snapshot) -> RenderableType | None:
-    """Files with problems."""
+    """Return the files with problems."""
     if not snapshot.bad_files:
         return None
     text = Text(f"{plural(len(snapshot.bad_files), 'file')} with problems", style="bold")
@@ -238,7 +238,7 @@ def bad_files(snapshot: Snapshot) -> RenderableType | None:
 
 
 def space(snapshot: Snapshot) -> RenderableType | None:
-    """Room used and left."""
+    """Return the disk space used and left."""
     if snapshot.disk is None:
         return None
     text = f"disk: {words.size(snapshot.disk.database)} in the {'folder' if snapshot.kind == 'folder' else 'database'}"

@@ -221,7 +221,7 @@ class Drawn:
 
 
 def _with_neighbours(campaign: Campaign, result_set: ResultSet) -> tuple[Campaign, str]:
-    """The campaign of a combination of stored layouts with what stands there, and why that is not drawn if so."""
+    """Return a campaign with its stored layouts' neighbours, and the reason if they cannot be drawn."""
     from vindeby.assembly.evaluation import source_of, with_neighbours_placed  # loads Numba
 
     source = source_of(campaign, result_set.path)
@@ -300,7 +300,7 @@ def _map(axes: Axes, drawn: Drawn, direction: float | None, speed: float | None)
 
 
 def _draw_wakes(axes: Axes, drawn: Drawn, direction: float, speed: float) -> Any:
-    """Wind speed at hub height over the map; the image, for a colour bar."""
+    """Draw the wind speed at hub height over the map; return the image, for a colour bar."""
     assert drawn.farm is not None, "a layout with wakes has a wind farm"
     left, bottom, right, top = drawn.box
     step = max(right - left, top - bottom) / _GRID

@@ -34,7 +34,7 @@ def prevailing(farm: WindFarm) -> tuple[float, float]:
 
 
 def _sectors(farm: WindFarm) -> tuple[FloatArray, IntArray]:
-    """The middles of the sectors (degrees) that the site is described by, else of 12; and the sector of each state."""
+    """Return the sector centres (degrees) of the site, or of 12 sectors, and the sector of each state."""
     rose, turned = getattr(farm.site, "rose", farm.site), getattr(farm.site, "turned_deg", 0.0)
     count = len(np.atleast_1d(getattr(rose, "frequency", getattr(rose, "probability", ()))))
     count = count if 3 <= count <= _MOST_SECTORS else _SECTORS

@@ -14,7 +14,7 @@ from vindeby.text import as_ranges
 
 
 def results_data(result_set: ResultSet) -> dict[str, Any]:
-    """Farms, types and results for the page's script, which begins with the best by the objective (of this sign)."""
+    """Return farms, types and results for the page's script, which begins with the best by the objective."""
     rows, losses = result_set.rows, result_set.wake_losses()
     objective = None if result_set.campaign is None else result_set.campaign.objective
     layouts = _layouts(result_set)
@@ -64,7 +64,7 @@ def results_data(result_set: ResultSet) -> dict[str, Any]:
 
 
 def _layouts(result_set: ResultSet) -> list[FloatArray]:
-    """Every layout, in the order of the rows; an empty one where there is none that could be drawn."""
+    """Return every layout, in the order of the rows; an empty one if it cannot be drawn."""
     found = []
     for key in result_set.rows["key"].tolist():
         try:

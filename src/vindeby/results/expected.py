@@ -78,7 +78,7 @@ class Expected:
         return block, outside
 
     def noted(self, states: NDArray[np.int8], notes: Mapping[TaskState, Iterable[str]]) -> NDArray[np.int8]:
-        """The same with keys in other states; the earlier ones count more, and a result counts most."""
+        """Return the states, changed to those of keys in ``notes``; earlier entries have priority, results most."""
         block = states.copy()
         for state, keys in notes.items():
             for key in keys:
@@ -88,7 +88,7 @@ class Expected:
         return block
 
     def place(self, key: str) -> tuple[int, int] | None:
-        """The cell and the seed of a task, by their numbers in the block; None when it is of another campaign."""
+        """Return the cell and the seed of a task, by their numbers in the block; None if it is of another campaign."""
         parts = parse_key(key)
         combination = None if parts is None else self._tags.get(parts.tag)
         if parts is None or combination is None:
@@ -96,7 +96,7 @@ class Expected:
         return self.place_of(parts.farm_idx, parts.type_idx, combination, parts.seed)
 
     def place_of(self, farm: int, type_idx: int, combination: int, seed: int) -> tuple[int, int] | None:
-        """The same of a farm, a type, a combination and a seed."""
+        """Return the numbers in the block of the cell and the seed of a task; None if they are unknown."""
         cell, index = self._cell_places.get((farm, type_idx, combination)), self._seed_places.get(seed)
         return None if cell is None or index is None else (cell, index)
 
@@ -118,13 +118,13 @@ class Expected:
         return {(cell.farm_idx, cell.type_idx, cell.combination): cell for cell in self.cells}
 
     def key_of(self, place: tuple[int, int, int, int]) -> str:
-        """The key of a task by its farm, type, combination and seed."""
+        """Return the key of a task by its farm, type, combination and seed."""
         farm, type_idx, combination, seed = place
         cell = self.by_place.get((farm, type_idx, combination))
         return task_key(farm, type_idx, seed) if cell is None else cell.key(seed)
 
     def names(self, places: Iterable[CellPlace]) -> dict[str, list[str]]:
-        """The names of the farm and the type of each place, and of its value of each axis."""
+        """Return the names of the farm and the type of each place, and of its value of each axis."""
         farms, types, combinations = [*zip(*places, strict=True)] or [(), (), ()]
         values = {number: self.values_of(number) for number in {*combinations}}
         return {
@@ -134,14 +134,14 @@ class Expected:
         }
 
     def columns_of(self, keys: Iterable[str]) -> dict[str, Any]:
-        """The columns that a query of tasks can name, for these keys of the campaign."""
+        """Return the columns that a query of tasks can name, for these keys of the campaign."""
         parts = {key: KeyParts.of(key) for key in keys}
         places = [(one.farm_idx, one.type_idx, self._tags[one.tag]) for one in parts.values()]
         seeds = [one.seed for one in parts.values()]
         return query_columns([*parts], places, self.names(places), seeds)
 
     def values_of(self, combination: int) -> tuple[str, ...]:
-        """The name of the value of each axis; empty names for a combination that is not known."""
+        """Return the name of the value of each axis; empty names for a combination that is not known."""
         known = 0 <= combination < len(self.combinations)
         return self.combinations[combination] if known else ("",) * len(self.axes)
 
@@ -154,19 +154,19 @@ class Expected:
         return self.type_labels[type_idx] if 0 <= type_idx < len(self.types) else f"t{type_idx}"
 
     def cell_name(self, farm: int, type_idx: int, combination: int = 0) -> str:
-        """The type that stands in a farm, or those of its mix."""
+        """Return the name of the type or mix of a farm's cell."""
         cell = self.by_place.get((farm, type_idx, combination))
         if cell is not None:
             return cell.label(self.types)
         return self.types[type_idx] if 0 <= type_idx < len(self.types) else f"t{type_idx}"
 
     def kind_in_words(self, farm: int, type_idx: int, combination: int = 0) -> str:
-        """The type or mix and the value of each axis: ``iea15, jensen``."""
+        """Return the type or mix and the value of each axis: ``iea15, jensen``."""
         name = self.cell_name(farm, type_idx, combination)
         return ", ".join(filter(None, [name, *self.values_of(combination)]))
 
     def cell_in_words(self, farm: int, type_idx: int, combination: int = 0) -> str:
-        """The same after the name of the farm."""
+        """Return the farm's name, the type or mix and the value of each axis."""
         return f"{self.farm_name(farm)}, {self.kind_in_words(farm, type_idx, combination)}"
 
     @cached_property
@@ -184,7 +184,7 @@ class Expected:
 def query_columns(
     keys: list[str], places: Iterable[CellPlace], names: Mapping[str, list[str]], seeds: Any
 ) -> dict[str, Any]:
-    """The columns that every query can name: keys, names in their two forms, values of axes and seeds."""
+    """Return the columns that every query can name: keys, names in both forms, values of axes and seeds."""
     farms, types, _ = [*zip(*places, strict=True)] or [(), (), ()]
     return {
         "key": np.array(keys, np.str_),

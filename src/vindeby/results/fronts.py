@@ -73,7 +73,7 @@ class ParetoFront:
 
 
 def fronts_of(result_set: ResultSet) -> list[ParetoFront]:
-    """The front of each farm and type that has results; DataError where there is none."""
+    """Return the front of each farm and type that has results; raise DataError if there is none."""
     against, points = result_set.second, dict[CellPlace, list[Point]]()
     if against is None:
         raise DataError(

@@ -83,7 +83,7 @@ class RunHistory:
         return {"failed": self.failed_tasks, "begun": self.begun | ended, "running": tasks[True]}
 
     def rate(self, now: float) -> float | None:
-        """Results per second over the last minutes of work; None when nothing was published yet."""
+        """Return the results per second over the last minutes of work; None if nothing was published yet."""
         begin = max(now - _WINDOW_S, self._began)
         if not self.published or self.published[-1][0] <= begin:
             return None
@@ -92,7 +92,7 @@ class RunHistory:
 
 
 def _last_states(run: RunDirectory, now: float) -> list[tuple[Coordinator, list[WorkerState]]]:
-    """Each coordinator that did not end properly, with its workers as it last showed them."""
+    """Return each coordinator that did not end properly, with its workers as it last reported them."""
     found = []
     for name, state in read_now(run).items():
         age_s = max(0.0, now - _number(state.get("time")))
@@ -126,7 +126,7 @@ def _number(value: object) -> float:
 
 
 def _dead_here(name: str) -> bool:
-    """Is this process, named HOST-PID-TOKEN, one of this machine that has ended?"""
+    """Return whether a process named HOST-PID-TOKEN ran on this machine and has ended."""
     try:
         host, pid, _ = name.rsplit("-", 2)
         if host == Identity.current().host:

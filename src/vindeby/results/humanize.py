@@ -4,7 +4,7 @@ import time
 
 
 def duration(seconds: float) -> str:
-    """About how long, in at most two units."""
+    """Return a rounded duration, in at most two units."""
     if seconds < 0.0995:
         return f"{seconds * 1000:.0f} ms"
     if seconds < 9.95:
@@ -22,7 +22,7 @@ def duration(seconds: float) -> str:
 
 
 def size(count: float) -> str:
-    """Bytes in the unit that fits."""
+    """Return a number of bytes in the unit that fits."""
     for unit in ("B", "kB", "MB", "GB"):
         if count < 999.5:
             return f"{count:.0f} {unit}" if unit == "B" or count >= 99.5 else f"{count:.3g} {unit}"
@@ -31,7 +31,7 @@ def size(count: float) -> str:
 
 
 def rate(per_second: float) -> str:
-    """Results per second, minute or hour, whichever reads best."""
+    """Return a rate in results per second, minute or hour, whichever reads best."""
     if per_second >= 99.95:
         return f"{per_second:,.0f} per second"
     if per_second >= 1:
@@ -42,5 +42,5 @@ def rate(per_second: float) -> str:
 
 
 def moment(seconds: float) -> str:
-    """A point in time, in UTC."""
+    """Return a time in UTC as text."""
     return time.strftime("%Y-%m-%d %H:%M:%SZ", time.gmtime(seconds))

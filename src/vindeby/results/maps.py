@@ -29,7 +29,7 @@ _DIGITS = 1
 
 
 def frame_of(campaign: Campaign | None, farm_idx: int, layouts: Iterable[FloatArray] = ()) -> Frame:
-    """A box around a farm's area and these layouts."""
+    """Return a box around a farm's area and these layouts."""
     farm = farm_of(campaign, farm_idx)
     area = None if farm is None else farm.boundary.shape()
     own = box_around(area, *layouts)
@@ -42,7 +42,7 @@ def frame_of(campaign: Campaign | None, farm_idx: int, layouts: Iterable[FloatAr
 
 
 def box_around(*parts: BaseGeometry | FloatArray | None) -> Box:
-    """The box around areas and positions (x and y in metres); infinite where there are none."""
+    """Return the box around areas and positions (x and y in metres); infinite if there are none."""
     corners = [
         np.reshape(part.bounds, (2, 2)).T if isinstance(part, BaseGeometry) else part for part in parts
     ]
@@ -53,7 +53,7 @@ def box_around(*parts: BaseGeometry | FloatArray | None) -> Box:
 
 
 def pack_layout(layout: FloatArray, frame: Frame) -> str:
-    """Positions over a frame, x and y in turn; good to 1/65535 of the frame, less than a metre on 60 km."""
+    """Return positions over a frame, x and y in turn; accurate to 1/65535 of the frame, under a metre on 60 km."""
     left, bottom, width, height = frame
     scaled = (layout - np.array([[left], [bottom]])) / np.array([[width], [height]]) * STEPS
     numbers = np.clip(np.rint(scaled), 0, STEPS).astype("<u2")
@@ -61,7 +61,7 @@ def pack_layout(layout: FloatArray, frame: Frame) -> str:
 
 
 def farm_data(campaign: Campaign | None, farm_idx: int, frame: Frame) -> dict[str, Any]:
-    """A farm for the browser: its name, frame and rings."""
+    """Return the data of a farm for the browser: its name, frame and rings."""
     farm = farm_of(campaign, farm_idx)
     name = farm.name if farm else f"farm{farm_idx}" if farm_idx >= 0 else "?"
     rings: list[list[list[float]]] = []
@@ -78,7 +78,7 @@ def farm_data(campaign: Campaign | None, farm_idx: int, frame: Frame) -> dict[st
 
 
 def type_data(campaign: Campaign | None, type_idx: int, cell: Cell | None = None) -> dict[str, Any]:
-    """A turbine type for the browser, or the mix of types of a cell: its largest rotor and its mean rated power."""
+    """Return the data of a type, or of a cell's mix, for the browser: its largest rotor and its mean rated power."""
     turbine = turbine_of(campaign, type_idx)
     if campaign is not None and cell is not None and cell.mix:
         name, spacing = cell.label(campaign.type_names), None
@@ -92,7 +92,7 @@ def type_data(campaign: Campaign | None, type_idx: int, cell: Cell | None = None
 
 
 def plain(value: float, digits: int) -> float | None:
-    """A rounded number for JSON; None for NaN and infinity."""
+    """Return a rounded number for JSON; None for NaN and infinity."""
     return round(float(value), digits) if math.isfinite(value) else None
 
 
@@ -101,14 +101,14 @@ _SHARE = 0.5
 
 
 def neighbour_groups(campaign: Campaign | None, farm_idx: int) -> dict[str, FloatArray]:
-    """The positions of every neighbour, x and y in metres, by the label of its group; none without a campaign."""
+    """Return the positions of every neighbour, x and y in metres, by the label of its group; empty if none."""
     if campaign is None or not has_neighbours(campaign, farm_idx):
         return {}
     return groups_of(campaign, farm_idx)
 
 
 def neighbour_places(campaign: Campaign | None, farm_idx: int) -> FloatArray:
-    """The positions of all neighbours together."""
+    """Return the positions of all neighbours, x and y in metres."""
     return np.hstack([np.empty((2, 0)), *neighbour_groups(campaign, farm_idx).values()])
 
 

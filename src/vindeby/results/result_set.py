@@ -71,7 +71,7 @@ class ResultPlace(NamedTuple):
 
     @property
     def cell(self) -> CellPlace:
-        """Its farm, type and combination."""
+        """The farm, type and combination of the result."""
         return self[:3]
 
 
@@ -158,7 +158,7 @@ class ResultSet:
             self._open(self.path)
 
     def look(self) -> Snapshot:
-        """Refresh, and count what is there now."""
+        """Refresh, and return the present counts."""
         self.refresh()
         self.history.refresh()
         history, now, expected = self.history, time.time(), self.expected
@@ -257,7 +257,7 @@ class ResultSet:
 
     @property
     def stale_rows(self) -> NDArray[Any]:
-        """The same of results that answer no task of the campaign, with their numbers in an older one."""
+        """The results that answer no task of the campaign, one row each, with their numbers in an older campaign."""
         return self._split()[1]
 
     def _split(self) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -277,7 +277,7 @@ class ResultSet:
         return self.answers if self._kept is None else self.answers[self._kept]
 
     def origins(self) -> dict[str, int]:
-        """How many results are of each unverified origin."""
+        """Return the number of results by unverified origin."""
         marked = self.answers["origin"][self.answers["origin"] != b""]
         return {name.decode(): count for name, count in Counter(marked.tolist()).items()}
 
@@ -333,11 +333,11 @@ class ResultSet:
         return [key.decode(errors="replace") for key in self.rows["key"][self.in_order()].tolist()]
 
     def in_order(self) -> NDArray[np.intp]:
-        """The rows in the order of farm, type, combination and seed."""
+        """Return the rows in the order of farm, type, combination and seed."""
         return np.lexsort([self.rows[name] for name in ("ss_seed", *reversed(CELL))])
 
     def key_of(self, row: int) -> str:
-        """The key of a row."""
+        """Return the key of a row."""
         return str(self.rows["key"][row].decode(errors="replace"))
 
     def record(self, key: str) -> Record:
@@ -363,14 +363,14 @@ class ResultSet:
         return f" (changed: {what})" if what else ""
 
     def layout(self, key: str) -> FloatArray:
-        """Positions of a result, x and y in metres."""
+        """Return the positions of a result, x and y in metres."""
         layout = layout_of(self.record(key))
         if layout is None:
             raise DataError(f"{self.path}: result {key} has no layout that could be drawn")
         return layout
 
     def cell(self, key: str) -> Cell | None:
-        """The cell of a result; None where the campaign has none such."""
+        """Return the cell of a result; None if the campaign has no such cell."""
         return self.axes.by_place.get(self.place(key).cell)
 
     def wind_farm(self, cell: Cell | None, variant: Campaign | None = None) -> WindFarm | None:
@@ -391,13 +391,13 @@ class ResultSet:
         return self._farms[place]
 
     def own_types(self, key: str) -> IntArray | None:
-        """The type of each turbine among those of its cell; None where that is not known."""
+        """Return the type of each turbine among those of its cell; None if that is not known."""
         record, cell = self.record(key), self.cell(key)
         layout = layout_of(record)
         return None if cell is None or layout is None else own_types(record.arrays, cell, layout.shape[1])
 
     def wake_losses(self) -> FloatArray:
-        """The share of its wake-free energy that each result loses; NaN where that is not known."""
+        """Return the share of its wake-free energy that each result loses; NaN if that is not known."""
         losses: FloatArray = 1.0 - self.rows["aep"] / self.rows["aep_free"]  # as stored with the result
         unknown = np.isnan(losses) & ~np.isnan(self.rows["aep"])
         for place in set(self.rows[CELL][unknown].tolist()):
@@ -418,7 +418,7 @@ class ResultSet:
         return losses
 
     def _free_gwh(self, farm: WindFarm, key: str) -> float:
-        """The wake-free energy of one layout where it stands; NaN without a layout, or for one outside the grid."""
+        """Return the wake-free energy of a stored layout; NaN without a layout, or for one outside the grid."""
         try:
             types, (x, y) = self.own_types(key), self.layout(key)
             return np.nan if types is None else farm.free_aep_at(x, y, types)
@@ -465,14 +465,14 @@ class ResultSet:
         return f"is best by the objective, {objective.title}"
 
     def _types(self, row: Any) -> list[int]:
-        """The type of each turbine, or the one type of all; none where they are not known."""
+        """Return the type of each turbine, or a single type for all; none if they are not known."""
         cell, type_idx = self.axes.by_place.get(row[CELL].tolist()), int(row["type_idx"])
         if cell is not None and cell.mix:
             return [kind for kind, count in cell.mix for _ in range(count)]
         return [type_idx] if turbine_of(self.campaign, type_idx) is not None else []
 
     def mean_rated_mw(self, rows: NDArray[Any]) -> FloatArray:
-        """The rated power of a turbine of each of some results, of a mix the mean; NaN where it is not known."""
+        """Return the mean rated power (MW) of the turbines of each of these results; NaN if it is not known."""
         rated = [] if self.campaign is None else [one.rated_power_mw for one in self.campaign.turbines]
         found: dict[object, float] = {}
         each = []
@@ -485,7 +485,7 @@ class ResultSet:
 
     @cached_property
     def axes(self) -> Expected:
-        """Farms, types and seeds of the campaign; none where it is not known."""
+        """The farms, types and seeds of the campaign; none if it is not known."""
         if self.campaign is None:
             return Expected()
         return Expected.of(self.campaign)
@@ -496,7 +496,7 @@ class ResultSet:
         return self.axes if self.campaign else Expected.guessed(self.answers, self.source.attributes)
 
     def best(self, shown: str = "") -> dict[CellPlace, int]:
-        """For each farm, type and combination, in their order, the row that is worth most (``worths``)."""
+        """Return the row with the largest value (``worths``) for each farm, type and combination, in their order."""
         found: dict[CellPlace, int] = {}
         worths = self.worths(shown)
         for row in np.argsort(-worths, kind="stable")[: np.count_nonzero(~np.isnan(worths))].tolist():
@@ -510,7 +510,7 @@ class ResultSet:
         return objective is None or objective.is_of_energy
 
     def best_of_farm(self, shown: str = "") -> dict[int, int]:
-        """For each farm, the row of the best of its ``best`` results; the farm with the best of all first."""
+        """Return, by farm, the row of the best of its ``best`` results; the farm with the best of all first."""
         worths, aep = self.worths(shown), np.nan_to_num(self.rows["aep"])
         if self.is_by_loss and shown != getattr(self.second, "attribute", None):
             worths = -np.nan_to_num(self.wake_losses(), nan=1.0)
@@ -520,13 +520,13 @@ class ResultSet:
         return found
 
     def best_key(self, shown: str = "") -> str:
-        """The key of the best result of all, the first of ``best_of_farm``; DataError where there is none."""
+        """Return the key of the best result of all, the first of ``best_of_farm``; raise DataError if there is none."""
         for row in self.best_of_farm(shown).values():
             return self.key_of(row)
         raise DataError(f"{self.path}: holds no results that could be compared")
 
     def place(self, key: str) -> ResultPlace:
-        """Farm, type, combination and seed of a key, from the columns or the name."""
+        """Return farm, type, combination and seed of a key, from the columns or the name."""
         here = np.flatnonzero(self.rows["key"] == key.encode())
         if not len(here):
             parts = parse_key(key)

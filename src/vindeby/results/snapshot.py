@@ -43,7 +43,7 @@ class Disk:
 
     @classmethod
     def of(cls, path: Path, run_directory: Path) -> Disk | None:
-        """Measure them; None where the disk does not say."""
+        """Measure the disk space; None if the disk does not report it."""
         try:
             free = shutil.disk_usage(path if path.exists() else run_directory).free
         except OSError:
@@ -96,7 +96,7 @@ class Snapshot:
 
     @property
     def fraction(self) -> float | None:
-        """Done of expected."""
+        """The fraction of the expected results that are done."""
         return self.done / self.expected if self.expected else None
 
     @property
@@ -105,7 +105,7 @@ class Snapshot:
         return any(coordinator.alive for coordinator in self.coordinators)
 
     def counts_by(self, dimensions: tuple[str, ...], *, every: bool = False) -> list[dict[str, Any]]:
-        """Counts for every combination of these dimensions, in their order.
+        """Return the counts for every combination of these dimensions, in their order.
 
         Combinations that the campaign does not ask for, types of which a mixed farm has no cell, only with ``every``.
         """
@@ -159,7 +159,7 @@ class Snapshot:
         return table
 
     def to_json(self, by: tuple[str, ...] = ("farm", "turbine")) -> dict[str, Any]:
-        """Everything but the single tasks, for scripts and the board."""
+        """Return everything but the single tasks, for scripts and the board."""
         parts = {name: value for name, value in vars(self).items() if name not in {"axes", "states"}}
         return {
             **{name: _plain(value) for name, value in parts.items()},

@@ -119,7 +119,7 @@ class ResultTable:
 
     @cached_property
     def dimensions(self) -> dict[str, Dimension]:
-        """Farms, types, the axes of the campaign, and seeds: those of the campaign, then others that records have."""
+        """The farms, types, axes and seeds of the campaign, with further values that only records have."""
         known, rows = self.results.axes, self.rows
         placed_rows = rows[np.all([rows[name] >= 0 for name in PLACE], axis=0)]
         farms = _labels(known.farms, placed_rows["farm_idx"], "farm")
@@ -144,7 +144,7 @@ class ResultTable:
 
     @cached_property
     def derived(self) -> dict[str, NDArray[Any]]:
-        """Wake loss and capacity factor of each record, where the campaign has wind."""
+        """The wake loss and the capacity factor of each record, if the campaign has wind."""
         return {name: column[self._order] for name, column in self.results.derived().items()}
 
     def columns(self) -> dict[str, NDArray[Any]]:
@@ -338,7 +338,7 @@ def _refuse_too_large(count: int) -> None:
 
 
 def _positions(table: ResultTable, grid: _Grid) -> dict[str, Any]:
-    """``x`` and ``y`` of every turbine, and where it is on Earth if that is known; NaN where a layout has fewer."""
+    """Return ``x`` and ``y`` of every turbine, and its place on Earth if known; NaN if a layout has fewer."""
     largest = max((turbines_in(segment) or 0 for segment in table.segments), default=0)
     padded = np.full((2, len(table.rows), largest), np.nan)
     for segment, rows in placed(table.segments):

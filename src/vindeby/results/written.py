@@ -20,7 +20,7 @@ _LATEX = {
 
 
 def csv_field(value: Any) -> Any:
-    """A value of a CSV file; a text that a spreadsheet would run as a formula gets an apostrophe before it."""
+    """Return a value for a CSV file; text that a spreadsheet would run as a formula gets an apostrophe before it."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, float) and math.isnan(value):
@@ -37,14 +37,14 @@ def _csv(rows: Rows, titles: Sequence[str] = ()) -> str:
 
 
 def in_words(value: object) -> str:
-    """A value of a table for people."""
+    """Return a value for a table that people read."""
     if not isinstance(value, float):
         return str(value)
     return f"{value:,.3f}" if abs(value) >= 1.0 else f"{value:.4f}"
 
 
 def _cells(rows: Rows) -> tuple[list[list[str]], list[bool]]:
-    """The header and the rows as texts, and which columns are numbers."""
+    """Return the header and the rows as texts, and which columns are numbers."""
     is_number = [isinstance(value, int | float) for value in rows[0].values()]
     lines = [["" if value != value else in_words(value) for value in row.values()] for row in rows]
     return [list(rows[0]), *lines], is_number
@@ -67,7 +67,7 @@ def _markdown(rows: Rows) -> str:
 
 
 def _latex(rows: Rows) -> str:
-    """For the package booktabs."""
+    """Return the rows as a LaTeX table for the package booktabs."""
     (header, *lines), is_number = _cells(rows)
     first, *others = (
         " & ".join("".join(_LATEX.get(letter, letter) for letter in cell) for cell in line) + r" \\"

@@ -14,29 +14,29 @@ CASE = "case:"
 
 
 def names() -> tuple[str, ...]:
-    """The presets there are."""
+    """Return the names of the presets."""
     files = (entry.name for entry in resources.files(__name__).iterdir())
     return tuple(sorted(name.removesuffix(_SUFFIX) for name in files if name.endswith(_SUFFIX)))
 
 
 def cases() -> tuple[str, ...]:
-    """The open cases, as they are named in place of a campaign file: ``case:NAME``."""
+    """Return the names of the open cases, which may stand for a campaign file: ``case:NAME``."""
     return tuple(f"{CASE}{name}" for name in re.findall(r"^([\w-]+):", case_file("index.yaml"), re.MULTILINE))
 
 
 def known() -> tuple[str, ...]:
-    """Every name that stands for a campaign file."""
+    """Return every name that stands for a campaign file."""
     return (*names(), *cases())
 
 
 def case_file(name: str) -> str:
-    """The text of a file of the open cases; empty where there is none of this name."""
+    """Return the text of a file of the open cases; empty if there is none of this name."""
     file = resources.files(__name__) / "cases" / name
     return file.read_text(encoding="utf-8") if file.is_file() else ""
 
 
 def text(name: str) -> str:
-    """The campaign file of a preset or an open case, comments and all."""
+    """Return the campaign file of a preset or an open case, with its comments."""
     plain = name.removeprefix(CASE)
     own = case_file(f"{plain}{_SUFFIX}") if name.startswith(CASE) else ""
     return own or (resources.files(__name__) / f"{plain}{_SUFFIX}").read_text(encoding="utf-8")

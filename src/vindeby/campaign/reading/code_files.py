@@ -19,14 +19,14 @@ from vindeby.errors import InputError
 
 
 def search_path() -> list[str]:
-    """Where modules are looked for: where Python does, and in the current folder."""
+    """Return the folders to search for modules: Python's path and the current folder."""
     here = str(Path.cwd())
     path = [entry or here for entry in sys.path]
     return path if here in path else [*path, here]
 
 
 def file_of(module: str, path: Sequence[str]) -> Path | None:
-    """The file or folder of code that importing a module would execute first outside of installed packages, if any.
+    """Return the first file or folder that importing a module would execute outside of installed packages, if any.
 
     The packages above a module are executed too. Nothing is imported here: each part of the name is only looked up.
     """
@@ -38,7 +38,7 @@ def file_of(module: str, path: Sequence[str]) -> Path | None:
 
 
 def own_code(module: str, path: Sequence[str]) -> str | None:
-    """A digest of the code outside of installed packages that importing a module executes; None where there is none.
+    """Return a digest of the code outside of installed packages that importing a module executes; None without any.
 
     That is the module, the packages above it, and what these import by a statement, as far as it is the user's own.
     """
@@ -100,7 +100,7 @@ def imported(field: str, name: str, kind: str, *, may_be: type | tuple[()] = ())
 
 
 def _imported(code: bytes, package: str) -> Iterator[str]:
-    """The modules that import statements name; of ``from a import b`` also ``a.b``, which may be one."""
+    """Yield the modules that import statements name; for ``from a import b`` also ``a.b``, which may be a module."""
     try:
         nodes = list(ast.walk(ast.parse(code)))
     except (SyntaxError, ValueError):  # importing it says what is wrong
@@ -115,7 +115,7 @@ def _imported(code: bytes, package: str) -> Iterator[str]:
 
 
 def _places(module: str, path: Sequence[str]) -> Iterator[tuple[str, Path]]:
-    """The packages above a module and the module, as far as they are found, each with its file or folder."""
+    """Yield the packages above a module and the module, as far as they exist, each with its file or folder."""
     places: Sequence[str] | None = path
     names = module.split(".")
     for length, name in enumerate(names, 1):
@@ -132,14 +132,14 @@ def _places(module: str, path: Sequence[str]) -> Iterator[tuple[str, Path]]:
 
 
 def _found_otherwise(name: str) -> ModuleSpec | None:
-    """A module that is not on Python's path, such as one of a package that pip installed with ``--editable``."""
+    """Return a module that is not on Python's path, e.g. of a package installed with ``pip install --editable``."""
     with suppress(ValueError, ImportError):  # a name that no module can have, or one without a place
         return importlib.util.find_spec(name)
     return None
 
 
 def is_installed(file: Path) -> bool:
-    """Does a file belong to the standard library, to an installed package, or to vindeby?"""
+    """Return whether a file belongs to the standard library, to an installed package, or to vindeby."""
     parents = file.resolve().parents
     return any(folder in parents for folder in _installed())
 

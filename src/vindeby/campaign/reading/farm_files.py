@@ -227,7 +227,7 @@ def _layouts_in_file(named: NamedFile, farms: Names, types: Names) -> list[dict[
 
 
 def columns_of(layout: Any) -> dict[str, list[Any]]:
-    """The columns of arrays x and y, of an array (2, n), or of what has x and y, and maybe ``type`` and ``farm``."""
+    """Return the columns of arrays x and y, of an array (2, n), or of an object with x, y and perhaps type and farm."""
     names = ("x", "y", "type", "farm")
     if hasattr(layout, "keys"):  # a mapping, or a DataFrame
         found = {name: layout[name] for name in names if name in layout.keys()}  # noqa: SIM118
@@ -242,7 +242,7 @@ def columns_of(layout: Any) -> dict[str, list[Any]]:
 
 
 def layouts_by_farm(columns: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
-    """The layout of each farm in a table, as a start lists them; a table without farms is one layout."""
+    """Return the layout of each farm in a table, as a start lists layouts; a table without farms is a single layout."""
     farms = columns.get("farm") or [None] * len(columns["x"])
     return [
         {"farm": farm}

@@ -25,7 +25,7 @@ def _unreadable(path: Path, message: str, remedy: str) -> UnreadableError:
 
 
 def read_bounded(path: Path, most: int) -> bytes:
-    """The bytes of a regular file of at most ``most`` bytes; raises UnreadableError."""
+    """Return the bytes of a regular file of at most ``most`` bytes; raise UnreadableError otherwise."""
     try:
         status = path.stat()
         mode, size = status.st_mode, status.st_size
@@ -46,7 +46,7 @@ def read_bounded(path: Path, most: int) -> bytes:
 
 
 def read_bounded_text(path: Path, most: int, *, latin: bool = False) -> str:
-    """The text of a file, which may be compressed with gzip: UTF-8 or, with ``latin``, Latin-1 where it is not."""
+    """Return the text of a file, perhaps compressed with gzip: UTF-8, or with ``latin`` Latin-1 if it is not UTF-8."""
     data = _decompressed(path, most)
     if latin and b"\0" in data[:10_000]:
         raise _unreadable(path, "this is not a text file", "is it the right file?")
@@ -100,15 +100,15 @@ class NamedFile:
                 self.refuse_key(key, f"is given beside {what}", f"give {key} or {what}, not both{instead}")
 
     def content(self, most: int, path: Path | None = None) -> bytes:
-        """The bytes of the file, or of one that belongs to it."""
+        """Return the bytes of the file, or of one that belongs to it."""
         return self._read(path or self.path, lambda one: read_bounded(one, most))
 
     def text(self, *, latin: bool = False) -> str:
-        """The text of the file."""
+        """Return the text of the file."""
         return self._read(self.path, lambda one: read_bounded_text(one, MAX_BYTES, latin=latin))
 
     def note(self, notes: Iterable[str]) -> None:
-        """Note what must be reported about the file."""
+        """Record remarks about the file, to be reported."""
         self.document.notes += [f"{self.path.name}: {note}" for note in notes]
 
     def put(self, values: Mapping[str, Any], origin: Origin | None = None) -> None:
@@ -141,7 +141,7 @@ def named_files(
 
 
 def suffix_of(path: Path) -> str:
-    """How a name ends, in lower case: ``.csv`` for ``wind.csv.gz``, too."""
+    """Return the suffix of a name in lower case; ``.csv`` for ``wind.csv.gz``, too."""
     name = path.with_suffix("") if path.suffix.lower() == ".gz" else path
     return name.suffix.lower()
 

@@ -61,7 +61,7 @@ def mappings(data: Any, *patterns: str) -> Iterator[tuple[dict[str, Any], DataPa
 
 
 def type_names(data: Any, group: dict[str, Any]) -> list[str]:
-    """The names of the turbine types that a group of neighbours, or another table of turbines, may use."""
+    """Return the names of the turbine types that a group of neighbours, or another table of turbines, may use."""
     names = [entry.get("name") for holder in (group, data) for entry, _ in mappings(holder, "turbines[]")]
     return [name for name in names if isinstance(name, str)]
 

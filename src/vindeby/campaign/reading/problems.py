@@ -47,7 +47,7 @@ _LONGEST_VALUE, _MOST_PROBLEMS = 80, 100
 
 
 def checked(model: type[_Model], document: Document) -> _Model:
-    """The model of a document's data; CampaignError has the first problems, in order of lines, and how many more."""
+    """Return the model of a document's data; raise CampaignError with the first problems and the number of others."""
     try:
         return model.model_validate(document.data)
     except ValidationError as error:
@@ -136,7 +136,7 @@ def nearest(key: str, known: list[str]) -> str:
 
 
 def _path_in_data(data: Any, location: Path, *, keep_last: bool) -> Path:
-    """The path of a location in the data as it was written.
+    """Return the path of a location in the data as written in the file.
 
     Short forms (a bare list for a polygon, one step for a pipeline) lack levels that the location has.
     """
@@ -166,7 +166,7 @@ def value_at(data: Any, path: Path) -> Any:
 
 
 def show(value: Any) -> str | None:
-    """A value, short enough for a message; None for a large one, which would not help."""
+    """Return a value, shortened for a message; None for a large one, which would not help."""
     if value is None or (
         isinstance(value, BaseModel | dict | list | tuple) and len(repr(value)) > _LONGEST_VALUE
     ):

@@ -25,5 +25,5 @@ def provide(readers: Any) -> None:
 
 
 def readers() -> Any:
-    """The functions that were provided; each raises VindebyError."""
+    """Return the functions that were provided; each of them may raise VindebyError."""
     return _provided[0]

@@ -56,7 +56,7 @@ def load(path: str | Path) -> Document:
 
 
 def with_files(document: Document, folder: Path) -> Document:
-    """The document with what the files that it names hold, also those of axes; they are read once, here."""
+    """Return the document with the content of the files that it names, also in axes; the files are read once, here."""
     document = with_combination_file(document, folder)
     data, fields = document.data, CampaignFields.model_fields
     without_site = "site" not in data and "site" in set_whole(data, fields)
@@ -165,7 +165,7 @@ def _resolve(
 
 
 def _placed(document: Document, at: DataPath, problem: Problem) -> Problem:
-    """A problem with an option, which a reader knows by name only, with the place where the option is written."""
+    """Return a problem with an option, with the place in the document where the option is written."""
     if problem.source:
         return problem
     path = (*at, problem.field)

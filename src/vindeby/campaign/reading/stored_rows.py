@@ -161,7 +161,7 @@ class AskedOfStored(BaseModel):
 
     @property
     def stored(self) -> StoredSection:
-        """Which layouts are evaluated."""
+        """The section on the stored layouts to evaluate."""
         found = self.method[0].stored
         assert found is not None, "only campaigns of stored layouts are read in this way"
         return found

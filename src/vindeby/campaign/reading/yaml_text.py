@@ -67,13 +67,13 @@ class Document:
     """Remarks for ``vindeby check`` on what was done or ignored while files were read."""
 
     def origin(self, path: Path) -> Origin:
-        """Where the value at ``path`` was written, or the nearest value around it that is known."""
+        """Return the origin of the value at ``path``, or of the nearest value around it that is known."""
         while path not in self.origins and path:
             path = path[:-1]
         return self.origins.get(path, Origin("campaign"))
 
     def put(self, path: Path, inner: Document) -> None:
-        """Remember where the parts of another document come from, whose data is now at ``path``."""
+        """Record the origins of the parts of another document, whose data is now at ``path``."""
         self.origins.update({(*path, *inside): place for inside, place in inner.origins.items()})
 
     def refuse(self, path: Path, message: str, remedy: str, value: object = None) -> NoReturn:
@@ -86,7 +86,7 @@ class Document:
 
 
 def resolve(text: str) -> str | int | float | bool | None:
-    """A plain (unquoted) scalar by the core schema of YAML 1.2."""
+    """Return the value of a plain (unquoted) scalar by the core schema of YAML 1.2."""
     if text in _CONSTANTS:
         return _CONSTANTS[text]
     if _INTEGER.fullmatch(text):
@@ -115,7 +115,7 @@ def read(text: str, source: str, *, has_lines: bool = True, includes: bool = Fal
 
 
 def write(data: Any) -> str:
-    """Plain data as YAML text that ``read`` turns into the same data again."""
+    """Return plain data as YAML text that ``read`` turns into the same data again."""
     return yaml.dump(
         data, Dumper=_Dumper, sort_keys=False, allow_unicode=True, default_flow_style=None, width=110
     )
@@ -219,7 +219,7 @@ class _Reader:
         return mapping
 
     def _next(self, path: Path) -> Any:
-        """The next event; if it cannot be parsed, the message names this path."""
+        """Return the next event, having set the path that messages name if it cannot be parsed."""
         self.path = path
         return next(self.events)
 
@@ -254,13 +254,15 @@ class _Reader:
 
 
 def field_name(path: Path) -> str:
-    """A path as people write it: ``farms[2].boundary.polygon[0]``."""
+    """Return a path as people write it: ``farms[2].boundary.polygon[0]``."""
     name = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path).lstrip(".")
     return name if len(name) <= _LONGEST_FIELD else f"{name[:_LONGEST_FIELD]}..."
 
 
 def unused(data: Any, used: Collection[Path], name: Callable[[Path], str] | None = None) -> list[str]:
-    """The parts of what a file holds that are neither in ``used`` nor hold or lie in anything that is, by name.
+    """Return the names of the parts of a file's data that were not used.
+
+    A part is unused if it is neither in ``used`` nor holds or lies in anything that is.
 
     Every reader of a file that may hold more than is read lists them. What is empty says nothing.
     """
@@ -270,7 +272,7 @@ def unused(data: Any, used: Collection[Path], name: Callable[[Path], str] | None
 
 
 def not_used(names: Sequence[str]) -> list[str]:
-    """The note that lists them, by name as far as a line goes; no note where there is nothing to list."""
+    """Return a note that lists the names as far as a line allows; no note if there are none."""
     shown = [one_line(name)[:_LONGEST_SHOWN] for name in names[:_MOST_SHOWN]]
     more = [f"and {len(names) - _MOST_SHOWN} more"] if len(names) > _MOST_SHOWN else []
     return [f"not used: {', '.join([*shown, *more])}"] if names else []

@@ -25,7 +25,7 @@ _ARCS_ARE_CHORDS = 1.001
 
 
 def clean_ring(vertices: tuple[Vertex, ...]) -> tuple[Vertex, ...]:
-    """The vertices without a repeated last one; refuses what does not enclose an area."""
+    """Return the vertices without a repeated last one; refuse a ring that encloses no area."""
     kept = [vertex for vertex, _ in itertools.groupby(vertices)]
     if len(kept) > 1 and kept[0] == kept[-1]:
         kept.pop()
@@ -45,7 +45,7 @@ def clean_ring(vertices: tuple[Vertex, ...]) -> tuple[Vertex, ...]:
 
 
 def closing_gap_m(ring: Sequence[Vertex]) -> float | None:
-    """How far the last vertex is from the first, where they can only mean the same one; else None."""
+    """Return the distance from the last vertex to the first if they can only mean the same vertex; else None."""
     gap = math.dist(ring[0], ring[-1])
     if gap >= _NEARLY_CLOSED_M:
         return None
@@ -53,7 +53,7 @@ def closing_gap_m(ring: Sequence[Vertex]) -> float | None:
 
 
 def most_points(area: BaseGeometry, spacing_m: float) -> int:
-    """No more points than this can lie in ``area`` with ``spacing_m`` between any two: proved, not estimated.
+    """Return an upper bound, proved and not estimated, of the number of points in ``area`` that keep ``spacing_m``.
 
     Two bounds, the smaller one for each connected piece. Discs of half the spacing around the points do not
     overlap and lie within the area grown by that half. And for a convex set of area A and perimeter P, Oler
@@ -85,7 +85,7 @@ class Circle(Section):
     """The radius in metres."""
 
     def shape(self) -> BaseGeometry:
-        """The disc as a polygon, good to 1e-4 of its area; for pictures and sums, not for the search."""
+        """Return the disc as a polygon, accurate to 1e-4 of its area; for pictures and sums, not for the search."""
         return shapely.Point(self.center).buffer(self.radius_m, quad_segs=_CIRCLE_SEGMENTS)
 
 
@@ -99,7 +99,7 @@ class Exclusion(OneOf):
     circle: Circle | None = None
 
     def shape(self) -> BaseGeometry:
-        """The excluded area."""
+        """Return the excluded area."""
         return self.circle.shape() if self.circle is not None else shapely.Polygon(self.polygon)
 
 
@@ -133,7 +133,7 @@ class BoundarySection(OneOf):
         return self.polygons or ()
 
     def shape(self) -> BaseGeometry:
-        """The whole area as one geometry."""
+        """Return the whole area as one geometry."""
         parts = [self.circle.shape()] if self.circle else [shapely.polygons(ring) for ring in self.rings]
         outer = parts[0] if len(parts) == 1 else shapely.union_all(parts)
         if not self.exclusions:

@@ -46,19 +46,19 @@ Grid = tuple[FloatArray, FloatArray, FloatArray]
 
 
 def for_type(given: ByType[float], name: str) -> float:
-    """The number for a turbine type."""
+    """Return the number for a turbine type."""
     return given[name] if isinstance(given, dict) else given
 
 
 def cropped(x: FloatArray, y: FloatArray, values: FloatArray, area: BaseGeometry) -> Grid:
-    """The part of a grid between whose points the bounds of an area lie, which it holds."""
+    """Return the smallest part of a grid that encloses the bounds of an area."""
     west, south, east, north = area.bounds
     columns, rows = _steps_around(x, west, east), _steps_around(y, south, north)
     return x[columns], y[rows], values[columns, rows]
 
 
 def _steps_around(axis: FloatArray, low: float, high: float) -> slice:
-    """The points of an axis between which a range lies, two or more."""
+    """Return the slice of an axis, of two points or more, that encloses a range."""
     first = min(max(0, int(axis.searchsorted(low, "right")) - 1), len(axis) - 2)
     return slice(first, max(first + 1, int(axis.searchsorted(high))) + 1)
 
@@ -99,11 +99,11 @@ class Depth(Section):
         return -np.inf if self.least is None else self.least, np.inf if self.most is None else self.most
 
     def array(self) -> FloatArray:
-        """Depths over (x, y)."""
+        """Return the depths over (x, y)."""
         return np.array(self.values, np.float64).reshape(len(self.x), len(self.y))
 
     def around(self, area: BaseGeometry) -> Grid:
-        """The part of the grid in and around the bounds of an area: x, y, and the depths over (x, y)."""
+        """Return the part of the grid in and around the bounds of an area: x, y, and the depths over (x, y)."""
         return cropped(np.array(self.x), np.array(self.y), self.array(), area)
 
     def identity_for(self, farm: Farm) -> dict[str, Any]:
@@ -146,7 +146,7 @@ class DepthCurve(OneOf):
     """The coefficients c0, c1, c2, ... of c0 + c1 d + c2 d^2 + ..."""
 
     def at(self, depths: FloatArray) -> FloatArray:
-        """The values at depths; NaN where a table has none."""
+        """Return the values at depths; NaN if a table has none."""
         if self.table is not None:
             known, values = np.array(self.table).T
             found: FloatArray = np.interp(depths, known, values, np.nan, np.nan)
@@ -216,7 +216,7 @@ class Cables(Section):
         return self
 
     def substations_of(self, farm: str) -> int | tuple[Vertex, ...] | None:
-        """The substations of a farm; None where they are given for other farms only."""
+        """Return the substations of a farm; None if only other farms have any."""
         return self.substations.get(farm) if isinstance(self.substations, dict) else self.substations
 
     def identity_for(self, farm: str) -> dict[str, Any]:
@@ -243,7 +243,7 @@ class CostsSection(Section):
 
     @property
     def depth(self) -> Depth | None:
-        """The water depth, where it is known."""
+        """The water depth, if it is known."""
         return None if self.foundation is None else self.foundation.depth
 
     def identity_for(self, farm: Farm, turbines: Sequence[str]) -> dict[str, Any]:
@@ -259,7 +259,7 @@ class CostsSection(Section):
 
     @property
     def title(self) -> str:
-        """For example ``25 years at 6 % per year; foundations in 12 to 46 m of water; cables by heuristic``."""
+        """The costs in words: ``25 years at 6 % per year; foundations in 12 to 46 m of water; cables by heuristic``."""
         parts = [f"{self.years:g} years at {100.0 * self.discount:.6g} % per year"]
         if self.depth is not None:
             depths = self.depth.values
@@ -339,7 +339,7 @@ class Objective(Section):
 
     @property
     def mean_price(self) -> float:
-        """The mean of all prices that are given; 0 without any."""
+        """The mean of all prices; 0 without any."""
         return float(np.mean(self.price or 0.0))
 
     @property
@@ -364,7 +364,7 @@ class Objective(Section):
 
     @property
     def sign(self) -> float:
-        """1 where more of the objective is better, -1 where less is."""
+        """The sign of the objective: 1 if more is better, -1 if less is."""
         return -1.0 if self.of == "lcoe" else 1.0
 
     @property

@@ -62,7 +62,7 @@ class Amount(Section):
         return self.n_turbines is not None or self.capacity_mw is not None or self.mix is not None
 
     def count(self, rated_power_mw: float) -> int:
-        """How many turbines of this power that makes; a capacity is met exactly or from below."""
+        """Return the number of turbines of this power; a capacity is met exactly or from below."""
         if self.n_turbines is not None:
             return self.n_turbines
         if self.mix is not None:
@@ -110,7 +110,7 @@ class Spacing(OneOf):
         return {"diameters" if match[2] == "D" else "metres": float(match[1])}
 
     def in_metres(self, rotor_diameter_m: float) -> float:
-        """The spacing for turbines of this diameter."""
+        """Return the spacing for turbines of this diameter."""
         return self.metres if self.metres is not None else (self.diameters or 0.0) * rotor_diameter_m
 
 
@@ -156,7 +156,7 @@ class Farm(Amount):
         return _united([zone.boundary for zone in self.zones or ()])
 
     def drawn_shape(self) -> BaseGeometry:
-        """The area for a picture: the polygons of all zones, side by side, so that their borders show."""
+        """Return the area for a picture: the polygons of all zones side by side, so that the borders show."""
         if self.zones is None:
             return self.boundary.shape()
         parts = [part for zone in self.zones for part in shapely.get_parts(zone.boundary.shape())]
@@ -174,11 +174,11 @@ class Farm(Amount):
         return self.zones is not None or super().amount_is_said
 
     def zone_counts(self, rated_power_mw: float) -> tuple[int, ...]:
-        """How many turbines stand in each zone; empty for a farm without zones."""
+        """Return the number of turbines in each zone; empty for a farm without zones."""
         return tuple(zone.count(rated_power_mw) for zone in self.zones or ())
 
     def count(self, rated_power_mw: float) -> int:
-        """How many turbines of this power stand in the farm, in all of its zones."""
+        """Return the number of turbines of this power in the farm, with all of its zones."""
         return sum(self.zone_counts(rated_power_mw)) if self.zones else super().count(rated_power_mw)
 
     def turbines_by_type(self) -> dict[str, int]:

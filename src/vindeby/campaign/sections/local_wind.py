@@ -121,7 +121,7 @@ class LocalWindSection(Section):
         return rows[:-1] if self._repeats else rows
 
     def array(self, name: str) -> FloatArray:
-        """A quantity over (x, y, height, direction), axes that it does not depend on of length 1."""
+        """Return a quantity over (x, y, height, direction), with length 1 along axes that it does not depend on."""
         given: GridValues = getattr(self, name)
         shape = [len(getattr(self, axis)) if axis in given.axes else 1 for axis in AXES]
         return np.array(given.values, np.float64).reshape(shape)
@@ -139,7 +139,7 @@ class LocalWindSection(Section):
     @model_validator(mode="before")
     @classmethod
     def _nested_lists(cls, data: Any) -> Any:
-        """Numbers may be written as nested lists, and one number for the whole grid without a list."""
+        """Convert nested lists, and a number for the whole grid, to axes and values."""
         if not isinstance(data, dict):
             return data
         changed = dict(data)

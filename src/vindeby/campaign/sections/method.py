@@ -201,7 +201,7 @@ def some_are_alone(steps: tuple[Step, ...]) -> tuple[Step, ...]:
 
 
 def one_step_is_a_pipeline(data: Any) -> Any:
-    """A single step need not be written as a list of one.
+    """Return a single step as a list of one; refuse several steps in a mapping.
 
     Several steps must be: their order matters, and the order of the keys of a mapping never does.
     """

@@ -81,7 +81,7 @@ class Weibull(Section):
 
     @property
     def title(self) -> str:
-        """For example ``Weibull, 12 sectors``."""
+        """The distribution in words, e.g. ``Weibull, 12 sectors``."""
         return f"Weibull, {plural(len(self.sectors), 'sector')}" if self.sectors else "Weibull by place"
 
     @property
@@ -133,7 +133,7 @@ class ProbabilityTable(Section):
 
     @property
     def title(self) -> str:
-        """For example ``table, 12 sectors``."""
+        """The table in words, e.g. ``table, 12 sectors``."""
         return f"table, {plural(len(self.wind_directions), 'sector')}"
 
     @property
@@ -230,7 +230,7 @@ class SiteSection(WindChanges, OneOf):
                 return fmean(given.wind_speed, weights)
 
     def for_wind_farm(self) -> Any:
-        """The same wind as an object that ``vindeby.WindFarm`` computes with; it takes either."""
+        """Return the wind as an object that ``vindeby.WindFarm`` computes with; it takes either."""
         return readers().wind_of(self.stated())
 
     def stated(self, ranges: Iterable[tuple[float, float]] = ()) -> Self:
@@ -245,7 +245,7 @@ class SiteSection(WindChanges, OneOf):
         return self if fine == self.weibull else self.model_copy(update={"weibull": fine})
 
     def identity(self) -> dict[str, Any]:
-        """The wind, whichever file it came from."""
+        """Return the data of the wind that decide a result; the file they came from does not."""
         key, given = self.chosen
         return {
             key: given.identity(),

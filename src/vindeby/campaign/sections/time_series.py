@@ -82,7 +82,7 @@ StepIntensity = Intensity | Intensities
 
 
 def turbulence_text(value: float | TurbulenceSection | tuple[float, ...]) -> str:
-    """Turbulence intensity in a few words."""
+    """Return the turbulence intensity in a few words."""
     if isinstance(value, float):
         return f"{value:g}"
     if isinstance(value, tuple):
@@ -163,7 +163,7 @@ class TimeSeries(_StateByState):
 
     @property
     def title(self) -> str:
-        """For example ``time series, 504 steps``."""
+        """The series in words, e.g. ``time series, 504 steps``."""
         return f"time series, {plural(len(self.wind_speed), 'step')}"
 
     @model_validator(mode="after")
@@ -189,7 +189,7 @@ class States(_StateByState):
 
     @property
     def title(self) -> str:
-        """For example ``list of 16 states``."""
+        """The states in words, e.g. ``list of 16 states``."""
         return f"list of {plural(len(self.wind_speed), 'state')}"
 
     @model_validator(mode="before")

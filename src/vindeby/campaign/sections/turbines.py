@@ -76,7 +76,7 @@ class Tabulated(_Size):
 
     @property
     def power_w(self) -> tuple[float, ...]:
-        """Power at the wind speeds of the table."""
+        """The power in W at the wind speeds of the table."""
         if self.power_kw is not None:
             return tuple(power * units.KW for power in self.power_kw)
         density = units.AIR_DENSITY_KG_M3 if self.air_density_kg_m3 is None else self.air_density_kg_m3
@@ -176,7 +176,7 @@ class TurbineSection(OneOf):
     """The file of another tool that the turbine was read from, if any."""
 
     def for_wind_farm(self) -> Any:
-        """The same type as a ``vindeby.Turbine``; ``vindeby.WindFarm`` takes either."""
+        """Return the type as a ``vindeby.Turbine``; ``vindeby.WindFarm`` takes either."""
         return readers().turbine_of(self)
 
     @property
@@ -191,7 +191,7 @@ class TurbineSection(OneOf):
 
     @property
     def rated_power_mw(self) -> float:
-        """Rated power of one turbine; of a table that does not state it, the largest power of the curve."""
+        """The rated power of one turbine in MW; for a table without it, the largest power of the curve."""
         description = self.description
         if isinstance(description, Tabulated):
             return description.rated_power_mw or description.largest_power_mw
@@ -199,7 +199,7 @@ class TurbineSection(OneOf):
 
     @property
     def rotor_diameter_m(self) -> float:
-        """Rotor diameter."""
+        """The rotor diameter in m."""
         return self.description.rotor_diameter_m
 
     @property
@@ -216,7 +216,7 @@ class TurbineSection(OneOf):
 
     @property
     def hub_height_m(self) -> float:
-        """Hub height above ground or sea."""
+        """The hub height above ground or sea in m."""
         return self.description.hub_height_m
 
     def __repr__(self) -> str:

@@ -65,7 +65,7 @@ class Section(BaseModel):
         return self.model_dump(by_alias=True, exclude_none=True)
 
     def with_values(self, values: Mapping[str, Any]) -> Self:
-        """The same section with other values, by their keys in a file, checked like those of one."""
+        """Return the section with other values, by their keys in a file, checked as those of a file are."""
         keys = {name: field.alias or name for name, field in type(self).model_fields.items()}
         given = {keys[name]: value for name, value in self if value is not None}
         return self.model_validate({**given, **values})
@@ -86,7 +86,7 @@ class OneOf(Section):
 
     @classmethod
     def alternative_keys(cls) -> dict[str, str]:
-        """Field name to the key people write."""
+        """Return the keys that people write, by field name."""
         fields = cls.model_fields.items()
         return {name: field.alias or name for name, field in fields if name not in cls.beside}
 
@@ -112,7 +112,7 @@ class NamedOneOf(OneOf):
 
     @classmethod
     def bare_names(cls) -> list[str]:
-        """The names of those that need no parameters."""
+        """Return the names of the alternatives that need no parameters."""
         return [key for name, key in cls.alternative_keys().items() if not _needs(cls, name)]
 
     @model_validator(mode="before")
@@ -127,7 +127,7 @@ class NamedOneOf(OneOf):
 
 
 def section_of(part: type[Section], name: str) -> Any:
-    """The section, or the class of parameters, that a field holds, where it holds one."""
+    """Return the section, or the class of parameters, that a field holds; None if it holds neither."""
     annotation = part.model_fields[name].annotation
     found = [getattr(kind, "__origin__", kind) for kind in (annotation, *get_args(annotation))]
     kinds = [kind for kind in found if isinstance(kind, type)]
@@ -141,7 +141,7 @@ def _needs(part: type[Section], name: str) -> bool:
 
 
 def refusal(message: str, *, remedy: str, at: Path = (), value: object = None) -> PydanticCustomError:
-    """An error for a validator to raise: ``at`` is the path, from the validated value on, to what is wrong."""
+    """Return an error for a validator to raise; ``at`` is the path of the error from the validated value on."""
     context: dict[str, Any] = {"message": message, "remedy": remedy, "at": at, "shown": value}
     return PydanticCustomError("refused", "{message}", context)
 
@@ -153,7 +153,7 @@ def require(holds: object, message: str, remedy: str, *at: str | int) -> None:
 
 
 def matching(pattern: str, wrong: str, remedy: str) -> AfterValidator:
-    """A check of the form of a text."""
+    """Return a validator that requires a text to match a pattern."""
 
     def check(text: str) -> str:
         require(re.fullmatch(pattern, text), wrong, remedy)
@@ -180,7 +180,7 @@ Day = Annotated[
 
 
 def one_is_a_list(value: Any) -> Any:
-    """A single entry, a mapping or a name, need not be written as a list of one."""
+    """Return a single entry, a mapping or a name, as a tuple of one; any other value unchanged."""
     return (value,) if isinstance(value, str | dict) else value
 
 

@@ -94,7 +94,7 @@ def _known(fields: Mapping[str, Any]) -> str:
 
 
 def axes_in_words(axes: Mapping[str, Collection[str]]) -> str:
-    """For example ``wake (nygaard, jensen), method (smart, auto)``."""
+    """Return the axes in words, e.g. ``wake (nygaard, jensen), method (smart, auto)``."""
     return ", ".join(f"{axis} ({listed(values, None, most=6)})" for axis, values in axes.items())
 
 

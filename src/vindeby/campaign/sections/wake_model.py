@@ -43,7 +43,7 @@ class NamedCode(Section):
 
     @property
     def title(self) -> str:
-        """For tables and messages."""
+        """The name of the code for tables and messages."""
         return f"{self.key} {self.model}"
 
     @property
@@ -57,11 +57,11 @@ class NamedCode(Section):
         return self.model.partition(":")[0]
 
     def with_code(self) -> Self:
-        """This model with a digest of the user's own code, as it is now, unless it has one."""
+        """Return the section with a digest of the user's own code as it is now, unless it has one."""
         return self if self.code else self.model_copy(update={"code": self._code_now})
 
     def refuse_other_code(self) -> None:
-        """InputError where the code that is found is not that of the campaign."""
+        """Raise InputError if the code on this machine is not that of the campaign."""
         now = self._code_now
         if self.code and now and now != self.code:
             raise InputError(
@@ -93,7 +93,7 @@ class FlorisEngine(Section):
 
     @property
     def title(self) -> str:
-        """For tables and messages."""
+        """The name of the engine for tables and messages."""
         wake = self.configuration.get("wake")
         names = wake.get("model_strings") if isinstance(wake, dict) else None
         model = names.get("velocity_model") if isinstance(names, dict) else None
@@ -139,7 +139,7 @@ def _has_content_of_3(configuration: Parameters) -> bool:
 
 
 def with_options(data: Any) -> Any:
-    """``{pywake: NAME, options: {...}}`` with the options where they belong."""
+    """Move the options of ``{pywake: NAME, options: {...}}`` into the engine's own section."""
     if not isinstance(data, dict) or "options" not in data:
         return data
     engine = next((name for name in ENGINES if name in data), "")
@@ -157,7 +157,7 @@ def with_options(data: Any) -> Any:
 
 
 def merged(configuration: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
-    """A configuration with single values replaced, at any depth."""
+    """Return a configuration with single values replaced by options, at any depth."""
     result = dict(configuration)
     for key, value in options.items():
         inner = result.get(key)

@@ -38,7 +38,7 @@ class Examiner:
         self._own_function = any(step.call for step in campaign.method)
 
     def key_of(self, record: Record) -> str:
-        """The configuration that a record is of, by its name or else by its attributes; empty where neither says."""
+        """Return the configuration of a record, by its name or else by its attributes; empty if neither says."""
         numbers = parse_key(record.key)
         if numbers is None:
             said = [record.attributes.get(name) for name in _NUMBERS]
@@ -47,11 +47,11 @@ class Examiner:
         return "" if numbers is None else task_key(*numbers)
 
     def asked(self, key: str) -> bool:
-        """Does the campaign ask for this configuration?"""
+        """Return whether the campaign has this configuration."""
         return self._judge.asked(key) is not None
 
     def adopt(self, key: str, record: Record, provenance: Mapping[str, Attribute]) -> Record:
-        """The record to publish under ``key``; RefusedError says why it cannot be a result of the campaign."""
+        """Return the record to publish under ``key``; raise RefusedError if it cannot be a result of the campaign."""
         if not key:
             raise RefusedError("neither its name nor its attributes say which configuration it is of")
         asked = self._judge.asked(key)
@@ -76,7 +76,7 @@ class Examiner:
         return self._with_energy(placed, stored_gwh)
 
     def _layout(self, record: Record, cell: Cell) -> tuple[FloatArray, dict[str, Attribute]]:
-        """The layout as (2, n), x then y, and what was changed for that."""
+        """Return the layout as (2, n), x then y, and a description of what was changed in it."""
         stored = record.arrays.get("layout")
         if stored is None:
             raise RefusedError("it has no layout")

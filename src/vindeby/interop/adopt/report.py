@@ -73,21 +73,21 @@ class AdoptReport:
 
     @property
     def adopted(self) -> int:
-        """How many records were adopted."""
+        """The number of adopted records."""
         return sum(file.adopted for file in self.files)
 
     @property
     def there_already(self) -> int:
-        """How many records are of configurations that had a valid result."""
+        """The number of records whose configurations had a valid result."""
         return sum(file.there_already for file in self.files)
 
     @property
     def complete(self) -> bool:
-        """Is every result of the campaign there, and everything that was found accounted for?"""
+        """True if every result of the campaign is there, and every record found is accounted for."""
         return not self.missing and not self.unanswered
 
     def to_json(self) -> dict[str, Any]:
-        """For --json and for the file that is kept."""
+        """Return the report as plain data, for --json and for the report file."""
         data = asdict(self) | {"missing": [one.to_json() for one in self.missing]}
         counts = {"adopted": self.adopted, "there_already": self.there_already}
         return {**data, **counts, "report": data.pop("path")}

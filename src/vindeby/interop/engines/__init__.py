@@ -19,7 +19,7 @@ from vindeby.wake import Neighbours, Site, Turbine
 def engine_farm(
     given: PyWakeEngine | FlorisEngine, site: Site, turbines: Sequence[Turbine], neighbours: Neighbours | None
 ) -> ForeignFarm:
-    """The farm of a campaign with its engine; InputError says what is missing or wrong."""
+    """Return the farm of a campaign with its engine; raise InputError if anything is missing or wrong."""
     engine: Engine
     if isinstance(given, PyWakeEngine):
         from vindeby.interop.engines.pywake_engine import PyWake  # only who uses it needs it
@@ -43,12 +43,12 @@ def load(given: PyWakeEngine | FlorisEngine) -> None:
 
 
 def need_engine(name: str) -> None:
-    """InputError, with the remedy, where ``pywake`` or ``floris`` is not installed."""
+    """Raise InputError, with the remedy, if ``pywake`` or ``floris`` is not installed."""
     library("py_wake" if name == "pywake" else name, name, f"wake.{name}")
 
 
 def refuse_nan(title: str, values: FloatArray) -> None:
-    """TaskError where an engine gives something else than finite numbers."""
+    """Raise TaskError if an engine returns anything but finite numbers."""
     if not np.isfinite(values).all():
         raise TaskError(
             f"{title} gives {int((~np.isfinite(values)).sum())} numbers that are not finite; check the model with "
@@ -64,7 +64,7 @@ def find_model(given: PyWakeEngine) -> Any:
 
 
 def made_model(given: PyWakeEngine, site: Any, wind_turbines: Any) -> Any:
-    """The wind-farm model of a campaign, of PyWake objects."""
+    """Return the wind-farm model of a campaign, made of PyWake objects."""
     factory = find_model(given)
     from py_wake.wind_farm_models.wind_farm_model import WindFarmModel
 

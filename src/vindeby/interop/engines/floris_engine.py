@@ -36,7 +36,7 @@ class Floris:
         self._per_rotor = int(side) ** 2 if isinstance(side, int) else 9
 
     def state_powers(self, layout: Places, states: WindStates) -> tuple[FloatArray, FloatArray]:
-        """Power in W and wind speed in m/s, both (turbines, states); the wind speed is the mean on the rotor."""
+        """Return power in W and wind speed in m/s, both (turbines, states); the speed is the mean over the rotor."""
         x, _, types = layout
         watts, speed = (np.zeros((len(x), len(states.speed))) for _ in range(2))
         calm = states.speed <= 0.0  # FLORIS divides by the wind speed
@@ -54,7 +54,7 @@ class Floris:
     def state_speeds_at(
         self, layout: Places, states: WindStates, x: FloatArray, y: FloatArray, height_m: float
     ) -> FloatArray:
-        """Wind speed in m/s at points in the wakes of the layout, (points, states)."""
+        """Return the wind speed in m/s at points in the wakes of the layout, (points, states)."""
         out = np.zeros((len(x), len(states.speed)))
         for part in self._parts(states, len(x)):
             model = self._set(layout, states, part)
@@ -63,7 +63,7 @@ class Floris:
         return out
 
     def mean_power_and_slopes(self, *_: object) -> tuple[float, FloatArray, FloatArray]:
-        """FLORIS has no gradient of the energy."""
+        """Raise ArgumentError: FLORIS has no gradient of the energy."""
         raise ArgumentError(
             f"{self.title}: FLORIS has no gradient; use random-search or annealing, or a PyWake model"
         )
@@ -91,7 +91,7 @@ class Floris:
 
 
 def _made(given: FlorisEngine, types: list[dict[str, Any]]) -> Any:
-    """A ``FlorisModel`` of the configuration, with one turbine in one wind until a layout is set."""
+    """Return a ``FlorisModel`` of the configuration, with one turbine in one wind until a layout is set."""
     from floris import FlorisModel
 
     configuration: dict[str, Any] = copy.deepcopy(given.configuration)
@@ -116,7 +116,7 @@ def _made(given: FlorisEngine, types: list[dict[str, Any]]) -> Any:
 
 
 def _reference_height(flow: dict[str, Any], types: list[dict[str, Any]]) -> float:
-    """The height of the campaign's wind: that of the configuration, where -1 means the hubs'."""
+    """Return the height of the campaign's wind, from the configuration, where -1 means the hub height."""
     given, heights = flow.get("reference_wind_height", -1), {kind["hub_height"] for kind in types}
     if isinstance(given, int | float) and given > 0:
         return float(given)

@@ -39,7 +39,7 @@ class PyWake:
         self._angles: dict[str, Any] = {name: 0.0 for name in ("yaw", "tilt") if f"{name}_ilk" in needed}
 
     def state_powers(self, layout: Places, states: WindStates) -> tuple[FloatArray, FloatArray]:
-        """Power in W and wind speed in m/s, both (turbines, states)."""
+        """Return power in W and wind speed in m/s, both (turbines, states)."""
         x, y, types = layout
         shape = (len(x), len(states.speed))
         watts, speed = np.empty(shape), np.empty(shape)
@@ -53,7 +53,7 @@ class PyWake:
     def state_speeds_at(
         self, layout: Places, states: WindStates, x: FloatArray, y: FloatArray, height_m: float
     ) -> FloatArray:
-        """Wind speed in m/s at points in the wakes of the layout: PyWake's flow map, (points, states)."""
+        """Return the wind speed in m/s at points in the wakes of the layout by PyWake's flow map, (points, states)."""
         from py_wake.flow_map import Points
 
         east, north, types = layout
@@ -70,7 +70,7 @@ class PyWake:
     def mean_power_and_slopes(
         self, layout: Places, counted: int, states: WindStates
     ) -> tuple[float, FloatArray, FloatArray]:
-        """Mean power in W of the first ``counted`` turbines, and its slopes by PyWake's automatic differentiation."""
+        """Return the mean power in W of the first ``counted`` turbines, and its slopes by automatic differentiation."""
         from autograd import value_and_grad
         from py_wake.utils.gradients import AutogradNumpy
 

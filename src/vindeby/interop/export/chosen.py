@@ -53,7 +53,7 @@ class Chosen:
 
     @cached_property
     def places(self) -> dict[str, ResultPlace]:
-        """Farm, type and seed of each key, in order."""
+        """The farm, type and seed of each key, in order."""
         return {result.key: result.place for result in self.results}
 
     @property
@@ -67,7 +67,7 @@ class Chosen:
         return sorted({kind for result in self.results for kind in result.types})
 
     def without_layouts(self) -> list[str]:
-        """The keys of results that have no layout: those of a function that has nothing to do with wind."""
+        """Return the keys of results without a layout, i.e. of a function that has nothing to do with wind."""
         return [result.key for result in self.results if not result.types]
 
     def needs_layouts(self, purpose: str) -> None:
@@ -80,7 +80,7 @@ class Chosen:
             )
 
     def needs_wind(self, purpose: str) -> Campaign:
-        """The campaign, where a format holds wind, wakes and layouts; a function without wind has none of them."""
+        """Return the campaign for a format that holds wind, wakes and layouts; refuse a campaign that has none."""
         self.needs_layouts(purpose)
         campaign = self.campaign
         if campaign is None:
@@ -101,7 +101,7 @@ class Chosen:
         return campaign
 
     def needs_uniform_wind(self, purpose: str) -> Campaign:
-        """The same in the combination of the results, where a format holds one wind for all places, and one model."""
+        """Return the campaign of the results' single combination; refuse several combinations, and local wind."""
         campaign = self.needs_wind(purpose)
         if len(combinations := {result.place.combination for result in self.results}) > 1:
             axis, values = next(iter(campaign.axes.items()))

@@ -104,7 +104,7 @@ def write_csv(path: Path, columns: dict[str, NDArray[Any]]) -> None:
 
 
 def plain_values(name: str, column: NDArray[Any]) -> list[Any]:
-    """A column as plain values, with None for what is not known."""
+    """Return a column as plain values, with None for what is not known."""
     unknown = (UNKNOWN, "") if name in ("zone", "zone_name") else ()
     return [
         None if value in unknown or (isinstance(value, float) and math.isnan(value)) else value

@@ -73,7 +73,7 @@ def write_yaml(path: Path, data: Any) -> None:
 
 
 def result_folder(path: Path, chosen: Chosen, result: ExportedResult) -> tuple[Path, str]:
-    """Where the files of a result are written, and the way from there to those that all results share."""
+    """Return the folder for the files of a result, and the path from there to the files that all results share."""
     if len(chosen) == 1:
         return path, ""
     # Not by the key itself: that of a record from elsewhere may be any text.

@@ -36,7 +36,7 @@ _SAME = ("bastankhah-2016", "cumulative-curl")
 
 
 def wakes(model: WakeSection) -> tuple[dict[str, Any], list[str]]:
-    """The part of the input, and what a reader must know: FLORIS' wakes are not the campaign's to the last digit."""
+    """Return the wake part of the input, and remarks: FLORIS' wakes differ a little from the campaign's."""
     key, given = model.chosen
     turbulence, notes = "none", []
     parameters: dict[str, Any]

@@ -118,7 +118,7 @@ def _turbines(chosen: Chosen, where: Projection) -> Iterator[dict[str, Any]]:
 
 
 def _cables(chosen: Chosen, where: Projection) -> Iterator[dict[str, Any]]:
-    """Substations as points and cables as lines, from the farther end to the one nearer to the substation."""
+    """Yield substations as points and cables as lines, from the end farther from the substation to the nearer one."""
     for result in chosen.results:
         if (routes := result.routes) is None:
             continue
@@ -140,7 +140,7 @@ def _cables(chosen: Chosen, where: Projection) -> Iterator[dict[str, Any]]:
 
 
 def _area(shape: BaseGeometry, where: Projection) -> dict[str, Any]:
-    """A polygon or several, outer rings counter-clockwise, as RFC 7946 asks."""
+    """Return a polygon or several, with outer rings counter-clockwise, as RFC 7946 asks."""
     parts = [
         [where.ring(shapely.get_coordinates(ring)).tolist() for ring in (part.exterior, *part.interiors)]
         for part in map(shapely.geometry.polygon.orient, shapely.get_parts(shape))

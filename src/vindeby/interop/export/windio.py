@@ -39,7 +39,7 @@ from vindeby.units import MW
 
 
 def analysis(model: WakeSection) -> tuple[dict[str, Any] | None, list[str]]:
-    """The words, or None where windIO has none for this model; and what a reader must know of them."""
+    """Return windIO's description of a wake model, or None if it has none, and remarks for the reader."""
     key, given = model.chosen
     base = next((one for one, composed in COMPOSED.items() if composed == key), key)
     unknown = _parts_without_words(given)
@@ -119,7 +119,7 @@ _LARGEST_TABLE = 1_000_000
 
 
 def resource(chosen: Chosen, campaign: Campaign) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The energy resource, and which directions and wind speeds (or times) the energy was computed with."""
+    """Return the energy resource, and the directions and wind speeds (or times) that the energy was computed with."""
     site = site_of(campaign)
     if campaign.scenarios:
         chosen.notes.append(
@@ -173,7 +173,7 @@ def _weibull(chosen: Chosen, site: wake.WeibullSite) -> tuple[dict[str, Any], di
 def _table(
     chosen: Chosen, campaign: Campaign, states: wake.WindStates
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Joint probabilities of direction and wind speed, with the turbulence of each."""
+    """Return joint probabilities of direction and wind speed, with the turbulence of each state."""
     speeds, column = np.unique(states.speed, return_inverse=True)
     row = np.repeat(np.argsort(np.argsort(states.direction)), np.diff(states.first))
     shape = (len(states.direction), len(speeds))
@@ -220,7 +220,7 @@ def _table(
 def _steps(
     chosen: Chosen, campaign: Campaign, site: wake.TimeSeriesSite
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """A time series; one with weights, or a list of states, as joint probabilities: windIO has no weights."""
+    """Return a time series; one with weights, or a list of states, as probabilities, since windIO has no weights."""
     if site.weight is not None:
         return _table(chosen, campaign, site.states())
     series = campaign.site.time_series
@@ -313,7 +313,7 @@ def _write_result(
 
 
 def turbine(given: TurbineSection) -> dict[str, Any]:
-    """A turbine type with its power in W and its thrust coefficient."""
+    """Return a turbine type with its power in W and its thrust coefficient."""
     points = curve_points(turbine_of(given))
     speeds = points.speed.tolist()
     return {

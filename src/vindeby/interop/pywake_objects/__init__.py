@@ -21,7 +21,7 @@ class PyWakeInput(NamedTuple):
 
 
 def to_pywake(campaign: Campaign | Site, turbines: Turbine | Sequence[Turbine] | None = None) -> PyWakeInput:
-    """PyWake's site and turbines with the same wind and curves as a campaign, or as a site and turbines of vindeby.
+    """Return PyWake's site and turbines with the wind and curves of a campaign, or of a site and turbines of vindeby.
 
     The types of a campaign's turbines are their places in its list. A time series is not a PyWake site: its steps are
     in ``arguments``, and a step's weight is not (PyWake counts all steps alike). ArgumentError says what cannot be
@@ -46,7 +46,7 @@ def to_pywake(campaign: Campaign | Site, turbines: Turbine | Sequence[Turbine] |
 def from_pywake(
     site: Any = None, wind_turbines: Any = None, *, turbulence_intensity: float | None = None
 ) -> dict[str, Any]:
-    """The sections ``site`` and ``turbines`` of a campaign, as plain data for ``Campaign.from_data`` or a YAML file.
+    """Return the sections ``site`` and ``turbines`` of a campaign, as plain data for ``Campaign.from_data`` or YAML.
 
     ``site`` is an ``XRSite`` or a site made of one (``UniformSite``, ``UniformWeibullSite``, ...), also over a grid;
     ``wind_turbines`` a ``WindTurbine`` or ``WindTurbines`` with tabulated curves. ``turbulence_intensity`` is for sites

@@ -29,7 +29,10 @@ _KNOWN = {*LOCAL, "P", "Elevation"}
 
 
 def from_xrsite(site: Any, turbulence_intensity: float | None = None) -> dict[str, Any]:
-    """The section; ``turbulence_intensity`` replaces that of the site. ArgumentError says what cannot be converted."""
+    """Return the section ``site``; raise ArgumentError if anything cannot be converted.
+
+    ``turbulence_intensity`` replaces that of the site.
+    """
     if not isinstance(site, XRSite):
         raise _not_converted(f"a {type(site).__name__} is not an XRSite")
     _refuse_others(site)
@@ -100,7 +103,7 @@ def _take_directions(section: dict[str, Any], directions: FloatArray) -> None:
 
 
 def pywake_site(site: Site) -> XRSite:
-    """The site as PyWake has it; turbulence that depends on the wind is in ``wind_arguments`` instead."""
+    """Return the site as PyWake's; turbulence that depends on the wind is in ``wind_arguments`` instead."""
     if isinstance(site, GriddedSite):
         return _gridded(site)
     data, interpolation = _rose(site)
@@ -108,7 +111,7 @@ def pywake_site(site: Site) -> XRSite:
 
 
 def wind_arguments(site: Site, states: WindStates, steps: Any = slice(None)) -> dict[str, Any]:
-    """The wind that a model is called with; of a time series, in some of its steps."""
+    """Return the wind arguments of a model's call; for a time series, of some of its steps."""
     if states.step is None:
         wind: dict[str, Any] = {"wd": states.direction, "ws": states.speed[: states.shape[1]]}
         turbulence = states.turbulence.reshape(1, *states.shape)
@@ -123,7 +126,7 @@ def wind_arguments(site: Site, states: WindStates, steps: Any = slice(None)) -> 
 
 
 def _rose(site: Site) -> tuple[xr.Dataset, str]:
-    """Probabilities over direction and, in a table, speed."""
+    """Return the probabilities over direction and, for a table, speed."""
     if isinstance(site, WeibullSite):
         columns = {
             "Sector_frequency": site.frequency,
@@ -176,7 +179,7 @@ def _with_states(made: XRSite, site: Site) -> XRSite:
 
 
 def _gridded(site: GriddedSite) -> XRSite:
-    """Local wind over x, y, height and direction; the rose, where there is one, over direction alone."""
+    """Return local wind over x, y, height and direction; the rose, if there is one, over direction alone."""
     grid = site.grid
     data, _ = (xr.Dataset(), "linear") if grid.has_weibull else _rose(site.rose)
     axes: dict[str, Any] = {"x": grid.x, "y": grid.y, "h": grid.height, "wd": grid.direction}

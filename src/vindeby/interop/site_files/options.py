@@ -23,7 +23,7 @@ def given(options: Options, *names: str) -> dict[str, Any]:
 
 
 def turbulence(options: Options, own: Any = None) -> Any:
-    """The turbulence intensity: what the file holds, or the option where it holds none."""
+    """Return the turbulence intensity of the file, or of the option if the file has none."""
     given_value = options.get("turbulence_intensity")
     if own is None and given_value is None:
         remedy = "add it as a fraction, e.g. turbulence_intensity: 0.06"
@@ -34,12 +34,12 @@ def turbulence(options: Options, own: Any = None) -> Any:
 
 
 def sector_centres(sectors: int) -> list[float]:
-    """The directions at the middle of even sectors, the first of which is centred on north."""
+    """Return the directions at the middle of even sectors, the first of which is centred on north."""
     return [index * 360.0 / sectors for index in range(sectors)]
 
 
 def interpolation(options: Options, usual: str) -> str:
-    """``linear`` or ``nearest``."""
+    """Return the interpolation, ``linear`` or ``nearest``; refuse any other."""
     how = options.get("interpolation", usual)
     if how not in ("linear", "nearest"):
         refuse_option("interpolation", "is neither linear nor nearest", "write one of them", how)
@@ -54,7 +54,7 @@ _LARGEST_STEP = 1.0
 def table_section(
     probability: FloatArray, speeds: FloatArray, options: Options, turbulence_intensity: Any
 ) -> dict[str, Any]:
-    """The section ``table`` of a site: one row per sector, the first centred on north, one column per speed."""
+    """Return the section ``table`` of a site: a row per sector, the first centred on north, and a column per speed."""
     how = interpolation(options, "nearest")
     rows = spread(probability, how, _directions(options) or len(probability))
     return {
@@ -87,7 +87,7 @@ def _directions(options: Options) -> int | None:
 
 
 def spread(probability: FloatArray, how: str, count: int) -> FloatArray:
-    """The probabilities for ``count`` directions, from those of sectors."""
+    """Return the probabilities of ``count`` directions, from those of sectors."""
     sectors = len(probability)
     if count == sectors:
         return probability

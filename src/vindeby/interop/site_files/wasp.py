@@ -22,7 +22,7 @@ _MOST = 400
 
 
 def read_lib(path: Path, options: Options) -> FileContent:
-    """The wind climate at a height and over a roughness, as sectors of a Weibull site."""
+    """Read the wind climate at a height and over a roughness, as sectors of a Weibull site."""
     lines = Lines(path)
     lines.text("the description", blank=True)
     counts = lines.numbers("the counts of roughness lengths, heights and sectors", 3)
@@ -61,7 +61,7 @@ def _lib_axis(lines: Lines, what: str, count: int) -> FloatArray:
 def _lib_climates(
     lines: Lines, roughness: int, heights: int, sectors: int
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Frequencies over roughness and sector; A and k over roughness, height and sector."""
+    """Return the frequencies over roughness and sector, and A and k over roughness, height and sector."""
     frequency = np.zeros((roughness, sectors))
     scale, shape = np.zeros((roughness, heights, sectors)), np.zeros((roughness, heights, sectors))
     for row in range(roughness):
@@ -82,7 +82,7 @@ def _shares(lines: Lines, what: str, sectors: int) -> FloatArray:
 
 
 def place_on(options: Options, name: str, known: FloatArray) -> float:
-    """Where on an axis the climate is wanted; needs not be said where there is one point only."""
+    """Return the position on an axis at which the climate is wanted; no option is needed if there is one point."""
     value = given_number(options, name)
     range_text = f"the file has {known[0]:g} to {known[-1]:g} m"
     if value is None and len(known) > 1:
@@ -97,7 +97,7 @@ def place_on(options: Options, name: str, known: FloatArray) -> float:
 
 
 def between(values: FloatArray, axis: FloatArray, at: float) -> FloatArray:
-    """Linear along the first axis."""
+    """Interpolate linearly along the first axis."""
     if len(axis) == 1:
         return np.asarray(values[0])
     left = min(int(np.searchsorted(axis, at, side="right")) - 1, len(axis) - 2)
@@ -106,7 +106,7 @@ def between(values: FloatArray, axis: FloatArray, at: float) -> FloatArray:
 
 
 def read_tab(path: Path, options: Options) -> FileContent:
-    """The table of probabilities over direction and wind speed."""
+    """Read the table of probabilities over direction and wind speed."""
     lines = Lines(path)
     lines.text("the description", blank=True)
     height = lines.numbers("latitude, longitude and height", 3)[2]
@@ -143,7 +143,7 @@ def _tab_header(lines: Lines) -> tuple[int, float]:
 
 
 def _tab_bins(lines: Lines, sectors: int) -> tuple[FloatArray, FloatArray]:
-    """The edges of the bins, from 0 on, and the counts over bin and sector."""
+    """Return the edges of the bins, from 0 on, and the counts over bin and sector."""
     edges, counts = [0.0], []
     while lines.left:
         edge, *row = lines.numbers(f"a bin's upper edge and its {sectors} frequencies", sectors + 1)
@@ -170,7 +170,7 @@ _ROUNDING_M = 0.5
 
 
 def read_wrg(path: Path, options: Options) -> FileContent:
-    """Gridded Weibull parameters as local wind; linear between the points and over direction by default."""
+    """Read gridded Weibull parameters as local wind; linear between the points and over direction by default."""
     lines = Lines(path)
     x, y = _wrg_grid(lines)
     values, height, sectors = _wrg_points(lines, x, y)
@@ -226,7 +226,7 @@ def _wrg_grid(lines: Lines) -> tuple[FloatArray, FloatArray]:
 
 
 def _wrg_points(lines: Lines, x: FloatArray, y: FloatArray) -> tuple[FloatArray, float, int]:
-    """Frequency, A and k over x, y and sector; the height and the number of sectors, which all points share."""
+    """Return frequency, A and k over x, y and sector, and the height and number of sectors common to all points."""
     points: dict[tuple[int, int], FloatArray] = {}  # what the header promises takes no memory
     shared: tuple[float, int] | None = None
     for _ in range(len(x) * len(y)):

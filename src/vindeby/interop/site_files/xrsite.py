@@ -47,7 +47,7 @@ class _XRSite(LabelledWind):
         refuse(self.path, f"has {name} that {message}" if name else message, remedy)
 
     def axes_of(self, name: str) -> tuple[str, ...]:
-        """The axes of a variable; none where it is not there."""
+        """Return the axes of a variable; none if it is not there."""
         return self.by_name[name].axes if name in self.by_name else ()
 
 
@@ -141,7 +141,7 @@ def _read(path: Path) -> GriddedFile:
 
 
 def site_section(path: Path, file: GriddedFile, options: Options) -> FileContent:
-    """The same for arrays that were read already, or that an ``XRSite`` holds."""
+    """Return the section ``site`` for arrays already read, or held by an ``XRSite``."""
     wind, notes = _wind(path, file, options)
     over_direction, over_position = _interpolations(options)
     intensity = turbulence(options, _turbulence(wind))
@@ -161,7 +161,7 @@ def site_section(path: Path, file: GriddedFile, options: Options) -> FileContent
 
 
 def _interpolations(options: Options) -> tuple[str, str]:
-    """Over direction and over position, from one word or from a mapping by axis."""
+    """Return the interpolation over direction and over position, from a word or from a mapping by axis."""
     how = options.get("interpolation", "nearest")
     by_axis: dict[str, Any] = how if isinstance(how, dict) else dict.fromkeys(("wd", "x", "y", "h"), how)
     for axis, word in by_axis.items():
@@ -188,7 +188,7 @@ def _turbulence(wind: _XRSite) -> Any:
 
 
 def _table(wind: _XRSite, options: Options, intensity: Any) -> dict[str, Any]:
-    """P over direction and speed, over one of them, or one number."""
+    """Return the probabilities P over direction and speed, over one of them, or as a number."""
     axes = wind.axes_of("P")
     if "x" in axes:
         remedy = "give Weibull_A, Weibull_k and Sector_frequency over x and y instead"

@@ -44,7 +44,7 @@ _FORMS = "give polygons, a list of {x, y}, or circle, {center: {x, y}, radius}"
 
 
 def read_boundary(site: Node, notes: Notes) -> dict[str, Any] | None:
-    """The boundary as a campaign file has it; None where the site has none."""
+    """Return the boundary as a campaign file has it; None if the site has none."""
     node, holes = site.get("boundaries"), site.get("exclusions")
     excluded = [] if holes is None else _areas(holes, notes)
     if node is None:
@@ -64,7 +64,7 @@ def read_boundary(site: Node, notes: Notes) -> dict[str, Any] | None:
 
 
 def _areas(node: Node, notes: Notes) -> list[Any]:
-    """The vertices of each polygon, or one circle: what the exclusions of a campaign file list."""
+    """Return the vertices of each polygon, or a single circle, as the exclusions of a campaign file."""
     polygons, circle = node.get("polygons"), node.get("circle")
     if (polygons is None) == (circle is None):
         node.refuse("must have either polygons or a circle", _FORMS)
@@ -99,11 +99,11 @@ class WindFarms:
     """By the name of a farm; without layouts, an empty list."""
 
     def figures(self, name: str) -> list[float]:
-        """The diameter or the hub height of each type."""
+        """Return the diameter or the hub height of each type."""
         return [float((one.get("table") or one["cubic"])[name]) for one in self.turbines]
 
     def first_layouts(self) -> list[WindioLayout]:
-        """The layout of each farm that counts turbines: the first."""
+        """Return the first layout of each farm, the one that counts."""
         return [self.layouts[name][0] for name in self.names if self.layouts[name]]
 
 
@@ -127,7 +127,7 @@ def read_farms(node: Node, notes: Notes) -> WindFarms:
 
 
 def windio_layouts(path: Path) -> list[dict[str, Any]]:
-    """Every layout in a file of windIO or IEA Task 37: x and y, its farm and, where it is said, each type."""
+    """Return every layout in a file of windIO or IEA Task 37: x and y, the farm and, if known, each turbine's type."""
     root, notes = open_root(path), Notes()
     if root.has("definitions"):
         return [_iea37_layout(root.need("definitions").need("position").need("items"))]
@@ -146,7 +146,7 @@ def windio_layouts(path: Path) -> list[dict[str, Any]]:
 
 
 def _iea37_layout(items: Node) -> dict[str, Any]:
-    """The positions of a case study of IEA Task 37: two lists, or a list of pairs."""
+    """Return the positions of a case study of IEA Task 37: two lists, or a list of pairs."""
     if isinstance(items.value, list):
         pairs = items.array()
         if pairs.shape[1:] != (2,):
@@ -160,7 +160,7 @@ def _iea37_layout(items: Node) -> dict[str, Any]:
 
 
 def _unique(name: str, taken: list[str]) -> str:
-    """The name, with a number behind it where another has it already: names of windIO farms repeat."""
+    """Return the name, with a number appended if the name is taken: names of windIO farms repeat."""
     candidate, number = name, 1
     while candidate in taken:
         number += 1
@@ -169,7 +169,7 @@ def _unique(name: str, taken: list[str]) -> str:
 
 
 def _types(node: Node, farms: WindFarms, notes: Notes) -> dict[str, str]:
-    """The names of the types of a farm, by the number that its layouts use for them."""
+    """Return the names of the types of a farm, by the number that its layouts use for them."""
     found: dict[str, str] = {}
     several = node.get("turbine_types")
     if several is not None:

@@ -186,7 +186,10 @@ class Node:
         return found.get(*inner) if inner and found is not None else found
 
     def use(self, *keys: str) -> None:
-        """Note it, or what stands under a key, as used: the rest is listed. Numbers and text are used when taken."""
+        """Mark the node, or the value under a key, as used.
+
+        Whatever is not used is listed. Numbers and text are marked when they are read.
+        """
         self.tree.used.add((*self.path, *keys))
 
     def need(self, key: str, remedy: str = "add it") -> Node:

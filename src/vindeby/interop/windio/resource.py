@@ -146,7 +146,7 @@ def _of_rose(found: Quantities, form: str, notes: Notes) -> dict[str, Any]:
 
 
 def read_series(found: Quantities, notes: Notes) -> dict[str, Any]:
-    """The section ``site`` of a resource with steps in time."""
+    """Return the section ``site`` of a resource with steps in time."""
     series: dict[str, Any] = {}
     for name in ("wind_direction", "wind_speed"):
         given = found.by_name.get(name)
@@ -228,7 +228,7 @@ _USUAL_SPEEDS = tuple(float(speed) for speed in range(3, 26))
 
 
 def read_weibull(found: Quantities, notes: Notes) -> dict[str, Any]:
-    """The section ``site`` of a resource with Weibull distributions."""
+    """Return the section ``site`` of a resource with Weibull distributions."""
     for name in WEIBULL:
         if found.by_name.get(name) is None:
             found.node.refuse(f"{name} is missing", f"give {', '.join(WEIBULL)}")
@@ -286,7 +286,7 @@ _FORMS = (
 
 
 def site_section(found: Quantities, hub_heights: Sequence[float], notes: Notes) -> dict[str, Any]:
-    """The section ``site`` of a campaign; refuses what no layout search can use."""
+    """Return the section ``site`` of a campaign; refuse a resource that no layout search can use."""
     _note_height(found, hub_heights, notes)
     found = _at_hub_height(found, hub_heights, notes)
     _refuse_by_turbine(found)
@@ -323,7 +323,7 @@ def _note_height(found: Quantities, hub_heights: Sequence[float], notes: Notes) 
 
 
 def read_resource(node: Node) -> Quantities:
-    """The resource of an ``energy_resource``, of its ``wind_resource``, or of a site that holds it."""
+    """Return the resource of an ``energy_resource``, of its ``wind_resource``, or of a site that holds it."""
     for key in ("energy_resource", "wind_resource"):
         if node.has(key):
             node.use("name")

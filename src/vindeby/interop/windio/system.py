@@ -30,7 +30,7 @@ _TOLERANCE_M = 1.0
 def farms_section(
     name: str, boundary: dict[str, Any] | None, farms: WindFarms, notes: Notes
 ) -> list[dict[str, Any]]:
-    """The section ``farms``: one farm, with a zone for each windIO farm where each has a polygon of its own."""
+    """Return the section ``farms``: one farm, with a zone for each windIO farm where each has a polygon of its own."""
     layouts = farms.first_layouts()
     if len(farms.names) > 1 and len(layouts) == len(farms.names) and boundary is not None:
         zones = _zones(boundary, layouts, farms)
@@ -55,7 +55,7 @@ def farms_section(
 def _zones(
     boundary: dict[str, Any], layouts: Sequence[WindioLayout], farms: WindFarms
 ) -> list[dict[str, Any]] | None:
-    """A zone for each farm, if exactly one polygon holds all its turbines, and that polygon is of no other farm."""
+    """Return a zone per farm if exactly one polygon holds all its turbines and none is shared; else None."""
     rings, zones = boundary.get("polygons", ()), dict[int, dict[str, Any]]()
     shapes = [shapely.Polygon(ring if len(ring) > 2 else None) for ring in rings]
     if len(shapes) != len(layouts) or not all(shape.is_valid for shape in shapes):

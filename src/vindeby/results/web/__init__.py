@@ -17,7 +17,7 @@ ASSETS = {
 
 
 def asset(name: str) -> str:
-    """The text of one of the files."""
+    """Return the text of a file of this folder."""
     if name not in ASSETS:
         raise KeyError(name)
     return resources.files(__package__).joinpath(name).read_text(encoding="utf-8")
