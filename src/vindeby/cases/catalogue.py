@@ -1,4 +1,4 @@
-"""The open cases that there are, the record of each, and layouts in files of ours and of others."""
+"""The open cases, the best known layout of each, and layouts in files of vindeby and other tools."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _REMEDY = "give one layout: a table with the columns x and y, in metres"
 
 @dataclass(frozen=True)
 class PublishedLayout:
-    """The best layout of a case that vindeby has found, its worth, and what found it; x and y in metres.
+    """The best layout of a case that vindeby has found, its worth and its origin; x and y in metres.
 
     The command gives this layout with the code of ``commit``; later versions of a search may take another way.
     """
@@ -62,7 +62,7 @@ class Case:
 
     @property
     def lower_is_better(self) -> bool:
-        """Whether the worth is a cost."""
+        """Return whether the worth is a cost."""
         return self.unit == "cost"
 
     @cached_property
@@ -72,7 +72,7 @@ class Case:
 
     @cached_property
     def record(self) -> PublishedLayout | None:
-        """What vindeby has found; None where nothing is kept."""
+        """The best layout that vindeby has found; None if none is stored."""
         text = presets.case_file(f"{self.name}.csv")
         if not text:
             return None
@@ -82,31 +82,31 @@ class Case:
         return PublishedLayout(worth, seed, seconds, head["commit"], head["command"], x, y)
 
     def gain(self, worth: float) -> float | None:
-        """How much better than the best published one a layout is, as a fraction of it; None where that is unknown."""
+        """Return the improvement on the best published worth, as a fraction of it; None if that is unknown."""
         if self.published is None:
             return None
         return (worth / self.published - 1.0) * (-1.0 if self.lower_is_better else 1.0)
 
     def gain_text(self, worth: float | None) -> str:
-        """The gain in percent; empty where there is none."""
+        """Return the gain in percent; empty if there is none."""
         gain = None if worth is None else self.gain(worth)
         return "" if gain is None else f"{gain:+.3%}"
 
     def shown(self, worth: float | None) -> str:
-        """A worth with the digits that its unit deserves; empty where there is none."""
+        """Return a worth with the digits that suit its unit; empty if there is none."""
         if worth is None:
             return ""
         return f"{worth:.9f}" if self.lower_is_better else f"{worth:,.2f}"
 
 
 def all_cases() -> list[Case]:
-    """Every case, in the order of the index."""
+    """Return all cases, in the order of the index."""
     entries = read(presets.case_file("index.yaml"), "index.yaml").data
     return [Case(name, **entry) for name, entry in entries.items()]
 
 
 def case_named(name: str) -> Case:
-    """The case of this name, with or without ``case:``; refuses others, with what was probably meant."""
+    """Return the case of this name, with or without ``case:``; otherwise raise an error with a suggestion."""
     full = f"{presets.CASE}{name.removeprefix(presets.CASE)}"
     for case in all_cases():
         if full == f"{presets.CASE}{case.name}":
@@ -115,7 +115,7 @@ def case_named(name: str) -> Case:
 
 
 def read_layout(path: Path) -> tuple[FloatArray, FloatArray]:
-    """The positions in a file: a table with x and y, or YAML of IEA Task 37 or of windIO, whose farms are joined."""
+    """Return the positions in a file: a table with x and y, or IEA Task 37 or windIO YAML with its farms joined."""
     if suffix_of(path) not in (".yaml", ".yml"):
         x, y = _table(read_bounded_text(path, MAX_BYTES, latin=True), str(path))
     else:

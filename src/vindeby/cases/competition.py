@@ -20,14 +20,14 @@ FloatArray = npt.NDArray[np.float64]
 _THRUST, _RADIUS_M, _GROWTH = 0.8, 38.5, 0.075
 _RATED_KW, _SLOPE, _OFFSET = 1500.0, 140.86, -500.0
 _EDGES = np.arange(3.5, 14.25, 0.5)
-"""Of the bins of wind speed (m/s), from cut-in to rated speed."""
+"""The edges of the wind speed bins (m/s), from cut-in to rated speed."""
 _HOURS_PER_YEAR = 8760.0
 SPACING_M = 8.0 * _RADIUS_M
 """The least distance between turbines; the campaign files have a little more, so that rounding does not break it."""
 
 
 def cost_of_energy(case: Case, x: FloatArray, y: FloatArray) -> float:
-    """What a kWh costs, by the formula of 2015; lower is better. The rules are checked elsewhere."""
+    """Return the cost of a kWh by the formula of 2015; lower is better. The rules are checked elsewhere."""
     n = len(x)
     turbines, substations, upkeep = 750_000.0 * n, 8_000_000.0 * np.floor(n / 30.0), 20_000.0 * n
     years = (1.0 - 1.03**-20.0) / 0.03
@@ -37,7 +37,7 @@ def cost_of_energy(case: Case, x: FloatArray, y: FloatArray) -> float:
 
 
 def mean_power_kw(case: Case, x: FloatArray, y: FloatArray) -> float:
-    """The power of all turbines in the unit of the competition: 15 times a mean, one for each degree of a sector."""
+    """Return the power of all turbines in the competition's unit: 15 times a mean per degree of each sector."""
     wind = read(presets.case_file("competition.yaml"), "competition.yaml").data[case.name]
     mid_powers = _SLOPE * 0.5 * (_EDGES[1:] + _EDGES[:-1]) + _OFFSET
     total = 0.0
@@ -50,7 +50,7 @@ def mean_power_kw(case: Case, x: FloatArray, y: FloatArray) -> float:
 
 
 def _lost(toward: float, x: FloatArray, y: FloatArray) -> FloatArray:
-    """The share of the wind speed that each turbine loses, in wind that blows at this angle from the x axis."""
+    """Return the fraction of wind speed that each turbine loses, in wind towards this angle from the x axis."""
     cos, sin = np.cos(toward), np.sin(toward)
     dx, dy, tip = x[:, None] - x, y[:, None] - y, _RADIUS_M / _GROWTH
     far = dx * cos + dy * sin

@@ -1,4 +1,4 @@
-"""What a layout of an open case is worth, and whether it keeps to the rules: the case's own formulas, written again.
+"""The judges of open cases: the worth of a layout and its broken rules, by the case's own formulas.
 
 A judge reads the figures of the case's campaign file as they stand there, and needs NumPy alone. Wakes are fractions of
 the free wind speed, with the thrust of the free wind speed, and add as squares: all cases with the judge ``energy`` are
@@ -28,14 +28,14 @@ _PER_MWH = {"MWh": 1.0, "GWh": 1e-3, "kW": 1e3 / HOURS_PER_YEAR}
 
 
 class CaseVerdict(NamedTuple):
-    """What a layout is worth in the case's unit, and which rules it breaks, one sentence each."""
+    """The worth of a layout in the case's unit, and the rules it breaks, one sentence each."""
 
     worth: float
     problems: tuple[str, ...]
 
 
 def judged(case: Case, x: FloatArray, y: FloatArray) -> CaseVerdict:
-    """The verdict of the case's own judge on the positions ``x`` and ``y`` (m)."""
+    """Return the verdict of the case's own judge on the positions ``x`` and ``y`` (m)."""
     tolerance = _TOLERANCE_M.get(case.judge, 1e-6)
     problems = (
         *_miscounted(case, x, y),
@@ -84,7 +84,7 @@ def _too_near(case: Case, x: FloatArray, y: FloatArray, tolerance: float) -> Ite
 
 
 def inside_m(area: Any, x: FloatArray, y: FloatArray) -> FloatArray:
-    """How far points are inside an area of a campaign file; negative outside, and inside what is left out of it."""
+    """Return how far (m) points are inside an area of a campaign file; negative outside and in its exclusions."""
     if not isinstance(area, Mapping):
         return _inside_polygon(np.array(area, float), x, y)
     if "circle" in area:
@@ -98,7 +98,7 @@ def inside_m(area: Any, x: FloatArray, y: FloatArray) -> FloatArray:
 
 
 def _inside_polygon(ring: FloatArray, x: FloatArray, y: FloatArray) -> FloatArray:
-    """The distance to the nearest edge, with the sign from the number of edges that a ray crosses."""
+    """Return the distance to the nearest edge; its sign follows from the edges that a ray crosses."""
     ax, ay, bx, by = *ring.T, *np.roll(ring, -1, axis=0).T
     dx, dy, px, py = bx - ax, by - ay, x[:, None] - ax, y[:, None] - ay
     along = np.clip((px * dx + py * dy) / (dx * dx + dy * dy), 0.0, 1.0)
@@ -111,7 +111,7 @@ def _inside_polygon(ring: FloatArray, x: FloatArray, y: FloatArray) -> FloatArra
 
 
 def energy_mwh(document: Section, x: FloatArray, y: FloatArray) -> float:
-    """The yearly energy (MWh) of a layout."""
+    """Return the yearly energy (MWh) of a layout."""
     [(name, given)] = document["wake"].items()
     _refuse_unknown(name, given)
     turbine, total = _turbine(document), 0.0
@@ -141,7 +141,7 @@ _KNOWN: dict[str, Section] = {
 
 
 def _refuse_unknown(name: str, given: Section) -> None:
-    """A parameter that the formulas do not have must not change a case unseen."""
+    """Raise InputError for a parameter that the formulas lack, so that it cannot change a case unnoticed."""
     for key, value in given.items():
         if key != "k" and (key not in _KNOWN[name] or value not in np.atleast_1d(_KNOWN[name][key])):
             raise InputError(f"the judge does not know wake.{name}.{key}: {value}")
@@ -170,7 +170,7 @@ def _looked_up(turbine: Section, key: str, speed: FloatArray) -> FloatArray:
 
 
 def _wind(site: Section) -> Iterator[tuple[float, FloatArray, FloatArray]]:
-    """Each direction (degrees) with its wind speeds (m/s) and their probabilities."""
+    """Yield each direction (degrees) with its wind speeds (m/s) and their probabilities."""
     turned = site.get("grid_convergence_deg", 0.0)
     if "table" in site:
         table = site["table"]
@@ -191,7 +191,7 @@ def _wind(site: Section) -> Iterator[tuple[float, FloatArray, FloatArray]]:
 
 
 def _nearest_sectors(weibull: Section) -> Iterator[tuple[float, FloatArray, FloatArray]]:
-    """Every degree, with the Weibull distribution of the sector that it is in."""
+    """Yield every degree with its wind speeds and their probabilities, by the Weibull of its sector."""
     assert weibull["interpolation"] == "nearest"
     sectors, speeds = weibull["sectors"], np.array(weibull["wind_speeds"], float)
     width, half = 360.0 / len(sectors), 0.5 * np.diff(speeds)[0]
@@ -204,12 +204,12 @@ def _nearest_sectors(weibull: Section) -> Iterator[tuple[float, FloatArray, Floa
 def _gaussian_iea37(
     given: Section, far: FloatArray, aside: FloatArray, diameter: float, ct: float
 ) -> FloatArray:
-    """Bastankhah and Porté-Agel's wake as IEA Wind Task 37 simplifies it."""
+    """Return the deficit of Bastankhah and Porté-Agel's wake as IEA Wind Task 37 simplifies it."""
     return _gaussian_deficit(given["k"] * far + diameter / np.sqrt(8.0), aside, diameter, ct)
 
 
 def _gaussian(given: Section, far: FloatArray, aside: FloatArray, diameter: float, ct: float) -> FloatArray:
-    """Bastankhah and Porté-Agel's wake of 2014."""
+    """Return the deficit of Bastankhah and Porté-Agel's wake of 2014."""
     root = np.sqrt(1.0 - min(ct, 0.899))
     start = 0.2 * np.sqrt(0.5 * (1.0 + root) / root) * diameter
     return _gaussian_deficit(given["k"] * far + start, aside, diameter, ct)
@@ -221,7 +221,7 @@ def _gaussian_deficit(sigma: FloatArray, aside: FloatArray, diameter: float, ct:
 
 
 def _top_hat(given: Section, far: FloatArray, aside: FloatArray, diameter: float, ct: float) -> FloatArray:
-    """Jensen's wake by momentum theory, on the rotor's centre or on the share of its area."""
+    """Return the deficit of Jensen's wake by momentum theory, at the rotor's centre or over its area."""
     radius = 0.5 * diameter
     wide = radius + given["k"] * far
     if given["rotor"] == "centre":
@@ -232,7 +232,7 @@ def _top_hat(given: Section, far: FloatArray, aside: FloatArray, diameter: float
 
 
 def _overlap(radius: float, wide: FloatArray, apart: FloatArray) -> FloatArray:
-    """The share of a circle that a wider one covers: two segments of circles on one chord."""
+    """Return the share of a circle that a wider circle covers: two segments of circles on one chord."""
     safe = np.maximum(apart, 1e-9)
     near = np.clip((safe**2 + radius**2 - wide**2) / (2.0 * safe * radius), -1.0, 1.0)
     off = np.clip((safe**2 + wide**2 - radius**2) / (2.0 * safe * wide), -1.0, 1.0)

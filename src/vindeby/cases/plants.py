@@ -15,7 +15,7 @@ FloatArray = npt.NDArray[np.float64]
 
 
 def energy_mwh(document: Mapping[str, Any], x: FloatArray, y: FloatArray) -> float:
-    """The yearly energy (MWh) of a layout; InputError where PyWake is not installed."""
+    """Return the yearly energy (MWh) of a layout; InputError if PyWake is not installed."""
     library("py_wake", "pywake", "the judge of this case")
     from py_wake.deficit_models.noj import NOJDeficit
     from py_wake.deficit_models.utils import ct2a_mom1d

@@ -1,4 +1,4 @@
-"""What a layout costs: foundations by depth, cables, yearly cost, LCOE and NPV.
+"""The cost of a layout: foundations by depth, cables, yearly cost, LCOE and NPV.
 
 Pure functions of places and energies. May import NumPy, Shapely, ``vindeby.errors``, ``vindeby.units`` and
 ``vindeby.arrays``; ``layout`` and what stands above may import it. Money is in EUR, prices of energy in EUR per MWh,

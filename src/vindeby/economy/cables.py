@@ -1,4 +1,4 @@
-"""The cables between turbines and substations: routed by OptiWindNet, never crossing each other.
+"""The cables between turbines and substations, routed by OptiWindNet without crossings.
 
 A ``CableRouter`` is given where substations stand, which cables there are and where cables may lie; ``route`` gives the
 ``Routes`` of a layout, and called as a function it gives the ``CableTree`` that a search keeps between routings.
@@ -23,7 +23,7 @@ CableType = tuple[int, float]
 """How many turbines a cable can carry, and what a metre of it costs (EUR)."""
 
 MILP_SECONDS = 60.0
-"""Of the solver's own deterministic time, unless a time limit is given."""
+"""The limit of the solver's deterministic time, unless a time limit is given."""
 _MILP_GAP = 5e-4
 _HGS_ITERATIONS = 1000
 """Without an improvement, after which the genetic search ends."""
@@ -51,34 +51,34 @@ class Routes:
     first: IntArray
     substations: FloatArray
     eur_per_m: FloatArray
-    """What a metre of each type costs."""
+    """The cost per metre of each type."""
 
     @property
     def lengths_m(self) -> FloatArray:
-        """The length of each cable, detours included."""
+        """The length of each cable (m), detours included."""
         return np.array([np.hypot(*np.diff(line, axis=0).T).sum() for line in self.lines()])
 
     @property
     def length_m(self) -> float:
-        """Of all cables."""
+        """The total length of all cables (m)."""
         return float(self.lengths_m.sum())
 
     @property
     def eur(self) -> float:
-        """What all cables cost."""
+        """The cost of all cables (EUR)."""
         return float(self.eur_per_m[self.types] @ self.lengths_m)
 
     def lines(self) -> list[FloatArray]:
-        """The corners of each cable."""
+        """Return the corners of each cable."""
         return np.split(self.points, self.first[1:-1])
 
     def tree(self) -> CableTree:
-        """The same cables as a search keeps them."""
+        """Return the same cables in the form that a search uses."""
         straight = np.hypot(*(self.points[self.first[1:] - 1] - self.points[self.first[:-1]]).T)
         return CableTree(self.ends, self.eur_per_m[self.types], self.substations, self.lengths_m - straight)
 
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
-        """As they are stored with a result."""
+        """Return the arrays that are stored with a result."""
         number = np.repeat(np.arange(len(self.ends), dtype=np.float64), np.diff(self.first))
         return {
             "substations": self.substations.T,
@@ -91,7 +91,7 @@ class Routes:
     def stored(
         cls, arrays: Mapping[str, npt.NDArray[Any]], types: Sequence[CableType] = ()
     ) -> "Routes | None":
-        """From the arrays of a result; None where it has none, DataError where they are not those of cables.
+        """Return the cables in the arrays of a result; None if it has none, DataError if they are not valid.
 
         Without types all lengths are right, and no cost.
         """
@@ -116,7 +116,7 @@ class Routes:
         return cls(ends, kinds, drawn[1:].T, first, stations.T, prices)
 
     def carried(self) -> IntArray:
-        """How many turbines each cable carries; DataError where they do not all lead to a substation."""
+        """Return the number of turbines on each cable; DataError if they do not all lead to a substation."""
         upper = self.ends[np.argsort(self.ends[:, 0]), 1]
         carried, ahead = np.zeros(len(upper), np.int64), np.arange(len(upper))
         for _ in upper:
@@ -128,7 +128,7 @@ class Routes:
         return carried[self.ends[:, 0]]
 
     def crossings(self) -> list[tuple[int, int]]:
-        """Pairs of cables that cross, or lie upon each other, or of which one passes through the turbine of the other.
+        """Return the pairs of cables that cross or overlap, or where one passes through the other's turbine.
 
         Two that meet in a corner, e.g. at a turbine, do not; nor do detours with the same two corners.
         """
@@ -152,7 +152,7 @@ class Routes:
 
 @dataclass(frozen=True, eq=False)
 class CableRouter:
-    """Routes the cables of layouts.
+    """A router of the cables of layouts.
 
     ``substations`` are their places (m), or how many are to be placed where cables cost least; these keep
     ``clearance_m`` from turbines. ``types`` are the cables in order of capacity. ``border`` is the outer ring that
@@ -174,11 +174,11 @@ class CableRouter:
     clearance_m: float = 0.0
 
     def __call__(self, x: FloatArray, y: FloatArray) -> CableTree:
-        """The tree that a search keeps: always by the heuristic, whatever the method of the final routes."""
+        """Return the tree for a search, always by the heuristic, whatever the method of the final routes."""
         return replace(self, method="heuristic").route(x, y).tree()
 
     def route(self, x: npt.ArrayLike, y: npt.ArrayLike) -> Routes:
-        """The cables of a layout; TaskError where none can be found."""
+        """Return the cables of a layout; TaskError if none can be found."""
         places = np.column_stack([np.asarray(x, np.float64), np.asarray(y, np.float64)])
         if isinstance(self.substations, int):
             return replace(self, substations=self._placed(places, self.substations)).route(*places.T)
@@ -206,7 +206,7 @@ class CableRouter:
         raise TaskError(f"OptiWindNet found no cables for {many}: {why}; try another router, or another seed")
 
     def _networks(self, api: Any, places: FloatArray, shift_m: float = 0.0) -> Iterator[Any]:
-        """What the quicker routers found, one after the other, then the router itself: the best of them is kept."""
+        """Yield the networks of the quicker routers, then that of the router itself; the best counts."""
         stations, fence = np.array(self.substations), dict[str, Any]()
         if (room := self._room(places, stations, _SLACK_M + 1.5 * shift_m)) is not None:
             fence["borderC"] = shapely.get_coordinates(room.exterior)[:-1]
@@ -234,7 +234,7 @@ class CableRouter:
             yield networks[0]
 
     def _room(self, places: FloatArray, stations: FloatArray, slack_m: float = _SLACK_M) -> Any:
-        """Where cables may lie, with so much more room; None where that is everywhere."""
+        """Return the area for cables, widened by ``slack_m``; None if cables may lie anywhere."""
         if self.border is None and not self.obstacles:
             return None
         walls = shapely.union_all([shapely.Polygon(ring) for ring in self.obstacles])
@@ -261,7 +261,7 @@ class CableRouter:
         return np.array([eur for _, eur in self.types], np.float64)
 
     def _read(self, graph: Any, places: FloatArray) -> Routes:
-        """OptiWindNet's graph, in which corners of detours are nodes, as one cable for each turbine."""
+        """Return OptiWindNet's graph, in which corners of detours are nodes, as one cable per turbine."""
         networkx = library("networkx", "cables", "routing cables")
         stations, turbines = np.array(self.substations), len(places)
         corners, real = graph.graph["VertexC"].copy(), graph.graph.get("fnT")
@@ -285,7 +285,7 @@ class CableRouter:
         )
 
     def _placed(self, places: FloatArray, count: int) -> FloatArray:
-        """Begin amid groups of turbines, and go where the cables pull for as long as that is cheaper."""
+        """Return substation positions: start among groups of turbines, move while cables get cheaper."""
         rng = np.random.default_rng(self.seed)
         here = places[rng.choice(len(places), min(count, len(places)), replace=False)]
         for _ in range(_MOST_SUBSTATION_MOVES):
@@ -303,7 +303,7 @@ class CableRouter:
         return best
 
     def _allowed(self, stations: FloatArray, places: FloatArray) -> FloatArray:
-        """The nearest places at which substations may stand: clear of turbines, where cables may lie."""
+        """Return the nearest allowed positions of substations: clear of turbines, in the area for cables."""
         room = self._room(places, stations, 0.0) or shapely.MultiPoint([*places, *stations]).buffer(1e5)
         if self.clearance_m:  # a little more, as circles are polygons here
             room = room.difference(shapely.MultiPoint(places).buffer(1.01 * self.clearance_m))
@@ -313,7 +313,7 @@ class CableRouter:
 
 @contextlib.contextmanager
 def _iterations(most: int) -> Iterator[None]:
-    """Let the genetic search end after so many iterations: OptiWindNet hands on a time limit only."""
+    """Limit the iterations of the genetic search, for which OptiWindNet offers a time limit only."""
     parameters = library("hybgensea", "cables", "routing cables").DEFAULT_ALGO_PARAMS
     usual = parameters["nbIter"]
     parameters["nbIter"] = most
@@ -324,7 +324,7 @@ def _iterations(most: int) -> Iterator[None]:
 
 
 def _pulled(routes: Routes, substation: int) -> FloatArray:
-    """Where the cables that end at a substation would be cheapest, their other corners kept (Weiszfeld, 1937)."""
+    """Return the position with the cheapest cables for a substation, their other corners fixed (Weiszfeld, 1937)."""
     mine = np.flatnonzero(routes.ends[:, 1] == -1 - substation)
     here: FloatArray = routes.substations[substation]
     if not len(mine):

@@ -1,4 +1,4 @@
-"""What a layout costs: turbines by type, foundations by depth, cables, and what does not depend on the layout.
+"""The cost of a layout: turbines by type, foundations by depth, cables, and costs of any layout.
 
 ``Costs`` are all figures. Cables are routed now and then, by ``economy.cables``; in between a search keeps the tree
 that was routed (``CableTree``), whose cost follows the places of its ends. What moves of turbines change in the cost of
@@ -26,7 +26,7 @@ Numbers = Sequence[float] | FloatArray
 
 
 def capital_recovery(discount: float, years: float) -> float:
-    """The share of an investment that is repaid each year: r / (1 - (1 + r)^-years), and 1 / years for r = 0.
+    """Return the share of an investment repaid each year: r / (1 - (1 + r)^-years), and 1 / years for r = 0.
 
     ``discount`` is a fraction: 0.0661 for 6.61 %.
     """
@@ -50,7 +50,7 @@ class DepthGrid:
     depth: FloatArray
 
     def __post_init__(self) -> None:
-        """Check what was given, and replace it by arrays."""
+        """Check the values and replace them by arrays."""
         for name in ("x", "y", "depth"):
             array = np.ascontiguousarray(getattr(self, name), np.float64)
             object.__setattr__(self, name, array)
@@ -65,11 +65,11 @@ class DepthGrid:
 
     @property
     def bounds(self) -> tuple[float, float, float, float]:
-        """West, south, east and north ends."""
+        """The west, south, east and north ends of the grid."""
         return float(self.x[0]), float(self.y[0]), float(self.x[-1]), float(self.y[-1])
 
     def at(self, x: npt.ArrayLike, y: npt.ArrayLike) -> FloatArray:
-        """The depth at each place; beyond the ends of the grid the nearest cell goes on."""
+        """Return the depth at each position; beyond the grid, the nearest cell is extrapolated."""
         i, right = _cell(self.x, np.asarray(x, np.float64))
         j, up = _cell(self.y, np.asarray(y, np.float64))
         below, above = (
@@ -78,7 +78,7 @@ class DepthGrid:
         return np.asarray(below + up * (above - below))
 
     def refuse_outside(self, bounds: Sequence[float], what: str) -> None:
-        """Raise ArgumentError for an area that is not within the grid, but for rounding."""
+        """Raise ArgumentError for an area that is not within the grid, except for rounding."""
         (west, south, east, north), slack = self.bounds, 10 * TOLERANCE_M
         low_x, low_y, high_x, high_y = bounds
         if low_x < west - slack or low_y < south - slack or high_x > east + slack or high_y > north + slack:
@@ -89,7 +89,7 @@ class DepthGrid:
 
 
 def _cell(axis: FloatArray, value: FloatArray) -> tuple[IntArray, FloatArray]:
-    """The step of an axis that a value is in, and how far through it (0 to 1)."""
+    """Return the interval of an axis that contains a value, and its position in that (0 to 1)."""
     step = np.clip(np.searchsorted(axis, value, side="right") - 1, 0, len(axis) - 2)
     return step, (value - axis[step]) / (axis[step + 1] - axis[step])
 
@@ -108,7 +108,7 @@ class Foundation:
     polynomial: Numbers = (0.0,)
     fixed: float = 0.0
     depths: FloatArray = field(init=False)
-    """Of the table; empty with a polynomial."""
+    """The depths of the table; empty with a polynomial."""
     numbers: FloatArray = field(init=False)
     """The costs of the table, or the coefficients, with the fixed part."""
 
@@ -127,7 +127,7 @@ class Foundation:
         object.__setattr__(self, "numbers", numbers)
 
     def at_depth(self, depth: npt.ArrayLike) -> FloatArray:
-        """The cost at each depth (EUR)."""
+        """Return the cost at each depth (EUR)."""
         given = np.asarray(depth, np.float64)
         if len(self.depths):
             return np.asarray(np.interp(given, self.depths, self.numbers))
@@ -136,7 +136,7 @@ class Foundation:
 
 @dataclass(frozen=True, eq=False)
 class CableTree:
-    """Cables as they were routed for some layout, kept while its turbines move a little: each stays between its ends.
+    """Cables routed for some layout, which follow their turbines while these move a little.
 
     ``ends`` (edges, 2) are the two ends of each cable: ``i`` is turbine ``i`` of the layout, ``-1 - s`` is substation
     ``s``. ``eur_per_m`` (edges) is what a metre of it costs, by its type. ``substations`` (substations, 2) are places
@@ -153,7 +153,7 @@ class CableTree:
     detour_m: FloatArray
 
     def eur(self, x: FloatArray, y: FloatArray) -> float:
-        """What the cables cost with turbines at these places."""
+        """Return the cost of the cables (EUR) with turbines at these positions."""
         # -1 - s counts from the end
         first, second = np.vstack([np.column_stack([x, y]), self.substations[::-1]])[self.ends.T]
         return float(self.eur_per_m @ (np.hypot(*(second - first).T) + self.detour_m))
@@ -161,7 +161,7 @@ class CableTree:
 
 @dataclass(frozen=True)
 class CostParts:
-    """What a layout costs, by part: all in EUR, but ``opex`` in EUR per year."""
+    """The cost of a layout by part: all in EUR, except ``opex`` in EUR per year."""
 
     turbines: float
     foundations: float
@@ -171,13 +171,13 @@ class CostParts:
 
     @property
     def capex(self) -> float:
-        """All that is spent before the first year."""
+        """All costs before the first year (EUR)."""
         return self.turbines + self.foundations + self.cables + self.fixed
 
 
 @dataclass(frozen=True, eq=False)
 class Costs:
-    """All figures that make the cost of a layout.
+    """All figures that determine the cost of a layout.
 
     ``turbine_capex`` (EUR) and ``turbine_opex`` (EUR per year) are one number for all turbine types or one for each.
     ``fixed`` (EUR) does not depend on the layout. ``discount`` is a fraction.
@@ -199,33 +199,33 @@ class Costs:
         object.__setattr__(self, "recovery", capital_recovery(self.discount, self.years))
 
     def foundations(self, x: FloatArray, y: FloatArray) -> FloatArray:
-        """What the foundation of each turbine costs (EUR)."""
+        """Return the cost of each turbine's foundation (EUR)."""
         if self.foundation is None:
             return np.zeros(len(x))
         return self.foundation.at_depth(self.foundation.grid.at(x, y))
 
     def places(self, x: FloatArray, y: FloatArray, types: IntArray) -> FloatArray:
-        """What each turbine costs per year where it stands (EUR), with its foundation."""
+        """Return the yearly cost of each turbine at its position (EUR per year), with its foundation."""
         capex, opex = (_of_type(given, types) for given in (self.turbine_capex, self.turbine_opex))
         return self.recovery * (capex + self.foundations(x, y)) + opex
 
     def parts(self, x: FloatArray, y: FloatArray, types: IntArray, cables_eur: float = 0.0) -> CostParts:
-        """What a layout costs, by part."""
+        """Return the cost of a layout by part."""
         capex, opex = (
             float(_of_type(given, types).sum()) for given in (self.turbine_capex, self.turbine_opex)
         )
         return CostParts(capex, float(self.foundations(x, y).sum()), cables_eur, self.fixed, opex)
 
     def yearly_eur(self, parts: CostParts) -> float:
-        """The yearly cost: capex times the capital recovery factor, and opex."""
+        """Return the yearly cost: capex times the capital recovery factor, plus opex."""
         return self.recovery * parts.capex + parts.opex
 
     def lcoe_eur_per_mwh(self, parts: CostParts, aep_gwh: float) -> float:
-        """The levelised cost of energy: yearly cost divided by yearly energy; infinite without energy."""
+        """Return the levelised cost of energy: yearly cost per yearly energy; infinite without energy."""
         return inf if aep_gwh <= 0.0 else self.yearly_eur(parts) / (MWH_PER_GWH * aep_gwh)
 
     def npv_eur(self, parts: CostParts, aep_gwh: float, price_eur_per_mwh: float) -> float:
-        """The net present value where energy is sold at a price."""
+        """Return the net present value (EUR) if energy is sold at a price."""
         yearly = MWH_PER_GWH * aep_gwh * price_eur_per_mwh - parts.opex
         return yearly / self.recovery - parts.capex
 
@@ -236,7 +236,7 @@ def _of_type(given: float | Numbers, types: IntArray) -> FloatArray:
 
 
 def hull_area_m2(x: FloatArray, y: FloatArray) -> float:
-    """The area of the convex hull of the turbines (A. M. Andrew, Information Processing Letters 9 (1979) 216)."""
+    """Return the area of the turbines' convex hull (A. M. Andrew, Information Processing Letters 9 (1979) 216)."""
     # The hull of GEOS 3.14 lacks corners of turned lattices.
     places, twice = np.sort_complex(x - x[0] + 1j * (y - y[0])).tolist(), 0.0
     for way in (places, places[::-1]):

@@ -1,4 +1,4 @@
-"""Who does the work: a campaign from its file to the merged, validated database, whatever dies on the way.
+"""The execution of a campaign, from its file to the merged, validated database, through any crash.
 
 The promise: kill any process at any moment and run the same command again; nothing that was finished is lost
 or computed twice, no process is left over and no lock is in the way. A task that crashes, hangs, fills the

@@ -1,4 +1,4 @@
-"""What a campaign would take: time and disk, from three of its tasks, run in a folder that is removed afterwards."""
+"""The estimate of a campaign's time and disk, from three of its tasks, run in a temporary folder."""
 
 import tempfile
 from collections.abc import Callable
@@ -19,17 +19,17 @@ _TIMED = 3
 
 @dataclass(frozen=True)
 class Estimate:
-    """What a campaign would take; times in seconds, sizes in bytes."""
+    """The estimated cost of a campaign; times in seconds, sizes in bytes."""
 
     tasks: int
     timed: tuple[str, ...]
     """The keys of the tasks that were timed."""
     task_s: tuple[float, float]
-    """Of the shortest and of the longest kind of task, without set-up."""
+    """The time of the shortest and of the longest kind of task, without set-up."""
     cpu_s: float
-    """Of all tasks, on one core each."""
+    """The CPU time of all tasks, on one core each."""
     set_up_s: float
-    """What the timed tasks took besides: starting a process, compiling, or loading what was compiled."""
+    """The set-up time of the timed tasks: starting a process, and compiling or loading compiled code."""
     workers: int
     wall_s: float
     """With so many workers on this machine, if it has nothing else to do."""

@@ -48,7 +48,7 @@ _LEAVING_S = 10.0
 
 @dataclass(frozen=True)
 class Policy:
-    """What a run may cost."""
+    """The limits of a run: workers, retries, failures and times."""
 
     workers: int
     retries: int
@@ -106,14 +106,14 @@ class Plan:
         self.finished = False
         self._now = 0.0
         self._out: list[Instruction] = []
-        """What to do about the event that is handled."""
+        """The instructions for the current event."""
 
     def begin(self) -> list[Instruction]:
-        """The first instructions."""
+        """Return the first instructions."""
         return self.handle(MoreSlots(self.policy.workers), 0.0)
 
     def handle(self, event: Event, now: float) -> list[Instruction]:
-        """What to do about an event; ``now`` is a time in seconds that only grows."""
+        """Return the instructions for an event; ``now`` is a time in seconds that only grows."""
         self._now, self._out = now, []
         match event:
             case WantsWork(worker, seconds, together):
@@ -276,7 +276,7 @@ class Plan:
             del self._asking[worker]
 
     def _take(self, worker: int, hand: _WorkerState) -> tuple[int, ...]:
-        """Tasks for about ``batch_s``, from the group the worker is on while that lasts."""
+        """Return tasks for about ``batch_s``, from the worker's current group while that lasts."""
         count = self._batch_size(hand)
         tasks: list[int] = []
         while len(tasks) < count and self._pending:
@@ -304,7 +304,7 @@ class Plan:
         return max(1, min(wanted, fair, self.policy.most_in_batch))
 
     def _next_group(self, worker: int, hand: _WorkerState) -> int:
-        """Return the worker's own group, else one without a worker, else the fullest group of the others."""
+        """Return the worker's group, else one without a worker, else the fullest other group."""
         if hand.group in self._pending:
             return hand.group
         taken = {other.group for number, other in self._hands.items() if number != worker}
@@ -315,17 +315,17 @@ class Plan:
 
     @property
     def settled(self) -> int:
-        """How many tasks were done or set aside."""
+        """The number of tasks that are done or set aside."""
         return self.done + self.set_aside
 
     @property
     def is_ending(self) -> bool:
-        """Are no tasks assigned any more?"""
+        """Return whether no more tasks are assigned."""
         return self._ending is not None
 
 
 def _with_earlier_reasons(failures: Sequence[Failure]) -> Failure:
-    """Return the last failure of a task, with the reasons of those before it where they were others."""
+    """Return the last failure of a task, with the different reasons of earlier failures."""
     last = failures[-1]
     earlier = [text for text in dict.fromkeys(map(str, failures[:-1])) if text != str(last)]
     return replace(last, reason=f"{last.reason}; before that: {'; '.join(earlier)}") if earlier else last

@@ -1,4 +1,4 @@
-"""What a process of a run asks of the operating system: where it runs, its limits, and signals.
+"""Requests to the operating system: the place of a process, its limits, and signals.
 
 What only Linux can do does nothing elsewhere; the pipes between the processes alone must serve there.
 """
@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 SHARE_OF_MEMORY = 0.85
-"""Of what there is, for all workers together."""
+"""The share of the memory that all workers may use in total."""
 _SET_PARENT_DEATH_SIGNAL = 1
 _SET_CHILD_SUBREAPER = 36
 
@@ -36,12 +36,12 @@ def die_with_parent(number: int = signal.SIGKILL) -> None:
 
 
 def adopt_orphans() -> None:
-    """Become the parent of what our descendants leave behind, instead of process 1."""
+    """Become the parent of orphaned descendants, instead of process 1."""
     _prctl(_SET_CHILD_SUBREAPER, 1)
 
 
 def limit_data(limit: int | None) -> None:
-    """Bound the memory that this process may write to, so that too much is a MemoryError where it is asked for.
+    """Limit the writable memory of this process, so that an excess raises MemoryError at the allocation.
 
     RLIMIT_DATA and not RLIMIT_AS: a worker with Numba maps 2.4 times the memory that it has in use (395 MB
     against 164 MB), while its writable data (139 MB) stay below that; docs/running.md has the measurement.
@@ -57,7 +57,7 @@ def limit_data(limit: int | None) -> None:
 
 
 def open_log(path: str) -> int:
-    """The descriptor of a log, to append to; nowhere if the disk has no room for it."""
+    """Return the descriptor of a log to append to, or of the null device if the log cannot be opened."""
     try:
         return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
     except OSError:
@@ -65,7 +65,7 @@ def open_log(path: str) -> int:
 
 
 def end_of_log(log: Path, size: int, since: int = 0) -> str:
-    """The last bytes of a log as text, of what was written after ``since``; empty where it cannot be read."""
+    """Return the last bytes of a log, written after ``since``, as text; empty if it cannot be read."""
     try:
         with log.open("rb") as file:
             file.seek(max(since, file.seek(0, os.SEEK_END) - size))
@@ -75,7 +75,7 @@ def end_of_log(log: Path, size: int, since: int = 0) -> str:
 
 
 def memory_of(pid: int | str = "self") -> int:
-    """The memory that a process has in use, in bytes; 0 where the system does not tell."""
+    """Return the memory in use by a process, in bytes; 0 if the system does not say."""
     try:
         fields = Path(f"/proc/{pid}/statm").read_text().split()
     except OSError:
@@ -84,7 +84,7 @@ def memory_of(pid: int | str = "self") -> int:
 
 
 def total_memory() -> int | None:
-    """The memory that we may use: the machine's, or less where a container or a job has a limit."""
+    """Return the usable memory in bytes: the machine's, or less if a container or job has a limit."""
     with contextlib.suppress(ValueError, OSError):
         amounts = [os.sysconf("SC_PHYS_PAGES") * resource.getpagesize()]
         for name in ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
@@ -95,7 +95,7 @@ def total_memory() -> int | None:
 
 
 def usable_cores() -> int:
-    """How many cores this process may use."""
+    """Return the number of cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
@@ -105,7 +105,7 @@ _JOBS = ("SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "JOB_ID")
 
 
 def node_and_job(environment: Mapping[str, str] | None = None) -> tuple[str, str]:
-    """The name of this machine, and the number of the batch job that this process belongs to; empty for none.
+    """Return the name of this machine, and the number of this process's batch job; empty if there is none.
 
     An element of a SLURM array is ``1234_7``, which ``scancel`` and ``squeue`` understand.
     """
@@ -121,7 +121,7 @@ STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1)
 
 @contextlib.contextmanager
 def stop_signals() -> Iterator[list[str]]:
-    """The names of requests to stop, as they come: Ctrl-C, SIGTERM, SIGHUP, and SIGUSR1, which SLURM can send.
+    """Yield a list that collects requests to stop by name: Ctrl-C, SIGTERM, SIGHUP, and SIGUSR1 (from SLURM).
 
     A signal that is ignored when the run begins (``nohup``) stays ignored. Outside of the main thread Python cannot
     listen to signals; then there are none, and the caller stops by other means.

@@ -1,4 +1,4 @@
-"""Events and instructions of a run as plain values, what a pool of workers is, and the kinds of failures."""
+"""Events and instructions of a run as plain values, the interface of worker pools, and the kinds of failures."""
 
 import contextlib
 import queue
@@ -13,7 +13,7 @@ from vindeby.text import one_line
 
 
 class Kind(StrEnum):
-    """What happened to a task."""
+    """The kinds of failure of a task."""
 
     EXCEPTION = "exception"
     INVALID = "invalid result"
@@ -31,12 +31,12 @@ REMEDIES = {
     Kind.TIME: "raise run.time_limit_s",
     Kind.STUCK: "raise run.silent_limit_s if it was at work",
 }
-"""What to do about a task that failed, besides ``--retry-failed``."""
+"""The remedy for each kind of failure, besides ``--retry-failed``."""
 
 
 @dataclass(frozen=True)
 class Failure:
-    """One failed attempt: what, why in one line, where in the code, and which log tells more."""
+    """A failed attempt: its kind, a reason in one line, a traceback, and the log with more details."""
 
     kind: Kind
     reason: str
@@ -48,7 +48,7 @@ class Failure:
 
 
 def how_it_ended(status: int) -> str:
-    """The end of a process in words; ``status`` is negative for a signal, as ``subprocess`` has it."""
+    """Describe the end of a process; ``status`` is negative for a signal, as in ``subprocess``."""
     if status >= 0:
         return f"the process ended itself with status {status} (os._exit, or exit() in a library)"
     try:
@@ -62,7 +62,7 @@ def how_it_ended(status: int) -> str:
 
 
 class Outcome(Enum):
-    """How a run ended."""
+    """The ways in which a run can end."""
 
     COMPLETE = "complete"
     STOPPED = "stopped"
@@ -119,7 +119,7 @@ class WorkerGone:
 
 @dataclass(frozen=True)
 class TaskProgress:
-    """How far a worker is in its task: what it is at, and the energy of the best layout so far."""
+    """The progress of a worker in its task: the stage, and the energy of the best layout so far."""
 
     stage: str
     iteration: int = 0
@@ -151,7 +151,7 @@ class StopAsked:
 
 @dataclass(frozen=True)
 class WorkerRetiring:
-    """A worker takes no more tasks and makes room for a fresh one; why. Its ``WorkerGone`` follows."""
+    """The event that a worker takes no more tasks, with the reason; its ``WorkerGone`` follows."""
 
     worker: int
     reason: str
@@ -168,7 +168,7 @@ class CannotGoOn:
 
 @dataclass(frozen=True)
 class MoreSlots:
-    """The pool has room for so many workers in all now, more than before."""
+    """The event that the pool now has so many slots in total, more than before."""
 
     slots: int
 
@@ -300,7 +300,7 @@ class Inbox:
         self._calls.put(call)
 
     def wait(self, timeout_s: float) -> list[PoolEvent]:
-        """Make the calls that came, and return the events that there are; as ``WorkerPool.wait``."""
+        """Make the queued calls, and return the events that there are; as ``WorkerPool.wait``."""
         with contextlib.suppress(queue.Empty):
             self._calls.get(timeout=0.001 if self.events else max(timeout_s, 0.001))()
             while True:
@@ -330,7 +330,7 @@ class WorkerPool(Protocol):
         """Fill an empty slot; ``WantsWork`` follows, or ``WorkerGone``, and ``WorkerReady`` when it has a process."""
 
     def assign(self, slot: int, work: Work) -> None:
-        """Give a worker tasks, after those it has; it answers ``WantsWork`` once for each time, before it runs dry."""
+        """Append tasks to a worker's queue; per call it sends ``WantsWork`` once, before the queue is empty."""
 
     def end(self, slot: int, *, now: bool = False) -> None:
         """Let a worker finish the task it is on, drop the others, publish and go; ``now``: drop that task too."""
@@ -339,10 +339,10 @@ class WorkerPool(Protocol):
         """End a worker and everything it started, whatever it is doing."""
 
     def wait(self, timeout_s: float) -> Sequence[PoolEvent]:
-        """What has happened, in order for each worker; at the latest after so many seconds, then maybe nothing."""
+        """Return new events, in order for each worker; after ``timeout_s`` at the latest, perhaps none."""
 
     def observe(self) -> Sequence[Seen]:
-        """The workers at this moment; 0 for what the pool cannot tell. Slots that are still starting are left out.
+        """Return the state of the workers that have started; 0 stands for what the pool cannot tell.
 
         A worker that is over a limit of time, silence or memory is killed; its ``WorkerGone`` has the reason.
         """

@@ -1,4 +1,4 @@
-"""Makes finished results durable, many in one file, while the next task is already running.
+"""The thread that makes finished results durable, many per file, while the next task is already running.
 
 A result waits at most ``flush_s`` for others to share a file with. A young worker waits less, so that one which is
 killed soon has still published something. The coordinator hears of a task only after its shard is durable; whatever a
@@ -52,7 +52,7 @@ class Publisher:
         self._thread.start()
 
     def add(self, task: int, record: Record, seconds: float) -> None:
-        """Take over a finished record; waits while too many are on hand."""
+        """Take over a finished record; wait while too many are queued."""
         with self._change:
             if not self._waiting:
                 self._oldest = time.monotonic()
@@ -64,7 +64,7 @@ class Publisher:
                 self._change.wait(1.0)
 
     def flush(self, timeout_s: float | None = None) -> bool:
-        """Publish now and wait until it is done, for so long at most; whether everything is durable."""
+        """Publish now and wait until done or timed out; return whether everything is durable."""
         with self._change:
             self._hurry = True
             self._change.notify_all()
@@ -76,7 +76,7 @@ class Publisher:
             )
 
     def close(self) -> bool:
-        """Publish the rest, with one attempt where the disk refuses, and end; whether everything is durable."""
+        """Publish the rest, with one attempt on a failing disk, and end; return whether everything is durable."""
         with self._change:
             self._hurry = True
             self._closed = True

@@ -1,4 +1,4 @@
-"""Valid results that are computed again because somebody asks for it.
+"""Requests to compute valid results again.
 
 The promise: each old result counts until a merge has the new one, wherever the run is killed, and the next run goes on
 with what is left. So the request is kept in the run directory with the checksums of the old results, from before the
@@ -26,13 +26,13 @@ from vindeby.store.read.database import Database
 
 @dataclass(frozen=True)
 class Recompute:
-    """Which results a user wants computed again: these keys, and those that a condition is true for."""
+    """A request to compute results again: these keys, and all results for which a condition is true."""
 
     keys: Sequence[str] = ()
     where: str | None = None
 
     def refuse(self, judge: Judge, *, is_part: bool) -> None:
-        """Raise ArgumentError for a key that is not of a task, and for a part."""
+        """Raise ArgumentError if a key is not the key of a task, or if the run is a part."""
         if is_part and (self.keys or self.where is not None):
             raise ArgumentError("--recompute: a part does not merge; give it without --part")
         for key in self.keys:
@@ -43,7 +43,7 @@ class Recompute:
                 )
 
     def find(self, run: RunDirectory, space: TaskSpace) -> list[str]:
-        """Return the keys of the results; ArgumentError where the condition is true for none."""
+        """Return the keys of the results; ArgumentError if the condition is true for none."""
         keys = dict.fromkeys(self.keys)
         if self.where is not None:
             chosen = readers().ResultSet(run.output, campaign=space.campaign, where=self.where).keys
@@ -54,7 +54,7 @@ class Recompute:
 
 
 def renew_request(run: RunDirectory, keys: Sequence[str]) -> RecomputeRequest:
-    """Add results to the request that is not complete, durably; return the whole of it.
+    """Add results to the incomplete request, durably; return the whole request.
 
     A key that is in it already keeps its old result, so that the same command goes on where it was killed.
     """
@@ -69,7 +69,7 @@ def renew_request(run: RunDirectory, keys: Sequence[str]) -> RecomputeRequest:
 
 
 def add_to_todo(state: ResumeState, run: RunDirectory, space: TaskSpace, request: RecomputeRequest) -> int:
-    """Add the tasks of a request that have no new result yet to what is left to do; return how many there are."""
+    """Add the requested tasks without a new result to the tasks to do; return their number."""
     with Database(run) as database:
         again = {
             key

@@ -1,4 +1,4 @@
-"""What is on disk already, and so what is left to do.
+"""The comparison of a campaign with the results on disk, and so the tasks that are left to do.
 
 The tasks of a campaign by number, compared with the results that are there: done, invalid, stale, failed, or in bad
 files. What counts as done is defined once, in ``assembly.done``. A bad file is never deleted: ``--on-bad rerun`` moves
@@ -35,7 +35,7 @@ from vindeby.text import plural
 
 
 class TaskSpace:
-    """Task ``number`` is seed ``number % seeds`` of cell ``number // seeds``."""
+    """The numbering of tasks: ``number`` is seed ``number % seeds`` of cell ``number // seeds``."""
 
     def __init__(self, campaign: Campaign) -> None:
         self.campaign = campaign
@@ -48,17 +48,17 @@ class TaskSpace:
         return len(self.cells) * len(self.seeds)
 
     def task(self, number: int) -> Task:
-        """The task of this number."""
+        """Return the task of this number."""
         cell, seed = divmod(number, len(self.seeds))
         return next(self.cells[cell].tasks((self.seeds[seed],)))
 
     def key(self, number: int) -> str:
-        """Its key, without the cost of its fingerprint."""
+        """Return the key of this task, without computing its fingerprint."""
         cell, seed = divmod(number, len(self.seeds))
         return self.cells[cell].key(self.seeds[seed])
 
     def groups(self, numbers: Iterator[int]) -> list[list[int]]:
-        """Numbers, sorted into their cells; of stored layouts, whose combinations share much, by farm and type."""
+        """Return the numbers by cell; for stored layouts, whose combinations share much, by farm and type."""
         groups: dict[object, list[int]] = {}
         is_stored = self.campaign.stored is not None
         for number in numbers:
@@ -69,21 +69,21 @@ class TaskSpace:
 
 @dataclass(frozen=True)
 class Part:
-    """A fixed share of a campaign, ``3/32``: every 32nd task, beginning with the third."""
+    """A fixed share of a campaign: ``3/32`` is every 32nd task, beginning with the third."""
 
     number: int
     of: int
 
     @classmethod
     def parse(cls, text: str) -> Part:
-        """From the command line."""
+        """Return the part that the command line names; ArgumentError if it names none."""
         number, _, of = text.partition("/")
         if not (number.isdecimal() and of.isdecimal() and 1 <= int(number) <= int(of) <= 1_000_000):
             raise ArgumentError(f"--part: {text!r} is not a part; write 3/32 for the third of 32")
         return cls(int(number), int(of))
 
     def holds(self, number: int) -> bool:
-        """Does a task belong to this part?"""
+        """Return whether a task belongs to this part."""
         return number % self.of == self.number - 1
 
     def __str__(self) -> str:
@@ -92,7 +92,7 @@ class Part:
 
 @dataclass
 class ResumeState:
-    """How far a campaign has come."""
+    """The state of a campaign on disk."""
 
     asked: int = 0
     todo: list[int] = field(default_factory=list)
@@ -100,7 +100,7 @@ class ResumeState:
     stale: list[str] = field(default_factory=list)
     """Keys whose result answers what the campaign asked before it was changed."""
     changes: str = ""
-    """What has changed since the first of them was computed; empty where that is not known."""
+    """The changes since the first stale result was computed; empty if unknown."""
     invalid: dict[str, str] = field(default_factory=dict)
     """Keys whose result is not possible, and why."""
     verdicts: Verdicts = field(default_factory=Verdicts)
@@ -111,7 +111,7 @@ class ResumeState:
 
 @dataclass(frozen=True)
 class Again:
-    """What may be computed again, though a result or a failure is there."""
+    """The kinds of tasks to compute again although a result or a failure is stored."""
 
     stale: bool = False
     failed: bool = False
@@ -120,7 +120,7 @@ class Again:
 def compare_with_disk(
     run: RunDirectory, space: TaskSpace, judge_: Judge, *, part: Part | None = None, again: Again
 ) -> ResumeState:
-    """Compare what is asked with what is there."""
+    """Compare the tasks of a campaign with the results on disk."""
     state = ResumeState()
     failures = read_failures(run)
     known = Known(failed=failures)
@@ -167,7 +167,7 @@ def _note_stale(
 
 
 def refuse_or_quarantine(directory: RunDirectory, resume_state: ResumeState, on_bad: str) -> None:
-    """Deal with what is bad, before anything is run."""
+    """Refuse or quarantine bad files, before any task is run."""
     if not resume_state.bad:
         return
     if on_bad == "abort":
@@ -200,7 +200,7 @@ def hold(
     take_over: bool = False,
     say: Callable[[str], None] = lambda _: None,
 ) -> Iterator[Lock]:
-    """Hold the run directory, or this part's share; BusyError names who has it. The dead hold nothing.
+    """Hold the run directory, or this part's share of it; BusyError names the process that holds it.
 
     ``take_over`` takes it away from the process that holds it, from those that it excludes, and from one that merges.
     """

@@ -1,4 +1,4 @@
-"""The whole of a run: what is there, do the rest, merge, validate, say how it went.
+"""A whole run: compare with the disk, run what is missing, merge, validate, summarise.
 
 Killed at any moment, call it again to resume: results that were published are found, the lock of a dead process is
 broken, and a merge that was cut short is done anew.
@@ -74,7 +74,7 @@ def run(
     on_progress: Watcher = _silent,
     on_message: Callable[[str], None] = _silent,
 ) -> Summary:
-    """Run what is missing of a campaign, merge and validate; call it again to go on after any crash.
+    """Run the missing tasks of a campaign, merge and validate; call it again to resume after any crash.
 
     Args:
         campaign: A ``Campaign``, the path of a campaign file, or the name of a preset.
@@ -156,7 +156,7 @@ def evaluate(
     overrides: Sequence[str] = (),
     **how: Any,
 ) -> Summary:
-    """Evaluate the layouts of a database as a campaign says, into a database of its own.
+    """Evaluate the layouts of a database as a campaign says, into another database.
 
     Args:
         database: The OUT.h5 with the layouts.
@@ -244,7 +244,7 @@ class _Work:
         elsewhere: object | None,
         workers: int | None,
     ) -> None:
-        """Run what is left to do; raises unless every task is settled."""
+        """Run the remaining tasks; raise unless every task is done or set aside."""
         space, directory, options = self.space, self.directory, self.options
         path = search_path()
         if message := warning(space.campaign, path):
@@ -317,12 +317,12 @@ def _raise_for(finish: Finish, summary: Summary, directory: RunDirectory) -> Non
 
 
 def workers_of(options: RunOptions) -> int:
-    """How many workers a run on this machine has, unless it has fewer tasks."""
+    """Return the number of workers of a run on this machine, unless it has fewer tasks."""
     return usable_cores() if options.workers == "auto" else int(options.workers)
 
 
 def memory_limits(options: RunOptions, workers: int) -> tuple[int | None, int | None]:
-    """Bytes for each worker, and for one that has the machine for itself."""
+    """Return the bytes for each worker, and for a worker that has the machine to itself; None if unknown."""
     total = total_memory()
     whole = None if total is None else int(SHARE_OF_MEMORY * total)
     if options.memory_limit_mb is not None:

@@ -1,4 +1,4 @@
-"""The end of a run: merge, validate, and what a user needs to know about it."""
+"""The end of a run: merge, validate, and a summary for the user."""
 
 import math
 from collections import Counter
@@ -24,7 +24,7 @@ from vindeby.text import plural
 
 @dataclass
 class Summary:
-    """How a run went; ``complete`` says whether every result that was asked for is there and valid."""
+    """The summary of a run; ``complete`` says whether every requested result exists and is valid."""
 
     output: Path
     total: int
@@ -52,17 +52,17 @@ class Summary:
 
     @property
     def failures(self) -> Counter[Kind]:
-        """How many tasks failed in this run in each way."""
+        """The number of tasks that failed in this run, by kind of failure."""
         return Counter(failure.kind for failure in self.failed.values())
 
     @property
     def safe(self) -> int:
-        """Results that are there."""
+        """The number of results that exist."""
         return self.resume_state.done + self.done
 
     @property
     def all_failed(self) -> dict[str, Failure]:
-        """Tasks that failed for good, in this run or before."""
+        """The tasks that failed for good, in this run or before."""
         before = {
             key: Failure(Kind(task.kind), task.reason, task.traceback, task.log)
             for key, task in self.resume_state.failed.items()
@@ -71,12 +71,12 @@ class Summary:
 
     @property
     def remedies(self) -> dict[str, str]:
-        """For each kind of failure that occurred, what to do about it."""
+        """The remedy for each kind of failure that occurred."""
         return {failure.kind.value: REMEDIES[failure.kind] for failure in self.all_failed.values()}
 
     @property
     def complete(self) -> bool:
-        """Is all that was asked there, and valid?"""
+        """Return whether every requested result exists and is valid."""
         if self.failed or self.resume_state.failed:
             return False
         return self.part is not None or (self.validation is not None and self.validation.valid)
@@ -91,7 +91,7 @@ def finish_up(
     say: Callable[[str], None],
     lock: Lock,
 ) -> None:
-    """Merge and validate, unless this is a part, whose results others may still add to."""
+    """Merge and validate, unless this is a part, to whose campaign others may still add results."""
     if summary.part is not None or not (directory.shard_paths() or directory.output.exists()):
         return
     how = MergeOptions(on_bad="skip", wait_s=600.0, progress=say, confirm=lock.confirm)
@@ -112,7 +112,7 @@ def finish_up(
 
 
 class _EnergyRanges:
-    """The checks of a judge, which notes the lowest and the highest AEP of each farm among what is done."""
+    """A wrapper around a judge's checks that records the lowest and highest AEP of each farm's results."""
 
     def __init__(self, campaign: Campaign, judge: Judge) -> None:
         self._farms, self._judge = range(len(campaign.farms)), judge

@@ -1,4 +1,4 @@
-"""The plan and the workers together: one loop that never waits for a worker.
+"""The loop that connects the plan with the workers and never waits for a single worker.
 
 Workers are whatever a ``WorkerPool`` has; nothing here knows what a worker is made of. When this process dies, at any
 moment, nothing needs to be cleaned up: the workers end with it, what was published stays, and the next run begins by
@@ -25,7 +25,7 @@ _WINDOW_S = 60.0
 
 @dataclass(frozen=True)
 class Progress:
-    """A run at this moment; counts are of all tasks of the campaign, or of the part of it, as in ``monitor``."""
+    """The state of a run; counts are of the campaign's tasks, or of this part's, as in ``monitor``."""
 
     total: int
     done: int
@@ -48,7 +48,7 @@ _SHOW_S = 1.0
 
 
 class Supervisor:
-    """Runs a plan to its end."""
+    """The loop that runs a plan to its end."""
 
     def __init__(
         self,
@@ -76,7 +76,7 @@ class Supervisor:
         self._looked = self._shown = self._speed = 0.0
 
     def run(self) -> Finish:
-        """Supervise until everything is settled, or the run is stopped."""
+        """Supervise until every task is done or set aside, or the run is stopped."""
         with stop_signals() as signals:
             try:
                 self._obey(self._plan.begin())
@@ -189,7 +189,7 @@ class Supervisor:
         self._report(tuple(views), now)
 
     def _rate(self) -> float:
-        """Return the tasks per second over the last minute, or as long as the workers needed for a task each."""
+        """Return the tasks per second over the last minute, or over the time that each worker needs per task."""
         now, settled = time.monotonic(), self._plan.settled
         self._points.append((now, settled))
         while len(self._points) > 2 and now - self._points[0][0] > _WINDOW_S:

@@ -1,4 +1,4 @@
-"""Executes tasks: prepares what a cell shares, solves, checks the result, classifies failures, publishes.
+"""The execution of tasks: shared preparation, solving, checking, classifying failures, publishing.
 
 It knows nothing of processes, sockets or slots, so a worker process, a worker of a cluster or a plain loop can use it::
 
@@ -45,18 +45,18 @@ _LONGEST_TRACEBACK = 16_000
 
 
 class MethodUnusableError(TaskError):
-    """The method cannot be used at all, e.g. its module cannot be imported: no task would ever succeed."""
+    """The error for a method that cannot be used at all, e.g. because its module cannot be imported."""
 
 
 @dataclass(frozen=True)
 class Setup:
-    """What is to be done and where; plain values, to be sent wherever tasks are executed."""
+    """The work to do and its place, as plain values that can be sent to any executor."""
 
     campaign: Campaign
     output: str
     search_path: tuple[str, ...] = ()
     name: str = ""
-    """What the logs of workers begin with."""
+    """The prefix of the worker logs."""
     memory_limit: int | None = None
     """Bytes for each worker."""
     lock: str = ""
@@ -71,11 +71,11 @@ class Setup:
 
 @dataclass(frozen=True)
 class Attempt:
-    """What came of a task."""
+    """The outcome of one attempt at a task."""
 
     outcome: Record | Failure
     seconds: float
-    """Of the solver alone, or until the failure."""
+    """The time of the solver alone, or until the failure."""
     final: bool = False
     """It failed by itself, and not through what tasks before it did to the process."""
 
@@ -85,7 +85,7 @@ COMPUTING = "computing"
 
 
 class TaskExecutor:
-    """Executes tasks of one campaign, for one worker; MethodUnusableError when none can be.
+    """The executor of a campaign's tasks in one worker; MethodUnusableError if it can execute none.
 
     ``progress`` is called, very often, with what a task is at and how far (``layout.problem.Report``).
     """
@@ -122,7 +122,7 @@ class TaskExecutor:
         self.publisher = Publisher(shards, report, worker, flush_s=campaign.run.flush_s)
 
     def execute(self, number: int, task: Task) -> Failure | None:
-        """One task, whatever comes of it: hand its result to the publisher, or report its failure."""
+        """Execute a task: pass its result to the publisher, or report its failure and return that."""
         attempt = self.attempt(task)
         if isinstance(attempt.outcome, Record):
             self.publisher.add(number, attempt.outcome, attempt.seconds)
@@ -131,7 +131,7 @@ class TaskExecutor:
         return attempt.outcome
 
     def attempt(self, task: Task) -> Attempt:
-        """Solve and check a task, and report nothing; whatever it raises becomes a failure."""
+        """Solve and check a task without reporting it; any exception becomes a failure."""
         began = time.perf_counter()
         try:
             solve = self._prepare(self._cells[task.place])
@@ -146,7 +146,7 @@ class TaskExecutor:
         return self._checked(task, result, seconds)
 
     def attempts(self, tasks: Sequence[Task]) -> Iterable[tuple[int, Attempt]]:
-        """Attempt tasks of one farm and type at the same time; gives the place of each in the list as it ends."""
+        """Attempt tasks of one farm and type at the same time; yield the index of each as it ends."""
         gathering = self._gathering
         if gathering is not None:
             with contextlib.suppress(Exception):  # each of the tasks raises it again
@@ -170,18 +170,18 @@ class TaskExecutor:
                 yield place, _failed(found, seconds)
 
     def _end_forked_child(self, error: BaseException | None = None) -> None:
-        """End a child that the function forked and that came back out of it: only one process is the worker."""
+        """End a child process that a function forked and that returned from it."""
         if os.getpid() != self._pid:
             os._exit(
                 error.code & 0xFF if isinstance(error, SystemExit) and isinstance(error.code, int) else 1
             )
 
     def close(self) -> bool:
-        """Publish the rest; whether everything is durable."""
+        """Publish the rest; return whether everything is durable."""
         return self.publisher.close()
 
     def _checked(self, task: Task, result: TaskResult, seconds: float) -> Attempt:
-        """The record of a result, unless that is not possible."""
+        """Return the attempt with the record of a result, or with a failure if the result is not possible."""
         try:
             cell = self._cells[task.place]
             record = checked_record(self._campaign.of(cell), cell, task, result, seconds, self._check)
@@ -227,7 +227,7 @@ def _check_of(campaign: Campaign) -> Check:
 
 
 def failure_of(error: BaseException) -> Failure:
-    """What kind of failure an exception is."""
+    """Return the failure that an exception stands for."""
     if isinstance(error, InvalidResultError):
         return Failure(Kind.INVALID, bounded(str(error)))
     if isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno == errno.ENOMEM):
@@ -236,7 +236,7 @@ def failure_of(error: BaseException) -> Failure:
 
 
 def one_line(error: BaseException) -> str:
-    """An exception in one text of a bounded size; even its own text may fail."""
+    """Return an exception as one text of limited size, even if its own text cannot be made."""
     try:
         text = str(error)
     except Exception:  # noqa: BLE001 - a user's __str__
@@ -248,7 +248,7 @@ def one_line(error: BaseException) -> str:
 
 
 def trace(error: BaseException) -> str:
-    """The traceback of an exception, of a bounded size."""
+    """Return the traceback of an exception, of limited size."""
     try:
         text = "".join(traceback.format_exception(error))
     except Exception:  # noqa: BLE001 - a user's __str__ or __repr__

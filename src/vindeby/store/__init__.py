@@ -1,4 +1,4 @@
-"""Where results live: shards, merge, validate, salvage, the database. It knows nothing of wind.
+"""The store of results: shards, merge, validation, salvage and the database. It knows nothing about wind.
 
 The promise: a record that was acknowledged is never lost to a dead process, a dead machine, a full disk or a
 flipped bit, and a wrong one is never passed off as right. It may import ``vindeby.errors``, ``vindeby.units``

@@ -1,4 +1,4 @@
-"""From any mixture of good, empty, cut, locked and corrupt files to a database of what was saved.
+"""Salvage: good, empty, truncated, locked and corrupt files become a database of everything readable.
 
 Originals are never changed. Whichever way a record is reached: when it states a checksum and does not meet it, it is
 not saved. What is saved is merged like every result: written into a new file, verified, renamed. The report says for
@@ -31,7 +31,7 @@ def salvage(
     limits: ReadLimits | None = None,
     progress: Callable[[str], None] = lambda _: None,
 ) -> MergeReport:
-    """Save what can be saved from ``paths`` (files or folders) into a new database.
+    """Save all readable records of ``paths`` (files or folders) in a new database.
 
     ``naming`` makes a key from a record's attributes, as ``str.format`` does, where a group's name is lost. A record
     that does not meet the checksum it states is not saved. The report names each file, also where nothing was saved.
@@ -61,7 +61,7 @@ def salvage(
 
 
 def files_in(paths: Sequence[Path]) -> Iterator[Path]:
-    """Yield each file that is named, and those in folders that are named like HDF5 files or shards."""
+    """Yield each given file, and the files in given folders whose names are those of HDF5 files or shards."""
     for path in paths:
         if path.is_dir():
             yield from hdf5_files(path)

@@ -27,12 +27,12 @@ class TaskState(IntEnum):
 
     @property
     def word(self) -> str:
-        """Its name, as it is shown."""
+        """The name of the state, as commands show it."""
         return self.name.lower()
 
 
 def answers(fingerprint: str, asked: str) -> bool:
-    """Does a record with this fingerprint answer what is asked?
+    """Return whether a record with this fingerprint answers the task with the fingerprint ``asked``.
 
     A foreign record, from an older script or salvaged, has none and is accepted: which task it answers is unknown.
     """
@@ -51,23 +51,23 @@ class TaskStatus:
         return "\t".join(one_line(part) for part in (self.key, self.state.word, self.why) if part)
 
     def to_json(self) -> dict[str, Any]:
-        """For --json."""
+        """Return the status as plain data, for --json."""
         return {"key": self.key, "state": self.state.word, "why": self.why}
 
 
 @dataclass
 class Known:
-    """What is known of the tasks of a campaign, by key."""
+    """The known state of the tasks of a campaign, by key."""
 
     fingerprints: Mapping[str, str] = field(default_factory=dict)
-    """Of each result that is intact."""
+    """The fingerprint of each intact result."""
     invalid: Mapping[str, str] = field(default_factory=dict)
     """Why a result is not possible."""
     damaged: Mapping[str, str] = field(default_factory=dict)
-    """What is wrong with a result that cannot be read; another copy counts, if there is one."""
+    """The damage of each result that cannot be read; another copy counts, if there is one."""
     failed: Mapping[str, FailedTask] = field(default_factory=dict)
     begun: Mapping[str, str] | None = None
-    """What became of tasks that were started; None where nobody has looked."""
+    """The fate of tasks that were started; None if it was not checked."""
     running: Collection[str] = ()
     has_answer: Callable[[str, str], bool] = lambda *_: False
     """Given key and fingerprint, whether another copy under the key answers the campaign."""
@@ -76,7 +76,7 @@ class Known:
 
     @classmethod
     def of(cls, database: Database, **more: Any) -> "Known":
-        """What a database and the shards beside it tell; ``more`` are other fields."""
+        """Return the state of tasks according to a database and its shards; ``more`` are other fields."""
 
         def has_answer(key: str, asked: str) -> bool:
             return any(copy.fingerprint == asked for copy in database.copies(key))
@@ -125,7 +125,7 @@ def missing_tasks(expected: Mapping[str, str], known: Known) -> list[TaskStatus]
 
 
 def fingerprints(database: Database) -> dict[str, str]:
-    """The fingerprint of every record that is there and intact."""
+    """Return the fingerprint of every intact record."""
     found: dict[str, str] = {}
     for segment in database.segments():
         keys = (key.decode() for key in segment.rows["key"].tolist())

@@ -1,4 +1,4 @@
-"""Is every record whole, and is the database what it says it is?
+"""The validation of a database: whether every record is intact, and the database matches its own description.
 
 The store checks what it can know: seals, checksums, success marks, keys that occur twice, totals in the root
 against what is there, expected keys. Whether a record is *possible* is for those who know what it means: a
@@ -47,7 +47,7 @@ _MOST_LOOKS = 10
 
 @dataclass(frozen=True)
 class Issue:
-    """One thing that is wrong: about a file, or about a record in it."""
+    """A problem with a file, or with a record in it."""
 
     file: str
     key: str
@@ -59,7 +59,7 @@ class Issue:
 
 @dataclass
 class ValidationReport:
-    """What was looked at and what was found."""
+    """The result of a validation."""
 
     path: str
     records: int = 0
@@ -71,28 +71,28 @@ class ValidationReport:
     origins: Counter[str] = field(default_factory=Counter)
     """How many records are of each unverified origin."""
     contents: list[FileEntry] = field(default_factory=list)
-    """Of a folder: what each file is."""
+    """The kind of each file, for a folder."""
     invalid: list[Invalid] = field(default_factory=list)
     """The records that a check found something wrong with."""
     digest: str = ""
-    """Of the database's seal."""
+    """The digest of the database's seal."""
     not_computed_again: dict[str, int] = field(default_factory=dict)
     """How many records a deep check left out, by reason."""
 
     @property
     def valid(self) -> bool:
-        """Does everything hold?"""
+        """Return whether there are neither issues nor missing results."""
         return not self.issues and not self.missing
 
     def to_json(self) -> dict[str, Any]:
-        """For --json."""
+        """Return the report as plain data, for --json."""
         named = {name: value for name, value in vars(self).items() if name not in {"invalid", "digest"}}
         lists = {name: [one.to_json() for one in named[name]] for name in ("contents", "missing")}
         lists["issues"] = [vars(one) for one in self.issues]
         return {"path": self.path, "valid": self.valid, **named, **lists}
 
     def verdicts(self, expected: Mapping[str, str]) -> Verdicts:
-        """What was found invalid among what answers the campaign, to be kept."""
+        """Return the verdicts to store: the invalid records that answer the campaign."""
         answering = (
             one for one in self.invalid if one.key in expected and answers(one.fingerprint, expected[one.key])
         )
@@ -106,7 +106,7 @@ def validate(
     checks: Iterable[Check] = (),
     limits: ReadLimits | None = None,
 ) -> ValidationReport:
-    """Look at every record of a database and of the shards beside it, or of all files in a folder."""
+    """Check every record of a database and its shards, or of all files in a folder."""
     checks = tuple(checks)
     for _ in range(_MOST_LOOKS):
         # A merge that ends meanwhile has deleted a shard which was listed before: look again.
@@ -268,5 +268,5 @@ class _Validation:
 
 
 def repeated(issues: Iterable[Issue], at_least: int = 3) -> list[tuple[str, int]]:
-    """What was found most often, so that 3,000 equal complaints can be said once."""
+    """Return the issues that occur at least so often with their counts, so that each is reported once."""
     return [entry for entry in Counter(issue.what for issue in issues).most_common() if entry[1] >= at_least]

@@ -1,4 +1,4 @@
-"""Workers beyond this machine: Dask clusters.
+"""Workers on other machines: Dask clusters.
 
 A batch of tasks is a Dask future, and its tasks run in a process of ``vindeby.runner.local`` on the Dask worker, with
 all its protection: a task that crashes, hangs or fills the memory takes its own process with it and never the Dask

@@ -1,4 +1,4 @@
-"""On a Dask worker: the function that runs one batch of tasks there, in a process of its own as on one machine.
+"""The function that runs one batch of tasks on a Dask worker, in a separate process as on one machine.
 
 ``run_batch`` is what Dask places, runs and retries. It has a ``LocalPool`` of one process for its batch, so that a
 crash, a hang, the memory limit and the culprit are known there and shards are published from there. When Dask does not
@@ -49,7 +49,7 @@ _PAUSE_S = 0.25
 
 @dataclass
 class _Host:
-    """What the batches on one Dask worker share: a retry waits until no other process here computes."""
+    """The shared state of the batches on one Dask worker: a retry waits until no other process computes there."""
 
     heartbeats: Heartbeats
     running: dict[int, str] = field(default_factory=dict)
@@ -112,7 +112,7 @@ def run_batch(place: str, coordinator: Mapping[str, str], work: Work) -> list[Po
 
 
 def _events_of(pool: LocalPool, slot: int, dask_worker: Any, place: str) -> list[PoolEvent]:
-    """Return the events of a batch when it is over, and show the coordinator meanwhile what it is at."""
+    """Return the events of a batch when it ends; until then, report its state to the coordinator."""
     host, key = _host_of(dask_worker), dask_worker.get_current_task()
     events: list[PoolEvent] = []
     shown, end_at, asked = time.monotonic(), float("inf"), False
@@ -147,7 +147,7 @@ def _events_of(pool: LocalPool, slot: int, dask_worker: Any, place: str) -> list
 
 
 def _is_wanted(dask_worker: Any, key: str) -> bool:
-    """Does Dask still wait for this batch, on a Dask worker that is not about to close?"""
+    """Return whether Dask still waits for this batch, on a Dask worker that is not about to close."""
     state = dask_worker.state.tasks.get(key)
     is_running = state is not None and state.state in {"executing", "long-running"}
     return is_running and dask_worker.status.name not in {"closing", "closed", "failed"}
@@ -163,7 +163,7 @@ def _read_setup(place: Path) -> Setup | None:
 
 
 def _why_unusable(address: str, coordinator: Mapping[str, str], setup: Setup | None, place: str) -> str:
-    """Return why no batch can run here; empty where one can."""
+    """Return why no batch can run here; empty if one can."""
     here = versions()
     differences = [
         f"{name} is {here[name]} there and {mine} here"
@@ -197,7 +197,7 @@ def _local_setup(setup: Setup, dask_worker: Any) -> Setup:
 
 
 async def end_batches(place: str, *, now: bool = False, dask_worker: Any = None) -> None:
-    """Let the batches of a run finish the tasks they are on; ``now``: end them, and return when they are gone."""
+    """Let the batches of a run finish their current tasks; with ``now``, end them and return when they are gone."""
     host = _host_of(dask_worker)
     host.ending[place] = now
     while now and place in host.running.values():

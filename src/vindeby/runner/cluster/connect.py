@@ -1,4 +1,4 @@
-"""Where a run finds its Dask workers: the address of a scheduler, a scheduler file, or the user's client."""
+"""Connections to Dask: the address of a scheduler, a scheduler file, or the user's client."""
 
 import json
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ _LARGEST_FILE = 1 << 22
 
 @contextmanager
 def connected(pool: object, patience_s: float) -> Iterator[Any]:
-    """Yield a client for what ``pool`` names, and close it if it was made here; ArgumentError when nothing answers.
+    """Yield a client for ``pool`` and close it if it was made here; ArgumentError if there is no answer.
 
     The client waits for a scheduler that does not answer for ``patience_s`` seconds.
     """

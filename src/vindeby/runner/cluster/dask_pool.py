@@ -44,7 +44,7 @@ _ANSWER_S = 20.0
 
 @dataclass
 class _Batch:
-    """Tasks of a slot."""
+    """The tasks of a slot, and their state."""
 
     slot: int
     work: Work
@@ -78,7 +78,7 @@ class DaskPool:
         self._is_lost = self._is_ending = False
         self._loop: asyncio.AbstractEventLoop = client.loop.asyncio_loop
         self._running: set[Future[Any]] = set()
-        """What runs in the event loop."""
+        """The futures that run in the event loop."""
         self._place = RunDirectory(Path(setup.output)).path / f".dask-{uuid.uuid4().hex}"
         self._place.write_bytes(pickle.dumps(setup))
         self._soon(self._watch())
@@ -89,7 +89,7 @@ class DaskPool:
         self._inbox.events.append(WantsWork(slot, self._seconds))
 
     def assign(self, slot: int, work: Work) -> None:
-        """Submit a batch; Dask keeps it until there is a worker for it."""
+        """Submit a batch; it waits in Dask until a worker is available."""
         if slot not in self._slots:
             return
         batch = self._slots[slot] = _Batch(slot, work)
@@ -121,11 +121,11 @@ class DaskPool:
             self._gone(slot, "killed")
 
     def wait(self, timeout_s: float) -> list[PoolEvent]:
-        """Hear what Dask said."""
+        """Return the events that Dask has reported."""
         return self._inbox.wait(timeout_s)
 
     def observe(self) -> list[Seen]:
-        """What the batches last said, with the time since then."""
+        """Return the last reported state of each batch, with the time since then."""
         seen, now = [], time.monotonic()
         for batch in self._slots.values():
             if batch is not None and (last := batch.seen) is not None:
@@ -135,7 +135,7 @@ class DaskPool:
         return seen
 
     def close(self) -> None:
-        """End all batches; whose cluster it is decides whether that ends too."""
+        """End all batches; the owner of the cluster decides whether the cluster ends too."""
         for task in list(self._running):
             task.cancel()
         done = asyncio.run_coroutine_threadsafe(self._end(), self._loop)
@@ -144,14 +144,14 @@ class DaskPool:
         self._place.unlink(missing_ok=True)
 
     def _gone(self, slot: int, reason: str, *, by_itself: bool = False) -> None:
-        """Empty a slot, whatever it is at."""
+        """Empty a slot, in any state."""
         batch = self._slots.pop(slot)
         if batch is not None and batch.future is not None:
             self._soon(self._client.cancel([batch.future], asynchronous=True))
         self._inbox.events.append(WorkerGone(slot, None, Failure(Kind.KILLED, reason), by_itself))
 
     def _came(self, batch: _Batch, events: list[PoolEvent]) -> None:
-        """Pass on what came of a batch."""
+        """Pass on the result of a batch."""
         if self._slots.get(batch.slot) is not batch:
             return  # it was given up
         *events, gone = events
@@ -174,7 +174,7 @@ class DaskPool:
         self._inbox.events.append(event)
 
     def _failed(self, batch: _Batch, error: BaseException) -> None:
-        """Dask could not run a batch; where its Dask workers were lost again and again, each of its tasks failed."""
+        """Handle a batch that Dask could not run; if its workers were lost repeatedly, its tasks have failed."""
         from distributed import KilledWorker
 
         if self._slots.get(batch.slot) is not batch:
@@ -189,7 +189,7 @@ class DaskPool:
         self._gone(batch.slot, str(failure), by_itself=True)
 
     def _shown(self, key: str, event: PoolEvent | Seen) -> None:
-        """Take what a batch shows while it runs."""
+        """Store the state that a running batch reports."""
         for batch in self._slots.values():
             if batch is not None and batch.future is not None and batch.future.key == key:
                 batch.has_begun = True
@@ -199,7 +199,7 @@ class DaskPool:
                     self._pass_on(batch, event)
 
     def _looked(self, threads: dict[str, int], trouble: str = "") -> None:
-        """Take note of the Dask workers that there are; of none where the scheduler does not answer."""
+        """Store the Dask workers that exist; none if the scheduler does not answer."""
         if trouble and not self._trouble:
             self._say(f"{trouble}; it is waited for, for up to {self._patience_s:.0f} s")
         elif self._trouble and not trouble:

@@ -1,4 +1,4 @@
-"""Heartbeats in shared memory: what each worker of this machine is on, also after its death.
+"""Heartbeats in shared memory: the current task of each worker on this machine, readable after its death.
 
 Every worker has a slot, a row of numbers in a shared file without a name, in memory that outlives it. A worker notes
 there each task that it begins and ends; when it dies, the coordinator reads which task it was on. A number is written
@@ -26,7 +26,7 @@ _NO_TASK = -1
 
 @dataclass(frozen=True)
 class WorkerStatus:
-    """What a slot shows: times are of the monotonic clock, which all processes of a machine share.
+    """The state of a slot; times are of the monotonic clock, which all processes of a machine share.
 
     ``started_s`` is 0 while the worker is still setting up for the task.
     """
@@ -36,11 +36,11 @@ class WorkerStatus:
     beat_s: float
     log_offset: int
     note: bytes
-    """What the task says of itself."""
+    """The progress note of the task."""
 
 
 class Heartbeats:
-    """The shared file; the descriptor may be handed to other processes."""
+    """The shared file; its descriptor may be passed to other processes."""
 
     def __init__(self, descriptor: int) -> None:
         self.descriptor = descriptor
@@ -48,7 +48,7 @@ class Heartbeats:
 
     @classmethod
     def create(cls, slots: int) -> Heartbeats:
-        """New ones, in memory where the system has files in memory, so that a full disk does not matter."""
+        """Return new heartbeats, in memory where the system supports it, so that a full disk does not matter."""
         if hasattr(os, "memfd_create"):
             descriptor = os.memfd_create("vindeby-heartbeats")
         else:
@@ -58,16 +58,16 @@ class Heartbeats:
         return cls(descriptor)
 
     def slot(self, number: int) -> Slot:
-        """A slot to write to."""
+        """Return a slot to write to."""
         return Slot(self._rows[number])
 
     def look(self, number: int) -> WorkerStatus:
-        """What a slot shows now."""
+        """Return the current state of a slot."""
         task, started, beat, log, note = self._rows[number].item()
         return WorkerStatus(None if task == _NO_TASK else task, started / 1e9, beat / 1e9, log, note)
 
     def lock(self, *, alone: bool) -> bool:
-        """Try to begin computing beside other workers, or while no other does; whether that is possible at present."""
+        """Try to start computing beside other workers, or while no other does; return whether it succeeded."""
         try:
             fcntl.lockf(self.descriptor, (fcntl.LOCK_EX if alone else fcntl.LOCK_SH) | fcntl.LOCK_NB)
         except (BlockingIOError, PermissionError):
@@ -77,12 +77,12 @@ class Heartbeats:
         return True
 
     def unlock(self) -> None:
-        """Compute no more; the kernel does that for a worker that dies."""
+        """Release the lock after computing; the kernel does that for a worker that dies."""
         with contextlib.suppress(OSError):
             fcntl.lockf(self.descriptor, fcntl.LOCK_UN)
 
     def close(self) -> None:
-        """Close the file; the memory goes with the last slot that is in use."""
+        """Close the file; its memory is freed with the last slot in use."""
         os.close(self.descriptor)
 
 
@@ -93,12 +93,12 @@ class Slot:
         self._row = row
 
     def clear(self) -> None:
-        """Nobody sits here yet."""
+        """Mark the slot as unused."""
         self.end()
         self.beat()
 
     def begin(self, task: int, log_offset: int) -> None:
-        """The worker turns to a task; the task's number is written last, when the rest is true of it."""
+        """Begin a task; its number is written last, after the fields that describe it."""
         self._row["started"] = 0
         self._row["note"] = b""
         self._row["beat"] = time.monotonic_ns()
@@ -106,21 +106,21 @@ class Slot:
         self._row["task"] = task
 
     def turn_to(self, task: int) -> None:
-        """The worker is on this task, of several that it began at the same time."""
+        """Switch to this task, one of several that began at the same time."""
         self._row["task"] = task
 
     def start_clock(self) -> None:
-        """What the task shares with others is set up: from now on its time counts."""
+        """Start the task's clock, once its shared set-up is done."""
         self._row["started"] = time.monotonic_ns()
 
     def note(self, text: bytes) -> None:
-        """What the task says of itself; a text that is too long is left out."""
+        """Store the task's progress note; a note that is too long is dropped."""
         self._row["note"] = text if len(text) <= _ROW["note"].itemsize else b""
 
     def end(self) -> None:
-        """The worker is on no task."""
+        """Mark the worker as idle."""
         self._row["task"] = _NO_TASK
 
     def beat(self) -> None:
-        """The worker is alive."""
+        """Record a heartbeat."""
         self._row["beat"] = time.monotonic_ns()

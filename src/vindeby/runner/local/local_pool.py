@@ -1,4 +1,4 @@
-"""The workers of a run as processes: started through the spawner, spoken to by pipe, and what the dead leave.
+"""The workers of a run as processes: started through the spawner, reached by pipes, cleaned up after death.
 
 Two threads per worker read and write its pipe, so that one that hangs, or a half-written message of one that died,
 holds up nobody. Everything else happens in the thread that the pool belongs to. Results never travel here: a worker
@@ -51,7 +51,7 @@ _DUMP_S = 0.3
 
 @dataclass
 class WorkerHandle:
-    """One worker process, and our end of the pipe to it."""
+    """A worker process, and the coordinator's end of the pipe to it."""
 
     slot: int
     pipe: Connection
@@ -73,15 +73,15 @@ class WorkerHandle:
     """It has a task that may use ``Setup.memory_limit_alone``."""
 
     def send(self, message: Setup | Work | EndWorker) -> None:
-        """Leave a message for the thread that writes."""
+        """Queue a message for the writing thread."""
         self.outbox.put(pickle.dumps(message))
 
     def kill_soon(self) -> None:
-        """Have it killed after a moment."""
+        """Schedule the worker to be killed after a moment."""
         self.kill_at = min(self.kill_at, time.monotonic() + _DUMP_S)
 
     def hang_up(self) -> None:
-        """End both directions once the process is gone; returns when everything that it said was handed on."""
+        """Close both directions once the process is gone; return when all its messages were passed on."""
         reader, writer = self.threads
         reader.join(_DUMP_S)  # it ends by itself, unless something that a task left behind holds the pipe
         hang_up(self.pipe)
@@ -137,11 +137,11 @@ class LocalPool:
             self._spawner.signal(slot, signal.SIGKILL)
 
     def wait(self, timeout_s: float) -> list[PoolEvent]:
-        """Hear workers and spawner, and do what is due."""
+        """Return the events of workers and the spawner, after handling what is due."""
         return self._inbox.wait(timeout_s)
 
     def observe(self) -> list[Seen]:
-        """What heartbeats and the kernel say; who is over a limit is killed, and first writes down where it is."""
+        """Return the state of all workers; a worker over a limit writes a traceback and is then killed."""
         now, seen = time.monotonic(), []
         for worker in self._workers.values():
             if worker.pid:
@@ -153,14 +153,14 @@ class LocalPool:
         return seen
 
     def close(self) -> None:
-        """End everything that is left."""
+        """End all remaining processes."""
         self._spawner.close()
         for worker in self._workers.values():
             worker.hang_up()
         self._workers.clear()
 
     def _read(self, hear: Callable[[Any], None], over: Callable[[], None], pipe: Connection) -> None:
-        """A thread: hand on each message until the other side is gone, or says what nobody understands."""
+        """Post each message until the other side is gone or sends something unreadable; runs in a thread."""
         with contextlib.suppress(Exception):
             while True:
                 self._inbox.post(partial(hear, pipe.recv()))
@@ -208,7 +208,7 @@ class LocalPool:
         self._remove(worker, failure, by_itself=worker.leaving and status in {0, 1})
 
     def _spawner_died(self) -> None:
-        """Restart the spawner, whose workers died with it; each task that was running may be the cause."""
+        """Restart the spawner, whose workers died with it; each running task may be the cause."""
         self._inbox.events.append(PoolNote("spawner died"))
         self._spawner.close()
         self._spawner = self._start_spawner()
@@ -233,7 +233,7 @@ class LocalPool:
 
 
 def excess(seen: Seen, setup: Setup, together: int = 1, *, alone: bool = False) -> Failure | None:
-    """Return over which limit a worker is, of memory, of time for each of its tasks, or of silence; None for none."""
+    """Return the limit that a worker exceeds: memory, time per task, or silence; None if it exceeds none."""
     options, limit = setup.campaign.run, setup.memory_limit_alone if alone else setup.memory_limit
     if limit is not None and seen.memory > limit:
         used, most = seen.memory / 1e6, limit / 1e6
@@ -256,7 +256,7 @@ def _thread(target: Callable[..., None], *arguments: Any) -> threading.Thread:
 
 
 def _write(worker: WorkerHandle) -> None:
-    """A thread: send what is in the outbox, until None is, or the other side is gone, which is noticed elsewhere."""
+    """Send the messages of the outbox until None comes or the other side is gone; runs in a thread."""
     with contextlib.suppress(OSError):
         while (message := worker.outbox.get()) is not None:
             worker.pipe.send_bytes(message)

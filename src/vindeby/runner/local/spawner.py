@@ -1,4 +1,4 @@
-"""The process that starts every worker, and sees to it that none outlives the coordinator.
+"""The process that starts every worker and makes sure that none outlives the coordinator.
 
 It stands between the coordinator and its workers: each is a copy of this process, in which the heavy imports are done
 already. It reports how each ended, kills on request, and when the coordinator is gone, killed or not, kills everything
@@ -30,7 +30,7 @@ _LOOK_S = 0.02
 """How often it looks for workers that have ended."""
 PRELOADED = ("numpy", "vindeby.campaign", "vindeby.store.format.shard", "vindeby.runner.local.worker")
 _REQUESTS = signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGQUIT
-"""What a user or a batch system sends to all processes of a run, of which only the coordinator obeys."""
+"""The signals that a user or a batch system sends to all processes of a run; only the coordinator obeys them."""
 
 
 class SpawnerProcess:
@@ -86,7 +86,7 @@ class SpawnerProcess:
             os.close(channel)
 
     def _become_worker(self, slot: int, log: str, channel: int) -> NoReturn:
-        """In the child: forget the spawner, then work; it never returns into the loop above."""
+        """Turn this child process into a worker; it never returns into the loop above."""
         status = 1
         try:
             for number in _REQUESTS:
@@ -146,7 +146,7 @@ _CODE = (
 
 @contextlib.contextmanager
 def socket_of(connection: Connection) -> Iterator[socket.socket]:
-    """The socket of a connection, without a descriptor of its own: there may be no other."""
+    """Yield the socket of a connection, without duplicating its descriptor."""
     stream = socket.socket(fileno=connection.fileno())
     try:
         yield stream
@@ -197,7 +197,7 @@ class Spawner:
             self._control.send((slot, int(number)))
 
     def close(self) -> None:
-        """Let the spawner end everything and go; where it was killed, the kernel has killed its workers with it."""
+        """Let the spawner end everything and exit; if it was killed, the kernel has killed its workers with it."""
         hang_up(self._control)
         self._listener.join()
         self._control.close()

@@ -1,4 +1,4 @@
-"""A worker: one process that does task after task and publishes what it finds.
+"""A worker: one process that runs task after task and publishes the results.
 
 Three threads: the main one computes; one publishes; one receives messages and writes heartbeats. When the
 coordinator is gone, the process ends itself and everything it started; should it hang in C just then, the kernel
@@ -104,14 +104,14 @@ class Output:
         sys.stderr = sys.stdout
 
     def line(self, key: str, text: str) -> None:
-        """Write a line of our own about a task; a full disk does not fail it."""
+        """Write a line about a task; a full disk does not fail it."""
         stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
         with contextlib.suppress(OSError):
             os.write(self._descriptor, f"{stamp} {key} {text}\n".encode(errors="replace"))
 
 
 class _Log(io.RawIOBase):
-    """Standard error, but a disk that is full does not fail a task that prints."""
+    """A standard error stream on which a full disk does not fail the task that prints."""
 
     def writable(self) -> bool:
         return True
@@ -143,7 +143,7 @@ _SHORT_S = 0.25
 
 
 def work(channel: int, heartbeats: int, slot: int, log: str) -> int:
-    """Be a worker, given the descriptors of its channel and of the heartbeats; its exit status."""
+    """Run a worker, given the descriptors of its channel and of the heartbeats; return its exit status."""
     die_with_parent()
     adopt_orphans()
     _prefer_to_be_killed()
@@ -158,17 +158,17 @@ def work(channel: int, heartbeats: int, slot: int, log: str) -> int:
 
 
 def _prefer_to_be_killed() -> None:
-    """When the machine runs out of memory, the kernel shall take a worker and not the coordinator."""
+    """Make the kernel kill a worker rather than the coordinator when memory runs out."""
     with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w") as file:  # noqa: PTH123 - not a path of ours
         file.write("500")
 
 
 class Worker:
-    """The main thread's part, and what the threads share; it guards its process against what tasks do to it."""
+    """The main thread of a worker and the state its threads share; it protects the process from its tasks."""
 
     def __init__(self, number: int, channel: Connection, heartbeats: Heartbeats, output: Output) -> None:
         self.number = number
-        """Of its slot, by which the coordinator knows it."""
+        """The number of its slot, by which the coordinator knows it."""
         self.channel = channel
         self._sending = threading.Lock()
         self.heartbeats, self.slot = heartbeats, heartbeats.slot(number)
@@ -193,7 +193,7 @@ class Worker:
         os.register_at_fork(after_in_child=channel.close)
 
     def run(self) -> int:
-        """Set up, work until asked to end or worn, publish the rest."""
+        """Set up, work until asked to end or worn out, then publish the remaining results."""
         if not self._set_up():
             return 1
         while not self._worn and (batch := self._next()) and self._begin(batch):
@@ -208,7 +208,7 @@ class Worker:
         return 0 if self.executor.close() else 1
 
     def _set_up(self) -> bool:
-        """Make ready for tasks; False when the method cannot be used."""
+        """Prepare for tasks; return False if the method cannot be used."""
         self.setup: Setup = self.channel.recv()
         sys.path[:] = self.setup.search_path
         try:
@@ -230,14 +230,14 @@ class Worker:
         return True
 
     def _report(self, event: PoolEvent) -> None:
-        """Send an event, waiting as long as it takes; from any thread."""
+        """Send an event, waiting as long as it takes; any thread may call this."""
         if isinstance(event, Failed):
             event = replace(event, failure=replace(event.failure, log=self.output.name))
         with self._sending, contextlib.suppress(OSError):
             self.channel.send(event)  # it fails when the coordinator is gone, which the listener notices
 
     def _listen(self) -> None:
-        """Another thread: sends heartbeats and receives messages."""
+        """Send heartbeats and receive messages; runs in a second thread."""
         try:
             while True:
                 if self.channel.poll(_BEAT_S):
@@ -261,7 +261,7 @@ class Worker:
             os._exit(0)
 
     def _next(self) -> list[tuple[int, Task, Work]]:
-        """The next task, or those of its farm and type that are computed with it; empty when there will be none."""
+        """Return the next task, or tasks of one farm and type to compute together; empty if there will be none."""
         with self.change:
             idle = not self.queue and not self.ending
             if idle and self._has_last:
@@ -291,7 +291,7 @@ class Worker:
             self._report(WantsWork(self.number, self._seconds, self.executor.together))
 
     def _begin(self, batch: Sequence[tuple[int, Task, Work]]) -> bool:
-        """Wait until other workers of the machine let this one compute; False when it is asked to end meanwhile."""
+        """Wait until other workers of the machine let this one compute; return False if it is asked to end."""
         number, _, work = batch[0]
         while not self.heartbeats.lock(alone=work.retry):
             with self.change:
@@ -306,7 +306,7 @@ class Worker:
         return True
 
     def _settle(self, number: int, task: Task, attempt: Attempt) -> None:
-        """Publish or report a task; the slot always names one that is not over."""
+        """Publish or report a task; the slot always names a task that is still running."""
         outcome, spent = attempt.outcome, attempt.seconds
         self._seconds = spent if self._seconds is None else 0.8 * self._seconds + 0.2 * spent
         self._left.discard(number)
@@ -332,7 +332,7 @@ class Worker:
         self._worn = self._worn or self._wear()
 
     def progress(self, stage: str, *how_far: float | None) -> None:
-        """Note the stage and how far it is, not more often than anybody looks."""
+        """Store the stage and progress of the task, not more often than anybody reads them."""
         now = time.monotonic()
         if stage != self._stage:
             self._stage = stage
@@ -344,7 +344,7 @@ class Worker:
         self.slot.note(json.dumps([stage, *how_far]).encode())
 
     def _wear(self) -> str:
-        """Why a fresh process should take over; empty while this one is as good as new."""
+        """Return why a fresh process should take over; empty if there is no reason."""
         if self.executor.lost:
             reason = f"the card failed, its tasks were finished on the processor: {self.executor.lost}"
             self._report(PoolNote("card lost", {"worker": self.number, "reason": reason}))

@@ -37,18 +37,18 @@ Function: TypeAlias = Callable[[Any], Mapping[str, Any]]
 
 @dataclass(frozen=True, kw_only=True)
 class FunctionTask:
-    """What a function is called with that has nothing to do with wind."""
+    """The argument of a function that has nothing to do with wind."""
 
     key: str
     """The name of the result, such as ``farm0_t5_s12``."""
     seed: int
     parameters: Mapping[str, Any]
-    """What the campaign file gives the function, under ``parameters``; a copy for this task."""
+    """The ``parameters`` of the campaign file for the function; a copy for this task."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class CallTask(FunctionTask):
-    """What a function is called with: one layout to be found."""
+    """The argument of a layout function: one layout to find."""
 
     farm: str
     boundary: BoundarySection
@@ -64,11 +64,11 @@ class CallTask(FunctionTask):
     mix: Mapping[int, int] = field(default_factory=dict)
     """How many turbines of each type, by its number in the campaign; such a farm's result has an array ``types``."""
     prepared: _Prepared | None = field(default=None, repr=False, compare=False)
-    """What the tasks of a farm and a type share; the properties below are made of it."""
+    """The shared data of the tasks of a farm and a type, from which the properties below are made."""
 
     @property
     def problem(self) -> LayoutProblem:
-        """What search methods of vindeby get: a ``vindeby.LayoutProblem`` (wind farm, area, spacing, counts, mix)."""
+        """The ``vindeby.LayoutProblem`` that search methods get (wind farm, area, spacing, counts, mix)."""
         if self.prepared is None:
             raise ArgumentError(
                 f"task {self.key}: only a task that vindeby made has a problem and a wind farm"
@@ -77,19 +77,19 @@ class CallTask(FunctionTask):
 
     @property
     def start(self) -> Layout | None:
-        """The layout that the campaign gives to start from (``vindeby.Layout``: x, y, types); None if it gives none."""
+        """The start layout that the campaign gives (``vindeby.Layout``: x, y, types); None if it gives none."""
         if self.prepared is None:
             raise ArgumentError(f"task {self.key}: only a task that vindeby made has a start")
         return self.prepared.start(self.seed)
 
     @property
     def wind_farm(self) -> WindFarm:
-        """What a layout is worth (``vindeby.WindFarm``), in the wind in which energies are stated."""
+        """The ``vindeby.WindFarm`` that evaluates layouts, in the wind in which energies are stated."""
         return self.problem.farm if self.problem.stated is None else self.problem.stated
 
 
 class CallMethod:
-    """The function, found once for all farms and types."""
+    """The method that calls a function, loaded once for all farms and types."""
 
     def __init__(self, campaign: Campaign, call: Call) -> None:
         self._campaign = campaign
@@ -101,7 +101,7 @@ class CallMethod:
             load_engine(campaign)
 
     def prepare(self, cell: Cell) -> Solve:
-        """Nothing is shared that the function does not share itself."""
+        """Return the function for a cell; it shares nothing between tasks by itself."""
         return _Prepared(self._campaign, self._call, self._function, cell).solve
 
 
@@ -112,13 +112,13 @@ class _Prepared:
 
     @cached_property
     def problem(self) -> LayoutProblem:
-        """Made when a function first asks for it, as it loads Numba."""
+        """The problem of the cell, made on first use because it loads Numba."""
         from vindeby.assembly.search import problem_of
 
         return problem_of(self._campaign, self._cell)
 
     def start(self, seed: int) -> Layout | None:
-        """The start of a seed; like the problem, it loads Numba."""
+        """Return the start of a seed, if any; it loads Numba, as the problem does."""
         found = self._starts.of(self._cell, seed)
         return None if found is None else found.layout
 
@@ -167,7 +167,7 @@ class _Prepared:
 def method_for(
     campaign: Campaign, progress: Callable[..., None], evaluate: Evaluator | None = None
 ) -> TaskMethod:
-    """The campaign's method, ready to prepare farms and types; InputError when it cannot be used.
+    """Return the campaign's method, ready to prepare farms and types; InputError if it cannot be used.
 
     ``evaluate`` evaluates layouts, but those of functions of a user's own; by default each is evaluated at once.
     """
@@ -185,7 +185,7 @@ def method_for(
 
 
 class _OfCombinations:
-    """The methods of the combinations of a campaign, of which some call a function; each made for its combination."""
+    """The methods of a campaign's combinations, some of which call a function; one per combination."""
 
     def __init__(self, campaign: Campaign, progress: Callable[..., None], evaluate: Evaluator | None) -> None:
         for one in campaign.distinct("method"):
@@ -200,7 +200,7 @@ class _OfCombinations:
 
 
 def warning(campaign: Campaign, search_path: Sequence[str]) -> str:
-    """What to say before code of a campaign's is imported; empty where there is nothing to say."""
+    """Return the warning to show before a campaign's code is imported; empty if there is none."""
     for step in (step for one in campaign.distinct("method") for step in one.method):
         named = step.call.function if step.call else step.python.model if step.python else ""
         if named and (text := code_warning(f"method.{step.chosen[0]}", named, search_path)):

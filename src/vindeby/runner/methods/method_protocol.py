@@ -1,4 +1,4 @@
-"""What a worker needs from a method: prepare what a farm and a type share, then solve task after task.
+"""The interface between a worker and a method: prepare a farm and a type, then solve task after task.
 
 Two kinds of methods fit this: the built-in search (``vindeby.assembly``) and a function of the user's own
 (``call``). Whatever they give is checked here before it may be published.
@@ -24,12 +24,12 @@ from vindeby.store.format.record import Attribute, Record
 
 
 class InvalidResultError(TaskError):
-    """A method gave something that is not a layout of the right size, or not finite."""
+    """The error for a result that is not a layout of the right size, or not finite."""
 
 
 @dataclass(frozen=True)
 class TaskResult:
-    """What a method found: named arrays and numbers, at least ``layout`` and ``aep``; and who found it."""
+    """The result of a method: named arrays and numbers, at least ``layout`` and ``aep``, and their origin."""
 
     arrays: Mapping[str, Any]
     """Arrays, or what NumPy makes arrays of."""
@@ -41,7 +41,7 @@ Solve: TypeAlias = Callable[[Task], TaskResult]
 
 
 class TaskMethod(Protocol):
-    """A way to find layouts, for a whole campaign."""
+    """A method that finds layouts, for a whole campaign."""
 
     def prepare(self, cell: Cell) -> Solve:
         """Set up what all tasks of a farm and a type share."""
@@ -55,7 +55,7 @@ def checked_record(
     seconds: float,
     check: Callable[[Record], Iterable[str]] = lambda _: (),
 ) -> Record:
-    """The record to publish; InvalidResultError when the result cannot be right.
+    """Return the record to publish; InvalidResultError if the result cannot be right.
 
     ``campaign`` is that of the cell's combination, whose values are attributes of the result.
     ``check`` says whether it is possible, as ``run``, ``missing`` and ``validate`` will: what they would not take
@@ -101,7 +101,7 @@ def checked_record(
 
 
 def _checked_array(name: str, value: Any) -> NDArray[Any]:
-    """Return a copy, since a function may go on changing what it returned; a record refuses what it cannot hold.
+    """Return a copy, since a function may still change the array it returned; a record checks the type.
 
     NumPy drops the masks of masked arrays in a list. Here the whole is masked then, so that the record refuses it.
     """

@@ -1,4 +1,4 @@
-"""The built-in methods, a search and stored layouts: what ``vindeby.assembly`` makes of a campaign, task after task."""
+"""The built-in methods, a search and stored layouts, as tasks of a campaign by ``vindeby.assembly``."""
 
 import contextlib
 from collections.abc import Callable, Iterator
@@ -92,7 +92,7 @@ class SearchMethod:
     def _finish_of(
         self, campaign: Campaign, problem: LayoutProblem
     ) -> Callable[[Result, Layout | None], Result]:
-        """What is done with each result: its stated energy; where one objective decides, no worse than its start."""
+        """Return a function that states a result's energy and, for one objective, keeps a better start."""
         objective = campaign.objective
         has_rivals = objective is not None and objective.against is not None
         by_price = objective is not None and objective.is_priced_by_state
@@ -110,7 +110,7 @@ class SearchMethod:
         return None if start is None else start.layout
 
     def _problem_of(self, campaign: Campaign, cell: Cell) -> LayoutProblem:
-        """Return the problem of a cell; that of the cell before, where only the method differs."""
+        """Return the problem of a cell; the previous one if only the method differs."""
         sections = (getattr(campaign, name) for name in type(campaign).model_fields if name not in _OF_METHOD)
         key = (cell.farm_idx, cell.type_idx, *map(id, sections))
         if self._problem is None or self._problem[0] != key:
@@ -120,7 +120,7 @@ class SearchMethod:
 
     @contextlib.contextmanager
     def _warmed_up(self, problem: LayoutProblem) -> Iterator[None]:
-        """Compile what a search needs, or load it: first an energy, unless another worker is compiling that already."""
+        """Compile or load the code of a search: an energy first, unless another worker is compiling it."""
         with (
             contextlib.suppress(compiled.CompiledElsewhereError),
             compiled.watched(self._on_compiling, waits=False),
@@ -134,7 +134,7 @@ class SearchMethod:
 
 
 class StoredMethod:
-    """Evaluates the stored layouts of a campaign."""
+    """The method that evaluates the stored layouts of a campaign."""
 
     def __init__(self, campaign: Campaign) -> None:
         self._evaluation = Evaluation(campaign)
@@ -152,7 +152,7 @@ def _along_a_line(problem: LayoutProblem) -> Layout:
 
 
 def _not_worse(problem: LayoutProblem, found: Result, start: Layout, by_price: bool) -> Result:
-    """The result, or its start where that is better."""
+    """Return the result, or its start if that is better."""
     searched = by_price or problem.stated is None or isinstance(problem.stated, ScenarioFarm)
     aep_of = problem.aep if searched else problem.stated_aep
     sign = 1.0 if problem.valuation is None else problem.valuation.sign
@@ -161,7 +161,7 @@ def _not_worse(problem: LayoutProblem, found: Result, start: Layout, by_price: b
 
 
 def _stated(problem: LayoutProblem, found: Result, by_price: bool) -> Result:
-    """The result with its stated energy, and the energy that it searched by beside it unless ``by_price``."""
+    """Return the result with its stated energy and, unless ``by_price``, also the energy of the search."""
     if problem.stated is None and not problem.evaluate.shares_batches:
         return found
     stated_gwh = problem.stated_aep(found.layout)  # on processors, wherever the search computed
@@ -175,7 +175,7 @@ def _stated(problem: LayoutProblem, found: Result, by_price: bool) -> Result:
 
 
 def result_of(found: Result, search: str, engine: str, type_indices: IntArray | None) -> TaskResult:
-    """What a search found, with the numbers of its types in the campaign (``type_indices``) where there are several."""
+    """Return the result of a search, with its types' campaign numbers (``type_indices``) if there are several."""
     arrays: dict[str, NDArray[Any]] = {
         **found.arrays,
         "layout": np.stack([found.x, found.y]),

@@ -1,4 +1,4 @@
-"""The disk and who uses it: durable writes, locks, processes, the run directory, event logs.
+"""Everything on disk: durable writes, locks, processes, the run directory and event logs.
 
 Knows nothing of records. What a function here says is durable survives the death of the process and the machine.
 """

@@ -1,4 +1,4 @@
-"""Who started, finished, failed and died, and when: one file of JSON lines for each coordinator, in ``events/``.
+"""The event log of a run: one file of JSON lines per coordinator, in ``events/``.
 
 A file is only ever appended to, a line at a time, so after a crash every line but perhaps the last is whole; a reader
 skips what is not. Texts are cut at 64 KiB when they are written, and a line that is far longer is skipped when it is
@@ -34,7 +34,7 @@ _LAST_TIME = 1e12
 
 
 class EventLog:
-    """The file of this process."""
+    """The event log file of this process."""
 
     def __init__(self, run: RunDirectory) -> None:
         me = Identity.current()
@@ -56,14 +56,14 @@ class EventLog:
                 os.fsync(self._descriptor)
 
     def show(self, state: dict[str, Any]) -> None:
-        """Replace what is shown of this moment."""
+        """Replace the file that shows the current state of the workers."""
         temporary = self._now.with_name(f".{self._now.name}.tmp")
         with contextlib.suppress(OSError):
             temporary.write_text(json.dumps({"time": round(time.time(), 3), **_bounded(state)}) + "\n")
             temporary.replace(self._now)
 
     def close(self) -> None:
-        """Nothing is happening any more."""
+        """Remove the current state and close the file."""
         with contextlib.suppress(OSError):
             self._now.unlink(missing_ok=True)
         with contextlib.suppress(OSError):
@@ -73,7 +73,7 @@ class EventLog:
 
 
 def parse_event(line: bytes) -> Event | None:
-    """Return the event that a line of a file states; None when it is torn or not an event."""
+    """Return the event in a line of a file; None if the line is torn or is not an event."""
     try:
         entry = parse_json(line)
     except ValueError:
@@ -113,7 +113,7 @@ class WorkerState:
 
 @dataclass(frozen=True)
 class FailedTask:
-    """A task that was given up, as the events tell it."""
+    """A task that failed for good, as an event records it."""
 
     key: str
     fingerprint: str
@@ -129,7 +129,7 @@ class FailedTask:
 
 
 def read_failures(run: RunDirectory) -> dict[str, FailedTask]:
-    """Return the tasks that failed for good, by key; the last word counts."""
+    """Return the tasks that failed for good, by key; the last event of a task counts."""
     found: dict[str, FailedTask] = {}
     for entry in EventTail(run).read_new(SET_ASIDE, complete=True):
         with contextlib.suppress(KeyError, ValueError, TypeError, OverflowError):
@@ -139,7 +139,7 @@ def read_failures(run: RunDirectory) -> dict[str, FailedTask]:
 
 
 def failed_task(entry: dict[str, Any]) -> FailedTask:
-    """The task that an event says was given up; KeyError, ValueError or TypeError where the event is malformed."""
+    """Return the failed task in an event; KeyError, ValueError or TypeError if the event is malformed."""
     texts = {name: str(entry.get(name, "")) for name in ("fingerprint", "traceback", "log")}
     return FailedTask(
         key=str(entry["task"]),
@@ -152,14 +152,14 @@ def failed_task(entry: dict[str, Any]) -> FailedTask:
 
 
 class EventTail:
-    """Follows all event files of a run; what was read once is not read again, and what no run wrote is skipped."""
+    """A reader that follows all event files of a run: it reads each line once and skips malformed ones."""
 
     def __init__(self, run: RunDirectory) -> None:
         self._run = run
         self._places: dict[Path, tuple[int, int]] = {}
 
     def read_new(self, only: str = "", *, complete: bool = False) -> list[Event]:
-        """The events, or ``only`` those of this name, that were written since the last call, in the order of time.
+        """Return the events written since the last call, by time; with ``only``, just the events of that name.
 
         ``complete``: a last line without its end counts too, and a file that cannot be read raises OSError; without it,
         both are left for the next call.
@@ -186,7 +186,7 @@ class EventTail:
 
 
 def read_now(run: RunDirectory) -> dict[str, Event]:
-    """Return what each coordinator says of this moment, by its name; those that ended properly say nothing."""
+    """Return the current state of each coordinator, by its name; coordinators that ended properly have none."""
     found: dict[str, Event] = {}
     with contextlib.suppress(OSError):
         for path in sorted(run.events.glob("*.now.json")):

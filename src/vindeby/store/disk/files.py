@@ -1,4 +1,4 @@
-"""The few system calls that durability is made of, and how often to try again.
+"""The system calls that make writes durable, and how often to retry them.
 
 ``Files`` is the only door to the disk for publishing, so that a test can count, fail, drop or reorder what
 passes through it. ``write_durably`` puts bytes in place under a new name such that, when it returns, they
@@ -24,7 +24,7 @@ from vindeby.errors import ArgumentError, InputError, StorageError
 
 
 class CarefulFile(io.FileIO):
-    """A new file for h5py, which can crash the process when a write fails: the first error is kept for ``check``."""
+    """A new file for h5py, which can crash when a write fails: the file keeps the first error for ``check``."""
 
     def __init__(self, path: Path) -> None:
         self._error: OSError | None = None
@@ -32,22 +32,22 @@ class CarefulFile(io.FileIO):
         super().__init__(path, "x+")
 
     def check(self) -> None:
-        """Raise the error that happened on the way, if one did."""
+        """Raise the first error that occurred, if any."""
         if self._error is not None:
             raise self._error
 
     def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
-        """Move within the file; a position that the file system cannot have fails only when it is written to."""
+        """Move within the file; a position that the file system does not support fails at the next write."""
         start = {os.SEEK_SET: 0, os.SEEK_CUR: self._position}.get(whence)
         self._position = offset + (os.fstat(self.fileno()).st_size if start is None else start)
         return self._position
 
     def tell(self) -> int:
-        """Where in the file we are."""
+        """Return the position in the file."""
         return self._position
 
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
-        """Read; beyond the end, and after an error, there are zeros."""
+        """Read into a buffer; zeros stand for bytes beyond the end, and for all bytes after an error."""
         view = memoryview(buffer).cast("B")
         got = os.preadv(self.fileno(), [view], self._position)
         view[got:] = bytes(len(view) - got)
@@ -55,7 +55,7 @@ class CarefulFile(io.FileIO):
         return len(view)
 
     def write(self, data: memoryview) -> int:  # type: ignore[override]
-        """Write all of it, or remember why not."""
+        """Write all the data, or store the error."""
         view = memoryview(data).cast("B")
         done = 0
         try:
@@ -67,7 +67,7 @@ class CarefulFile(io.FileIO):
         return len(view)
 
     def truncate(self, size: int | None = None) -> int:
-        """Set the length, or remember why not."""
+        """Set the length, or store the error."""
         try:
             if self._error is None:
                 super().truncate(size)
@@ -93,21 +93,21 @@ _LARGEST = 1 << 30
 
 
 class NotRegularError(OSError):
-    """What is at a path is not a regular file, or far too large."""
+    """The error for a path that is not a regular file, or whose file is far too large."""
 
     def __init__(self, path: Path | str, why: str) -> None:
         super().__init__(errno.EINVAL, why, str(path))
 
 
 def special_kind(mode: int) -> str | None:
-    """What a file of this mode is, in words; None for a regular file."""
+    """Return the kind of a file with this mode, in words; None for a regular file."""
     if stat.S_ISREG(mode):
         return None
     return _KINDS.get(stat.S_IFMT(mode), "no regular file")
 
 
 def refuse_special(path: Path) -> None:
-    """InputError where something other than a regular file was named; a path that does not exist passes."""
+    """Raise InputError if the path is not a regular file; a path that does not exist passes."""
     try:
         kind = special_kind(path.stat().st_mode)
     except OSError:
@@ -120,14 +120,14 @@ _OTHER_FORMATS = {".csv", ".geojson", ".json", ".npy", ".npz", ".tsv", ".txt", "
 
 
 def refuse_other_formats(path: Path) -> None:
-    """InputError where something other than an HDF5 file was named; one that is damaged or does not exist passes."""
+    """Raise InputError if the file is not HDF5 by its name; a damaged or missing file passes."""
     refuse_special(path)
     if path.suffix.lower() in _OTHER_FORMATS and path.is_file():
         raise InputError(f"{path}: is named as a {path.suffix} file; name an HDF5 file, such as layouts.h5")
 
 
 def open_regular(path: Path, most: float = math.inf) -> int:
-    """A descriptor to read a regular file of at most so many bytes; NotRegularError for all else, without waiting."""
+    """Return a descriptor of a regular file of at most ``most`` bytes; NotRegularError, without waiting, otherwise."""
     _check(path, path.stat(), most)
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     try:
@@ -139,7 +139,7 @@ def open_regular(path: Path, most: float = math.inf) -> int:
 
 
 def stored_ranges(descriptor: int) -> Iterator[tuple[int, int]]:
-    """Yield from where to where a file has bytes on the disk; what is between them are holes, which read as zeros."""
+    """Yield the start and end of each range with bytes on disk; the holes in between read as zeros."""
     end, size = 0, os.fstat(descriptor).st_size
     while end < size:
         try:
@@ -153,7 +153,7 @@ def stored_ranges(descriptor: int) -> Iterator[tuple[int, int]]:
 
 
 def read_fully(descriptor: int, length: int, offset: int) -> bytes:
-    """All the bytes there are, up to ``length``; a system call may give fewer."""
+    """Return all bytes there are, up to ``length``, although one system call may return fewer."""
     parts = [os.pread(descriptor, length, offset)]
     while parts[-1] and (got := sum(map(len, parts))) < length:
         parts.append(os.pread(descriptor, length - got, offset + got))
@@ -161,12 +161,12 @@ def read_fully(descriptor: int, length: int, offset: int) -> bytes:
 
 
 def open_bounded(path: Path, most: int = _LARGEST) -> BinaryIO:
-    """A file of a run directory to be read; NotRegularError where it is too large or no regular file."""
+    """Open a file of a run directory for reading; NotRegularError if it is too large or not a regular file."""
     return os.fdopen(open_regular(path, most), "rb")
 
 
 def read_bounded(path: Path) -> bytes:
-    """All of a small file of a run directory, whatever stands there in its place."""
+    """Return the content of a small file of a run directory; NotRegularError if it is not a regular file."""
     with open_bounded(path, _LARGEST // 4) as file:
         return file.read(_LARGEST // 4)
 
@@ -184,7 +184,7 @@ LONGEST_TEXT = 1 << 16
 
 
 def bounded(text: str, longest: int = LONGEST_TEXT) -> str:
-    """Return the text in valid Unicode; of one with more than ``longest`` bytes, its beginning and its end."""
+    """Return the text as valid Unicode; if it exceeds ``longest`` bytes, only its beginning and end."""
     data = text.encode("utf-8", "backslashreplace")
     if len(data) <= longest:
         return data.decode()
@@ -206,11 +206,11 @@ class Files:
     """Plain system calls."""
 
     def create(self, path: Path) -> int:
-        """A new file for writing; it must not exist."""
+        """Open a new file for writing, which must not exist yet; return its descriptor."""
         return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644)
 
     def write(self, descriptor: int, data: memoryview) -> int:
-        """Write some of the data; how much."""
+        """Write some of the data; return the number of bytes written."""
         return os.write(descriptor, data)
 
     def fsync(self, descriptor: int) -> None:
@@ -222,7 +222,7 @@ class Files:
         os.close(descriptor)
 
     def digest(self, path: Path) -> bytes:
-        """SHA-256 of a file, read back from the disk where the system lets us drop its cache."""
+        """Return the SHA-256 of a file, read from the disk where the system allows its cache to be dropped."""
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
         try:
             drop_cache(descriptor)
@@ -242,7 +242,7 @@ class Files:
         path.unlink(missing_ok=True)
 
     def make_directory(self, path: Path) -> bool:
-        """Make a directory; whether it is new."""
+        """Make a directory; return whether it is new."""
         try:
             path.mkdir()
         except FileExistsError:
@@ -250,7 +250,7 @@ class Files:
         return True
 
     def fsync_directory(self, path: Path) -> None:
-        """Force the names in a directory to the disk."""
+        """Force the entries of a directory to the disk."""
         descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
             os.fsync(descriptor)
@@ -259,7 +259,7 @@ class Files:
 
 
 def file_state(path: Path) -> tuple[int, int, int] | None:
-    """What tells one file at this path from another; None when there is none."""
+    """Return the inode, size and time of a file, which tell whether it was replaced; None if it does not exist."""
     try:
         status = path.stat()
     except FileNotFoundError:
@@ -268,7 +268,7 @@ def file_state(path: Path) -> tuple[int, int, int] | None:
 
 
 def force_file(path: Path) -> None:
-    """Force a file that stands, whoever wrote it, and its name to the disk."""
+    """Force an existing file and its name to the disk, whoever wrote it."""
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         os.fsync(descriptor)
@@ -278,14 +278,14 @@ def force_file(path: Path) -> None:
 
 
 def drop_cache(descriptor: int) -> None:
-    """Ask the system to read this file from the disk again; it may not be able to."""
+    """Ask the system to read this file from the disk the next time, which it may not be able to do."""
     with contextlib.suppress(OSError, AttributeError):
         os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
 
 
 @dataclass(frozen=True)
 class Retry:
-    """How often a failing disk is tried again, and how long between; the wait doubles each time."""
+    """The number of attempts on a failing disk, and the first wait between two; the wait doubles each time."""
 
     attempts: int = 5
     first_wait_s: float = 0.1
@@ -300,7 +300,7 @@ def make_directories(files: Files, path: Path, above: Path) -> None:
 
 
 def write_durably(files: Files, data: bytes, temporary: Path, target: Path) -> None:
-    """One attempt: write, fsync, read back, rename, check, fsync the directory."""
+    """Make one attempt to write: write, fsync, read back, rename, check, fsync the directory."""
     view = memoryview(data)
     try:
         descriptor = files.create(temporary)
@@ -328,7 +328,7 @@ def _compare(files: Files, path: Path, wanted: bytes) -> None:
 
 
 def _rename(files: Files, temporary: Path, target: Path, size: int) -> None:
-    """Rename and look: a network file system may report failure after success, and the reverse."""
+    """Rename and check the result: a network file system may report failure after success, and the reverse."""
     try:
         files.rename(temporary, target)
     except OSError:
@@ -341,7 +341,7 @@ def _rename(files: Files, temporary: Path, target: Path, size: int) -> None:
 def publish_bytes(
     files: Files, retry: Retry, data: bytes, names: Callable[[], tuple[Path, Path]], above: Path
 ) -> Path:
-    """Write under a fresh name until it is durable; each attempt starts anew with a new file."""
+    """Write under a new name until the data is durable; each attempt uses a new file."""
     for attempt in itertools.count(1):
         temporary, target = names()
         try:
@@ -357,7 +357,7 @@ def publish_bytes(
 
 
 def storage_error(error: OSError, target: Path, needed: int = 0, attempts: int = 1) -> StorageError:
-    """What a user needs to know when the disk keeps refusing: for want of space the folder, else the file."""
+    """Return the error to show when the disk keeps failing; it names the folder if space is missing, else the file."""
     reason = error.strerror or str(error)
     tries = f" after {attempts} attempts" if error.errno in _TRANSIENT and attempts > 1 else ""
     where = Path(error.filename or target)
@@ -405,12 +405,12 @@ _LONGEST_NAME = 191
 
 
 def resolve_output(path: Path) -> Path:
-    """The file that this name leads to, which need not exist; the name itself unless it is a symbolic link."""
+    """Return the target of a symbolic link, which need not exist; any other path is returned as it is."""
     return Path(os.path.realpath(path)) if os.path.islink(path) else path  # noqa: PTH114 - it raises for long names
 
 
 def check_output(output: Path, *, database: bool = True) -> Path:
-    """The same, for a file that is to be written; ArgumentError when there cannot be one.
+    """Return the resolved path of a file to be written; ArgumentError if no such file can exist.
 
     The name of a ``database`` must be valid UTF-8, because logs and reports state it.
     """

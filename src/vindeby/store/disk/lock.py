@@ -1,4 +1,4 @@
-"""A lock that works where file locking does not, that the dead do not keep, and that is never held by two.
+"""A lock that works without file locking, never outlives a dead owner for long, and never has two owners.
 
 ```
 run.lock/free-NONCE            nobody holds it
@@ -46,7 +46,7 @@ _POLL_S = 0.1
 
 @dataclass(frozen=True)
 class LockState:
-    """One state of a lock, with the process that holds it."""
+    """A state of a lock, with the process that holds it."""
 
     name: str
     owner: Identity | None = None
@@ -54,17 +54,17 @@ class LockState:
 
     @classmethod
     def free(cls) -> LockState:
-        """Return a state that there never was before, in which nobody holds the lock."""
+        """Return a new, unique state in which the lock is free."""
         return cls(f"free-{uuid.uuid4().hex}")
 
     @classmethod
     def held(cls, owner: Identity, count: int = 0) -> LockState:
-        """Return the state in which a process holds the lock and has renewed it so many times."""
+        """Return the state in which a process holds the lock and has renewed it ``count`` times."""
         return cls(f"held-{owner.name}-{count}", owner, count)
 
     @classmethod
     def parse(cls, name: str) -> LockState | None:
-        """Return the state that a file name stands for; None for other names."""
+        """Return the state that a file name describes; None for other names."""
         kind, _, rest = name.partition("-")
         if kind == "free" and rest:
             return cls(name)
@@ -75,12 +75,12 @@ class LockState:
 
     @property
     def token(self) -> str:
-        """What no other owner has; empty when nobody holds the lock."""
+        """The unique token of the owner; empty if the lock is free."""
         return "" if self.owner is None else self.owner.token
 
 
 def read_state(path: Path) -> LockState | None:
-    """Return the state of the lock at ``path``; None where no lock was ever made."""
+    """Return the state of the lock at ``path``; None if no lock was ever made there."""
     states: list[LockState] = []
     for _ in range(_LOOKS):
         try:
@@ -104,7 +104,7 @@ def read_state(path: Path) -> LockState | None:
 
 
 def create_state(path: Path) -> None:
-    """Make a free lock at ``path``, unless one is there."""
+    """Make a free lock at ``path``, unless one exists."""
     prepared = path.with_name(f".{path.name}.{uuid.uuid4().hex}.new")
     prepared.mkdir(parents=True)
     try:
@@ -119,7 +119,7 @@ def create_state(path: Path) -> None:
 
 
 def swap_state(path: Path, old: LockState, new: LockState) -> bool:
-    """Change the state from ``old`` to ``new``; False, with nothing changed, when it was not ``old`` any more."""
+    """Change the state from ``old`` to ``new``; return False, with nothing changed, if it is not ``old`` any more."""
     try:
         (path / old.name).rename(path / new.name)
     except FileNotFoundError:
@@ -130,7 +130,7 @@ def swap_state(path: Path, old: LockState, new: LockState) -> bool:
 
 @dataclass(frozen=True)
 class Lease:
-    """How often a lock is renewed, and for how long it must not have been before it may be taken over."""
+    """The interval at which a lock is renewed, and the silence after which it may be taken over (seconds)."""
 
     beat_s: float = 5.0
     stale_s: float = 120.0
@@ -140,7 +140,7 @@ LEASE = Lease()
 
 
 class LeasedFiles(Files):
-    """Plain system calls, but a rename only while the lock at ``lock`` is held with ``token``.
+    """Plain system calls, except that a rename requires the lock at ``lock`` to be held with ``token``.
 
     Needed for a coordinator that was stopped and cannot notice that its lock was taken over, while its workers run on.
     """
@@ -149,7 +149,7 @@ class LeasedFiles(Files):
         self._lock, self._token = lock, token
 
     def rename(self, source: Path, target: Path) -> None:
-        """Rename, unless the lock is another's."""
+        """Rename, unless another process holds the lock."""
         state = None
         with contextlib.suppress(BusyError):
             state = read_state(self._lock)
@@ -159,7 +159,7 @@ class LeasedFiles(Files):
 
 
 class Lock:
-    """Held between ``acquire`` and ``release``, or inside ``with``."""
+    """A lock that is held between ``acquire`` and ``release``, or inside ``with``."""
 
     def __init__(
         self,
@@ -187,21 +187,21 @@ class Lock:
 
     @property
     def token(self) -> str:
-        """What stands for this owner in the lock's state; empty when it is not held."""
+        """The token of this owner in the lock's state; empty if the lock is not held."""
         return self._state.token if self._state is not None else ""
 
     @property
     def is_lost(self) -> bool:
-        """Has a heartbeat found that another process took the lock over?"""
+        """Return whether a heartbeat has seen that another process took the lock over."""
         return self._lost.is_set()
 
     def holder(self) -> Identity | None:
-        """Return the process that holds the lock; None when nobody does."""
+        """Return the process that holds the lock; None if it is free."""
         state = read_state(self.path)
         return None if state is None else state.owner
 
     def acquire(self) -> Self:
-        """Take the lock, waiting up to ``wait_s``; BusyError says who holds it."""
+        """Take the lock, waiting up to ``wait_s``; BusyError names the process that holds it."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
         self._wait(self._enter)
         self._heart = threading.Thread(target=self._beat, name=f"{self.purpose} lock", daemon=True)
@@ -213,14 +213,14 @@ class Lock:
         return self
 
     def clear(self) -> None:
-        """Take the lock away from an owner from whom it may be taken, without holding it; BusyError otherwise."""
+        """Free the lock without holding it, if its owner may lose it; BusyError otherwise."""
         state = read_state(self.path)
         if state is None or not state.token:
             return
         self._wait(lambda old: not old.token or swap_state(self.path, old, LockState.free()))
 
     def confirm(self) -> None:
-        """Make sure, by renewing it, that the lock is still ours: before a step that must not be done by two."""
+        """Renew the lock, to make sure that this process holds it before a step that two must not do."""
         if self._state is None or self._pid != os.getpid() or not self._renew():
             now = self.holder()
             by = f" by {now}" if now is not None else ""
@@ -230,7 +230,7 @@ class Lock:
             )
 
     def release(self) -> None:
-        """Give the lock back."""
+        """Release the lock."""
         if self._state is None or self._pid != os.getpid():
             return
         self._ended.set()
@@ -267,7 +267,7 @@ class Lock:
                 time.sleep(_POLL_S)
 
     def _is_kept(self, state: LockState, is_beating: bool, silent_s: float, *, is_late: bool) -> bool:
-        """Must the lock be left to its owner? Raises BusyError if so and the time to wait is over."""
+        """Return whether the lock must be left to its owner; BusyError if so and the waiting time is over."""
         owner = state.owner
         if owner is None or owner.is_dead:
             return False
@@ -310,7 +310,7 @@ class Lock:
                     return
 
     def _renew(self) -> bool:
-        """Write one heartbeat; return whether the lock is still ours."""
+        """Write one heartbeat; return whether this process still holds the lock."""
         with self._renewing:
             if self._state is None or self._state.owner is None or self.is_lost:
                 return False

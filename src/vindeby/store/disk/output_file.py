@@ -1,4 +1,4 @@
-"""Files and folders that a command was asked to write: checked first, written beside, forced to the disk, renamed.
+"""Files and folders that a command writes: checked first, written under a temporary name, synced, renamed.
 
 What stands under the name is replaced only where that was asked for, and never when it is the database that is read.
 A full disk, an error or a kill leaves nothing under the final name that was not there before. After a kill the
@@ -26,14 +26,14 @@ _REMOVALS, _PAUSE_S = 20, 0.1
 
 
 def write_file(path: Path, data: bytes, *, replace: bool = True) -> None:
-    """Write a file as a whole; what stood there before stays when this fails, and a symbolic link stays one."""
+    """Write a whole file; if this fails, an earlier file stays, and a symbolic link stays a link."""
     with new_file(path, replace=replace) as temporary:
         temporary.write_bytes(data)
 
 
 @contextmanager
 def new_file(path: Path, *, replace: bool, database: Path | None = None) -> Iterator[Path]:
-    """A path to write to; when the block ends well, the file is renamed to ``path``.
+    """Yield a temporary path to write to; if the block succeeds, the file is renamed to ``path``.
 
     ``database`` is the one that an export is made from, which is never replaced.
     """
@@ -57,7 +57,7 @@ def new_file(path: Path, *, replace: bool, database: Path | None = None) -> Iter
 
 
 def refuse_existing(path: Path, remedy: str = _REMOVE) -> None:
-    """ArgumentError when something stands at this path."""
+    """Raise ArgumentError if the path exists."""
     if path.exists():
         raise ArgumentError(f"{path}: exists and is left as it is; {remedy}")
 
@@ -66,7 +66,7 @@ def refuse_existing(path: Path, remedy: str = _REMOVE) -> None:
 def new_folder(
     path: Path, *, replace: bool, database: Path, replaceable: Callable[[Path], bool]
 ) -> Iterator[Path]:
-    """A new folder to write into; when the block ends well, it is renamed to ``path``.
+    """Yield a new folder to write into; if the block succeeds, it is renamed to ``path``.
 
     With ``replace`` a folder that ``replaceable`` recognises as an earlier export is replaced; any other never is.
     """
@@ -134,7 +134,7 @@ def _rename_to_new(temporary: Path, path: Path) -> None:
 
 
 def _swap(temporary: Path, path: Path) -> None:
-    """Put a folder in place; an earlier one is renamed first, and renamed back if that fails."""
+    """Put a folder in place; an earlier folder is renamed first, and renamed back if this fails."""
     if not path.exists():
         temporary.rename(path)
         return

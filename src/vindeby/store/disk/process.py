@@ -1,4 +1,4 @@
-"""Who a process is, so that a lock or a temporary file can name its owner, and whether it still lives."""
+"""The identity of a process, by which a lock or temporary file names its owner, and whether it still runs."""
 
 from __future__ import annotations
 
@@ -33,24 +33,24 @@ class Identity:
 
     @classmethod
     def parse(cls, name: str) -> Identity:
-        """Return the process of which this is the ``name``; ValueError for any other text."""
+        """Return the process with this ``name``; ValueError for any other text."""
         host, boot, pid, started, since, token = name.split("-")
         return cls(host, boot, int(pid), started, token, float(since))
 
     @property
     def name(self) -> str:
-        """All of it in a form that can be a part of a file name."""
+        """The identity as text that can be a part of a file name."""
         parts = (self.host, self.boot, self.pid, self.started, f"{self.since:.0f}", self.token)
         return "-".join(map(str, parts))
 
     @property
     def is_here(self) -> bool:
-        """Is it a process of this machine, so that we can tell whether it lives?"""
+        """Return whether the process is on this machine, so that its state can be checked."""
         return self.host == _host()
 
     @property
     def is_dead(self) -> bool:
-        """Is it known to be gone? Never true of a process of another machine.
+        """Return whether the process is known to have ended; never true of a process on another machine.
 
         A machine of the same name may be another one: an owner from another boot is dead only if it is from
         before this machine started. In another process namespace of this machine we cannot look.
@@ -70,7 +70,7 @@ class Identity:
 
     @property
     def is_alive(self) -> bool:
-        """Is it known to live? Never true of a process of another machine or process namespace."""
+        """Return whether the process is known to run; never true on another machine or process namespace."""
         return self.is_here and self.boot == _boot() and not self.is_dead
 
     def __str__(self) -> str:
@@ -98,7 +98,7 @@ def _boot() -> str:
 
 
 def _booted_at() -> float:
-    """Return when this machine started, in seconds since 1970; 0 if that is unknown."""
+    """Return when this machine started, in seconds since 1970; 0 if unknown."""
     try:
         lines = Path("/proc/stat").read_text().splitlines()
         return next(float(line.split()[1]) for line in lines if line.startswith("btime"))

@@ -1,4 +1,4 @@
-"""The run directory, OUT.h5.run/: everything about a campaign that is not yet, or never, in OUT.h5.
+"""The run directory, OUT.h5.run/: all files of a campaign that are not in OUT.h5 itself.
 
 ```
 campaign.yaml   the campaign, frozen          shards/      results, immutable files
@@ -60,13 +60,13 @@ class _Below:
 
 @dataclass(frozen=True)
 class RunDirectory:
-    """The paths that belong to one OUT.h5, whatever symbolic link leads to it; making the object changes nothing."""
+    """The paths that belong to one OUT.h5, through any symbolic link; creating the object changes nothing."""
 
     output: Path
 
     @classmethod
     def of(cls, output: Path | str | RunDirectory) -> RunDirectory:
-        """That of the database at a path, or the one that was made before."""
+        """Return the run directory of the database at a path; a RunDirectory is returned as it is."""
         return output if isinstance(output, RunDirectory) else cls(Path(output))
 
     def __post_init__(self) -> None:
@@ -74,7 +74,7 @@ class RunDirectory:
 
     @property
     def path(self) -> Path:
-        """The run directory itself."""
+        """The path of the run directory."""
         return self.output.parent / f"{self.output.name}.run"
 
     campaign_file = _Below("campaign.yaml")
@@ -83,7 +83,7 @@ class RunDirectory:
     logs = _Below("logs")
     """One log per worker."""
     events = _Below("events")
-    """Who started, finished, failed, died, when."""
+    """The folder of the event logs."""
     quarantine = _Below("quarantine")
     """Bad files, kept, each with a note why."""
     audit = _Below("audit")
@@ -100,7 +100,7 @@ class RunDirectory:
     """Which results are computed again; it is there from before the first task until the run is over."""
 
     def create(self, files: Files | None = None) -> RunDirectory:
-        """Make the directory with its parts, durably; what is there stays."""
+        """Make the directory and its folders, durably; existing content stays."""
         try:
             for part in (self.shards, self.logs, self.events, self.quarantine, self.audit):
                 make_directories(files or Files(), part, self.path.parent)
@@ -109,31 +109,31 @@ class RunDirectory:
         return self
 
     def freeze_campaign(self, text: str) -> None:
-        """Keep the text of the campaign, replacing an older one; a former text is kept too."""
+        """Store the text of the campaign, replacing an older text; the former text is stored too."""
         former = self.campaign_text()
         if former is not None and former != text:
             self.keep_former(former)
         replace_text(self.campaign_file, text, self.path.parent)
 
     def keep_former(self, text: str) -> None:
-        """Each text once, named by when it was replaced and by its digest."""
+        """Store a former campaign text once, under the time of its replacement and its digest."""
         digest = hashlib.sha256(text.encode()).hexdigest()[:12]
         if not any(self.campaigns.glob(f"*-{digest}.yaml")):
             stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
             replace_text(self.campaigns / f"{stamp}-{digest}.yaml", text, self.path.parent)
 
     def former_texts(self) -> Iterator[str]:
-        """Give the texts that the campaign had before, the latest first; what cannot be read is left out."""
+        """Yield the former texts of the campaign, the latest first, without unreadable ones."""
         for path in sorted(self.campaigns.glob("*.yaml"), reverse=True):
             with contextlib.suppress(OSError, UnicodeDecodeError):
                 yield read_bounded(path).decode()
 
     def campaign_text(self) -> str | None:
-        """The frozen campaign, if there is one."""
+        """Return the text of the frozen campaign; None if there is none."""
         return _text_if_any(self.campaign_file)
 
     def was_merged(self) -> bool:
-        """Has a merge made the database once?"""
+        """Return whether a merge has ever written the database."""
         for audit in sorted(self.audit.glob("merge-*.json"), reverse=True):
             with contextlib.suppress(OSError, ValueError, AttributeError):
                 if parse_json(read_bounded(audit)).get("outcome") == "done":
@@ -141,11 +141,11 @@ class RunDirectory:
         return False
 
     def shard_paths(self) -> list[Path]:
-        """Every published shard, in a fixed order."""
+        """Return the paths of all published shards, in a fixed order."""
         return [Path(name) for name in self.shard_names()]
 
     def shard_names(self) -> list[str]:
-        """The same as text, for those who look again and again: making paths of thousands takes its time.
+        """Return the paths of all published shards as text, which is faster than making thousands of Paths.
 
         InputError where there are shards of a vindeby that was never released, which wrote them as HDF5 files.
         """
@@ -159,17 +159,17 @@ class RunDirectory:
         return [name for name in names if name.endswith(SHARD_SUFFIX)]
 
     def temporary_paths(self) -> list[Path]:
-        """Shards that somebody is writing, or was when they died."""
+        """Return the shards that are being written, or were when their writer died."""
         return [Path(name) for name in sorted(_files_below(self.shards)) if name.endswith(".tmp")]
 
     def abandoned_paths(self) -> list[Path]:
-        """Temporary shards whose writer is dead; nothing in them was ever acknowledged."""
+        """Return the temporary shards whose writer is dead; their content was never acknowledged."""
         return [path for path in self.temporary_paths() if _abandoned(path)]
 
     def lock(
         self, purpose: str, *, take_over: bool = False, say: Callable[[str], None] = lambda _: None
     ) -> Lock:
-        """A lock in this run directory, for example ``merge`` or ``run``."""
+        """Return a lock in this run directory, e.g. ``merge`` or ``run``."""
         return Lock(self.path / f"{purpose}.lock", purpose, take_over=take_over, say=say)
 
     def put_in_quarantine(self, path: Path, why: str, *, move: bool = True) -> Path:
@@ -185,7 +185,7 @@ class RunDirectory:
         return target
 
     def noted_place(self, folder: Path, stem: str, path: Path, why: str) -> Path:
-        """A free name in a folder for a file that is kept, with a note beside it that says why."""
+        """Return an unused name in a folder for a file to keep, and write a note beside it that says why."""
         make_directories(Files(), folder, self.path.parent)
         names = (f"{stem}{f'-{number}' if number > 1 else ''}{path.suffix}" for number in itertools.count(1))
         target = next(folder / name for name in names if not (folder / name).exists())
@@ -206,7 +206,7 @@ def replace_text(path: Path, text: str, above: Path) -> None:
 
 
 def _files_below(top: Path) -> Iterator[str]:
-    """Every file below a folder; OSError where one cannot be listed, which does not mean that it is empty."""
+    """Yield every file below a folder; OSError if one folder cannot be listed, which does not mean it is empty."""
     for folder, _, names in os.walk(top, onerror=_raise_unless_gone):
         yield from (f"{folder}/{name}" for name in names)
 
@@ -227,7 +227,7 @@ def _text_if_any(path: Path) -> str | None:
 
 
 def _abandoned(path: Path) -> bool:
-    """Is the writer of this temporary shard dead or, on another machine, has it been silent for a day?"""
+    """Return whether the writer of a temporary shard is dead or, on another machine, silent for a day."""
     try:
         host, pid, _, _ = path.parent.name.rsplit("-", 3)
         _, _, started, _ = path.name.split(".", 3)
@@ -297,21 +297,21 @@ class Verdicts:
 
     @classmethod
     def of(cls, invalid: Iterable[Invalid], database: str = "") -> Verdicts:
-        """From a list."""
+        """Return the verdicts of a list of invalid records."""
         return cls({one.checksum: one for one in invalid}, database)
 
     def covers(self, digest: str) -> bool:
-        """Was every record of the database with this seal checked?"""
+        """Return whether every record of the database with this seal was checked."""
         return digest != "" and digest == self.database
 
     @property
     def by_key(self) -> dict[str, str]:
-        """Why, by key."""
+        """The reasons of invalid records, by key."""
         return {one.key: one.why for one in self.invalid.values()}
 
 
 def read_verdicts(run: RunDirectory, campaign_text: str | None) -> Verdicts:
-    """What is kept for this text of the campaign; nothing where that is of another text or version."""
+    """Return the stored verdicts for this campaign text; none if they are of another text or version."""
     try:
         data = parse_json(read_bounded(run.verdicts_file))
         if campaign_text is None or any(
@@ -344,14 +344,14 @@ def _binding(text: str) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class RecomputeRequest:
-    """Results that are computed again: their keys, and the checksums of those that others may replace."""
+    """A request to compute results again: their keys, and the checksums of results that may be replaced."""
 
     keys: tuple[str, ...] = ()
     replaced: frozenset[str] = frozenset()
 
 
 def read_recompute_request(run: RunDirectory) -> RecomputeRequest:
-    """The request that is not complete; an empty one where there is none."""
+    """Return the request that is not complete yet; an empty request if there is none."""
     try:
         data = parse_json(read_bounded(run.recompute_file))
         keys, replaced = (tuple(str(one) for one in data[name]) for name in ("keys", "replaced"))

@@ -1,4 +1,4 @@
-"""What runs inside a guarded child: ``python -m vindeby.store.foreign.child DESCRIPTOR MEMORY_BYTES``.
+"""The program of a guarded child: ``python -m vindeby.store.foreign.child DESCRIPTOR MEMORY_BYTES``.
 
 It gets requests, one JSON object each, over a connection and answers with messages (``guard``). It may die at any
 moment; it changes nothing on disk.

@@ -40,7 +40,7 @@ _MOST_FILLED = 1 << 40
 
 
 class Taker(Protocol):
-    """What takes the contents of a file."""
+    """A receiver of the contents of a file."""
 
     findings: list[Finding]
     root: dict[str, Attribute]
@@ -52,7 +52,7 @@ class Taker(Protocol):
 
 @dataclass(frozen=True)
 class Rescue:
-    """How to save what can be saved from a damaged file."""
+    """The rules for saving records from a damaged file."""
 
     naming: str = ""
     """Makes a key from a record's attributes, as ``str.format`` does, where a group's name is lost."""
@@ -61,7 +61,7 @@ class Rescue:
 
 
 def read_foreign(path: Path, guard: Guard, taker: Taker, rescue: Rescue | None = None) -> Probe:
-    """Give ``taker`` every usable record of a file, and what is wrong with the rest; return its look from outside.
+    """Pass every usable record of a file to ``taker``, with findings about the rest; return the file's probe.
 
     Without ``rescue``, a file that is bad as a whole is not read, and no more is given than may be kept in memory.
     """
@@ -87,7 +87,7 @@ def read_foreign(path: Path, guard: Guard, taker: Taker, rescue: Rescue | None =
 
 
 class _Reader:
-    """Readings of one file."""
+    """A reader of one file, which may read it in several ways."""
 
     def __init__(self, guard: Guard, taker: Taker, seen: Probe, asked: Asked) -> None:
         self._guard, self._taker, self._seen, self._asked = guard, taker, seen, asked
@@ -97,7 +97,7 @@ class _Reader:
         self._received = 0
         """Bytes that the child has sent, in all readings."""
         self._keys: set[bytes] | None = None
-        """Of the records that were taken, where a file is read in several ways."""
+        """The keys of the records taken so far, if the file is read in several ways."""
 
     def rescue(self, naming: str) -> None:
         """Read the groups that have names and, if there may be others, all that the search finds."""

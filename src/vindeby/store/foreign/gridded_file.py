@@ -19,12 +19,12 @@ from vindeby.store.foreign.superblock import SIGNATURE
 
 @dataclass(frozen=True)
 class GriddedFile:
-    """What a file holds of what was wanted."""
+    """The requested variables and other contents of a gridded file."""
 
     arrays: dict[str, Labelled]
     """Variables and coordinates by name; what is missing is NaN."""
     single_precision: frozenset[str] = frozenset()
-    """Those that the file keeps as 32-bit floats."""
+    """The names of the variables that the file stores as 32-bit floats."""
     others: tuple[str, ...] = ()
     """The names of what else is in the file."""
     texts: dict[str, list[str]] = field(default_factory=dict)
@@ -34,7 +34,7 @@ class GriddedFile:
 
 
 def read_gridded_file(path: Path, wanted: tuple[str, ...]) -> GriddedFile:
-    """The variables of these names, whatever their capitals, with the coordinates of their axes."""
+    """Return the variables of these names, ignoring capitals, with the coordinates of their axes."""
     _refuse_other_formats(path)
     arrays: dict[str, Labelled] = {}
     single: set[str] = set()
@@ -151,7 +151,7 @@ def _send(name: str, axes: list[str], data: Any, left: int, result: Callable[[by
 
 
 def _axes(data: Any) -> list[str]:
-    """The name of each axis, by the coordinates that it refers to; coordinates are their own axis."""
+    """Return the name of each axis, by the coordinates that it refers to; a coordinate is its own axis."""
     if data.is_scale and len(data.shape) == 1:
         return [data.name.rpartition("/")[2]]
     names = []
@@ -165,7 +165,7 @@ def _axes(data: Any) -> list[str]:
 
 
 def _is_only_a_length(data: Any) -> bool:
-    """Is this a dimension without coordinates, which netCDF keeps as an empty dataset?"""
+    """Return whether this is a dimension without coordinates, which netCDF stores as an empty dataset."""
     return b"not a netCDF variable" in _bytes(data.attrs.get("NAME", b""))
 
 

@@ -36,7 +36,7 @@ _START_S = 300.0
 
 @dataclass(frozen=True)
 class ReadLimits:
-    """What a child may use, and what it may hand to its parent; silence is time without any report.
+    """The limits of a child's time, memory and output; ``silence_s`` is the longest time without a report.
 
     A file may take 2 minutes and 10 s more for each MB of it; ``kept_bytes`` bounds what is kept in memory of a file
     that nothing vouches for.
@@ -51,13 +51,13 @@ class ReadLimits:
     seconds_per_mb: float = 10.0
 
     def seconds(self, size: int) -> float:
-        """How long a file of this size may take as a whole."""
+        """Return the time limit (s) for reading a whole file of this size."""
         return self.least_seconds + self.seconds_per_mb * size / 1e6
 
 
 @dataclass(frozen=True)
 class Asked:
-    """How the child is to read a file.
+    """The options for reading a file in the child.
 
     ``real_size`` bytes of it are real, the rest is padding. Groups named in ``skip`` are left out; those named in
     ``sent`` are read, but not sent again. With ``rooted`` the root group is itself one
@@ -81,7 +81,7 @@ class Asked:
 
 
 class GuardError(Exception):
-    """The child died or hung; ``doing`` is what it last said it was on."""
+    """The error for a child that died or hung; ``doing`` is the last step it reported."""
 
     def __init__(self, finding: Finding, doing: str) -> None:
         super().__init__(str(finding))
@@ -98,7 +98,7 @@ class Guard:
         self._connection: Any = None
 
     def call(self, task: str, **arguments: Any) -> Iterator[tuple[bytes, bytes]]:
-        """The answers to one request: RESULT as they come, then DONE or FAILED; GuardError on a crash.
+        """Yield the answers to one request: RESULT as they come, then DONE or FAILED; GuardError on a crash.
 
         ``deadline`` (of ``time.monotonic``) bounds the request as a whole.
         """

@@ -95,7 +95,7 @@ def _plain(value: Any) -> Attribute:
 
 @contextlib.contextmanager
 def no_more_files() -> Iterator[None]:
-    """Keep this process from opening files; those that are open can be read."""
+    """Keep this process from opening more files; open files can still be read."""
     limits = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (0, limits[1]))
     try:
@@ -118,7 +118,7 @@ class ForeignReader:
         """Where the groups are whose checksum holds."""
 
     def read(self, file: h5py.File) -> dict[str, Any]:
-        """Send every usable record; return the findings about the rest, the root attributes and what was visited."""
+        """Send every usable record; return findings about the rest, the root attributes and the groups visited."""
         self._progress("")
         root: dict[str, Attribute] = {}
         is_table = False
@@ -153,7 +153,7 @@ class ForeignReader:
     # --- groups
 
     def _records(self, file: h5py.File) -> Iterator[Record]:
-        """Yield each group that is a record; what is wrong with the others is noted."""
+        """Yield each group that is a record; other groups become findings."""
         rooted = self._asked.rooted
         for name, stored in ({"": b""} if rooted else names_of(file)).items():
             if name in self._asked.skip:
@@ -180,7 +180,7 @@ class ForeignReader:
             self._visited.append(int(h5py.h5o.get_info(file.id).addr))
 
     def _record(self, name: str, group: h5py.Group) -> Record | None:
-        """Return the record in a group; None for what others added to a file of ours."""
+        """Return the record in a group; None for a group that was added to a vindeby file."""
         asked = self._asked
         address = int(h5py.h5o.get_info(group.id).addr)
         if self._ours and (address in self._proven or not self._is_own(group)):
@@ -214,7 +214,7 @@ class ForeignReader:
         return Record(key or asked.rooted, fingerprint, arrays, marked(attributes, asked.origin))
 
     def _is_own(self, group: h5py.Group) -> bool:
-        """Does a group in a file of ours have the marks or the arrays of a record?"""
+        """Return whether a group in a vindeby file has the marks or the arrays of a record."""
         arrays = names_of(group).keys()
         return any(mark in group.attrs for mark in RESERVED) or any(own <= arrays for own, _ in self._kinds)
 

@@ -1,4 +1,4 @@
-"""Where groups may be in the bytes of a file whose own paths no longer lead to them."""
+"""The search for groups in the bytes of a file whose own paths no longer lead to them."""
 
 import os
 import re
@@ -18,7 +18,7 @@ _SYMBOL_TABLE, _CONTINUATION, _LINK_INFO, _LINK, _LAYOUT = 0x11, 0x10, 0x02, 0x0
 
 
 def group_addresses(descriptor: int, known: Collection[int] = ()) -> list[int]:
-    """Return where object headers of groups seem to be, apart from those that are known; holes are not searched.
+    """Return the addresses of apparent object headers of groups, except known ones; holes are not searched.
 
     The work is bounded by the bytes that are stored: those that were made to look like headers cannot multiply it.
     """
@@ -74,7 +74,7 @@ class _Search:
         return False
 
     def _is_version_2(self, start: int) -> bool:
-        """Does a version 2 header have the messages of a group, and the checksum that it states?"""
+        """Return whether a version 2 header has a group's messages and the checksum that it states."""
         first = self._bytes(start, _OVERLAP)
         version, flags = first[4], first[5]
         at = 6 + (16 if flags & 0x20 else 0) + (4 if flags & 0x10 else 0)

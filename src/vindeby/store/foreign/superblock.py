@@ -1,4 +1,4 @@
-"""What a file looks like from outside, without letting HDF5 near it: the start of the file, and how to change it.
+"""The start of an HDF5 file, read and changed without the HDF5 library.
 
 The cheap checks (size, signature, the superblock's own idea of where the file ends, its write flags) find
 what a crash usually leaves.
@@ -44,7 +44,7 @@ def lookup3_bytes(data: bytes) -> int:
 
 @dataclass(frozen=True)
 class Superblock:
-    """Where a file says that it ends and where its root group is, and where in the file it says so."""
+    """The addresses of a file's end and root group as its superblock states them, and their positions in the file."""
 
     offset: int
     version: int
@@ -55,7 +55,7 @@ class Superblock:
 
     @property
     def marked_open(self) -> bool:
-        """Does a writer's mark stand in it? Only version 3 has one that counts."""
+        """Return whether the superblock has the mark of a writer; only version 3 has one that counts."""
         return self.version == 3 and self.flags & 0b101 != 0
 
 
@@ -101,7 +101,7 @@ LOST = Superblock(0, 0, 40, 64, 0, 0)
 
 @dataclass(frozen=True)
 class Probe:
-    """A file from outside; ``finding`` is what the cheap checks say against it."""
+    """A file seen from outside; ``finding`` is the problem that the cheap checks found."""
 
     finding: Finding | None
     size: int = 0
@@ -112,7 +112,7 @@ class Probe:
 
     @property
     def bytes_behind(self) -> int:
-        """How many bytes follow the HDF5 part; a program that changes a file through HDF5 leaves none."""
+        """The number of bytes after the HDF5 part; a program that changes a file through HDF5 leaves none."""
         return 0 if self.block is None else self.size - self.block.end
 
 

@@ -30,7 +30,7 @@ CHUNK_ROWS = 512
 
 
 class ClassicFormat(FileFormat):
-    """One group per record."""
+    """The file format with one group per record."""
 
     name: ClassVar[str] = "classic"
 
@@ -66,11 +66,11 @@ class ClassicFormat(FileFormat):
                     raise StorageError(f"{path}: HDF5 reads other values for {name} than were merged")
 
     def chunk_count(self, directory: Mapping[str, Any]) -> int:
-        """How many chunks of records there are."""
+        """Return the number of chunks of records."""
         return len(directory["chunks"])
 
     def read_keys(self, file: SealedFile, number: int) -> NDArray[np.bytes_]:
-        """The keys of one chunk, which are its first column."""
+        """Return the keys of one chunk, which are its first column."""
         chunk = file.seal.directory["chunks"][number]
         width = chunk["widths"]["key"]
         return np.frombuffer(file.read(chunk["offset"], chunk["count"] * width), f"S{width}")
@@ -100,7 +100,7 @@ class ClassicFormat(FileFormat):
 
 
 def read_group(name: str, group: h5py.Group) -> tuple[Record, str]:
-    """A record of ours as the HDF5 library gives it, and the checksum it states."""
+    """Return a vindeby record as the HDF5 library reads it, and the checksum it states."""
     values = {key: group.attrs[key] for key in group.attrs}
     marks = {mark: values.pop(mark) for mark in MARKS}
     arrays = {item: np.asarray(group[item][()]) for item in group}
@@ -108,7 +108,7 @@ def read_group(name: str, group: h5py.Group) -> tuple[Record, str]:
 
 
 def stored_type(schema: Schema, widths: dict[str, int]) -> np.dtype[Any]:
-    """A row as it stands behind the HDF5 part: addresses instead of arrays."""
+    """Return the type of a row behind the HDF5 part, with addresses instead of arrays."""
     row = schema.row_type(widths)
     return np.dtype([(name, "<u8" if _is_array(name) else row[name]) for name in row.names or ()])
 

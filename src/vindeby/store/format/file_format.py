@@ -1,4 +1,4 @@
-"""What a file format of OUT.h5 must be able to do; ``tests/contracts`` holds every file format to it.
+"""The interface of a file format of OUT.h5; ``tests/contracts`` tests every file format against it.
 
 A file format writes segments into a new sealed file and reads them back, chunk by chunk, from the bytes that the
 seal vouches for. It decides nothing about which records belong there.
@@ -35,7 +35,7 @@ ArrayAttributes: TypeAlias = Mapping[str, Mapping[str, str]]
 
 @dataclass(frozen=True)
 class Content:
-    """What a new database is to hold: every schema and width is known before the first row is written."""
+    """The content of a new database; every schema and width is known before the first row is written."""
 
     count: int
     schemas: tuple[Schema, ...]
@@ -46,7 +46,7 @@ class Content:
 
 
 class FileFormat(ABC):
-    """One form of the database file; the root attribute ``layout`` names it."""
+    """A format of the database file; the root attribute ``layout`` names it."""
 
     name: ClassVar[str]
 
@@ -89,11 +89,11 @@ class FileFormat(ABC):
 
     @abstractmethod
     def chunk_count(self, directory: Mapping[str, Any]) -> int:
-        """How many chunks of records a file with this directory has."""
+        """Return the number of chunks of records in a file with this directory."""
 
     @abstractmethod
     def read_keys(self, file: SealedFile, number: int) -> NDArray[np.bytes_]:
-        """The keys of one chunk."""
+        """Return the keys of one chunk."""
 
     @abstractmethod
     def read_chunk(self, file: SealedFile, number: int) -> list[Segment]:

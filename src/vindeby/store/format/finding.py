@@ -1,4 +1,4 @@
-"""What is wrong with a file or a record, in words that a user understands."""
+"""Findings: what is wrong with a file or a record, in words for the user."""
 
 from dataclasses import dataclass
 from enum import Enum
@@ -41,7 +41,7 @@ class Finding:
         return one_line(f"{self.key}: {what}" if self.key else what)
 
     def to_json(self) -> dict[str, str]:
-        """For reports."""
+        """Return the finding as plain data for reports."""
         return {"verdict": self.verdict.value, "detail": self.detail, "key": self.key}
 
 

@@ -16,7 +16,7 @@ FILE_FORMATS: Mapping[str, FileFormat] = {"classic": ClassicFormat(), "table": T
 
 
 def file_format_named(name: str) -> FileFormat:
-    """The file format of this name."""
+    """Return the file format of this name; ArgumentError if there is none."""
     if name not in FILE_FORMATS:
         raise ArgumentError(
             f"--format: there is no file format {name!r}; there are: {', '.join(FILE_FORMATS)}"
@@ -34,7 +34,7 @@ def open_verified(path: Path) -> VerifiedFile | None:
 
 
 def chunk_count(file: VerifiedFile) -> int:
-    """How many chunks of records a file has."""
+    """Return the number of chunks of records in a file."""
     if isinstance(file, ShardFile):
         return 1
     directory = file.seal.directory
@@ -50,6 +50,6 @@ def read_chunk(file: VerifiedFile, number: int) -> list[Segment]:
 
 
 def iterate(file: VerifiedFile) -> Iterator[Segment]:
-    """Every segment of a file."""
+    """Yield every segment of a file."""
     for number in range(chunk_count(file)):
         yield from read_chunk(file, number)

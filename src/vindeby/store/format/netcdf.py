@@ -51,7 +51,7 @@ def new_variable(
 
 
 def number_axes(file: h5py.File, coordinates: str, axes: Sequence[str]) -> None:
-    """Number the axes of a whole file, by which coordinates with several axes must name theirs."""
+    """Number the axes of a file; coordinates with several axes must refer to them by these numbers."""
     numbers: dict[str, np.int32] = {}
     for name, dataset in file.items():
         if dataset.is_scale:
@@ -83,7 +83,7 @@ def write_netcdf(path: Path, variables: Mapping[str, Variable], attributes: Mapp
 
 @contextlib.contextmanager
 def new_hdf5_file(path: Path, root: Mapping[str, Any]) -> Iterator[h5py.File]:
-    """A new HDF5 file with these root attributes; an error of the disk is raised at the end of the block."""
+    """Yield a new HDF5 file with these root attributes; a disk error is raised at the end of the block."""
     import h5py  # not needed to read what is sealed, and loading it takes as long as reading thousands of records
 
     target = CarefulFile(path)

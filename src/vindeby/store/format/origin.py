@@ -1,4 +1,4 @@
-"""Marks of records whose values nothing verifies: the attribute ``origin`` says where such a record is from."""
+"""Marks of unverified records: the attribute ``origin`` says where such a record comes from."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ _FORMER = "stated_origin"
 
 
 def marked(attributes: Mapping[str, Attribute], origin: str) -> dict[str, Attribute]:
-    """The attributes of an unverified record with its mark; another program's ``origin`` gets another name."""
+    """Return the attributes with the mark of an unverified record; another program's ``origin`` is renamed."""
     former = attributes.get(ORIGIN)
     if former in ORIGINS:
         return dict(attributes)
@@ -26,7 +26,7 @@ def marked(attributes: Mapping[str, Attribute], origin: str) -> dict[str, Attrib
 
 
 def origins(rows: NDArray[Any]) -> NDArray[np.bytes_]:
-    """The origin of every row of a segment; empty for what vindeby computed."""
+    """Return the origin of every row of a segment; empty for results that vindeby computed."""
     field = attribute_field(ORIGIN)
     found = np.where(rows["fingerprint"] == b"", FOREIGN.encode(), b"")
     if field in (rows.dtype.names or ()) and rows.dtype[field].kind == "S":
@@ -36,14 +36,14 @@ def origins(rows: NDArray[Any]) -> NDArray[np.bytes_]:
 
 
 def count_origins(segment: Segment) -> Counter[str]:
-    """How many records of each unverified origin there are."""
+    """Return the number of records of each unverified origin."""
     names, counts = np.unique(origins(segment.rows), return_counts=True)
     pairs = zip(names.tolist(), counts.tolist(), strict=True)
     return Counter({name.decode(): count for name, count in pairs if name})
 
 
 def in_words(counts: Mapping[str, int]) -> str:
-    """For example ``12 of unverified origin (salvaged)``; empty when there are none."""
+    """Return the counts as text, e.g. ``12 of unverified origin (salvaged)``; empty if there are none."""
     present = {name: counts[name] for name in ORIGINS if counts.get(name)}
     if not present:
         return ""

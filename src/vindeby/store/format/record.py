@@ -1,4 +1,4 @@
-"""One record: a key, the fingerprint of what was asked, named arrays, and attributes.
+"""A record: a key, the fingerprint of its task, named arrays, and attributes.
 
 A record is a success by definition; a task that failed leaves none. What is stored with it beyond this, its
 success mark and its checksum, is the store's business (``rows``).
@@ -15,7 +15,7 @@ from vindeby.errors import ArgumentError
 from vindeby.text import one_line, plural
 
 Attribute: TypeAlias = str | int | float | bool
-"""What an attribute may be; an int must fit 64 bits."""
+"""The types of an attribute; an int must fit 64 bits."""
 
 RESERVED = frozenset({"checksum", "fingerprint", "key", "status"})
 """Names that the store itself writes beside the attributes."""

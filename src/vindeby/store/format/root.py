@@ -58,7 +58,7 @@ def own_record(
     attributes: Mapping[str, Attribute],
     checksum: str,
 ) -> Record | None:
-    """The record among these fields, of one of these kinds or with all of them, that has this checksum."""
+    """Return the record with this checksum, with the fields of one of these kinds or all fields; else None."""
     for some, others in [*kinds, (frozenset(arrays), frozenset(attributes))]:
         if some <= arrays.keys() and others <= attributes.keys():
             with contextlib.suppress(VindebyError):
@@ -74,18 +74,18 @@ def own_record(
 
 
 def root_checksum(root: Mapping[str, Attribute]) -> str:
-    """SHA-256 over names and values, in hex."""
+    """Return the SHA-256 of the names and values, in hex."""
     covered = {name: value for name, value in root.items() if name != "root_checksum"}
     return hashlib.sha256(json.dumps(covered, sort_keys=True).encode()).hexdigest()
 
 
 def root_is_intact(root: Mapping[str, Attribute]) -> bool:
-    """Do the attributes have their checksum, if they state one?"""
+    """Return whether the attributes match their checksum; True if they state none."""
     return root.get("root_checksum") in {None, root_checksum(root)}
 
 
 def own_root(root: Mapping[str, Attribute]) -> dict[str, Attribute] | None:
-    """The attributes that the checksum covers, where others may have been added; None when it is not met."""
+    """Return the attributes that the checksum covers, without any added later; None if it does not match."""
     stated = described(root)
     for names in [frozenset(root), *([stated[0] | {"root_checksum"}] if stated else [])]:
         own = {name: value for name, value in root.items() if name in names}

@@ -33,26 +33,26 @@ _DOMAIN = b"vindeby record 1\n"
 
 @dataclass(frozen=True, order=True)
 class Schema:
-    """What the records of a segment have in common: names, types and shapes."""
+    """The names, types and shapes that the records of a segment share."""
 
     arrays: tuple[tuple[str, str, tuple[int, ...]], ...]
     attributes: tuple[tuple[str, str], ...]
 
     @classmethod
     def of(cls, record: Record) -> Schema:
-        """The schema of one record."""
+        """Return the schema of a record."""
         return cls(
             tuple((name, value.dtype.str, value.shape) for name, value in record.arrays.items()),
             tuple((name, type(value).__name__) for name, value in record.attributes.items()),
         )
 
     def to_json(self) -> dict[str, Any]:
-        """As plain lists, for the directory of a sealed file."""
+        """Return the schema as plain lists, for the directory of a sealed file."""
         return {"arrays": self.arrays, "attributes": self.attributes}
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Schema:
-        """Back from plain lists; ValueError or TypeError where it is not the schema of a record."""
+        """Return the schema in plain lists; ValueError or TypeError if they do not describe a record."""
         if not all(isinstance(name, str) for name, *_ in (*data["arrays"], *data["attributes"])):
             raise TypeError("a name is not a text")
         if any(kind != "str" and kind not in KINDS for _, kind in data["attributes"]):
@@ -76,12 +76,12 @@ class Schema:
         return ("key", "fingerprint", "status", *texts)
 
     def row_type(self, widths: Mapping[str, int]) -> np.dtype[Any]:
-        """The packed type of a row whose text fields have these widths in bytes; the checksum is last."""
+        """Return the packed type of a row whose text fields have these widths in bytes; the checksum is last."""
         return _row_type(self, *(widths[name] for name in self.text_fields))
 
 
 def check_array(name: str, dtype: str, shape: Sequence[int]) -> None:
-    """ValueError where this is not an array of numbers or booleans that numpy can make, whatever is in the file."""
+    """Raise ValueError unless this is an array of numbers or booleans that numpy can make."""
     if not _NUMERIC.fullmatch(dtype):
         raise ValueError(f"{name!r:.60} has type {dtype!r:.60}")
     if len(shape) > MAXIMUM_DIMENSIONS or math.prod(filter(None, shape)) >= _MOST_ELEMENTS:
@@ -102,12 +102,12 @@ def _row_type(schema: Schema, *widths: int) -> np.dtype[Any]:
 
 
 def attribute_field(name: str) -> str:
-    """The field of a row that holds an attribute."""
+    """Return the name of the row field that holds an attribute."""
     return f"attribute:{name}"
 
 
 def array_field(name: str) -> str:
-    """The field of a row that holds an array."""
+    """Return the name of the row field that holds an array."""
     return f"array:{name}"
 
 
@@ -122,15 +122,15 @@ class Segment:
         return len(self.rows)
 
     def take(self, selection: Any) -> Segment:
-        """The chosen rows."""
+        """Return the selected rows as a segment."""
         return Segment(self.schema, self.rows[selection])
 
     def record(self, index: int) -> Record:
-        """One row as a record."""
+        """Return one row as a record."""
         return next(self.take(slice(index, index + 1)).records())
 
     def records(self) -> Iterator[Record]:
-        """Every row as a record."""
+        """Yield every row as a record."""
         for row in self.rows:
             try:
                 yield Record(
@@ -152,7 +152,7 @@ class Segment:
         return np.empty(shape, dtype) if 0 in shape else np.asarray(row[array_field(name)], dtype)
 
     def computed_checksums(self) -> NDArray[np.bytes_]:
-        """The checksum of every row, computed from its content."""
+        """Return the checksum of every row, computed from its content."""
         result = np.empty(len(self.rows), f"S{CHECKSUM_WIDTH}")
         names = self.schema.text_fields
         widths = np.stack([np.char.str_len(self.rows[name]) for name in names], axis=1)
@@ -182,11 +182,11 @@ class Segment:
         return np.frombuffer(b"".join(digests).hex().encode(), f"S{CHECKSUM_WIDTH}")
 
     def intact(self) -> BoolArray:
-        """Which rows hold what their checksum says."""
+        """Return, for each row, whether it matches its checksum."""
         return np.asarray(self.rows["checksum"] == self.computed_checksums())
 
     def marked(self) -> BoolArray:
-        """Which rows carry the success mark."""
+        """Return, for each row, whether it carries the success mark."""
         return np.asarray(self.rows["status"] == SUCCESS.encode())
 
 
@@ -207,7 +207,7 @@ def _groups(widths: NDArray[Any]) -> Iterator[tuple[NDArray[Any], NDArray[np.int
 
 
 def segments_of(records: Iterable[Record]) -> list[Segment]:
-    """Records as segments, one a schema, in the order in which each schema first appears."""
+    """Return the records as segments, one per schema, in the order in which each schema first appears."""
     by_schema: dict[Schema, list[Record]] = {}
     for record in records:
         by_schema.setdefault(Schema.of(record), []).append(record)
@@ -239,7 +239,7 @@ def _segment(schema: Schema, records: Sequence[Record]) -> Segment:
 
 
 def checksum_of(record: Record) -> str:
-    """The checksum of one record, in hex."""
+    """Return the checksum of one record, in hex."""
     (segment,) = segments_of([record])
     return str(segment.rows["checksum"][0].decode())
 
@@ -251,7 +251,7 @@ BATCH_RECORDS = 1000
 def batches(
     records: Iterable[Record], limit: int = BATCH_BYTES, most: int = BATCH_RECORDS
 ) -> Iterator[list[Record]]:
-    """The records, in lists that take at most ``limit`` bytes as rows; one that is larger comes alone.
+    """Yield lists of records that take at most ``limit`` bytes as rows; a larger record comes alone.
 
     In rows, the texts of each field are padded to the longest.
     """
@@ -278,7 +278,7 @@ def _wider(widths: dict[str, int], record: Record) -> dict[str, int]:
 
 
 def gathered(segments: Iterable[Segment], limit: int = 4 << 20) -> Iterator[Segment]:
-    """The same records in fewer segments: rows of one schema are put together as long as all take ``limit`` bytes."""
+    """Yield the same records in fewer segments: rows of one schema are joined, up to ``limit`` bytes in memory."""
     waiting: dict[Schema, list[Segment]] = {}
     size = 0
     for segment in segments:
@@ -291,7 +291,7 @@ def gathered(segments: Iterable[Segment], limit: int = 4 << 20) -> Iterator[Segm
 
 
 def _joined(segments: Sequence[Segment]) -> Segment:
-    """Segments of one schema as one, with texts as wide as the widest."""
+    """Return segments of one schema as one segment, with text fields as wide as the widest."""
     if len(segments) == 1:
         return segments[0]
     schema, types = segments[0].schema, [one.rows.dtype for one in segments]
@@ -303,7 +303,7 @@ def _joined(segments: Sequence[Segment]) -> Segment:
 
 
 def pieces(segment: Segment, limit: int = BATCH_BYTES) -> Iterator[Segment]:
-    """A segment in runs of rows of at most ``limit`` bytes."""
+    """Yield a segment in runs of rows of at most ``limit`` bytes."""
     step = max(1, limit // max(1, segment.rows.dtype.itemsize))
     for start in range(0, len(segment), step):
         yield segment.take(slice(start, start + step))

@@ -49,7 +49,7 @@ _READ_SIZE = 1 << 20
 _LARGEST_SPAN = 1 << 26
 """Bytes that are read at once to pick parts out of them, if these are not few of them."""
 _DIRECTORY_ERRORS = (ArithmeticError, LookupError, MemoryError, RecursionError, TypeError, ValueError)
-"""What numbers and names that lie lead to."""
+"""The errors that wrong numbers and names in a directory lead to."""
 
 
 _TEXT = re.compile(r"S[1-9][0-9]{0,11}")
@@ -66,7 +66,7 @@ class OtherFormatError(InputError):
 
 
 class SealError(DataError):
-    """The bytes of a database or a shard are not those that its digests state."""
+    """The error for bytes of a database or a shard that do not match their digests."""
 
     def __init__(self, message: str, verdict: Verdict = Verdict.CHECKSUM) -> None:
         super().__init__(message)
@@ -116,13 +116,13 @@ def whole_number(value: Any, where: str) -> int:
 
 
 def block_digests(data: Buffer) -> list[bytes]:
-    """SHA-256 of each block of a whole file."""
+    """Return the SHA-256 of each block of a whole file."""
     view = memoryview(data)
     return [hashlib.sha256(view[at : at + BLOCK_SIZE]).digest() for at in range(0, len(view), BLOCK_SIZE)]
 
 
 def seal_bytes(length: int, digests: Iterable[bytes], directory: dict[str, Any]) -> bytes:
-    """The seal to append to a file of this length."""
+    """Return the seal to append to a file of this length."""
     blocks = b"".join(digests)
     text = json.dumps(directory, separators=(",", ":"), sort_keys=True).encode()
     lengths = struct.pack("<QQII", length, len(text), BLOCK_SIZE, 1)
@@ -143,7 +143,7 @@ class Seal:
 
 @contextlib.contextmanager
 def directory_errors(path: Path) -> Iterator[None]:
-    """Where a directory leads to bytes that are not what it says: SealError, whatever went wrong with them."""
+    """Raise SealError for any error that a directory causes by pointing at bytes it does not describe."""
     try:
         yield
     except _DIRECTORY_ERRORS as error:
@@ -153,7 +153,7 @@ def directory_errors(path: Path) -> Iterator[None]:
 
 
 def read_seal(read: Callable[[int, int], bytes], size: int, name: str) -> Seal | None:
-    """The seal of a file, given ``read(length, offset)``; None when there is none, SealError if it is broken."""
+    """Return the seal of a file, given ``read(length, offset)``; None if there is none, SealError if it is broken."""
     trailer = read(_TRAILER.size, size - _TRAILER.size) if size >= _TRAILER.size else b""
     if len(trailer) < _TRAILER.size or not trailer.endswith(MAGIC):
         return None
@@ -217,7 +217,7 @@ class SealedFile:
 
     @property
     def digest(self) -> str:
-        """The digest of its seal, in hex."""
+        """The digest of the file's seal, in hex."""
         return self.seal.digest
 
     published_ns = 0
@@ -225,15 +225,15 @@ class SealedFile:
 
     @property
     def root(self) -> dict[str, Any]:
-        """Its root attributes."""
+        """The root attributes of the file."""
         return dict(self.seal.directory["root"])
 
     def unverified(self) -> SealedFile:
-        """The same file, whose bytes come as they are: whoever asks compares the checksum of each record instead."""
+        """Return the same file without block checks; the caller compares the checksum of each record instead."""
         return SealedFile(self.path, self._read, self.seal, verify=False)
 
     def verify(self, *, once: bool = False) -> None:
-        """Read every block, whether anything asks for it or not; SealError names the first that is not what it was.
+        """Read every block; SealError names the first that does not match its digest.
 
         With ``once``, what is read later is not hashed again: for those who compare every record with its checksum.
         """
@@ -245,12 +245,12 @@ class SealedFile:
         self._verify = not once
 
     def read_from_disk(self) -> None:
-        """From now on, see what the disk holds and not what the system remembers of it."""
+        """Drop the system's cache of the file, so that reads see the disk."""
         if self._descriptor >= 0:
             drop_cache(self._descriptor)
 
     def read(self, offset: int, length: int) -> bytes:
-        """Verified bytes; SealError names the block that is not what it was.
+        """Return verified bytes; SealError names the block that does not match its digest.
 
         Where nothing is verified, what a damaged address outside the file leads to is zeros.
         """
@@ -273,7 +273,7 @@ class SealedFile:
         return data[offset - start : offset - start + length]
 
     def read_parts(self, places: list[int], lengths: list[int]) -> list[Buffer]:
-        """Several parts of the file, in one read where they stand close together."""
+        """Return several parts of the file, in one read if they are close together."""
         start = min(places, default=0)
         stop = max(map(sum, zip(places, lengths, strict=True)), default=0)
         parts = zip(places, lengths, strict=True)

@@ -79,7 +79,7 @@ def _entry(segment: Segment) -> dict[str, Any]:
 
 
 def is_shard(path: Path) -> bool:
-    """Is this file a shard, by its name or by its first bytes?"""
+    """Return whether the file is a shard, by its name or its first bytes."""
     if path.suffix == SHARD_SUFFIX:
         return True
     with os.fdopen(open_regular(path), "rb") as file:
@@ -111,12 +111,12 @@ class ShardFile(contextlib.AbstractContextManager["ShardFile"]):
 
     @property
     def root(self) -> dict[str, Any]:
-        """Root attributes, of which a shard has none."""
+        """The root attributes, of which a shard has none."""
         return {}
 
     @property
     def digest(self) -> str:
-        """The digest at its end, in hex."""
+        """The digest at the end of the file, in hex."""
         return self._data[-_DIGEST_SIZE:].hex()
 
     def verify(self, *, once: bool = False) -> None:  # noqa: ARG002 - as a sealed file
@@ -201,7 +201,7 @@ SHARDS_PER_DIRECTORY = 1000
 
 @dataclass(frozen=True)
 class Receipt:
-    """What is durable now, and where."""
+    """The path, keys and checksums of records that are durable now."""
 
     path: Path
     keys: tuple[str, ...]
@@ -237,14 +237,14 @@ class ShardWriter:
 
     @property
     def name(self) -> str:
-        """What the names of this writer's directories of shards begin with, before a hyphen and a number."""
+        """The prefix of this writer's shard directories, before a hyphen and a number."""
         owner = Identity.current()
         if owner != self._owner:  # the first time, and in a forked child
             self._owner, self._token, self._counter = owner, uuid.uuid4().hex[:12], 0
         return f"{owner.host}-{owner.pid}-{self._token}"
 
     def _names(self) -> tuple[Path, Path]:
-        """A temporary and a final name that no other writer has."""
+        """Return a temporary and a final name that no other writer uses."""
         owner, writer = Identity.current(), self.name
         directory = self._run.shards / f"{writer}-{self._counter // SHARDS_PER_DIRECTORY:04d}"
         name = f"{self._counter:06d}"

@@ -47,11 +47,11 @@ class TableColumn(NamedTuple):
 
     @property
     def fill(self) -> Any:
-        """What stands where a row has nothing."""
+        """The value for a row without an entry in this column."""
         return {"f": float("nan"), "S": b"", "b": False}.get(np.dtype(self.dtype).kind, 0)
 
     def empty(self) -> NDArray[Any]:
-        """A chunk of rows that have nothing."""
+        """Return a chunk of rows without entries."""
         return np.full((CHUNK_ROWS, *self.shape), self.fill, self.dtype)
 
 
@@ -69,7 +69,7 @@ def _fields(schema: Schema) -> Iterator[tuple[str, str, tuple[int, ...]]]:
 
 
 def plan_columns(content: Content) -> list[TableColumn]:
-    """Every column that the records need."""
+    """Return every column that the records need."""
     largest: dict[tuple[str, str, int], tuple[int, ...]] = {}
     for schema in content.schemas:
         for field, kind, shape in _fields(schema):
@@ -95,7 +95,7 @@ def _width(content: Content, field: str) -> int:
 
 
 def column_paths(schemas: Sequence[Schema]) -> Paths:
-    """Return where the column of each field, kind and number of dimensions stands in a table with these schemas."""
+    """Return the path of the column of each field, kind and number of dimensions in a table with these schemas."""
     wanted = {(field, kind, len(shape)) for schema in schemas for field, kind, shape in _fields(schema)}
     places = {one: one[0].split(":", 1)[1] for one in wanted}
     taken = Counter([_SCHEMA_COLUMN.path, *places.values()])
@@ -124,7 +124,7 @@ def runs(codes: NDArray[Any]) -> Iterator[tuple[int, Any]]:
 
 
 class TableFormat(FileFormat):
-    """One column per name."""
+    """The file format with one column per name."""
 
     name: ClassVar[str] = "table"
 
@@ -166,11 +166,11 @@ class TableFormat(FileFormat):
                         )
 
     def chunk_count(self, directory: Mapping[str, Any]) -> int:
-        """How many chunks of records there are."""
+        """Return the number of chunks of records."""
         return -(-int(directory["count"]) // int(directory["chunk_rows"]))
 
     def read_keys(self, file: SealedFile, number: int) -> NDArray[np.bytes_]:
-        """The keys of one chunk."""
+        """Return the keys of one chunk."""
         keys = _read_columns(file, number, 1)["key"]
         if keys.dtype.kind != "S" or keys.ndim != 1:
             raise ValueError(f"its keys are of type {keys.dtype}")
@@ -195,7 +195,7 @@ def column_values(dataset: h5py.Dataset, rows: slice) -> NDArray[Any]:
 def table_segment(
     schema: Schema, paths: Paths, columns: Mapping[str, NDArray[Any]], members: NDArray[np.intp]
 ) -> Segment:
-    """Some rows of a table, of one schema, from the values of its columns by their paths."""
+    """Return rows of a table, all of one schema, from the values of its columns by path."""
     found = {mark: columns[mark] for mark in MARK_COLUMNS}
     shapes: dict[str, tuple[int, ...]] = {}
     for field, kind, shape in _fields(schema):
@@ -243,7 +243,7 @@ def _chunk_places(dataset: h5py.Dataset, count: int) -> list[int]:
 
 
 def _chunks(content: Content, columns: list[TableColumn]) -> Iterator[dict[str, NDArray[Any]]]:
-    """The columns' values by path, a chunk of rows at a time; the last one may have rows to spare."""
+    """Yield the columns' values by path, a chunk of rows at a time; the last chunk may have unused rows."""
     paths = column_paths(content.schemas)
     buffers = {column.path: column.empty() for column in columns}
     filled = 0

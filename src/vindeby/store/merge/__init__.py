@@ -1,4 +1,4 @@
-"""Shards into a new OUT.h5: what is there, what is chosen, what is written, and the record of it.
+"""The merge of shards into a new OUT.h5: find, select, write, and record the merge.
 
 Killed at any moment, the old OUT.h5 or the new one stands, whole, with every shard that is not in it.
 """

@@ -1,4 +1,4 @@
-"""The audit record of a merge: every file, what was found in it, what was taken, and why not the rest.
+"""The audit record of a merge: every file, its findings, the records taken, and why others were not.
 
 Written twice as a whole: before the new database takes the old one's place, and when everything is done; a
 merge that was killed in between left the first, which says so.
@@ -21,7 +21,7 @@ from vindeby.text import one_line, plural
 
 @dataclass
 class FileEntry:
-    """One file that a merge looked at."""
+    """A file that a merge has read, with the counts of its records."""
 
     path: str
     kind: str
@@ -39,7 +39,7 @@ class FileEntry:
 
     @property
     def bad(self) -> bool:
-        """Is anything wrong with it?"""
+        """Return whether the file has findings."""
         return bool(self.findings)
 
     def __str__(self) -> str:
@@ -56,13 +56,13 @@ class FileEntry:
         return one_line(text) + "".join(f"\n    {finding}" for finding in self.findings)
 
     def to_json(self) -> dict[str, Any]:
-        """For the audit record and --json."""
+        """Return the entry as plain data, for the audit record and --json."""
         return {**vars(self), "findings": [finding.to_json() for finding in self.findings]}
 
 
 @dataclass
 class Conflict:
-    """A key with two different contents; the first was kept."""
+    """A key with two different contents; the merge kept the first."""
 
     key: str
     kept: str
@@ -83,7 +83,7 @@ def _now() -> str:
 
 @dataclass
 class MergeReport:
-    """What a merge did, or found and did not do."""
+    """The report of a merge, or of a merge that was only checked."""
 
     output: str
     file_format: str
@@ -97,20 +97,20 @@ class MergeReport:
     stale: dict[str, str] = field(default_factory=dict)
     """Fingerprints, by key, of the results that answer an older version of the campaign."""
     notes: list[str] = field(default_factory=list)
-    """What became of results that were not under the key of their task, and which are stale, one line per reason."""
+    """Results that were not under the key of their task, and stale ones, one line per reason."""
 
     @property
     def bad_files(self) -> list[FileEntry]:
-        """The files that something is wrong with."""
+        """The files with findings."""
         return [entry for entry in self.files if entry.bad]
 
     @property
     def complete(self) -> bool:
-        """Was nothing wrong with any file, and was there no conflict?"""
+        """Return whether there is neither a bad file nor a conflict."""
         return not self.conflicts and not self.bad_files
 
     def to_json(self) -> dict[str, Any]:
-        """For the audit record and --json."""
+        """Return the report as plain data, for the audit record and --json."""
         import h5py  # only here: workers load this module, and need no HDF5
 
         named = {"layout" if name == "file_format" else name: value for name, value in vars(self).items()}

@@ -59,7 +59,7 @@ class BadFilesError(DataError):
 
 @dataclass(frozen=True)
 class MergeOptions:
-    """How to merge."""
+    """The options of a merge."""
 
     file_format: str | None = None
     on_bad: str = "abort"
@@ -68,7 +68,7 @@ class MergeOptions:
     """Records from elsewhere that were read already."""
     root: Mapping[str, Attribute] = field(default_factory=dict)
     array_attributes: ArrayAttributes = field(default_factory=lambda: RESULT_ARRAYS)
-    """What is written beside each array, by its name: ``{"aep": {"units": ...}}``."""
+    """The attributes to write with each array, by its name: ``{"aep": {"units": ...}}``."""
     asked: Mapping[str, str] = field(default_factory=dict)
     """Keys with the fingerprint that each should have: a record that has it replaces one that has not."""
     invalid: Collection[str] = frozenset()
@@ -89,7 +89,7 @@ class MergeOptions:
 
 
 def merge(output: Path | str | RunDirectory, options: MergeOptions | None = None) -> MergeReport:
-    """Bring everything that is finished into ``output``; BadFilesError when files are bad and may not be."""
+    """Merge all finished results into ``output``; BadFilesError if files are bad and ``on_bad`` is ``abort``."""
     options = options or MergeOptions()
     run = output if isinstance(output, RunDirectory) else RunDirectory(check_output(Path(output)))
     for path in options.extra:
@@ -133,7 +133,7 @@ class _Merge:
         self._may_be_replaced = {*options.invalid, *read_recompute_request(run).replaced}
 
     def _formers(self) -> Iterator[Campaign]:
-        """Earlier versions of the campaign, beginning with that of the standing database."""
+        """Return earlier versions of the campaign, beginning with the one in the current database."""
         text = None
         with contextlib.suppress(OSError, SealError), open_sealed(self.run.output) as file:
             text = file.seal.directory["root"].get("campaign")
@@ -210,7 +210,7 @@ class _Merge:
         return by_precedence(sources)
 
     def _rekey(self, sources: list[Source]) -> Rekeyed:
-        """Give results the keys of their tasks in the campaign, and take back those that were replaced before."""
+        """Give results the keys of their tasks in the campaign, and restore results that were replaced before."""
         if self._tasks is None:
             return Rekeyed()
         rekeyed = rekey(sources, self._strays, self._tasks)
@@ -228,7 +228,7 @@ class _Merge:
         return rekeyed
 
     def _keep_results(self, sources: Sequence[Source], selection: MergeSelection, rekeyed: Rekeyed) -> None:
-        """Put what is not in the new database into ``replaced/``."""
+        """Store results that are not in the new database in ``replaced/``."""
         standing = _standing(sources)
         root = {} if standing is None else standing.reading.root
         text = self.run.campaign_text()
@@ -308,7 +308,7 @@ class _Merge:
             self.options.progress(f"{source.path}: {entry.fate}")
 
     def _replace(self) -> None:
-        """The step that cannot be undone: only with the lock in hand and the old file as it was read."""
+        """Replace the database, which cannot be undone, once the lock and the old file are confirmed."""
         self._confirm()
         self.temporary.replace(self.run.output)
         Files().fsync_directory(self.run.output.parent)
@@ -352,7 +352,7 @@ def _standing(sources: Iterable[Source]) -> Source | None:
 
 
 def _chosen(sources: Sequence[Source], selection: MergeSelection) -> Iterator[Segment]:
-    """The rows that were selected, source by source."""
+    """Yield the selected rows, source by source."""
     for source, mask in zip(sources, selection.masks, strict=True):
         if not mask.any():
             continue

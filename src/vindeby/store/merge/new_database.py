@@ -54,7 +54,7 @@ def sealed_root(
 
 
 def verify_new(path: Path, expected: NDArray[np.uint64]) -> str:
-    """Every record of a new database against the checksums it was made from; the digest of its seal.
+    """Compare every record of a new database with its source checksum; return the digest of the seal.
 
     It is read from the disk: every block is compared with the seal, and each record with its own checksum.
     """

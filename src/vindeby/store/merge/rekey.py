@@ -111,7 +111,7 @@ class Rekeyed:
 
 
 def rekey(sources: Sequence[Source], strays: Mapping[Path, Strays], tasks: TaskIndex) -> Rekeyed:
-    """Take the stray records out of their sources, and give those that belong to a task its key."""
+    """Take stray records out of their sources, and give those that belong to a task the key of the task."""
     done = Rekeyed()
     for source in sources:
         found = strays[source.path]

@@ -44,7 +44,7 @@ Look: TypeAlias = Callable[[Segment, BoolArray], None]
 
 
 class _Collector:
-    """Collects what a source keeps of each segment."""
+    """A collector of the data that a source keeps of each segment."""
 
     def __init__(self, look: Look | None = None) -> None:
         self._look = look
@@ -103,7 +103,7 @@ def widen(widths: dict[str, int], segment: Segment) -> None:
 
 
 def by_precedence(sources: Iterable[Source]) -> list[Source]:
-    """The order in which records count: the first of a key is kept."""
+    """Return the sources in order of precedence: the first record of a key is kept."""
     return sorted(sources, key=lambda one: precedence(one.entry.kind, one.reading.published_ns, one.path))
 
 
@@ -119,17 +119,17 @@ class MergeSelection:
 
     @property
     def count(self) -> int:
-        """How many records are taken."""
+        """The number of records taken."""
         return sum(int(mask.sum()) for mask in self.masks)
 
     def checksums(self, sources: Sequence[Source]) -> NDArray[np.uint64]:
-        """The checksums of the records that are taken, folded."""
+        """Return the checksums of the records taken, folded."""
         taken = [folded(source.checksums[mask]) for source, mask in zip(sources, self.masks, strict=True)]
         return np.concatenate([np.empty(0, np.uint64), *taken])
 
 
 def folded(checksums: NDArray[np.bytes_]) -> NDArray[np.uint64]:
-    """Checksums as 64-bit numbers: enough to compare two collections, and an eighth of the memory."""
+    """Return checksums as 64-bit numbers: enough to compare two collections, in an eighth of the memory."""
     words = np.ascontiguousarray(checksums.astype("S64")).view("<u8").reshape(-1, 8)
     mixed = words * (2 * np.arange(1, 9, dtype=np.uint64) + 1)
     return np.asarray(np.bitwise_xor.reduce(mixed, axis=1))
@@ -138,7 +138,7 @@ def folded(checksums: NDArray[np.bytes_]) -> NDArray[np.uint64]:
 def select(
     sources: Sequence[Source], asked: Mapping[str, str] | None = None, invalid: Collection[str] = frozenset()
 ) -> MergeSelection:
-    """Choose, and note in each source's entry what was taken and what not.
+    """Select the records to merge; count in each source's entry how many were taken.
 
     ``asked`` maps keys to fingerprints; ``invalid`` are the checksums of records that any other may replace.
     """
@@ -208,7 +208,7 @@ def _settle(
 
 
 def pick(source: Source, rows: set[int]) -> list[tuple[int, Record]]:
-    """These records of a source; FileNotFoundError where another file stands in its place since it was scanned."""
+    """Return these records of a source; FileNotFoundError if the file was replaced since it was scanned."""
     picked, start = [], 0
     for segment in source.reading.iterate():
         inside = sorted(row for row in rows if start <= row < start + len(segment))
@@ -223,7 +223,7 @@ def pick(source: Source, rows: set[int]) -> list[tuple[int, Record]]:
 def _later_counts(
     first: Record, later: Record, asked: Mapping[str, str], invalid: tuple[bool, ...]
 ) -> bool | None:
-    """Whether the later of two different records under one key counts; None where nothing decides that.
+    """Return whether the later of two different records of one key counts; None if nothing decides.
 
     ``asked`` maps keys to fingerprints, ``invalid`` says it of each record. Of two stale records, the later counts.
     """
@@ -238,7 +238,7 @@ def _later_counts(
 
 
 def same_result(one: Record, two: Record) -> bool:
-    """The same fingerprint and the same arrays, to the bit."""
+    """Return whether two records have the same fingerprint and bitwise equal arrays."""
     if one.fingerprint != two.fingerprint or one.arrays.keys() != two.arrays.keys():
         return False
     pairs = ((one.arrays[name], two.arrays[name]) for name in one.arrays)

@@ -35,38 +35,38 @@ def placed(segments: Sequence[Segment]) -> Iterator[tuple[Segment, slice]]:
 
 
 def texts(segments: Sequence[Segment], field: str) -> list[str]:
-    """A text field of every record."""
+    """Return a text field of every record."""
     return [text.decode(errors="replace") for segment in segments for text in segment.rows[field].tolist()]
 
 
 def origin_column(segments: Sequence[Segment]) -> list[str]:
-    """Where every record comes from, in a word."""
+    """Return the origin of every record, in one word."""
     found = [origin for segment in segments for origin in origins(segment.rows).tolist()]
     return [origin.decode() or COMPUTED for origin in found]
 
 
 def attribute_names(segments: Sequence[Segment]) -> list[str]:
-    """The names of all attributes that any record has."""
+    """Return the names of all attributes that any record has."""
     return sorted({name for segment in segments for name, _ in segment.schema.attributes})
 
 
 def array_names(segments: Sequence[Segment]) -> list[str]:
-    """The names of all arrays that any record has."""
+    """Return the names of all arrays that any record has."""
     return sorted({name for segment in segments for name, _, _ in segment.schema.arrays})
 
 
 def shapes_of(segments: Sequence[Segment], name: str) -> list[tuple[int, ...]]:
-    """The shapes that an array has in the records that have it."""
+    """Return the shapes that an array has in the records that have it."""
     return [shape for segment in segments if (shape := shape_of(segment, name)) is not None]
 
 
 def shape_of(segment: Segment, name: str) -> tuple[int, ...] | None:
-    """The shape that an array has in the records of a segment; None where they have none of this name."""
+    """Return the shape of an array in the records of a segment; None if they have no array of this name."""
     return next((shape for array, _, shape in segment.schema.arrays if array == name), None)
 
 
 def attribute_column(segments: Sequence[Segment], name: str) -> NDArray[Any]:
-    """An attribute of every record; NaN, or an empty text, where a record does not have it."""
+    """Return an attribute of every record; NaN, or an empty text, for records without it."""
     values: list[Any] = []
     for segment in segments:
         kinds = dict(segment.schema.attributes)
@@ -84,7 +84,7 @@ def attribute_column(segments: Sequence[Segment], name: str) -> NDArray[Any]:
 
 
 def array_column(segments: Sequence[Segment], name: str, *, gaps: bool = False) -> NDArray[Any]:
-    """An array of every record, padded to the largest with NaN, or 0 for integers and booleans.
+    """Return an array of every record, padded to the largest with NaN, or 0 for integers and booleans.
 
     With ``gaps``, those become floats where there is anything to pad. So they do where a record has no such array.
     """
@@ -106,7 +106,7 @@ def array_column(segments: Sequence[Segment], name: str, *, gaps: bool = False) 
 
 
 def number_column(segments: Sequence[Segment], name: str) -> FloatArray:
-    """One number for each record, from the array or the attribute of this name; NaN where there is neither."""
+    """Return one number per record, from the array or the attribute of this name; NaN if it has neither."""
     parts = [np.empty(0)]
     for segment in segments:
         values = np.full(len(segment), np.nan)
@@ -121,7 +121,7 @@ def number_column(segments: Sequence[Segment], name: str) -> FloatArray:
 
 
 def layout_sizes(segments: Sequence[Segment]) -> IntArray:
-    """The number of turbines of each record, by its layout, else by its attribute; 0 where neither tells."""
+    """Return the number of turbines of each record, by its layout, else by its attribute; 0 if unknown."""
     stated = number_column(segments, "n_turbines")
     sizes = np.where(np.isfinite(stated), stated, 0).astype(np.int64)
     for segment, rows in placed(segments):
@@ -131,13 +131,13 @@ def layout_sizes(segments: Sequence[Segment]) -> IntArray:
 
 
 def turbines_in(segment: Segment) -> int | None:
-    """How many turbines the layouts of a segment have; None where it has no array of that form."""
+    """Return the number of turbines of a segment's layouts; None if it has no array of shape (2, turbines)."""
     shape = shape_of(segment, "layout") or ()
     return shape[1] if len(shape) == 2 and shape[0] == 2 else None
 
 
 def places_of(segments: Sequence[Segment]) -> IntArray:
-    """Farm, type and seed of each record, UNKNOWN where nothing tells.
+    """Return the farm, type and seed of each record; UNKNOWN where neither attributes nor key state them.
 
     The attributes say it; of a record without them, the key does.
     """
@@ -155,7 +155,7 @@ def places_of(segments: Sequence[Segment]) -> IntArray:
 
 
 def campaign_in(text: str | None) -> Campaign | None:
-    """The campaign that is kept with results; None where there is none that can be used."""
+    """Return the campaign stored with results; None if there is none or it cannot be used."""
     if text is None:
         return None
     try:
@@ -165,7 +165,7 @@ def campaign_in(text: str | None) -> Campaign | None:
 
 
 def former_campaigns(run: RunDirectory, *texts: str | None) -> Iterator[Campaign]:
-    """Give earlier versions of a campaign, the latest first: ``texts``, then what the run directory keeps."""
+    """Yield earlier versions of a campaign, the latest first: ``texts``, then those in the run directory."""
     kept = (text for text in (*texts, *run.former_texts()) if text)
     yield from filter(None, map(campaign_in, dict.fromkeys(kept)))
 
@@ -180,7 +180,7 @@ def middles(segments: Sequence[Segment]) -> FloatArray:
 
 
 def aligned(column: NDArray[Any], keys: Sequence[str], wanted: Sequence[str]) -> NDArray[Any]:
-    """Return a column of some keys for the wanted ones; NaN, or an empty text, for those it does not have."""
+    """Return a column for the wanted keys; NaN, or an empty text, for keys that the column lacks."""
     places = {key: place for place, key in enumerate(keys)}
     none = np.array([""]) if column.dtype.kind == "U" else np.array([np.nan])
     return np.append(column, none)[[places.get(key, -1) for key in wanted]]

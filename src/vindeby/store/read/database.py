@@ -38,7 +38,7 @@ _KINDS = ("database", "shard", "given file")
 
 
 def precedence(kind: str, published_ns: int, path: Path) -> Precedence:
-    """Sorts files by who is believed: the standing database, shards as they were published, then given files.
+    """Return a sort key for files: the database first, then shards by time of publication, then given files.
 
     Given files are equal among themselves: they stay in the order in which they were given.
     """
@@ -49,7 +49,7 @@ def precedence(kind: str, published_ns: int, path: Path) -> Precedence:
 
 @dataclass(frozen=True, order=True)
 class ChunkPlace:
-    """Where a chunk of records is; the smaller of two is the one that counts."""
+    """The position of a chunk of records; of two positions, the smaller one takes precedence."""
 
     precedence: Precedence
     chunk: int
@@ -81,13 +81,13 @@ class Chunks:
         self._kept: dict[ChunkPlace, dict[str, tuple[Segment, int]]] = {}
 
     def note(self, path: Path, finding: Finding) -> None:
-        """Something is wrong with a file; each finding is kept once."""
+        """Record a finding about a file, unless it is already recorded."""
         known = self._findings.setdefault(path, [])
         if finding not in known:
             known.append(finding)
 
     def find(self, place: ChunkPlace, key: str) -> Segment | None:
-        """The first record of this key in a chunk, as a segment of one row, not yet compared with its checksum."""
+        """Return the first record of this key in a chunk as a segment of one row, without a checksum test."""
         found = self._kept.pop(place, None)
         if found is None:
             found = {}
@@ -127,7 +127,7 @@ class Chunks:
         return self._open
 
     def forget(self, path: Path) -> None:
-        """Another file stands at this path now, or none."""
+        """Drop everything cached of a path whose file was replaced or removed."""
         self.memory.pop(path, None)
         self._kept.clear()
         self.close()
@@ -140,7 +140,7 @@ class Chunks:
 
 
 class Database(Mapping[str, Record]):
-    """The records of an OUT.h5 and of the shards beside it, by key: a mapping that ``open_database`` makes.
+    """The records of an OUT.h5 and its shards, by key: a mapping that ``open_database`` returns.
 
     Args:
         path: The OUT.h5, its run directory, or with ``folder`` a folder of files.
@@ -180,7 +180,7 @@ class Database(Mapping[str, Record]):
         self.refresh()
 
     def refresh(self) -> int:
-        """Look for what is new since the last time; how many records came. Known files are not read again."""
+        """Read new files; return the number of new keys. Known files are not read again."""
         before = len(self._by_key)
         with contextlib.nullcontext(self._guard) if self._guard is not None else Guard() as guard:
             for path in hdf5_files(self.path) if self._folder else ():
@@ -208,7 +208,7 @@ class Database(Mapping[str, Record]):
             self._known[path] = state
 
     def _forget(self, path: Path) -> None:
-        """Another file stands at this path now; places of other files may now count for a key of it."""
+        """Drop the records of a path whose file was replaced; for their keys, other files may now take precedence."""
         if path in self._known:
             self._places = [place for place in self._places if place.path != path]
             self._handed_out = {place for place in self._handed_out if place.path != path}
@@ -264,7 +264,7 @@ class Database(Mapping[str, Record]):
                 insort(known, place)
 
     def _add_unsealed(self, path: Path, guard: Guard) -> None:
-        """Nothing vouches for this file as a whole: keep what can be read and verified, in memory."""
+        """Read a file without a seal and keep its readable, verified records in memory."""
         reading = read_any(path, guard)
         if reading.findings:
             self.findings[path] = reading.findings
@@ -312,7 +312,7 @@ class Database(Mapping[str, Record]):
 
     @property
     def digest(self) -> str:
-        """The digest of OUT.h5's seal; empty where there is no OUT.h5, or one that is not sealed."""
+        """The digest of OUT.h5's seal; empty if OUT.h5 does not exist or is not sealed."""
         return self._chunks.digests.get(self.path, "") if self.sealed and self.path in self._known else ""
 
     def pass_over(self, invalid: Collection[str], keys: Iterable[str]) -> None:
@@ -326,11 +326,11 @@ class Database(Mapping[str, Record]):
                     self._demote(key, place)
 
     def repeated_keys(self) -> list[str]:
-        """The keys that several files have."""
+        """Return the keys that several files have."""
         return [key for key, known in self._by_key.items() if len(known) > 1]
 
     def checksum(self, key: str) -> str:
-        """The checksum of the record that counts for a key; empty when there is none."""
+        """Return the checksum of the record that counts for a key; empty if there is none."""
         return self._checksum(self._by_key[key][0], key) if key in self._by_key else ""
 
     def _checksum(self, place: ChunkPlace, key: str) -> str:
@@ -341,7 +341,7 @@ class Database(Mapping[str, Record]):
         return "" if only is None else str(only.rows["checksum"][0].decode(errors="replace"))
 
     def copies(self, key: str) -> list[Record]:
-        """Every valid record that stands under this key somewhere, the one that counts first."""
+        """Return every valid record of this key, the one that counts first."""
         found = []
         for place in self._by_key.get(key, ()):
             with contextlib.suppress(FileNotFoundError):  # merged and deleted since it was listed
@@ -349,7 +349,7 @@ class Database(Mapping[str, Record]):
         return [record for record in found if isinstance(record, Record)]
 
     def _forget_missing(self) -> None:
-        """A merge may have moved records from shards into the database since we looked."""
+        """Drop files that are gone and refresh: a merge may have moved their records into the database."""
         gone = [path for path in self._known if not path.exists()]
         if not gone:
             return
@@ -368,7 +368,7 @@ class Database(Mapping[str, Record]):
         return key in self._by_key
 
     def segments(self, skip: Path | None = None) -> Iterator[Segment]:
-        """Yield every record once, verified, in bulk; what is damaged is left out and noted in ``findings``.
+        """Yield every record once, verified, in bulk; damaged records are left out and noted in ``findings``.
 
         The records of the file ``skip`` are left out.
         """
@@ -377,7 +377,7 @@ class Database(Mapping[str, Record]):
             yield from self._counting(place)
 
     def new_segments(self) -> Iterator[Segment]:
-        """Yield what came since this was last asked, as ``segments`` does; all of a file that was replaced."""
+        """Yield the records that are new since the last call, as ``segments`` does; all of a replaced file."""
         for place in sorted(place for place in self._places if place not in self._handed_out):
             yield from self._counting(place)
             self._handed_out.add(place)
@@ -398,13 +398,13 @@ class Database(Mapping[str, Record]):
                 yield segment if mine.all() else segment.take(mine)
 
     def counts(self) -> dict[Path, int]:
-        """How many records each file gives."""
+        """Return the number of records that each file contributes."""
         found = Counter(place.path for places in self._by_key.values() for place in places)
         return {path: found[path] for path in sorted(self._known)}
 
     @property
     def campaign_text(self) -> str | None:
-        """The campaign file, as the database or the run directory keeps it."""
+        """The text of the campaign file, as the database or the run directory stores it."""
         text = self.attributes.get("campaign")
         return text if isinstance(text, str) else self.run.campaign_text()
 
@@ -417,7 +417,7 @@ class Database(Mapping[str, Record]):
         return readers().dataset(self)
 
     def to_dataframe(self) -> Any:
-        """The results as a ``pandas.DataFrame`` (needs pandas), one row per result; layouts are left out.
+        """Return the results as a ``pandas.DataFrame`` (needs pandas), one row per result, without layouts.
 
         ``longitude`` and ``latitude`` are those of the middle of the layout.
         """

@@ -1,4 +1,4 @@
-"""One file, whatever state it is in, as segments of records and findings about the rest.
+"""Reading one file, in any state, as segments of records and findings about everything else.
 
 A shard or a sealed database is verified by hashing and read without HDF5. Anything else goes through the one door for
 files that nobody vouches for (``foreign``). Nothing here raises for a bad file: what is wrong is a finding.
@@ -28,7 +28,7 @@ Sink: TypeAlias = Callable[[Segment], Any]
 
 @dataclass
 class Reading:
-    """What a file gave."""
+    """The contents of a file, and the findings about it."""
 
     segments: list[Segment] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
@@ -53,7 +53,7 @@ class Reading:
         return {record.key: record for segment in intact for record in segment.records()}
 
     def iterate(self) -> Iterator[Segment]:
-        """The records, whether they are kept in memory or not; each time in the same order.
+        """Yield the records, from memory or from the file, each time in the same order.
 
         Whoever asks compares each with its checksum: those of a file that is not kept are not verified again.
         """
@@ -71,7 +71,7 @@ class Reading:
 
     @contextlib.contextmanager
     def noting(self, path: Path) -> Iterator[None]:
-        """Note where a file that is sealed is not what its directory says."""
+        """Record a finding if a sealed file does not match its directory."""
         try:
             yield
         except SealError as error:
@@ -79,7 +79,7 @@ class Reading:
 
 
 def read_any(path: Path, guard: Guard, sink: Sink | None = None, rescue: Rescue | None = None) -> Reading:
-    """Return everything usable in a file, and what is wrong with it.
+    """Return everything usable in a file, and its findings.
 
     With a ``sink``, which takes each segment, nothing of a sound sealed file is kept in memory. With ``rescue``, a file
     that is damaged as a whole is read, too.
@@ -127,7 +127,7 @@ def _read_unsealed(path: Path, guard: Guard, reading: Reading, rescue: Rescue | 
 
 
 def read_verified(file: VerifiedFile, reading: Reading, sink: Sink | None = None) -> None:
-    """Everything in a file that vouches for itself; when it is damaged, every record whose own checksum still holds.
+    """Read everything in a sealed file; if it is damaged, every record that matches its own checksum.
 
     A ``sink`` takes the segments of a sound file only, which are then not kept; it compares each with its checksum.
     """
@@ -163,7 +163,7 @@ def _take_intact(file: VerifiedFile, reading: Reading) -> None:
 
 
 def drop_incomplete(readings: Sequence[Reading]) -> None:
-    """Drop each unproven record that lacks an array (in a damaged file also an attribute) which most records have."""
+    """Drop each unproven record without an array (in a damaged file, an attribute) that most records have."""
     counts = Counter[Schema]()
     for reading in readings:
         for segment in reading.segments:
