@@ -254,6 +254,12 @@ def test_states_and_curves_are_read_from_files_too(tmp_path: Path) -> None:
     assert campaign.site.states is not None
     assert campaign.site.states.wind_speed == tuple(float(state["wind_speed"]) for state in states)
 
+    (tmp_path / "curve.csv").write_text("ws,power,ct\n\n4,0,0.8\n3,50,0.8\n20,2000,0.2\n")
+    with pytest.raises(
+        CampaignError, match=r"curve\.csv:4: turbines\[\d\]\.table\.wind_speed\[1\]: must increase"
+    ):
+        Campaign.load(path)
+
 
 SECTORS = [
     {"direction": 0.0, "a": 8.5, "k": 2.0, "frequency": 0.25},
@@ -306,8 +312,8 @@ def test_how_sectors_are_counted_is_reported(tmp_path: Path) -> None:
         ("direction,a,k,f\n0,8,2,0.5\n100,8,2,0.5\n", ("sector 1 must be at 180 degrees",)),
         ("direction,a,k,f\n0,8,,0.5\n180,8,2,0.5\n", ("wind.csv:2:", "has no k")),
         (
-            "direction,a,k,f\n0,-8,2,0.5\n180,8,2,0.5\n",
-            ("wind.csv", "sectors[0].a: must be greater than 0", "got -8.0"),
+            "direction,a,k,f\n180,8,2,0.5\n0,-8,2,0.5\n",
+            ("wind.csv:3:", "sectors[0].a: must be greater than 0", "got -8.0"),
         ),
     ],
 )

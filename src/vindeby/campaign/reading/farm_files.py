@@ -136,12 +136,8 @@ def _take_table(named: NamedFile, known: Sequence[str]) -> None:
         named.refuse_beside("a column of types in the file", ("type",))
         named.data["type"] = types
     pairs = zip(table.columns["x"], table.columns["y"], strict=True)
-    named.put({"positions": [list(pair) for pair in pairs]})
-    named.data["source"] = named.path.name
-    named.document.origins |= {
-        (*named.at, "positions", index): Origin(str(named.path), line)
-        for index, line in enumerate(table.lines)
-    }
+    positions = [list(pair) for pair in pairs]
+    named.put({"positions": positions, "source": named.path.name}, Origin(str(named.path), rows=table.lines))
 
 
 def _take_stored(named: NamedFile) -> None:

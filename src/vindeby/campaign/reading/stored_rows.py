@@ -223,9 +223,7 @@ def with_combination_file(document: Document, folder: Path) -> Document:
         reader.refuse(given.header.line, message, f"{remedy}; type, seed and from may be left out")
     cells = zip(*given.words.values(), strict=True)
     axis["table"] = [_row(zip(given.words, row, strict=True)) for row in cells]
-    document.origins |= {
-        (*_TABLE, index): Origin(str(named.path), line) for index, line in enumerate(given.lines)
-    }
+    document.origins[_TABLE] = Origin(str(named.path), rows=given.lines)
     return document
 
 

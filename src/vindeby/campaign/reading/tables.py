@@ -20,7 +20,6 @@ from itertools import islice
 from typing import NamedTuple, NoReturn
 
 from vindeby.campaign.reading.yaml_text import Document, Origin
-from vindeby.campaign.reading.yaml_text import Path as DataPath
 from vindeby.errors import CampaignError, Problem
 from vindeby.text import plural
 
@@ -236,6 +235,8 @@ class TableReader:
         self.notes: list[str] = []
         self.unused: list[str] = []
         """The columns of the last table that are not among the wanted ones."""
+        self.lines: Sequence[int] = ()
+        """The line of each entry of what was made of the last table."""
         if gaps not in ("drop", "", None):
             at = f"{field}.gaps".lstrip(".")
             raise CampaignError([Problem(source, at, "is not drop", None, "write gaps: drop")])
@@ -271,6 +272,7 @@ class TableReader:
         units = {one: name_and_unit(header.cells[place])[1] for one, place in places.items()}
         columns = {one: self._numbers(rows, place, one, units[one]) for one, place in numbers.items()}
         words = {one: [row.cell(places[one]) for row in rows] for one in places if one not in numbers}
+        self.lines = [row.line for row in rows]
         return Table(columns, words, units, rows, header)
 
     def find_header(self, text: str, wanted: Sequence[str], required: Sequence[str]) -> Header:
@@ -446,9 +448,7 @@ def read_vertices(text: str, source: str, field: str) -> Document:
             remedy = "write one file for each area, or polygons in a YAML file"
             reader.refuse(table.rows[0].line, f"{message}: it may hold several areas", remedy)
     pairs = zip(table.columns["x"], table.columns["y"], strict=True)
-    origins: dict[DataPath, Origin] = {(): Origin(source)}
-    origins |= {(index,): Origin(source, line) for index, line in enumerate(table.lines)}
-    return Document([list(pair) for pair in pairs], origins)
+    return Document([list(pair) for pair in pairs], {(): Origin(source, rows=table.lines)})
 
 
 def look_like_degrees(x: Sequence[float], y: Sequence[float]) -> bool:

@@ -37,7 +37,7 @@ def _resolve_table(
         holder["source"] = {"file": named.path.name, "format": "csv", "notes": table.notes}
     named.note(not_used(table.unused))
     named.refuse_beside("a column of the file", read)
-    named.put(read, Origin(str(named.path), 1))
+    named.put(read, Origin(str(named.path), 1, table.lines))
 
 
 def _sectors(text: str, reader: TableReader) -> dict[str, Any]:
@@ -58,8 +58,9 @@ def _sectors(text: str, reader: TableReader) -> dict[str, Any]:
         )
         reader.notes.append(message)
     columns = [table.columns[name] for name in ("sector frequency", "a", "k")]
-    rows = sorted(zip([value % 360.0 for value in directions], *columns, strict=True))
-    return {"sectors": weibull_sectors(*zip(*rows, strict=True))}
+    rows = sorted(zip([value % 360.0 for value in directions], *columns, table.lines, strict=True))
+    *sorted_columns, reader.lines = zip(*rows, strict=True)
+    return {"sectors": weibull_sectors(*sorted_columns)}
 
 
 def time_series(text: str, reader: TableReader) -> dict[str, Any]:

@@ -48,6 +48,8 @@ class Origin(NamedTuple):
 
     source: str
     line: int | None = None
+    rows: Sequence[int] = ()
+    """The line of each entry of a list, where the list is a column of a table."""
 
 
 @dataclass(frozen=True)
@@ -68,9 +70,12 @@ class Document:
 
     def origin(self, path: Path) -> Origin:
         """Return the origin of the value at ``path``, or of the nearest value around it that is known."""
-        while path not in self.origins and path:
-            path = path[:-1]
-        return self.origins.get(path, Origin("campaign"))
+        known = next((path[:end] for end in range(len(path), 0, -1) if path[:end] in self.origins), ())
+        origin = self.origins.get(known, Origin("campaign"))
+        entry = path[len(known)] if len(path) > len(known) else None
+        if isinstance(entry, int) and entry < len(origin.rows):
+            return Origin(origin.source, origin.rows[entry])
+        return origin
 
     def put(self, path: Path, inner: Document) -> None:
         """Record the origins of the parts of another document, whose data is now at ``path``."""
