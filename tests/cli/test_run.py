@@ -105,7 +105,7 @@ def test_overrides_and_parts_work_on_the_command_line(tmp_path: Path) -> None:
     [
         (["--part", "4/3"], "--part: '4/3' is not a part"),
         (["--workers", "0"], "workers=0"),
-        (["--max-failures", "many"], "'many' is not a valid int"),
+        (["--max-failures", "many"], "'--max-failures': 'many' is not a whole number"),
         (["--max-failures", "-1"], "max_failures=-1"),
         (["--on-bad", "panic"], "--on-bad: 'panic' is not known"),
         (["--seeds", "x"], "seeds"),

@@ -15,6 +15,7 @@ import xarray
 import yaml
 
 from tests.evaluation.stored import campaign, compute, evaluated, series
+from vindeby.assembly.merging import merge_options
 from vindeby.campaign import Campaign
 from vindeby.errors import ArgumentError
 from vindeby.interop.export.exporting import ExportOptions, export
@@ -145,7 +146,8 @@ def test_arrays_of_evaluations_say_their_units_and_dimensions_in_the_database(
     stored: Path, tmp_path: Path, form: str
 ) -> None:
     shutil.copy(stored, tmp_path / "s.h5")
-    merge(RunDirectory(tmp_path / "s.h5"), MergeOptions(file_format=form))
+    options = merge_options(ResultSet(stored).campaign, MergeOptions(file_format=form))
+    merge(RunDirectory(tmp_path / "s.h5"), options)
     with h5py.File(tmp_path / "s.h5") as file:
         arrays = file if form == "table" else file[next(key for key in file if key.startswith("farm0_t0_s1"))]
         said = {

@@ -184,7 +184,7 @@ def test_auto_ends_climbs_where_wakes_have_jumps(monkeypatch: pytest.MonkeyPatch
     assert not climbs
     climbs.clear()
     Auto(evaluations=6000).run(small_problems.circle(), 1)
-    assert len(climbs) > 2
+    assert len(climbs) >= 2  # from the start, and of the best
     assert problem.is_feasible(found.layout)
 
 

@@ -35,6 +35,14 @@ def argument(name: str, text: str, default: Any = None, **more: Any) -> Any:
     return typer.Argument(default, metavar=name, help=text, **more)
 
 
+def whole_number(text: str) -> int:
+    """Return the number of an option; a usage error names what was typed, which typer's own does not."""
+    try:
+        return int(text)
+    except ValueError:
+        raise typer.BadParameter(f"{text!r} is not a whole number") from None
+
+
 def one_of(names: Collection[str]) -> Callable[[str], list[str]]:
     """Return the function by which a shell completes the beginning of a name to one of ``names``."""
     return lambda incomplete: [name for name in names if name.startswith(incomplete)]
@@ -135,7 +143,9 @@ def loader(campaign: CampaignArgument, set_: SetOption = None, seeds: SeedsOptio
 
 
 def how_to_run(
-    workers: int | None = option("-j --workers N", "Worker processes; one per core if not given."),
+    workers: int | None = option(
+        "-j --workers N", "Worker processes; one per core if not given.", parser=whole_number
+    ),
     device: str | None = option(
         "--device cpu|auto|cuda",
         "What computes energies and gradients of searches; by default run.device of the file.",

@@ -11,6 +11,7 @@ from vindeby.cli.options import (
     loader,
     option,
     taking,
+    whole_number,
 )
 from vindeby.cli.output import say
 
@@ -36,7 +37,9 @@ def command(
     recompute_where: str | None = option(
         "--recompute-where EXPRESSION", "The same for all results that this is true for: 'aep < 4800'."
     ),
-    max_failures: int | None = option("--max-failures N", "Stop when more tasks than this have failed."),
+    max_failures: int | None = option(
+        "--max-failures N", "Stop when more tasks than this have failed.", parser=whole_number
+    ),
     quiet: QuietOption = False,
     interval: IntervalOption = 10.0,
 ) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 from urllib.parse import quote
 
 from vindeby._version import __version__
+from vindeby.assembly.physics import ENGINE_AEP, differences_in_words, far_from_engine
 from vindeby.assembly.starts import GAIN
 from vindeby.assembly.value import LCOE
 from vindeby.campaign import Campaign
@@ -150,6 +151,7 @@ def build_report(result_set: ResultSet, progress: Progress = lambda _: None) -> 
         _combinations(result_set),
         best_table(result_set),
         _pictures(result_set, progress),
+        _differences(result_set),
         _results(data),
         _failures(snapshot),
         _missing(snapshot),
@@ -301,6 +303,17 @@ def _results(data: dict[str, Any]) -> str:
         '<tbody id="rows"></tbody></table></div><div class="drawing" id="drawing" aria-live="polite"></div></div>'
         "</section>"
     )
+
+
+def _differences(result_set: ResultSet) -> str:
+    """Describe energies of a user's function that the wake model does not give."""
+    calls = () if result_set.campaign is None else (step.call for step in result_set.campaign.method)
+    if not any(call is not None and call.energy_is_compared for call in calls):
+        return ""
+    rows = result_set.rows
+    keys = [key.decode(errors="replace") for key in rows["key"].tolist()]
+    differences = differences_in_words(far_from_engine(keys, rows["aep"], rows[ENGINE_AEP]))
+    return tag("p", differences) if differences else ""
 
 
 def _failures(snapshot: Snapshot) -> str:
