@@ -185,7 +185,7 @@ def test_the_sweep_reaches_the_calls_that_matter(
     assert calls["pwrite64"] >= 3
     assert calls["rename"] >= 5
     assert calls["unlink"] >= 4
-    assert calls["fsync"] >= 9
+    assert calls["fsync"] >= 6  # the new database and its folder, and twice the audit and its folder
     if file_format == "table":
         assert calls["ftruncate"] >= 1
 
