@@ -39,7 +39,7 @@ class Job:
     run: RunDirectory
     campaign: Campaign
     folder: Path
-    """Where the jobs run: the folder in which the command was given."""
+    """The folder in which the jobs run: the one in which the command was started."""
     options: tuple[str, ...] = ()
     """Further options of ``vindeby run``."""
 
@@ -155,7 +155,7 @@ class Left:
 
 
 def what_is_left(run: RunDirectory, campaign: Campaign, parts: int, *, retry_failed: bool = False) -> Left:
-    """Compare the campaign with what is there; tasks that failed for good count only with ``retry_failed``."""
+    """Compare the campaign with its results; tasks that failed for good count only with ``retry_failed``."""
     expected = campaign.fingerprints()
     failures = {key for key, task in read_failures(run).items() if expected.get(key) == task.fingerprint}
     missing = {one.key for one in missing_results(run, campaign)}

@@ -107,7 +107,7 @@ class StorageError(VindebyError):
 
 
 class BusyError(VindebyError):
-    """Another process holds what is needed; the message says which."""
+    """Another process holds a lock or file that is needed; the message names it."""
 
 
 class StoppedError(VindebyError):

@@ -105,11 +105,11 @@ class GradientParameters(Parameters):
     """
 
     max_iterations: Count = 320
-    """At most so many steps."""
+    """The most steps."""
     widening: Annotated[Number, Field(ge=1.0, le=100.0)] | None = None
-    """How many times as fast wakes grow at first; 16 after random-start and smart-start, else 1, if not given."""
+    """The factor by which wakes grow faster at first; by default 16 after random-start and smart-start, else 1."""
     wind: WindChoice = "coarse-to-fine"
-    """In which wind states."""
+    """The wind states of the step."""
 
 
 @dataclass(frozen=True)
@@ -117,11 +117,11 @@ class RandomSearchParameters(Parameters):
     """Relocation of single turbines at random, kept where AEP rises; ``wind`` says in which wind states."""
 
     max_evaluations: Count = 10_000
-    """At most so many trial moves."""
+    """The most trial moves."""
     max_step_m: Positive | None = None
     """The longest move in metres; anywhere if not given."""
     wind: WindChoice = "coarse-to-fine"
-    """In which wind states."""
+    """The wind states of the step."""
 
 
 @dataclass(frozen=True)
@@ -132,11 +132,11 @@ class AnnealingParameters(Parameters):
     """
 
     max_evaluations: Count = 200_000
-    """So many trial moves."""
+    """The number of trial moves."""
     temperature: Annotated[Number, Field(gt=0.0, le=1.0)] | None = None
-    """At first, as a share of AEP; from the wake loss if not given."""
+    """The temperature at first, as a share of AEP; from the wake loss if not given."""
     wind: WindChoice = "coarse-to-fine"
-    """In which wind states."""
+    """The wind states of the step."""
 
 
 @dataclass(frozen=True)
@@ -190,7 +190,7 @@ class Jensen(Parameters):
     k: Positive = 0.1
     """Growth of the wake's radius per metre."""
     induction: Induction = "madsen"
-    """How thrust becomes deficit."""
+    """The relation from thrust to deficit."""
     rotor: Rotor = "overlap"
     """The effect on a rotor: on its share in the wake (overlap), or on all if its centre is in the wake (centre)."""
 
@@ -216,9 +216,9 @@ class Gaussian(Parameters):
     initial_width: Literal["beta", "constant"] = "beta"
     """The width behind the rotor in diameters: ceps times sqrt(beta), or ceps itself."""
     ceps: Positive = 0.2
-    """See initial_width."""
+    """The factor of the initial width; see initial_width."""
     induction: Induction = "momentum"
-    """How thrust becomes deficit."""
+    """The relation from thrust to deficit."""
     rotor: Rotor = "centre"
     """Where the deficit is taken: its mean over the rotor, or that at the rotor's centre."""
     superposition: Superposition = "squares"
@@ -238,7 +238,7 @@ class Turbopark2020(Parameters):
     a: Positive = 0.6
     """Wake expansion."""
     induction: Induction = "momentum"
-    """How thrust becomes deficit."""
+    """The relation from thrust to deficit."""
     rotor: Rotor = "overlap"
     """The effect on a rotor: on its share in the wake (overlap), or on all if its centre is in the wake (centre)."""
 

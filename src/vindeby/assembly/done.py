@@ -1,4 +1,4 @@
-"""When a result is done: the one definition, which run, missing, monitor, validate and report share.
+"""The single definition of a done result, which run, missing, monitor, validate and report share.
 
 A result is done when it is
 
@@ -114,7 +114,7 @@ def not_done(database: Database, verdicts: Verdicts) -> dict[str, str]:
 
 
 def judged(database: Database, campaign: Campaign) -> Verdicts:
-    """Judge a database, with what the run directory knows already, and keep the verdicts there."""
+    """Judge a database, starting from the verdicts of its run directory, and write the verdicts there."""
     run, text = database.run, campaign.dumps()
     verdicts = judge(database, Judge(campaign), read_verdicts(run, text))
     write_verdicts(run, text, verdicts)

@@ -148,7 +148,7 @@ def passive(turbine: wake.Turbine) -> wake.Turbine:
 
 
 Evaluate: TypeAlias = Callable[[Task], tuple[dict[str, Any], dict[str, Attribute]]]
-"""Gives the arrays and the attributes of a task of one cell."""
+"""A function that returns the arrays and the attributes of a task of one cell."""
 
 
 def stored_section(campaign: Campaign) -> StoredSection:
@@ -211,7 +211,7 @@ class Evaluation:
 
 
 class _OfFarm:
-    """A farm with a type, in one wind and with one wake model: what its combinations have in common.
+    """A farm with a type, in one wind and with one wake model, for all combinations of neighbours.
 
     ``groups`` are turbines of a combination that are not of the database.
     """
@@ -308,7 +308,7 @@ class EvaluationCheck:
         self._evaluation = Evaluation(campaign, source_of(campaign, beside))
         self._campaign = campaign
         self.not_computed_again: Counter[str] = Counter()
-        """How many records were not, by reason."""
+        """The number of records that were not computed again, by reason."""
 
     def __call__(self, record: Record) -> Iterator[str]:
         """Say which arrays of a record are not what its layout gives."""

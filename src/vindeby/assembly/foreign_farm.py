@@ -1,4 +1,4 @@
-"""A wind farm whose wakes another tool computes: what a campaign needs from an engine.
+"""A wind farm whose wakes an external engine computes, and the interface of such an engine.
 
 Searches, checks and pictures know ``WindFarm``. A ``ForeignFarm`` is one, with the campaign's site, turbines and
 neighbours; an engine (``vindeby.interop.engines``) says two things of a layout in given wind states, and everything

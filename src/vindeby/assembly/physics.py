@@ -1,4 +1,4 @@
-"""Is a stored result physically possible? The wind side of ``vindeby validate``.
+"""Checks whether a stored result is physically possible: the wind side of ``vindeby validate``.
 
 Without a campaign only what every layout must satisfy can be checked: two rows of finite coordinates, as many
 turbines as the record says, a positive yearly energy. With the campaign that made it, also that the turbines stand
@@ -63,7 +63,7 @@ if TYPE_CHECKING:
     from vindeby.wake import WindFarm
 
 RETURNS = "returns"
-"""The attribute of such a result that names its arrays; readers know by it that there is no layout and no energy."""
+"""The attribute that names the arrays of a function's result, which has no layout and no energy."""
 
 
 def check_returned(names: tuple[str, ...], record: Record) -> Iterator[str]:
@@ -182,12 +182,12 @@ class CampaignCheck:
         self.areas: dict[int, list[tuple[str, Area]]] = {}
         self.wind_farms: dict[object, WindFarm] = {}
         self.not_computed_again: Counter[str] = Counter()
-        """How many records ``deep`` did not compute again, by reason."""
+        """The number of records that ``deep`` did not compute again, by reason."""
         self.differences: dict[str, float] = {}
-        """By key, how far the energy of a user's function is from the wake model's, where that is too far."""
+        """Relative differences, by key, of a user's function from the wake model's energy above the tolerance."""
 
     def __call__(self, record: Record) -> Iterator[str]:
-        """Say what is wrong with the record; nothing about one that the campaign does not have."""
+        """Yield what is wrong with a record; nothing about a record that is not in the campaign."""
         check = self.of(record.key)
         if check is not None:
             yield from check(record)
@@ -195,7 +195,7 @@ class CampaignCheck:
             self.not_computed_again["not in the campaign"] += 1
 
     def of(self, key: str) -> CellCheck | None:
-        """Return the check of the cell that a key names; None where the campaign has none such."""
+        """Return the check of the cell that a key names; None if the campaign has no such cell."""
         cell = self._campaign.cell_of(key)
         if cell is None:
             return None
@@ -322,7 +322,7 @@ class CellCheck:
         return np.array([self._engine.wake_free_aep(1, kind) for kind in kinds])
 
     def scenario_arrays(self, record: Record) -> dict[str, FloatArray]:
-        """Return the energies of a layout by scenario, with the campaign's engine; NaN where it is not feasible."""
+        """Return the energies of a layout by scenario, with the campaign's engine; NaN if the layout is infeasible."""
         if not self.campaign.scenarios or self._layout(record) is None:
             return {}
         return {SCENARIO_AEP: np.array([check.energy_gwh(record) for _, check in self._alone], np.float64)}
@@ -345,7 +345,7 @@ class CellCheck:
             yield f"has {plural(count, 'turbine')}, but the campaign asks for {self.cell.n_turbines}"
 
     def wrong_places(self, layout: CellLayout) -> Iterator[str]:
-        """Say which turbines stand outside their area or depths, and which two are too near to each other."""
+        """Yield the turbines outside their area or depths, and the pair that is too close."""
         if len(layout[0]) == self.cell.n_turbines or not self.cell.zones:
             areas, farm_idx = self._shared.areas, self.cell.farm_idx
             if farm_idx not in areas:
@@ -467,4 +467,4 @@ class CellCheck:
 
 
 OF_WIND = ("site", "wake", "neighbours", "scenarios", "objective", "turbines", "farms")
-"""The fields that the wind farm of a cell is made of: combinations in which they are the same objects share it."""
+"""The fields that a cell's wind farm is made of: combinations that have the same objects in them share it."""

@@ -38,7 +38,7 @@ class _MisplacedError(TaskError):
 
 @dataclass(frozen=True)
 class AllowedStart:
-    """A layout that is allowed, or was made so, and how far (m) its farthest turbine was moved for that."""
+    """A feasible layout, and the distance (m) that a repair moved its farthest turbine."""
 
     x: FloatArray
     y: FloatArray
@@ -144,7 +144,7 @@ class Starts:
 
 
 def refuse_starts(campaign: Campaign) -> None:
-    """Raise CampaignError unless every start is allowed, or can be made so where it is to be repaired."""
+    """Raise CampaignError unless every start is feasible, or a repair is requested and can make it so."""
     if not has_starts(campaign):
         return
     starts, problems = Starts(campaign), dict[Problem, None]()

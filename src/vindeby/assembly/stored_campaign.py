@@ -1,4 +1,4 @@
-"""A campaign of stored layouts, made whole: what its file leaves out is that of the database, and layouts are chosen.
+"""A campaign of stored layouts, completed from their database, with the layouts it evaluates.
 
 What the file says wrongly is refused with its place there.
 """
@@ -96,7 +96,7 @@ class _WholeCampaign:
         return Document(data, self.origins, self.notes)
 
     def _refuse_what_differs(self) -> None:
-        """Refuse a database whose layouts were found in several winds, wakes or numbers, unless the file says which."""
+        """Refuse a database whose layouts come from several winds, wakes or numbers, unless the file chooses one."""
         for axis, values in (self.stored.campaign.vary or {}).items():
             for path in parts_of(axis, next(iter(values.values())), _FIELDS):
                 field = path.partition(".")[0]
@@ -194,7 +194,7 @@ class _WholeCampaign:
                 self.origins.setdefault(place, Document({}, self.origins).origin(at))
 
     def _entries(self, entries: Sequence[Placed]) -> list[Any]:
-        """Return what stands in a combination, each farm once."""
+        """Return the neighbours of a combination, each farm once."""
         farms = [row.farm if isinstance(row, Row) else None for row, _ in entries]
         for index, (_, at) in enumerate(entries):
             if farms[index] is not None and farms[index] in farms[:index]:
@@ -202,7 +202,7 @@ class _WholeCampaign:
         return [self._entry(row, at) for row, at in entries]
 
     def _entry(self, row: Any, at: DataPath) -> Any:
-        """Return a row as the layout that it means; groups stay as they are."""
+        """Return the layout that a row names; groups of turbines are returned unchanged."""
         if not isinstance(row, Row):
             return row
         try:

@@ -32,7 +32,7 @@ _DIGITS = 16
 
 @dataclass(frozen=True)
 class TypedLayout:
-    """Where turbines stand (m), and for each the number of its type in the campaign of the database."""
+    """The positions (m) of turbines, and each turbine's type number in the campaign of the database."""
 
     x: FloatArray
     y: FloatArray
@@ -62,7 +62,7 @@ class NotStoredError(InputError):
 
 
 class PinnedLayouts:
-    """Layouts that were chosen, each read once; what a worker uses."""
+    """The chosen layouts for a worker, each read once."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -138,7 +138,7 @@ class StoredLayouts(PinnedLayouts):
         raise DataError(f"{self.path}: farm {farm!r} with type {type_!r} and seed {seed}: {key}: {found}")
 
     def named(self, farm: str | None, type_: str | None, seed: int | str) -> Pinned:
-        """Return the layout of a farm and type by their names, which may be left out where there is only one.
+        """Return the layout of a farm and type by names, either of which may be left out if there is only one.
 
         NotStoredError where the database has no such farm, type or result.
         """

@@ -1,4 +1,4 @@
-"""Where the turbines of a result stand, in which zone, of which type, and what stands around them.
+"""The turbines of a result: their positions, zones and types, and the turbines around them.
 
 A record of a farm with zones has the array ``zone``, one number per turbine, and its turbines stand zone by zone.
 A record of a farm with a mix has the array ``types``: for each turbine the number of its type in the campaign.
@@ -30,7 +30,7 @@ _MOST_DISTANCES = 4_000_000
 
 
 class Area:
-    """How far outside a boundary points are."""
+    """An area, to measure how far outside its boundary points are."""
 
     def __init__(self, boundary: BoundarySection) -> None:
         holes = boundary.exclusions
@@ -126,7 +126,7 @@ def own_types(arrays: Arrays, cell: Cell, count: int) -> IntArray | None:
 
 
 CellLayout = tuple[FloatArray, FloatArray, IntArray | None]
-"""x and y (m) of each turbine of a cell, and their types as ``own_types`` gives them."""
+"""The layout of a cell: x and y (m) of each turbine, and the types as of ``own_types``."""
 
 
 def check_types(campaign: Campaign, cell: Cell, found: IntArray | None) -> Iterator[str]:

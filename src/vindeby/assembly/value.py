@@ -35,7 +35,7 @@ PARTS = {
     "capex_eur": "capex",
     "opex_eur_per_year": "opex",
 }
-"""The attributes of a result that say what it costs, and what they are called in ``economy.CostParts``."""
+"""The cost attributes of a result, and the names of these costs in ``economy.CostParts``."""
 AREA = "area_km2"
 VALUES = (OBJECTIVE, LCOE, NPV, AREA, *PARTS)
 """Names of all attributes that follow from the other data of a result."""
@@ -109,7 +109,7 @@ def values_of(
 
 
 REVENUE = "revenue_eur"
-"""The array of a result with what its energy is sold for in a year (EUR), where the price depends on the wind state."""
+"""The array of a result with its yearly revenue (EUR), present if the price depends on the wind state."""
 
 
 def revenue_of(arrays: Arrays) -> float | None:

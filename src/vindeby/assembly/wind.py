@@ -166,7 +166,7 @@ _find_mistake = lru_cache(maxsize=64)(find_mistake)
 
 
 def made_by(given: NamedCode, kind: str, of: type[Any], name: str) -> Any:
-    """Return what the user's own code makes; InputError if it is not the campaign's code, or makes no ``of``."""
+    """Return the object that the user's own code makes; raise InputError for other code, or if it is not an ``of``."""
     given.refuse_other_code()
     field = f"{given.section}.{given.key}"
     at, found = f"{field}: {given.model}", imported(field, given.model, kind, may_be=of)
@@ -281,7 +281,7 @@ def _number(kind: str, given: str | int, names: Sequence[str]) -> int:
 
 
 def load_engine(campaign: Campaign) -> None:
-    """Import the campaign's engine or own wake model, if it has one; InputError where it cannot be used."""
+    """Import the campaign's engine or own wake model, if any; raise InputError if it cannot be used."""
     if campaign.wake.python is not None:
         wake_model_of(campaign.wake)
     elif campaign.wake.engine is not None:

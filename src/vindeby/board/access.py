@@ -49,7 +49,7 @@ class Access(BaseHTTPMiddleware):
         self._token = token
 
     async def dispatch(self, request: Request, call_next: RequestResponseEndpoint) -> Response:
-        """Let a request through, or answer it here."""
+        """Answer a request, or refuse or redirect it."""
         answer = self._refusal(request) or await call_next(request)
         answer.headers.update(HEADERS)
         return answer
@@ -81,6 +81,6 @@ class Access(BaseHTTPMiddleware):
 
 
 def _host_name(header: str) -> str:
-    """Return the name in a Host header, without port and brackets; empty where that is not all there is in it."""
+    """Return the name in a Host header, without port and brackets; empty if the header is malformed."""
     match = _HOST.fullmatch(header)
     return (match["address"] or match["name"]).lower() if match else ""

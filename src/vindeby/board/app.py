@@ -98,7 +98,7 @@ _MOST_CONNECTIONS = 128
 def serve_board(
     results: ResultSet, *, host: str, port: int, token: str | None = None, say: Callable[[str], None]
 ) -> None:
-    """Serve until stopped; where others could reach it, only with a token."""
+    """Serve until stopped; require a token if other machines could connect."""
     if token is None and not is_loopback(host):
         token = secrets.token_urlsafe(24)
     listening = _listen(host, port)

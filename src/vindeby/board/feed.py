@@ -28,7 +28,7 @@ _SHARE = 0.04
 
 
 class Feed:
-    """The state of a campaign for the browser, looked at when a viewer asks, and at most once per interval."""
+    """The state of a campaign for the browser, read when a viewer asks, at most once per interval."""
 
     def __init__(self, results: ResultSet, *, interval_s: float = 1.0) -> None:
         self._results, self._interval_s = results, interval_s
@@ -40,7 +40,7 @@ class Feed:
         self.rows: list[list[Any]] = []
         """Key, farm, type, seed, energy and turbines of each result, in the order of arrival."""
         self.generation = ""
-        """Changes when the rows that were sent are no longer valid, and viewers must start again."""
+        """A number that changes when the rows sent before are no longer valid, and viewers must start again."""
         self.problem = ""
         self.state: dict[str, Any] | None = None
         self.shown: dict[str, Any] = {"newest": [], "best": []}
@@ -66,7 +66,7 @@ class Feed:
             }
 
     def layout(self, key: str) -> dict[str, Any] | None:
-        """Return one layout for the browser; None when there is none of this name."""
+        """Return one layout for the browser; None if there is none of this key."""
         with self._lock:
             return self._packed(key)
 

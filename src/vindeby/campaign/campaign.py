@@ -1,4 +1,4 @@
-"""The campaign: what is to be computed, complete and checked before anything runs."""
+"""The campaign, complete and checked before anything runs."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -56,7 +56,7 @@ class Campaign(CampaignFields):
         return self
 
     def _checked_whole(self, seen: set[object] | None = None) -> Self:
-        """Check what only the whole campaign shows; ``seen`` has what was checked in other combinations."""
+        """Check what only the whole campaign shows; ``seen`` holds the checks already done in other combinations."""
         seen = set() if seen is None else seen
         for check, fields in (CHECKS if self.is_about_wind else _WITHOUT_WIND).items():
             key = (check, *(id(getattr(self, name)) for name in fields))
@@ -159,7 +159,7 @@ class Campaign(CampaignFields):
 
     @property
     def variants(self) -> tuple[Self, ...]:
-        """The campaign in each combination of its axes, without axes; itself where it has none."""
+        """The campaign in each combination of its axes, without axes; the campaign itself if it has none."""
         return (self,) if self.vary is None else self._variants
 
     @cached_property
@@ -168,7 +168,7 @@ class Campaign(CampaignFields):
 
     @property
     def combinations(self) -> tuple[Combination, ...]:
-        """The combinations of the axes, in the order of ``variants``; one without values where there are no axes."""
+        """The combinations of the axes, in the order of ``variants``; one without values if there are no axes."""
         return tuple(variant.combination for variant in self.variants)
 
     @property
@@ -182,7 +182,7 @@ class Campaign(CampaignFields):
         return tuple(reversed(found.values()))
 
     def one_at_a_time(self) -> tuple[Self, ...]:
-        """Return the first of the variants, and those that differ from it in one axis only."""
+        """Return the first variant, and the variants that differ from it in one axis only."""
         first = self.variants[0].combination.values
         return tuple(
             one
@@ -253,7 +253,7 @@ class Campaign(CampaignFields):
         return tuple(sorted(every, key=lambda cell: (cell.farm_idx, cell.type_idx, cell.combination)))
 
     def cell_of(self, key: str) -> Cell | None:
-        """Return the cell of the task that a key names; None where the campaign has no such cell."""
+        """Return the cell of the task that a key names; None if the campaign has no such cell."""
         parts = parse_key(key)
         return None if parts is None else self._cells_by_place.get(parts.place)
 
@@ -344,7 +344,7 @@ CHECKS: Mapping[Callable[[CampaignFields], None], tuple[str, ...]] = {
     refuse_unsuitable_wake_model: ("site", "wake", "method"),
     refuse_bad_scenarios: ("scenarios", "wake", "objective", "method"),
 }
-"""The checks of a campaign about wind, in their order, each with the fields that it reads of those that may vary."""
+"""The checks of a campaign about wind, in their order, each with the fields it reads that an axis may vary."""
 _WITHOUT_WIND: Mapping[Callable[[CampaignFields], None], tuple[str, ...]] = {refuse_missing_starts: ()}
 
 

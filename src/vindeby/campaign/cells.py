@@ -1,4 +1,4 @@
-"""The cells of a campaign: each farm with each turbine type, or once where the farm has a mix of types.
+"""The cells of a campaign: each farm with each turbine type, or one cell for a farm with a mix of types.
 
 A cell's identity is a digest of everything that decides its results, with parts that many cells share digested once.
 """
@@ -28,7 +28,7 @@ def cells_of(campaign: CampaignFields, memo: dict[object, Any] | None = None) ->
     memo = {} if memo is None else memo
 
     def once(make: Callable[[], _Made], what: object, *fields: str) -> _Made:
-        """Make what follows from these fields, unless it is known."""
+        """Return the cached result of ``make`` for these fields."""
         key = (what, *(id(getattr(campaign, name)) for name in fields))
         if key not in memo:
             memo[key] = make()

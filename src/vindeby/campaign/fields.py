@@ -58,7 +58,7 @@ def _count_is_a_range(value: Any) -> Any:
 
 
 _LEFT_OUT = object()
-"""Stands in the data for a field that is left out, whose empty value is not checked."""
+"""A mark in the data for a field that is left out, whose empty value is not checked."""
 
 
 def _unless_left_out(value: Any, check: ValidatorFunctionWrapHandler, info: ValidationInfo) -> Any:
@@ -110,7 +110,7 @@ class CampaignFields(Amount):
     turbines: Annotated[tuple[TurbineSection, ...], *NAMED, WrapValidator(_unless_left_out)]
     """The turbine types."""
     neighbours: AllNeighbours | None = None
-    """Turbines that stand already, around every farm."""
+    """Existing turbines around every farm."""
     min_spacing: Annotated[Spacing, WrapValidator(_unless_left_out)]
     """The least distance between two turbines, such as 3 D or 720 m."""
     costs: CostsSection | None = None

@@ -1,4 +1,4 @@
-"""The turbines that stand around a farm: those of the campaign and those of the farm, with their types."""
+"""The turbines around a farm, from the campaign and from the farm's own section, with their types."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -16,7 +16,7 @@ from vindeby.campaign.tasks import digest
 
 @dataclass(frozen=True)
 class Standing:
-    """A turbine that stands already."""
+    """An existing turbine of a neighbour."""
 
     x: float
     y: float

@@ -27,7 +27,7 @@ from vindeby.units import KM
 
 _DEPTHS_TRIED = 2001
 SAME_PLACE_M = 0.01
-"""Two turbines nearer than this are one that is listed twice."""
+"""The distance below which two turbines are one turbine that is listed twice."""
 
 
 def refuse_counts(campaign: CampaignFields) -> None:
@@ -297,7 +297,7 @@ _FARTHEST_M, _FARTHEST_IN_DEGREES_M = 200_000.0, 50_000.0
 
 
 def refuse_misplaced(campaign: CampaignFields) -> None:
-    """Refuse what is so far from the farms that it is in another system, such as degrees beside farms in metres."""
+    """Refuse positions so far from the farms that their system differs, e.g. degrees beside farms in metres."""
     bounds = np.array([farm.boundary.shape().bounds for farm in campaign.farms])
     areas, corners = shapely.box(*bounds.T), bounds.reshape(-1, 2, 2)
     in_degrees = np.array([look_like_degrees(*corner.T) for corner in corners])

@@ -1,4 +1,4 @@
-"""The layouts that the searches of a campaign start from: which one each task has, and what is wrong with them."""
+"""The layouts that the searches of a campaign start from: one for each task, and what is wrong with them."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -26,7 +26,7 @@ def has_starts(campaign: CampaignFields) -> bool:
 
 
 def start_of(campaign: CampaignFields, cell: Cell, seed: int | None) -> GivenLayout | None:
-    """Return the layout that the task of a cell with this seed starts from; None where there is none."""
+    """Return the layout that the task of a cell with this seed starts from; None if there is none."""
     _, section = start_section(campaign, cell.farm_idx)
     if section is None:
         return None
@@ -35,7 +35,7 @@ def start_of(campaign: CampaignFields, cell: Cell, seed: int | None) -> GivenLay
 
 
 def types_of(campaign: CampaignFields, cell: Cell, given: GivenLayout) -> list[int] | None:
-    """Return the type of each turbine of a start among those of its cell; None where it lacks one, or has another."""
+    """Return the type of each turbine of a start among those of its cell; None if a type is missing or unknown."""
     names = [campaign.turbines[index].name for index in cell.type_indices]
     if given.type_names is None:
         return [0] * len(given.x) if len(names) == 1 else None

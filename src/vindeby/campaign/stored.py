@@ -1,4 +1,4 @@
-"""Stored layouts in a campaign: which one each task evaluates, and which farms of their database stand around it.
+"""Stored layouts in a campaign: the layout that each task evaluates, and the database's farms around it.
 
 A neighbour stands in every step of a time series whose time is its date or later; periods are the parts of the series
 between such dates. The layout of a task and the neighbours around it are part of the task's fingerprint, with their
@@ -43,7 +43,7 @@ class Pinned(NamedTuple):
 
 
 class StandingLayout(NamedTuple):
-    """A stored layout that stands around an evaluated farm, from a date on or always."""
+    """A stored layout around an evaluated farm, from a date on or always."""
 
     pinned: Pinned
     since: str | None
@@ -93,7 +93,7 @@ def standing_around(campaign: CampaignFields, farm_idx: int) -> tuple[StandingLa
 
 
 def identity_of_standing(campaign: CampaignFields, farm_idx: int) -> list[list[Any]]:
-    """Return what decides results of the stored layouts that stand around a farm, in an order of its own."""
+    """Return the data of the stored layouts around a farm that decide results, in an order of its own."""
     return sorted(
         [str(one.pinned), one.first_step] if one.since else [str(one.pinned)]
         for one in standing_around(campaign, farm_idx)

@@ -26,7 +26,7 @@ _SHARED_KM2 = 1e-4
 
 @dataclass(frozen=True)
 class ZoneSurvey:
-    """A zone of a farm: how many turbines stand there."""
+    """A zone of a farm with the number of its turbines."""
 
     name: str
     n_turbines: int
@@ -36,7 +36,7 @@ class ZoneSurvey:
 
 @dataclass(frozen=True)
 class CellSurvey:
-    """A farm with a turbine type: how many stand there and how densely."""
+    """A farm with a turbine type: the number and the density of turbines."""
 
     farm: str
     type: str
@@ -49,11 +49,11 @@ class CellSurvey:
     density_mw_per_km2: float
     spacing_m: float
     most_turbines: int
-    """No layout at all can have more than this at the given spacing."""
+    """An upper bound of the turbines in any layout at the given spacing."""
     zones: tuple[ZoneSurvey, ...] = ()
     """Its zones, where the farm has any."""
     mix: tuple[tuple[str, int], ...] = ()
-    """Its types and how many there are of each, where the farm mixes several."""
+    """The types of a mix and the number of turbines of each, if the farm mixes several."""
 
 
 @dataclass(frozen=True)
@@ -117,7 +117,7 @@ def _row(campaign: Campaign, cell: Cell) -> CellSurvey:
 
 
 def _most(shape: BaseGeometry, spacing_m: float, count: int) -> int:
-    """Return the most turbines that can stand in an area; ``count`` itself where nothing limits it."""
+    """Return the most turbines that fit into an area; ``count`` itself if nothing limits it."""
     return count if spacing_m == 0.0 else most_points(shape, spacing_m)
 
 

@@ -1,4 +1,4 @@
-"""The tasks of a campaign by key, by fingerprint and by name: which of them a stored result belongs to.
+"""The tasks of a campaign by key, by fingerprint and by name, to find the task of a stored result.
 
 A result belongs to the task with its fingerprint, whatever its key says: farms, types and seeds may have been dropped,
 inserted, reordered or renamed since the result was stored. A result whose fingerprint no task has belongs to the task
@@ -64,7 +64,7 @@ class TaskIndex(Mapping[str, str]):
         return {axis for former in self._formers for axis in former.campaign.axes}
 
     def names(self, key: str) -> Names | None:
-        """Return the names that results under this key have; None where they have none."""
+        """Return the names of results under this key; None if they have none."""
         cell = self.cell(key)
         return None if cell is None else self._names.get(cell.place)
 
@@ -105,7 +105,7 @@ class TaskIndex(Mapping[str, str]):
         return next((key for key in keys if self.names(key) == names), keys[0] if keys else None)
 
     def key_of(self, key: str, fingerprint: str, names: Names | None) -> str | None:
-        """Return the key of the task that a stored result belongs to; None where the campaign has no such task.
+        """Return the key of the task that a stored result belongs to; None if the campaign has no such task.
 
         A result without a fingerprint, of another script, belongs to the task that its key meant in the latest former
         campaign.
@@ -136,7 +136,7 @@ class TaskIndex(Mapping[str, str]):
         return None
 
     def changes_since(self, key: str, fingerprint: str) -> str:
-        """Describe what has changed in a task since a stale result was computed; empty where that is not known."""
+        """Describe what has changed in a task since a stale result was computed; empty if that is not known."""
         for former in self._formers:
             before, cell = former.answered_by(fingerprint), self.cell(key)
             if before is None or cell is None:

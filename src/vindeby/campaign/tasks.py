@@ -53,9 +53,9 @@ class Cell:
     identity: str
     """Digest of everything that decides the cell's results, but for the seed."""
     zones: tuple[int, ...] = ()
-    """How many turbines stand in each zone, where the farm has zones."""
+    """The number of turbines in each zone, if the farm has zones."""
     mix: tuple[tuple[int, int], ...] = ()
-    """The types, by their numbers, of a farm that mixes them, and how many of each there are."""
+    """The type numbers of a mix, and the number of turbines of each type."""
     by_seed: Mapping[int, str] = field(default_factory=dict, hash=False)
     """By seed a digest of the layout that the task with that seed is given, where each seed has its own."""
     combination: int = 0
@@ -117,7 +117,7 @@ def task_key(farm_idx: int | str, type_idx: int | str, seed: int | str, tag: str
 _NUMBER = r"(\d{1,18})"  # not so many digits that they would not fit into 64 bits
 _KEY = re.compile(rf"{task_key(_NUMBER, _NUMBER, _NUMBER)}(?:_([0-9a-f]{{8}}))?", re.ASCII)
 KEY_OF_ATTRIBUTES = task_key("{farm_idx}", "{type_idx}", "{ss_seed}")
-"""How a key is spelled by the attributes of a record, for ``str.format``, where the name of its group is lost."""
+"""The format of a key from the attributes of a record, for ``str.format``, if the name of its group is lost."""
 
 
 class KeyParts(NamedTuple):
@@ -170,7 +170,7 @@ RESULT_ARRAYS: Mapping[str, Mapping[str, str]] = {
     "cable_types": _about("type of each cable, by its number in the campaign", "1"),
     "cable_points": _about("corners of the cables: number of the cable, x, y", "m"),
 }
-"""By the name of the array; written beside each of them into a database."""
+"""The attributes written beside each array into a database, by the name of the array."""
 
 _OFF = "with the internal wakes switched off"
 EVALUATED_ARRAYS: Mapping[str, Mapping[str, str]] = {

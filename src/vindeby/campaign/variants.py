@@ -1,4 +1,4 @@
-"""The combinations of a campaign's axes and its scenarios, and the campaign that it is in each of them.
+"""The combinations of a campaign's axes, its scenarios, and the campaign in each of them.
 
 Both are named sets of fields. A section that several combinations share is validated once and is one object in all of
 them, so that whoever prepares something for it can do so once.
@@ -32,7 +32,7 @@ class Combination:
     index: int = 0
     values: Mapping[str, str] = field(default_factory=dict, hash=False)
     tag: str = ""
-    """By which keys tell combinations apart: it does not depend on the order, or on other values."""
+    """The tag that tells the keys of combinations apart: it does not depend on the order, or on other values."""
 
     def __str__(self) -> str:
         return ", ".join(f"{axis} {name}" for axis, name in self.values.items())
@@ -142,7 +142,7 @@ class _Setting(NamedTuple):
     """Something that a combination or a scenario sets."""
 
     at: Path
-    """Where it is written."""
+    """The place where the setting is written."""
     path: str
     """The path that it sets, such as ``site.weibull``."""
     value: Any
@@ -186,7 +186,7 @@ def variants_of(campaign: Any, check: Check = lambda _: None) -> tuple[Any, ...]
 
 
 class World(NamedTuple):
-    """A scenario, and the campaign as it is in it."""
+    """A scenario, and the campaign in this scenario."""
 
     name: str
     weight: float
@@ -301,7 +301,7 @@ def _placed(
 
 
 def _written_at(at: Path, parts: Sequence[_Part]) -> Path | None:
-    """Return where in an axis the value at a path of the campaign is written; None where no part sets it."""
+    """Return the path in an axis of the value at a path of the campaign; None if no part sets it."""
     around = [part for part in parts if at[: len(part.steps)] == part.steps]
     part = max(around, key=lambda part: len(part.steps), default=None)
     return None if part is None else (*part.at, *at[len(part.steps) :])

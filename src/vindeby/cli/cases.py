@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from vindeby.cases import Case
 
 _SAME = 1e-9
-"""A stored worth may differ by so much, relatively, from what the judge says."""
+"""The relative difference up to which a stored worth agrees with the judge's."""
 _TITLES = ("case", "turbines", "km2", "wakes", "judge", "unit", "best published", "ours", "")
 
 

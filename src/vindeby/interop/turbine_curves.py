@@ -44,7 +44,7 @@ def curve_points(turbine: Turbine) -> CurvePoints:
 HIGHEST = 100.0
 """m/s; no wind is faster."""
 CALM = 1e-6
-"""m/s; below it there is no power, even where the first value of a curve holds."""
+"""The wind speed in m/s below which there is no power, even if the first value of a curve holds."""
 
 
 def floris_turbine(turbine: Turbine, name: str) -> dict[str, Any]:

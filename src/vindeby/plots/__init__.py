@@ -36,4 +36,4 @@ PICTURES: dict[str, tuple[Picture, str]] = {
     "front": (front, "AEP against the second of two objectives, with the weight of each search"),
     "series": (series, "power over time, by combination of a study"),
 }
-"""Every picture of a campaign, and what it shows."""
+"""Every picture of a campaign, and its description."""

@@ -41,7 +41,7 @@ class ComparedQuantity(NamedTuple):
 
 
 def comparable(result_set: ResultSet, rows: NDArray[Any]) -> ComparedQuantity:
-    """Return the energy of rows where all have the same installed capacity, else their capacity factor.
+    """Return the energy of rows if all have the same installed capacity, else their capacity factor.
 
     A capacity is a whole number of turbines, so farms of "1,000 MW" have 990 to 1,008 MW; their energies differ
     more by that rounding than by their layouts. Without a campaign the capacities are not known: then the energy.

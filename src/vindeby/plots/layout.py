@@ -57,19 +57,19 @@ class Drawn:
         self.which = f"seed {self.record.attributes.get('layout_seed', seed)}"
         self.aep_gwh = energy_of(self.record)
         self.groups = neighbour_groups(campaign, farm_idx)
-        """Positions of turbines that stand already, by the name of their group."""
+        """Positions of existing turbines, by the name of their group."""
         self.section, turbine = farm_of(campaign, farm_idx), turbine_of(campaign, type_idx)
         self.crs = getattr(campaign, "crs", None)
         costs = None if campaign is None else campaign.costs
         self.depth = None if costs is None else costs.depth
         self.capacities = [] if costs is None or costs.cables is None else [n for n, _ in costs.cables.types]
-        """How many turbines each type of cable carries."""
+        """The number of turbines that each type of cable carries."""
         self.engine = None if campaign is None or campaign.wake.engine is None else campaign.wake.title
         """The title of the engine that computes the wakes in place of vindeby; such wakes are not drawn."""
         diameter = self.record.attributes.get("diameter", 0.0)
         given = None if campaign is None or cell is None else start_of(campaign, cell, seed)
         self.start = None if given is None else np.array([given.x, given.y])
-        """Where the turbines stood that the search began with."""
+        """The positions of the turbines that the search began with."""
         self.diameter_m = float(diameter) if isinstance(diameter, int | float) and diameter else 100.0
         self.area: BaseGeometry | None = None
         self.farm: WindFarm | None = None
@@ -209,7 +209,7 @@ class Drawn:
 
     @cached_property
     def own_wake_loss(self) -> float:
-        """Return the same loss without neighbours; NaN where their wakes cannot be separated."""
+        """Return the wake loss without neighbours; NaN if their wakes cannot be separated."""
         if "loss_internal" in self.record.arrays:
             return float(self.record.arrays["loss_internal"])
         if not self.groups:

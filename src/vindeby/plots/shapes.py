@@ -109,7 +109,7 @@ def draw_cables(axes: Axes, routes: Routes, capacities: Sequence[int], origin: O
 
 
 def draw_legend(axes: Axes, handles: Sequence[Artist] = ()) -> None:
-    """Draw the legend of a map below it, so that it hides nothing; ``handles`` come first."""
+    """Draw the legend of a map below it, so that the legend hides nothing; ``handles`` come first."""
     every = [*handles, *axes.get_legend_handles_labels()[0]]
     if every:
         below = offset_copy(axes.transAxes, axes.get_figure(root=True), y=-32, units="points")

@@ -18,7 +18,7 @@ DOTS_PER_INCH = 150
 INK, PAPER, FAINT, STRONG = "#1a1a1a", "#ffffff", "#8a8a8a", "#440154"
 MARKERS = "osD^vP*Xh<>p"
 WAKE_COLOURS = "Blues_r"
-"""The free wind is almost white, and the slowest wind stands out most."""
+"""Colours of wakes: the free wind is almost white, and the slowest wind stands out most."""
 _VISIBLE = {"viridis": 0.6, "Greys_r": 0.49}
 """The share of a colour map, from its dark end, with a contrast of 3 or more against the page (WCAG 1.4.11)."""
 _MARGIN = 0.1

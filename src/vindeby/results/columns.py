@@ -36,7 +36,7 @@ def row_type(key_width: int = 1, fingerprint_width: int = 1) -> np.dtype[Any]:
 
 
 def columns_of(segments: Sequence[Segment]) -> NDArray[Any]:
-    """Return one row for each record; ``aep`` is in GWh and NaN where it is missing or not a positive number."""
+    """Return one row for each record; ``aep`` is in GWh and NaN if it is missing or not a positive number."""
     keys, marks = (np.concatenate([one.rows[name] for one in segments]) for name in ("key", "fingerprint"))
     found = np.empty(len(keys), row_type(keys.dtype.itemsize, max(1, marks.dtype.itemsize)))
     found["key"], found["fingerprint"] = keys, marks

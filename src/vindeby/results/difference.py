@@ -28,11 +28,11 @@ class Changed:
     before: float
     after: float
     moved: int
-    """Turbines that stand elsewhere; all where their number changed."""
+    """The number of turbines at other positions; all if the number of turbines changed."""
     is_same_task: bool
     """True if the fingerprints are equal: both results answer the same task."""
     gain_percent: float | None
-    """By how much it is better: of an LCOE, by how much that is lower; None if it was 0 or is not comparable."""
+    """The gain in percent; for an LCOE, its decrease; None if it was 0 or is not comparable."""
 
 
 @dataclass
@@ -47,7 +47,7 @@ class Difference:
     better: list[Changed] = field(default_factory=list)
     worse: list[Changed] = field(default_factory=list)
     equal: list[Changed] = field(default_factory=list)
-    """Worth the same, with turbines that stand elsewhere."""
+    """Results of equal value whose turbines have other positions."""
     not_comparable: list[Changed] = field(default_factory=list)
     """Each of the two is valued by its own campaign, and these differ in what decides the value."""
     unlike: list[str] = field(default_factory=list)
@@ -108,7 +108,7 @@ def _valid(results: ResultSet, *, by_energy: bool) -> dict[str, tuple[float, str
 
 
 def _moved(before: FloatArray | None, after: FloatArray | None) -> int:
-    """Return how many turbines stand elsewhere; all where their number changed."""
+    """Return the number of turbines at other positions; all if the number of turbines changed."""
     if before is None or after is None:
         return 0
     same_number = before.shape == after.shape

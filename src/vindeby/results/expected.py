@@ -18,7 +18,7 @@ from vindeby.store.states import TaskState
 
 _LARGEST_BLOCK = 20_000_000
 CellPlace = tuple[int, int, int]
-"""Farm, type and combination of axes, by their numbers in the campaign."""
+"""The numbers of farm, type and combination of axes in the campaign."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Expected:
     combinations: tuple[tuple[str, ...], ...] = ((),)
     """The names of the values that each combination has, one for each axis."""
     total: int | None = None
-    """How many results there should be; None when nothing says so."""
+    """The number of results that there should be; None if it is unknown."""
     known: bool = False
     """True if it is known for every cell and seed whether a result is expected."""
 

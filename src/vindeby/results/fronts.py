@@ -1,4 +1,4 @@
-"""The fronts of a campaign with two objectives: which results no other beats, and by how much the others are beaten.
+"""The fronts of a campaign with two objectives: the results that no other beats, and the loss of the others.
 
 AEP is to be large, the other objective (``AGAINST``) small. A result is dominated if another one of the same farm and
 type has at least as much AEP and no more of the other, and is better in one of them.

@@ -1,4 +1,4 @@
-"""Results in groups that have the same values of some columns, such as farm, type or an axis: how good they are."""
+"""Groups of results with the same values of some columns, such as farm, type or an axis, and their quality."""
 
 from __future__ import annotations
 

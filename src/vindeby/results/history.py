@@ -45,9 +45,9 @@ class RunHistory:
         self.retried = 0
         self._began = 0.0
         self.coordinators: list[tuple[Coordinator, list[WorkerState]]] = []
-        """Each that did not end properly, with its workers as it last showed them."""
+        """The coordinators that did not end properly, each with its workers as it last reported them."""
         self.begun: dict[str, str] = {}
-        """Tasks that were started and why they did not finish; some of them may be done since."""
+        """The tasks that were started and the reasons they did not finish; some of them may be done since."""
         self.published: list[tuple[float, int]] = []
         """Times, and how many results had been published by then."""
 

@@ -1,4 +1,4 @@
-"""Which results an expression such as ``aep > 5200 and type == 't1'`` chooses.
+"""The results that an expression such as ``aep > 5200 and type == 't1'`` chooses.
 
 The expression has Python's form, but is never executed: it is parsed, and only names of columns, numbers, texts,
 arithmetic, comparisons, ``in``, ``and``, ``or`` and ``not`` are evaluated, for all results at once.

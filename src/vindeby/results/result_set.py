@@ -62,7 +62,7 @@ CELL = ["farm_idx", "type_idx", "combination"]
 
 
 class ResultPlace(NamedTuple):
-    """Which task of the campaign a result is of."""
+    """The task of the campaign that a result belongs to."""
 
     farm_idx: int
     type_idx: int
@@ -94,7 +94,7 @@ class ResultSet:
         self._query = None if where is None else Query(where)
         self._given, self._lenient = campaign, lenient
         self.version = 0
-        """Raised by everything that changes the results or their campaign."""
+        """A number raised by everything that changes the results or their campaign."""
         self._open(Path(path))
 
     def _open(self, path: Path) -> None:
@@ -128,7 +128,7 @@ class ResultSet:
         self._choose()
 
     def _stamp(self) -> tuple[object, ...]:
-        """Return what changes with the campaign, the verdicts and the database, but not when shards are added."""
+        """Return a value that changes with the campaign, the verdicts and the database, but not with added shards."""
         files = [self.run.campaign_file, self.run.verdicts_file, *([] if self.path.is_dir() else [self.path])]
         return tuple(map(file_state, files))
 
@@ -141,7 +141,7 @@ class ResultSet:
             return None
 
     def refresh(self) -> None:
-        """Take what is new since the last time; InputError when nothing is there any more."""
+        """Take the new results since the last time; raise InputError if the results no longer exist."""
         if not self.path.exists() and not self.run.path.exists():
             self._read_at = ()  # so that everything is read again when it comes back
             raise InputError(f"{self.path}: it is gone, and so is its run directory {self.run.path}")
@@ -273,7 +273,7 @@ class ResultSet:
 
     @property
     def rows(self) -> NDArray[Any]:
-        """The results, one row each; with ``where``, those that it is true for."""
+        """The results, one row each; with ``where``, only those that match it."""
         return self.answers if self._kept is None else self.answers[self._kept]
 
     def origins(self) -> dict[str, int]:
@@ -322,7 +322,7 @@ class ResultSet:
         )
 
     def derived(self) -> dict[str, FloatArray]:
-        """Return ``wake_loss`` and ``capacity_factor`` of each row; nothing where the campaign has no wind."""
+        """Return ``wake_loss`` and ``capacity_factor`` of each row; empty if the campaign has no wind."""
         if self.campaign is None or not self.campaign.is_about_wind:
             return {}
         return {"wake_loss": self.wake_losses(), "capacity_factor": self.capacity_factors()}
@@ -426,7 +426,7 @@ class ResultSet:
             return np.nan
 
     def capacity_factors(self, rows: NDArray[Any] | None = None) -> FloatArray:
-        """Return AEP over that of all turbines at rated power; NaN where the rated power is not known."""
+        """Return the AEP over that of all turbines at rated power; NaN if the rated power is not known."""
         rows = self.rows if rows is None else rows
         full = mean_power_to_aep_gwh(MW) * self.mean_rated_mw(rows) * rows["n_turbines"]
         return np.asarray(rows["aep"] / np.where(full > 0.0, full, np.nan))
@@ -444,7 +444,7 @@ class ResultSet:
 
     @property
     def second(self) -> Against | None:
-        """The second of two objectives; None where there is one."""
+        """The second of two objectives; None if there is one."""
         objective = None if self.campaign is None else self.campaign.objective
         return None if objective is None or objective.against is None else AGAINST[objective.against]
 

@@ -35,7 +35,7 @@ class BadFile:
 
 @dataclass(frozen=True)
 class Disk:
-    """Bytes used by the database and its run directory, and left where they stand."""
+    """The bytes used by the database and its run directory, and the bytes left on their disk."""
 
     database: int
     run_directory: int

@@ -136,7 +136,7 @@ class ResultTable:
         }
 
     def grid_place(self, place: ResultPlace) -> tuple[int, ...]:
-        """Return where a task stands along the dimensions."""
+        """Return the position of a task along the dimensions."""
         values = self.results.axes.values_of(place.combination)
         numbers = (place.farm_idx, place.type_idx, *values, place.seed)
         along = zip(self.dimensions.values(), numbers, strict=True)
@@ -148,7 +148,7 @@ class ResultTable:
         return {name: column[self._order] for name, column in self.results.derived().items()}
 
     def columns(self) -> dict[str, NDArray[Any]]:
-        """Return what each record is, its energy, and what follows from it."""
+        """Return the identity and the energy of each record, and the values that follow from it."""
         return {
             "key": np.array(self.keys, object),
             "farm_idx": self.rows["farm_idx"],
@@ -166,7 +166,7 @@ class ResultTable:
         }
 
     def degrees(self, crs: str | None = None) -> dict[str, FloatArray]:
-        """Return longitude and latitude of the middle of each layout, where they are known."""
+        """Return longitude and latitude of the middle of each layout, if they are known."""
         return degrees(crs or getattr(self.campaign, "crs", None), *middles(self.segments))
 
     def add_single_values(self, columns: dict[str, Any]) -> None:
@@ -196,7 +196,7 @@ def _labels(known: Sequence[str], found: IntArray, prefix: str) -> dict[int, str
 
 
 def degrees(crs: str | None, x: FloatArray, y: FloatArray) -> dict[str, FloatArray]:
-    """Return ``longitude`` and ``latitude`` of positions; nothing where they cannot be known here."""
+    """Return ``longitude`` and ``latitude`` of positions; empty if they cannot be known."""
     try:
         found: dict[str, FloatArray] = readers().longitude_latitude(crs, x, y)
     except VindebyError:  # pyproj is not installed, or no such places are in the system

@@ -10,7 +10,7 @@ from importlib import resources
 
 _SUFFIX = ".yaml"
 CASE = "case:"
-"""How the name of an open case begins where a campaign is asked for."""
+"""The prefix of an open case's name in place of a campaign file."""
 
 
 def names() -> tuple[str, ...]:

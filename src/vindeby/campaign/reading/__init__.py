@@ -1,1 +1,1 @@
-"""From text to data: YAML, overrides, boundary files; every value keeps the place that it came from."""
+"""The reading of campaign files: YAML, overrides, boundary files; every value keeps its origin."""

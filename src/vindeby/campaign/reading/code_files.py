@@ -1,4 +1,4 @@
-"""Python code that a campaign names: its files, found out without executing anything; and how it is imported."""
+"""Python code that a campaign names: its files, found without executing anything, and its import."""
 
 import ast
 import hashlib

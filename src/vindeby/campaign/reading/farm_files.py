@@ -63,12 +63,12 @@ def _is_geojson(path: Path) -> bool:
 
 
 TABLES = (".csv", ".txt", ".tsv")
-"""How the names of tables end."""
+"""The suffixes of tables."""
 _KEYS = ("polygon", "polygons", "circle", "exclusions", "center", "radius_m")
 
 
 def with_boundary_files(document: Document, folder: Path) -> None:
-    """Put the boundaries that stand in files of their own into the document."""
+    """Replace the names of boundary files in the document by the boundaries."""
     for named in named_files(document, folder, *(f"{one}.boundary" for one in WITH_BOUNDARY)):
         named.refuse_beside("file", [key for key in named.data if key != "file"])
         is_table = suffix_of(named.path) in TABLES
@@ -108,7 +108,7 @@ def _refuse_text(document: Document, data: Any, named: NamedFile, at: DataPath =
 
 
 def with_layout_files(document: Document, folder: Path) -> None:
-    """Put the neighbours and the starts that stand in files of their own into the document."""
+    """Replace the names of neighbour and start files in the document by their contents."""
     for named in named_files(document, folder, *NEIGHBOURS):
         _take_table(named, type_names(document.data, named.data))
     for named in named_files(document, folder, *NEIGHBOURS, key="database"):

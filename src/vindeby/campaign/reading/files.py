@@ -60,7 +60,7 @@ def read_bounded_text(path: Path, most: int, *, latin: bool = False) -> str:
 
 
 class NamedFile:
-    """A mapping of a campaign file that names a file under ``key``, where it stands, and the path of the file."""
+    """A mapping of a campaign file that names a file under ``key``, its path in the document, and the file's path."""
 
     def __init__(
         self,
@@ -94,7 +94,7 @@ class NamedFile:
         self.document.refuse((*self.at, key), message, remedy, self.data.get(key))
 
     def refuse_beside(self, what: str, keys: Iterable[str], instead: str = "") -> None:
-        """Refuse keys that say again, or otherwise, what the file says; ``instead`` is what else can be done."""
+        """Refuse keys that repeat or contradict the file; ``instead`` is the alternative to propose."""
         for key in keys:
             if key in self.data:
                 self.refuse_key(key, f"is given beside {what}", f"give {key} or {what}, not both{instead}")
@@ -112,7 +112,7 @@ class NamedFile:
         self.document.notes += [f"{self.path.name}: {note}" for note in notes]
 
     def put(self, values: Mapping[str, Any], origin: Origin | None = None) -> None:
-        """Replace the name of the file by what it holds; by default, it comes from where the file is named."""
+        """Replace the name of the file by its content; by default, the content's origin is the place of the name."""
         origin = origin or self.document.origin((*self.at, self.key))
         self.data.pop(self.key, None)
         self.data.update(values)

@@ -21,11 +21,11 @@ WITH_BOUNDARY = ("farms[]", "farms[].zones[]")
 EXCLUSIONS = "exclusions*"
 """Below a boundary."""
 Place = tuple[Any, Any, DataPath]
-"""A list or mapping, an index or key of it, and the path of what stands there."""
+"""A list or mapping, an index or key in it, and the path of the value there."""
 
 
 def places(data: Any, *patterns: str) -> Iterator[Place]:
-    """Yield every place that fits one of the patterns and where something stands."""
+    """Yield every place that fits one of the patterns and holds a value."""
     axes = data.get("vary")
     varied = [
         (axis, values, name)

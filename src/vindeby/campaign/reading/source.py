@@ -1,4 +1,4 @@
-"""From a file, a preset's name or text to data: reading, parts in files of their own, overrides."""
+"""The reading of a campaign from a file, a preset's name or text: parts in files of their own, overrides."""
 
 import copy
 import re
@@ -43,7 +43,7 @@ from vindeby.errors import CampaignError, Problem, VindebyError
 
 
 def load(path: str | Path) -> Document:
-    """Read a campaign file or, where no such file is, the preset or case of that name."""
+    """Read a campaign file or, if there is no such file, the preset or case of that name."""
     name = str(path)
     if name in presets.known() and not Path(path).exists():
         kind = "" if name.startswith(presets.CASE) else "preset "
@@ -132,7 +132,7 @@ _TURBINE_FORMS = ("generic", "table", "cubic")
 
 
 def with_foreign_files(document: Document, folder: Path) -> None:
-    """Put the site and the turbines that stand in files of other tools into the document."""
+    """Replace the names of site and turbine files of other tools in the document by their contents."""
     for holder, key, _ in places(document.data, *SITES):
         if isinstance(site := holder[key], str) and suffix_of(Path(site)) in TABLES:
             holder[key] = {"time_series": {"file": site}}

@@ -29,7 +29,7 @@ from vindeby.campaign.sections.method import Seed, Step, StoredSection, one_step
 from vindeby.campaign.sections.values import Date, Name, OneOf, Section, one_is_a_list, require
 
 NOBODY = "none"
-"""The name of the combination in which no neighbour stands."""
+"""The name of the combination without neighbours."""
 _AXIS: DataPath = ("vary", "neighbours")
 _TABLE: DataPath = (*_AXIS, "table")
 COLUMNS = ("combination", "farm", "type", "seed", "from")
@@ -72,12 +72,12 @@ def _label(value: Any) -> str:
 
 
 def _by_name(value: Any) -> Any:
-    """Accept a name for a farm that stands with its best layout; anything else takes a mapping."""
+    """Accept a farm's name for the farm with its best layout; anything else must be a mapping."""
     return {"farm": value} if isinstance(value, str) else value
 
 
 class Row(Section):
-    """A farm of the database that stands, with one of its layouts; from a date on, or always."""
+    """A farm of the database that is a neighbour with one of its layouts; from a date on, or always."""
 
     farm: Name
     type: Name | None = None
@@ -86,7 +86,7 @@ class Row(Section):
 
 
 class TableRow(Row):
-    """A row of a table: one farm that stands in a combination; without a farm, a combination may be empty."""
+    """A row of a table: a farm that is a neighbour in a combination; without a farm, the combination may be empty."""
 
     farm: Name | None = None  # type: ignore[assignment]
     combination: Annotated[str, BeforeValidator(_label)]
@@ -107,9 +107,9 @@ class Combinations(OneOf):
     one_by_one: _Rows | None = None
     """Farms in the order in which they are built: none, the first, the first two, ..."""
     subsets: Annotated[_Rows, Field(max_length=12)] | None = None
-    """Farms of which every subset stands once."""
+    """The farms of which every subset is a combination."""
     table: Annotated[tuple[TableRow, ...], Field(min_length=1)] | None = None
-    """Rows with the name of a combination and a farm that stands in it."""
+    """Rows with the name of a combination and of a farm in it."""
 
 
 def _kind_of_entry(value: Any) -> str:
@@ -167,7 +167,7 @@ class AskedOfStored(BaseModel):
         return found
 
     def entries(self) -> dict[str, list[Placed]]:
-        """Return what stands in each combination of the axis, and under the name "" what stands in all of them."""
+        """Return the neighbours in each combination of the axis, and under the name "" those of all combinations."""
         found: dict[str, list[Placed]] = {}
         if self.neighbours is not None:
             found[""] = [(one, ("neighbours", index)) for index, one in enumerate(self.neighbours)]

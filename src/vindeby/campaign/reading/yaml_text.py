@@ -61,7 +61,7 @@ class Include:
 
 @dataclass
 class Document:
-    """Plain data, and where each part of it came from."""
+    """Plain data, and the origin of each part."""
 
     data: Any
     origins: dict[Path, Origin] = field(default_factory=dict)

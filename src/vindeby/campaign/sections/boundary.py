@@ -1,4 +1,4 @@
-"""Where turbines may stand: polygons, holes in them, or a circle, in metres; and how many have room there.
+"""The area of turbines: polygons, holes in them, or a circle, in metres; and a bound on the turbines in it.
 
 Set-up work on a few hundred vertices, with shapely. The kernels that ask a million times whether a turbine is
 inside belong to ``layout``.

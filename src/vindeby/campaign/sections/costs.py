@@ -193,11 +193,11 @@ class Cables(Section):
     """Cables from the turbines to substations, which cost so much per metre and never cross."""
 
     substations: Substations | Annotated[dict[Name, Substations], Field(min_length=1)]
-    """Where substations stand, [x, y] in metres, or how many there are; or either of them by the name of the farm."""
+    """The substations' positions, [x, y] in metres, or their number; or either of these by the name of the farm."""
     types: Annotated[
         tuple[tuple[Annotated[Count, Field(le=1000)], NotNegative], ...], Field(min_length=1, max_length=20)
     ]
-    """The cables to choose from: [turbines that one carries, EUR per metre]."""
+    """The cables to choose from: [turbines that the cable carries, EUR per metre]."""
     router: Literal["heuristic", "hgs", "milp"] = "heuristic"
     """How the final cables are found: in about 0.1 s, some seconds, or a minute."""
     seconds: Positive | None = None
@@ -293,7 +293,7 @@ AGAINST = {
     "lcoe": Against("lcoe_eur_per_mwh", "LCOE, EUR per MWh"),
     "area": Against("area_km2", "area, km2"),
 }
-"""By the name that a campaign file has for it."""
+"""The second objectives, by their names in a campaign file."""
 _OTHER_FORMS = [
     {"enum": [word for word in _WORDS if word != "npv"]},
     {"type": "array", "prefixItems": [{"const": "aep"}, {"enum": [*AGAINST]}]},

@@ -1,4 +1,4 @@
-"""A farm: how many turbines stand in it, at which distance; and its neighbours."""
+"""A farm: the number of its turbines, their spacing, and its neighbours."""
 
 from __future__ import annotations
 
@@ -44,17 +44,17 @@ _Number = Annotated[Count, Field(le=MAX_TURBINES)]
 
 
 class Amount(Section):
-    """How many turbines: a number, or a capacity that they may not exceed, or so many of each type.
+    """The amount of turbines: a number, a capacity that they may not exceed, or a number for each type.
 
     Said for a campaign, for a farm or for a zone of a farm.
     """
 
     n_turbines: _Number | None = None
-    """How many turbines."""
+    """The number of turbines."""
     capacity_mw: Positive | None = None
     """How much in MW: as many turbines as do not exceed it."""
     mix: Annotated[dict[Name, _Number], Field(min_length=1)] | None = None
-    """How many of each turbine type, by the name it has in the campaign."""
+    """The number of turbines of each type, by the type's name in the campaign."""
 
     @property
     def amount_is_said(self) -> bool:
@@ -94,9 +94,9 @@ class Spacing(OneOf):
     short_form = {"type": "string", "pattern": f"^({_SHORT.pattern})$"}  # noqa: RUF012
 
     diameters: NotNegative | None = None
-    """In rotor diameters."""
+    """The spacing in rotor diameters."""
     metres: NotNegative | None = None
-    """In metres."""
+    """The spacing in metres."""
 
     @model_validator(mode="before")
     @classmethod
@@ -115,16 +115,16 @@ class Spacing(OneOf):
 
 
 class ZoneSection(Amount):
-    """A part of a farm: an area, and how much stands in it."""
+    """A part of a farm: an area, and the amount of turbines in it."""
 
     name: Name
     """Unique among the zones of the farm."""
     boundary: BoundarySection
-    """Where its turbines may stand."""
+    """The area for the turbines of the zone."""
 
 
 class Farm(Amount):
-    """A farm: a name, an area and, where it differs from the campaign's, how much stands in it.
+    """A farm: a name, an area and, if it differs from the campaign's, the amount of turbines.
 
     Instead of one boundary it may have zones, each with a boundary and an amount of its own.
     """
@@ -136,7 +136,7 @@ class Farm(Amount):
     name: Name
     """Unique among the farms."""
     one_boundary: Annotated[BoundarySection | None, Field(alias="boundary")] = None
-    """Where turbines may stand."""
+    """The area for the turbines."""
     zones: Annotated[tuple[ZoneSection, ...], *NAMED] | None = None
     """Several areas, each with its own amount."""
     search: Literal["together", "in-turn"] | None = None
@@ -144,7 +144,7 @@ class Farm(Amount):
     rounds: Annotated[Count, Field(le=1000)] | None = None
     """With search: in-turn, how often at most to go through all zones."""
     neighbours: Neighbours | None = None
-    """Turbines that stand already, besides the campaign's."""
+    """Existing turbines around the farm, besides the campaign's."""
     start: LayoutsSection | None = None
     """The layout that its searches start from, instead of the campaign's."""
 
@@ -243,7 +243,7 @@ MOST_IN_A_GROUP = 10_000
 
 
 class NeighbourGroup(Section):
-    """Turbines that were built together: where each stands, and its type by name.
+    """A group of existing turbines: their positions, and their types by name.
 
     A name is that of one of the group's own ``turbines``, or else of one of the campaign's.
     """
@@ -261,7 +261,7 @@ class NeighbourGroup(Section):
     type: Annotated[tuple[Name, ...], BeforeValidator(one_is_a_list, Name | tuple[Name, ...])] | None = None
     """The type of all its turbines, or one for each position."""
     positions: Annotated[tuple[Vertex, ...], Field(min_length=1, max_length=MOST_IN_A_GROUP)]
-    """Where its turbines stand, [[x, y], ...] in metres."""
+    """The positions of the turbines, [[x, y], ...] in metres."""
 
     @property
     def label(self) -> str:
@@ -290,14 +290,14 @@ class NeighbourGroup(Section):
 
 
 class StoredNeighbour(Section):
-    """A farm of the database of stored layouts that stands with one of them; written when layouts are chosen."""
+    """A neighbour farm from the database of stored layouts, with a layout of it; written when layouts are chosen."""
 
     stored: Pin
-    """Which layout stands there."""
+    """The layout of the neighbour."""
     farm: Name
     """The name of the farm."""
     since: Annotated[Date | None, Field(alias="from")] = None
-    """Where the farm does not stand always, from when on."""
+    """The date from which the farm exists; always if not given."""
 
 
 def _kind_of_neighbour(value: Any) -> str:

@@ -1,4 +1,4 @@
-"""Layouts that are given: from a file, a database or as x and y; what is read becomes part of the campaign."""
+"""Layouts given by a file, a database or as x and y; what is read becomes part of the campaign."""
 
 from functools import cached_property
 from itertools import product
@@ -9,13 +9,13 @@ from pydantic import BeforeValidator, Field, Strict, model_validator
 from vindeby.campaign.sections.values import FARTHEST_M, Name, Numbers, Section, Text, one_is_a_list, require
 
 MAX_TURBINES = 10_000
-"""In one farm."""
+"""The most turbines in one farm."""
 _Positions = Annotated[Numbers, Field(max_length=MAX_TURBINES)]
 _PLACE = ("x", "y", "type")
 
 
 class GivenLayout(Section):
-    """Where each turbine stands; of which farm, turbine type and seed the layout is, if it is not for all."""
+    """The positions of turbines, with the farm, turbine type and seed of the layout unless it is for all."""
 
     farm: Name | None = None
     """The farm; any if left out."""
@@ -28,7 +28,7 @@ class GivenLayout(Section):
     y: _Positions
     """Metres north, for each turbine."""
     type: Annotated[tuple[Name, ...], BeforeValidator(one_is_a_list, Name | tuple[Name, ...])] | None = None
-    """The type of all turbines, or one for each; needed for a farm that mixes types."""
+    """The type of all turbines, or a type for each; needed for a farm that mixes types."""
 
     @model_validator(mode="after")
     def _one_for_each_turbine(self) -> Self:
@@ -45,7 +45,7 @@ class GivenLayout(Section):
 
     @property
     def type_names(self) -> tuple[str, ...] | None:
-        """The type of each turbine; None where types are not given."""
+        """The type of each turbine; None if types are not given."""
         return self.type * len(self.x) if self.type and len(self.type) == 1 else self.type
 
 
@@ -59,7 +59,7 @@ class LayoutsSection(Section):
     layouts: Annotated[tuple[GivenLayout, ...], Field(min_length=1)]
     """The layouts; written when they are read from a file."""
     source: Text | None = None
-    """Where they come from, in words: written when they are read from a file."""
+    """The origin of the layouts in words; written when they are read from a file."""
     repair: Annotated[bool, Strict()] = False
     """Move turbines that stand where they may not to the nearest places where they may."""
 
@@ -77,6 +77,6 @@ class LayoutsSection(Section):
         return {(one.farm, one.turbine, one.seed): one for one in reversed(self.layouts)}
 
     def of(self, farm: str, turbine: str, seed: int | None) -> GivenLayout | None:
-        """Return the layout for a farm, the type or types in words, and a seed; None where there is none."""
+        """Return the layout for a farm, the type or types in words, and a seed; None if there is none."""
         places = product((farm, None), (turbine, None), (seed, None))
         return next((self._by_place[place] for place in places if place in self._by_place), None)

@@ -29,7 +29,7 @@ from vindeby.units import count_sectors
 
 Axis = Literal["x", "y", "height", "wind_directions"]
 AXES: tuple[Axis, ...] = ("x", "y", "height", "wind_directions")
-"""In the order of the numbers: the last of them changes fastest."""
+"""The axes in the order of the numbers: the last axis changes fastest."""
 RANGES: dict[str, tuple[float, float]] = {
     "speedup": (0.01, 5.0),
     "turning": (-180.0, 180.0),
@@ -97,7 +97,7 @@ class LocalWindSection(Section):
     turbulence_intensity: GridValues | None = None
     """Turbulence intensity as a fraction."""
     interpolation: Literal["linear", "nearest"] | None = None
-    """Over wind direction; without it that of the site, or linear."""
+    """The interpolation over wind direction; by default that of the site, or linear."""
     position_interpolation: Literal["linear", "nearest"] = "linear"
     """Between the points of the grid."""
     turned_wakes: bool = False

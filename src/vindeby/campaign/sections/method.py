@@ -1,4 +1,4 @@
-"""How layouts are searched: a pipeline of steps, each starting from what the one before found."""
+"""The search method: a pipeline of steps, each starting from the result of the step before."""
 
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, Self
@@ -126,7 +126,7 @@ class StoredSection(Section):
     output: Literal["aep", "power"] = "aep"
     """Energies only, or also the power of each turbine at each step of a time series."""
     power_type: Literal["float32", "float64"] = "float32"
-    """How powers are stored."""
+    """The number type in which powers are stored."""
     digest: Text | None = None
     """The digest of the database; written when the layouts are chosen."""
     campaign: Text | None = None
@@ -159,7 +159,7 @@ class PythonSearch(NamedCode):
 STARTS = ("smart-start", "random-start", "lattice", "stored")
 """The steps that have a layout to start from, and take none."""
 EITHER = ("auto", "python", "call")
-"""The steps that make a layout of their own if they are given none."""
+"""The steps that make a layout of their own unless they start from a given one."""
 
 
 class Step(NamedOneOf):

@@ -1,4 +1,4 @@
-"""How a campaign is run, also on a SLURM cluster. Nothing here changes a fingerprint, and only the device a result."""
+"""The options of running a campaign, also on SLURM: they change no fingerprint; only the device changes results."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ class SlurmOptions(Section):
     """The options of the jobs of ``vindeby slurm``; docs/cluster.md describes each field."""
 
     nodes: Count | None = None
-    """How many jobs, each on one node."""
+    """The number of jobs, each on one node."""
     time: Time | None = None
     """The time limit of a job, such as "12:00:00"."""
     cores: Count | None = None
-    """Per job, which is also how many workers it has."""
+    """The cores of a job, which are also its number of workers."""
     memory: Memory | None = None
-    """Per job."""
+    """The memory of a job."""
     partition: Line | None = None
     """The partition."""
     account: Line | None = None
@@ -48,18 +48,18 @@ class RunOptions(Section):
     time_limit_s: Positive | None = None
     """A task that takes longer is stopped, in seconds."""
     memory_limit_mb: Positive | None = None
-    """Per worker; if not given, a fair share of the machine's memory."""
+    """The memory limit of a worker; by default, a fair share of the machine's memory."""
     retries: Annotated[int, Strict(), Field(ge=0, le=100)] = 1
-    """How often a task that failed is tried again, in a fresh process and alone on its machine."""
+    """The number of retries of a failed task, each in a fresh process and alone on its machine."""
     max_failures: Annotated[int, Strict(), Field(ge=0)] | None = None
     """Stop when more tasks than this have failed."""
     flush_s: NotNegative = 1.0
-    """Finished results wait at most this long for others to share a file with."""
+    """The longest time that finished results wait for others to share a file with."""
     grace_s: NotNegative = 60.0
-    """How long running tasks may go on after the first request to stop."""
+    """The time that running tasks may go on after the first request to stop."""
     silent_limit_s: Positive = 900.0
     """A worker on a task that has not stirred for so long is taken for stuck."""
     wait_for_workers_s: Positive = 300.0
-    """How long a run on a cluster goes on without any worker, or without its scheduler, before it stops."""
+    """The time that a run on a cluster goes on without any worker, or without its scheduler, before it stops."""
     slurm: SlurmOptions = SlurmOptions()
     """The options of jobs of a SLURM cluster."""

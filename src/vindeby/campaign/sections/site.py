@@ -69,7 +69,7 @@ class Weibull(Section):
     turbulence_intensity: TurbulenceIntensity
     """Turbulence intensity as a fraction, or a table of it."""
     sectors: Annotated[tuple[Sector, ...], AfterValidator(_evenly_around)] = ()
-    """May be left out only where the local wind has its own distribution at each place."""
+    """The sectors; may be left out only if the local wind has its own distribution at each place."""
     wind_speeds: Increasing = _OF_PYWAKE
     """The wind speeds at which power is computed, in m/s."""
     direction_step: Annotated[Number, Field(gt=0.0, le=360.0)] = 1.0
@@ -86,7 +86,7 @@ class Weibull(Section):
 
     @property
     def total(self) -> float:
-        """The sum of the frequencies; 1 where the local wind has them."""
+        """The sum of the frequencies; 1 if the local wind has them."""
         if not self.sectors:
             return 1.0
         return sum(sector.frequency for sector in self.sectors)
@@ -116,7 +116,7 @@ class Weibull(Section):
 
 
 class ProbabilityTable(Section):
-    """How often each pair of direction and speed occurs: one row per direction, one column per speed."""
+    """The probability of each pair of direction and speed: one row per direction, one column per speed."""
 
     turbulence_intensity: TurbulenceIntensity
     """Turbulence intensity as a fraction, or a table of it."""
@@ -127,7 +127,7 @@ class ProbabilityTable(Section):
     probability: tuple[tuple[Fraction, ...], ...]
     """The probabilities: a row for each direction, with an entry for each speed."""
     interpolation: Interpolation = "nearest"
-    """Used where a search step looks at other directions than the table's own."""
+    """The interpolation, used if a search step evaluates other directions than the table's own."""
     normalise: Normalise = False
     """Divide the probabilities by their sum."""
 
@@ -179,7 +179,7 @@ class SiteSection(WindChanges, OneOf):
     time_series: TimeSeries | None = None
     states: States | None = None
     local: LocalWindSection | None = None
-    """How the wind differs from place to place; beside one of the others."""
+    """The local wind, which differs from place to place; beside one of the others."""
     source: FileSource | None = None
     """The file of another tool that the wind was read from, if any."""
     grid_convergence_deg: Annotated[Number, Field(ge=-180.0, le=180.0), PLUS_ZERO] | None = None

@@ -152,13 +152,13 @@ class TimeSeries(_StateByState):
     """
 
     weight: Weights | None = None
-    """How much each step counts, relative to the others."""
+    """The weight of each step, relative to the others."""
     times: Times | None = None
     """ISO 8601 times of the steps."""
 
     @cached_property
     def moments(self) -> list[datetime]:
-        """The times of the steps as datetimes; none where they are not given."""
+        """The times of the steps as datetimes; none if they are not given."""
         return [datetime.fromisoformat(text) for text in self.times or ()]
 
     @property

@@ -42,7 +42,7 @@ FARTHEST_M = 1e8
 
 
 class Section(BaseModel):
-    """A frozen part of a campaign file; keys it does not know are refused."""
+    """A frozen part of a campaign file; unknown keys are refused."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True, allow_inf_nan=False)
     may_be_in_a_file: ClassVar[bool] = False
@@ -79,7 +79,7 @@ class Section(BaseModel):
 
 
 class OneOf(Section):
-    """A part of which exactly one of several alternatives is given, each under a key of its own."""
+    """A part that has exactly one of several alternatives, each under a key of its own."""
 
     beside: ClassVar[tuple[str, ...]] = ()
     """The fields that may be given beside any of the alternatives, which are all others."""
@@ -226,7 +226,7 @@ def flattened(rows: Any, lengths: Mapping[str, int | None], *at: str | int) -> A
 
 
 def length_of(axis: Any) -> int | None:
-    """Return the length of an axis in data that are not checked yet; None where there is no such list."""
+    """Return the length of an axis in data that are not checked yet; None if there is no such list."""
     return len(axis) if isinstance(axis, list | tuple) else None
 
 
@@ -341,12 +341,12 @@ CoordinateSystem = Annotated[
 
 
 class FileSource(Section):
-    """The name of the file, its format, and what had to be said about reading it."""
+    """The name of the file, its format, and remarks on its reading."""
 
     file: Text
     """The name of the file."""
     format: Text
-    """Its format."""
+    """The format of the file."""
     notes: tuple[Text, ...] | None = None
     """Remarks on what was ignored or converted."""
 

@@ -111,7 +111,7 @@ class Scenario(Section):
 
     model_config = ConfigDict(extra="allow")
     weight: Annotated[Number, Field(ge=1e-6, le=1e6)] = 1.0
-    """How much it counts in a mean, relative to the others."""
+    """The weight of the scenario in a mean, relative to the others."""
 
     @property
     def sets(self) -> dict[str, Any]:

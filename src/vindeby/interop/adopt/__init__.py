@@ -1,4 +1,4 @@
-"""A campaign of an older script becomes a run of vindeby: what its files hold is saved, checked and published."""
+"""The adoption of an older script's campaign: the content of its files is saved, checked and published."""
 
 from vindeby.interop.adopt.adopt import adopt
 from vindeby.interop.adopt.report import AdoptReport

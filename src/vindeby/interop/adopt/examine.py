@@ -1,4 +1,4 @@
-"""Is a record of another script a result of this campaign, and what is stored of it?
+"""The check whether a record of another script is a result of this campaign, and what is stored of it.
 
 The layout must pass what every result of the campaign must pass. An energy that was stored is kept where the
 campaign's wake model gives the same to ``TOLERANCE_STORED_AEP``; where it is missing, 0 or not a number, it is computed

@@ -26,7 +26,7 @@ class FileReport:
     there_already: int = 0
     duplicates: int = 0
     means: dict[str, int] = field(default_factory=dict)
-    """In which ways its records were read, and how many in each."""
+    """The ways in which the records were read, with the number of records."""
     findings: list[str] = field(default_factory=list)
     """Descriptions of what is wrong with the file, or with records in it that could not be read."""
 
@@ -48,7 +48,7 @@ class LeftOut:
     group: str
     """The name of its group in the file."""
     key: str
-    """The configuration that it is of; empty where that is unknown."""
+    """The configuration of the record; empty if it is unknown."""
     reason: str
 
     def __str__(self) -> str:
@@ -67,9 +67,9 @@ class AdoptReport:
     left_out: list[LeftOut] = field(default_factory=list)
     missing: list[TaskStatus] = field(default_factory=list)
     unanswered: int = 0
-    """How many of the records left out have no valid result under their key."""
+    """The number of records left out that have no valid result under their key."""
     path: str = ""
-    """Where the report is kept."""
+    """The path of the report file."""
 
     @property
     def adopted(self) -> int:

@@ -57,7 +57,7 @@ def refuse_nan(title: str, values: FloatArray) -> None:
 
 
 def find_model(given: PyWakeEngine) -> Any:
-    """Import ``package.module:Model``; InputError says what is missing, or that it is not the campaign's code."""
+    """Import ``package.module:Model``; raise InputError if it is missing or is not the campaign's code."""
     need_engine("pywake")
     given.refuse_other_code()
     return imported("wake.pywake", given.model, "class or function that makes a wind-farm model")

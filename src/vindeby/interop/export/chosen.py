@@ -1,4 +1,4 @@
-"""Which results an export takes: verified, valid, answers to the campaign, and those that were asked for."""
+"""The results of an export: verified, valid, answering the campaign, and requested."""
 
 import itertools
 from dataclasses import dataclass, field
@@ -31,7 +31,7 @@ class ExportedResult(NamedTuple):
     zones: list[int] | None
     """The zone of each turbine, by its number in the farm; None for a farm without zones."""
     routes: Routes | None
-    """Its cables; None where they are not stored."""
+    """The cables; None if they are not stored."""
 
 
 @dataclass(frozen=True)
@@ -119,7 +119,7 @@ class Chosen:
 
 
 def choose(results: ResultSet, *, best: bool = False) -> Chosen:
-    """Return the valid results, with ``best`` only the best of each cell; ShortfallError where there is none."""
+    """Return the valid results, with ``best`` only the best of each cell; raise ShortfallError if there is none."""
     wanted = _valid_rows(results)
     if best:
         worths = np.nan_to_num(results.worths(), nan=-np.inf)
@@ -145,7 +145,7 @@ def choose(results: ResultSet, *, best: bool = False) -> Chosen:
 
 
 def _valid_rows(results: ResultSet) -> dict[ResultPlace, int]:
-    """Return the row of each task; of two results of one task, the one whose key says so."""
+    """Return the row of each task; of two results of one task, the one whose key is the task's."""
     axes, found = results.axes, dict[ResultPlace, int]()
     columns = (results.rows[name].tolist() for name in ("key", *CELL, "ss_seed", "aep"))
     for row, (key, *numbers, aep) in enumerate(zip(*columns, strict=True)):

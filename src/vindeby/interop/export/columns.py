@@ -43,7 +43,7 @@ def write(path: Path, file_format: str, chosen: Chosen, options: ExportOptions) 
 
 
 def turbine_columns(chosen: Chosen, crs: str | None = None) -> dict[str, NDArray[Any]]:
-    """Return one row per turbine of each result, in order; zone and hub height are empty where nothing says them."""
+    """Return one row per turbine of each result, in order; zone and hub height are empty if unknown."""
     table, results = chosen.table, chosen.results
     columns = table.columns()
     table.add_single_values(columns)

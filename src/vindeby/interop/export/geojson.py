@@ -21,7 +21,7 @@ from vindeby.interop.geo.crs import Projection
 
 
 def write(path: Path, _: str, chosen: Chosen, options: ExportOptions) -> None:
-    """Write one collection of features; ArgumentError where nothing says where on Earth the farms are."""
+    """Write one collection of features; raise ArgumentError if the farms' place on Earth is unknown."""
     chosen.needs_layouts("export --to geojson")
     if options.crs is None:
         raise ArgumentError(

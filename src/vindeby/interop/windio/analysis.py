@@ -26,7 +26,7 @@ PARTS: dict[str, tuple[str, dict[Any, str]]] = {
     "reference": ("wind_deficit_model.use_effective_ws", {True: "local", False: "free"}),
     "ceps": ("wind_deficit_model.ceps", {}),
 }
-"""Where the parts of a wake model stand in the analysis, and windIO's words for them; none for a number."""
+"""The places of the parts of a wake model in the analysis, and windIO's words for them; none for a number."""
 _FREE = {"superposition": "squares", "reference": "free"}
 _LOCAL = {"induction": "momentum", "superposition": "linear", "reference": "local", "ceps": 0.2}
 OWN: dict[str, dict[str, Any]] = {
@@ -126,7 +126,7 @@ def _turbopark(given: list[Node | None], notes: Notes) -> dict[str, Any]:
 
 
 def _is_usual(growth: Growth) -> bool:
-    """Do both numbers have a usual size, which they have in at most one reading of windIO?"""
+    """Return whether both numbers have a usual size, which they have in at most one reading of windIO."""
     return (growth.factor == 0.0 or 0.1 < growth.factor <= 1.0) and growth.constant <= 0.1
 
 

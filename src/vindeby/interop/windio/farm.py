@@ -79,13 +79,13 @@ def _areas(node: Node, notes: Notes) -> list[Any]:
 
 @dataclass
 class WindioLayout:
-    """Where the turbines of a farm stand, and of which types they are."""
+    """The positions of the turbines of a farm, and their types."""
 
     farm: str
     x: list[float]
     y: list[float]
     types: list[str]
-    """The name of the type of each turbine; empty where the file does not say."""
+    """The name of the type of each turbine; empty if the file does not say."""
 
 
 @dataclass
@@ -93,10 +93,10 @@ class WindFarms:
     """The wind farms of a system."""
 
     turbines: list[dict[str, Any]] = field(default_factory=list)
-    """Types as a campaign file has them, each once."""
+    """The turbine types as a campaign file has them, each once."""
     names: list[str] = field(default_factory=list)
     layouts: dict[str, list[WindioLayout]] = field(default_factory=dict)
-    """By the name of a farm; without layouts, an empty list."""
+    """The layouts by the name of a farm; an empty list for a farm without layouts."""
 
     def figures(self, name: str) -> list[float]:
         """Return the diameter or the hub height of each type."""

@@ -31,16 +31,16 @@ class Notes:
 
     taken: list[str] = field(default_factory=list)
     chosen: list[str] = field(default_factory=list)
-    """Where windIO leaves something open, what was chosen."""
+    """The choices made where windIO leaves something open."""
     doubtful: list[str] = field(default_factory=list)
     ignored: list[str] = field(default_factory=list)
     schema: list[str] = field(default_factory=list)
-    """Where the file does not keep to windIO's schema; or that it was not checked."""
+    """The deviations of the file from windIO's schema; or that it was not checked."""
     missing: list[Problem] = field(default_factory=list)
     """Problems with data that the file lacks; fields as in ``--set``: ``site.time_series.turbulence_intensity``."""
 
     def lines(self) -> Iterator[str]:
-        """Yield each line after a word that says what it is."""
+        """Yield each line after a word for its kind."""
         said = {
             "taken": self.taken,
             "chosen": self.chosen,
@@ -58,7 +58,7 @@ _TEXTS = (".yaml", ".yml", ".json")
 _NETCDF = ".nc"
 _LARGEST = 1e300
 _NOT_READ: Any = ...
-"""Stands for a variable of a netCDF file that is not known here."""
+"""A mark for a variable of a netCDF file that is not known here."""
 
 COORDINATES = ("time", "wind_direction", "wind_speed", "wind_turbine", "x", "y", "height")
 DATA = ("probability", "sector_probability", "weibull_a", "weibull_k", "turbulence_intensity", "operating")
@@ -99,7 +99,7 @@ class Tree:
         return unused(self.whole(self.document.data), self.used, self.where)
 
     def files_around(self, path: DataPath) -> list[Path]:
-        """Return the files that a part stands in: the one that was named, and those that each included the next."""
+        """Return the files of a part: the one that was named, and those that each included the next."""
         return [self.path, *(file for at, (file, _) in self._included.items() if path[: len(at)] == at)]
 
     def included(self, node: Node) -> Any:
@@ -180,7 +180,7 @@ class Node:
         return str(text) if self.tree.is_named and self._is_in_the_named_file else "..."
 
     def get(self, key: str, *inner: str) -> Node | None:
-        """Return what stands under a key, or under keys inside each other; None where there is nothing."""
+        """Return the node under a key, or under keys inside each other; None if there is none."""
         self.mapping()
         found = self._child(key) if self.has(key) else None
         return found.get(*inner) if inner and found is not None else found
@@ -193,14 +193,14 @@ class Node:
         self.tree.used.add((*self.path, *keys))
 
     def need(self, key: str, remedy: str = "add it") -> Node:
-        """Return what stands under a key; refuse that there is nothing."""
+        """Return the node under a key; refuse if there is none."""
         found = self.get(key)
         if found is None:
             self.refuse(f"{key} is missing", remedy)
         return found
 
     def has(self, key: str) -> bool:
-        """Return whether there is such a key, without following what it includes."""
+        """Return whether there is such a key, without following an include."""
         found = self.value.get(key) if isinstance(self.value, dict) else None
         return found is not None and found is not _NOT_READ
 
@@ -217,7 +217,7 @@ class Node:
         return [self._child(index) for index in range(len(self.value))]
 
     def items(self) -> Iterator[tuple[str, Node]]:
-        """Yield every key with what stands under it."""
+        """Yield every key with its node."""
         for key in self.mapping():
             found = self.get(key)
             if found is not None:

@@ -23,7 +23,7 @@ _SAME = 1e-9
 
 
 class Quantities(LabelledWind):
-    """Everything of a resource that is known here, and where each stands."""
+    """The known quantities of a resource, each with its place in the file."""
 
     axis_names = {  # noqa: RUF012
         "x": "x", "y": "y", "height": "height",
@@ -39,7 +39,7 @@ class Quantities(LabelledWind):
     ) -> None:
         self.by_name, self.nodes, self.node = by_name, nodes, node
         self.times = times
-        """The times of steps, where they are times and not numbers."""
+        """The times of steps, if they are times and not numbers."""
         self.heights: list[float] = []
         """The heights that the file says the wind is of; none where it does not say."""
 
@@ -48,7 +48,7 @@ class Quantities(LabelledWind):
         self.nodes.get(name, self.node).refuse(message, remedy, value)
 
     def length(self, name: str) -> int:
-        """Return how many numbers there are of a quantity; 0 where there is no such quantity."""
+        """Return the number of values of a quantity; 0 if there is no such quantity."""
         return self.by_name[name].values.size if name in self.by_name else 0
 
 

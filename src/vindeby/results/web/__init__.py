@@ -13,7 +13,7 @@ ASSETS = {
     "board.html": "text/html",
     "report.js": "text/javascript",
 }
-"""Every file there is, with its type; nothing else is served."""
+"""The files that are served, with their types; nothing else is served."""
 
 
 def asset(name: str) -> str:
