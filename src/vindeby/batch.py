@@ -194,7 +194,7 @@ def submit(script: Path, *options: str) -> str:
 
 
 def in_queue(jobs: Iterable[str]) -> list[str]:
-    """Return which of these jobs wait or run; elements of arrays as SLURM names them."""
+    """Return those of the jobs that wait or run; elements of arrays are as SLURM names them."""
     known = [job for job in jobs if job]
     if not known:
         return []

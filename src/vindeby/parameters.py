@@ -44,7 +44,7 @@ Bearings = Annotated[tuple[Bearing, ...], Field(min_length=1, max_length=2), Aft
 
 @dataclass(frozen=True)
 class Parameters:
-    """Checked when they are made: ArgumentError for one that is out of its bounds; NumPy's numbers become plain."""
+    """Parameters that are checked when made: ArgumentError if out of bounds; NumPy's numbers become plain."""
 
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid", allow_inf_nan=False)
 
@@ -90,7 +90,7 @@ class LatticeParameters(Parameters):
     rows: Annotated[bool, Strict()] = False
     """Leave no gaps in the rows."""
     trials: Count = 1000
-    """How many lattices are compared."""
+    """The number of lattices that are compared."""
     bearings: Bearings | None = None
     """The directions of straight lanes between the turbines, one or two, in degrees clockwise from north."""
     lane_m: Annotated[Number, Field(gt=0.0, le=1e6)] | None = None

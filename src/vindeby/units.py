@@ -16,7 +16,7 @@ HOURS_PER_YEAR = 8760.0
 """The year of wind-energy practice: 365 days, no leap day."""
 
 TOLERANCE_M = 1e-6
-"""A turbine may be this far outside its boundary, and two this much too near to each other: rounding, not room."""
+"""The rounding allowed: a turbine may be this far outside its boundary, and a pair this much too close."""
 
 LONG_SERIES = 1000
 """Steps of a time series from which on a search from coarse to fine begins in a wind rose made of it."""

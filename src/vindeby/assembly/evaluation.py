@@ -152,7 +152,7 @@ Evaluate: TypeAlias = Callable[[Task], tuple[dict[str, Any], dict[str, Attribute
 
 
 def stored_section(campaign: Campaign) -> StoredSection:
-    """Return which stored layouts a campaign evaluates."""
+    """Return the section on the stored layouts that a campaign evaluates."""
     assert campaign.stored is not None, "the campaign is one of stored layouts"
     return campaign.stored
 
@@ -177,7 +177,7 @@ class Evaluation:
         self._farms: dict[object, _OfFarm] = {}
 
     def of(self, cell: Cell) -> Evaluate:
-        """Return what evaluates the tasks of a cell."""
+        """Return the function that evaluates the tasks of a cell."""
         campaign = self.campaign.of(cell)
         groups = campaign.groups if self._has_combinations else ()
         key = cell.farm_idx, cell.type_idx, id(campaign.site), id(campaign.wake), groups
@@ -311,7 +311,7 @@ class EvaluationCheck:
         """The number of records that were not computed again, by reason."""
 
     def __call__(self, record: Record) -> Iterator[str]:
-        """Say which arrays of a record are not what its layout gives."""
+        """Yield the arrays of a record that differ from those computed for its layout."""
         cell, numbers = self._campaign.cell_of(record.key), parse_key(record.key)
         task = None if cell is None or numbers is None else next(cell.tasks([numbers.seed]))
         if cell is None or task is None or task.fingerprint != record.fingerprint:

@@ -238,7 +238,7 @@ class CellCheck:
         return [(world, CellCheck(world.campaign, self.cell, silent)) for world in self.campaign.worlds]
 
     def __call__(self, record: Record) -> Iterator[str]:
-        """Say what is wrong with the record."""
+        """Yield what is wrong with the record."""
         wrong = list(self._check(record))
         yield from wrong
         energy = record.arrays.get("aep")
@@ -304,7 +304,7 @@ class CellCheck:
             return None
 
     def free_gwh(self, record: Record) -> float | None:
-        """Return the AEP (GWh) without wakes; None where another engine or a function computes energies."""
+        """Return the AEP (GWh) without wakes; None if another engine or a function computes energies."""
         layout = self._layout(record)
         if self._is_elsewhere or self._is_stored or layout is None or layout[2] is None:
             return None
@@ -339,7 +339,7 @@ class CellCheck:
             self._shared.not_computed_again[why] += 1
 
     def wrong_amount(self, layout: CellLayout) -> Iterator[str]:
-        """Say what is wrong with the number of turbines, or of each type."""
+        """Yield what is wrong with the number of turbines, or with the number of each type."""
         yield from check_types(self.campaign, self.cell, layout[2])
         if (count := len(layout[0])) != self.cell.n_turbines:
             yield f"has {plural(count, 'turbine')}, but the campaign asks for {self.cell.n_turbines}"

@@ -119,7 +119,7 @@ class Starts:
         return found
 
     def check(self, record: Record) -> Iterator[str]:
-        """Say which of these attributes of a result are not what its start gives."""
+        """Yield the attributes of a result, among these, that differ from those of its start."""
         for name, value in self.attributes(record).items() if record.fingerprint else ():
             said = record.attributes.get(name)
             if not isinstance(said, float) or not np.isclose(said, value, rtol=TOLERANCE_AEP, atol=1e-5):

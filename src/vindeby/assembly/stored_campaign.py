@@ -50,7 +50,7 @@ class _WholeCampaign:
 
     def __init__(self, document: Document, asked: AskedOfStored, stored: StoredLayouts) -> None:
         self.given, self.asked, self.stored, self.refuse = document.data, asked, stored, document.refuse
-        # What stands below farms and types in the file is at another place in the campaign.
+        # Values below farms and types in the file are at other paths in the campaign.
         moved = {
             path for path in document.origins if path[:1] in (("farms",), ("turbines",)) and len(path) > 1
         }
@@ -171,7 +171,7 @@ class _WholeCampaign:
     def _put_neighbours(self, data: dict[str, Any]) -> None:
         """Replace the rows of neighbours by the layouts that they mean."""
         if "neighbours" in set_whole(self.given, _FIELDS):
-            # Those that stood around the layouts when they were searched stand in every combination.
+            # The neighbours of the search, when the layouts were found, are in every combination.
             around = data.pop("neighbours", []) if "neighbours" not in self.given else []
             for farm in data["farms"] if around else ():
                 farm["neighbours"] = [*around, *farm.get("neighbours", [])]

@@ -83,7 +83,7 @@ def cells_of(campaign: CampaignFields, memo: dict[object, Any] | None = None) ->
 
 
 def _scenarios(campaign: CampaignFields, farm_idx: int) -> list[dict[str, Any]]:
-    """Return what of the scenarios decides the results of a farm."""
+    """Return the data of the scenarios that decide the results of a farm."""
     return [
         {
             "weight": world.weight,

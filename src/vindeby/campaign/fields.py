@@ -122,7 +122,7 @@ class CampaignFields(Amount):
     wake: Annotated[WakeSection, WrapValidator(_unless_left_out)]
     """The wake model."""
     scenarios: Scenarios | None = None
-    """How wind, wakes or neighbours may differ, by name; the objective says how a layout is valued over all of them."""
+    """Scenarios of wind, wakes or neighbours, by name; the objective says how a layout is valued over all of them."""
     start: LayoutsSection | None = None
     """The layouts that searches start from; by default the first step makes one."""
     method: Annotated[
@@ -137,7 +137,7 @@ class CampaignFields(Amount):
     vary: Vary | None = None
     """Further axes: each has named values, and each value sets fields of the campaign."""
     run: RunOptions = RunOptions()
-    """How the campaign is run; decides no result."""
+    """The options of running the campaign; they decide no result."""
     _combination: Combination = PrivateAttr(default=Combination())
 
     @property

@@ -56,7 +56,7 @@ def neighbours_of(campaign: CampaignFields, farm_idx: int) -> tuple[Standing, ..
     """Return every turbine around a farm, the neighbours of the whole campaign first, in the order of the file."""
     groups = groups_everywhere(campaign, farm_idx)
     every = [one for _, _, group in groups for one in standing_in(group, campaign.turbines)]
-    # One that stands in several scenarios is given once.
+    # A turbine that is in several scenarios is returned once.
     return tuple({(one.x, one.y, one.turbine.name): one for one in every}.values())
 
 

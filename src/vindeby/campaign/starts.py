@@ -43,7 +43,7 @@ def types_of(campaign: CampaignFields, cell: Cell, given: GivenLayout) -> list[i
 
 
 def start_identities(campaign: CampaignFields, cell: Cell) -> tuple[Any, dict[int, Any]]:
-    """Return what of the start of a cell decides its results, None without any; and by seed, where each has its own."""
+    """Return the data of a cell's start that decide its results, None without a start; and by seed, if seeds differ."""
     _, section = start_section(campaign, cell.farm_idx)
 
     def identity(given: GivenLayout) -> dict[str, Any]:
@@ -59,7 +59,7 @@ def start_identities(campaign: CampaignFields, cell: Cell) -> tuple[Any, dict[in
 
 
 def refuse_missing_starts(campaign: CampaignFields) -> None:
-    """Refuse a first step that improves a layout where there is none yet, and one that makes another than is given."""
+    """Refuse a first step that improves a layout without a start, and one that makes a layout despite a start."""
     first = campaign.method[0].chosen[0]
     sections = [start_section(campaign, farm_idx) for farm_idx in range(len(campaign.farms))] or [((), None)]
     given = [field_name(at) for at, section in sections if section is not None]

@@ -51,7 +51,7 @@ class CellSurvey:
     most_turbines: int
     """An upper bound of the turbines in any layout at the given spacing."""
     zones: tuple[ZoneSurvey, ...] = ()
-    """Its zones, where the farm has any."""
+    """The zones of the farm, if it has any."""
     mix: tuple[tuple[str, int], ...] = ()
     """The types of a mix and the number of turbines of each, if the farm mixes several."""
 
@@ -221,7 +221,7 @@ def notes_about_files(campaign: Campaign) -> Iterator[str]:
 
 
 def _about_room(campaign: Campaign) -> Iterator[str]:
-    """Yield a sentence for each farm in which turbines have no room, or may have none."""
+    """Yield a sentence for each farm that is, or may be, too small for its turbines."""
     for farm_idx, cells in itertools.groupby(campaign.cells(), lambda cell: cell.farm_idx):
         crowded = [text for cell in cells for text in _crowding(campaign, cell)]
         kinds = "types" if campaign.farms[farm_idx].zones is None else "types and zones"

@@ -39,7 +39,7 @@ class TaskIndex(Mapping[str, str]):
         self._fingerprints = campaign.fingerprints()
 
     def with_formers(self, formers: Callable[[], Iterable[Campaign]]) -> TaskIndex:
-        """Return the same tasks with other earlier versions of the campaign."""
+        """Return the index with other earlier versions of the campaign."""
         other = copy.copy(self)
         vars(other).pop("_formers", None)
         vars(other)["_load_formers"] = formers
@@ -127,7 +127,7 @@ class TaskIndex(Mapping[str, str]):
         return found if found in self else None
 
     def type_numbers(self, key: str, fingerprint: str, former_key: str) -> dict[int, int] | None:
-        """Return how the types of a mix were numbered when a result was stored, and are now; None where unknown."""
+        """Return the type numbers of a mix when a result was stored, and those of now; None if unknown."""
         cell = self.cell(key)
         for former in self._formers:
             was = former.cell(former.answered_by(fingerprint) or ("" if fingerprint else former_key))

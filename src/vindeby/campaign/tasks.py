@@ -57,7 +57,7 @@ class Cell:
     mix: tuple[tuple[int, int], ...] = ()
     """The type numbers of a mix, and the number of turbines of each type."""
     by_seed: Mapping[int, str] = field(default_factory=dict, hash=False)
-    """By seed a digest of the layout that the task with that seed is given, where each seed has its own."""
+    """The digest, by seed, of the layout that the seed's task starts from, if seeds have different ones."""
     combination: int = 0
     """The number of its combination in ``Campaign.combinations``."""
     tag: str = ""
@@ -135,7 +135,7 @@ class KeyParts(NamedTuple):
 
     @classmethod
     def of(cls, key: str) -> KeyParts:
-        """Return what the key of a task says."""
+        """Return the parts of a task's key."""
         parts = parse_key(key)
         assert parts is not None, f"{key} is the key of a task"
         return parts

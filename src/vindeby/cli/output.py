@@ -58,7 +58,7 @@ def say(message: str) -> None:
 def say_missing(
     missing: Collection[TaskStatus], total: int, output: Path, campaign: object = "CAMPAIGN"
 ) -> None:
-    """Say how many of all results are missing, if any, and which commands list and compute them."""
+    """Write how many of all results are missing, if any, and which commands list and compute them."""
     if not missing:
         return
     invalid = sum(entry.state.word == "invalid" for entry in missing)

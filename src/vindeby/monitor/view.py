@@ -249,9 +249,9 @@ def space(snapshot: Snapshot) -> RenderableType | None:
 
 Look = Callable[[], Snapshot]
 _LOOK_S = 1.0
-"""How often a campaign that is watched is looked at."""
+"""The interval at which a watched campaign is read."""
 _RESIZE_S = 0.25
-"""How often the size of the terminal is compared with that of what is shown."""
+"""The interval at which the size of the terminal is compared with the size of the view."""
 
 
 def watch_campaign(look: Look, logs: Path, console: Console, dimensions: tuple[str, ...] = ()) -> None:

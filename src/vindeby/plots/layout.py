@@ -94,7 +94,7 @@ class Drawn:
 
     @property
     def title(self) -> str:
-        """Return the name of the cell and the seed; empty where the campaign is unknown."""
+        """Return the name of the cell and the seed; empty if the campaign is unknown."""
         return f"{self.cell}, {self.which}" if self.cell else ""
 
     @cached_property

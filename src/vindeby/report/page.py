@@ -182,7 +182,7 @@ def build_report(result_set: ResultSet, progress: Progress = lambda _: None) -> 
 
 
 def _filter(result_set: ResultSet) -> str:
-    """Return a sentence on the condition of the results; empty where all are shown."""
+    """Return a sentence on the condition of the results; empty if all are shown."""
     if result_set.where is None:
         return ""
     many, every = len(result_set.rows), len(result_set.answers)

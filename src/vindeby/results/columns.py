@@ -49,7 +49,7 @@ def columns_of(segments: Sequence[Segment]) -> NDArray[Any]:
     found["aep"][~(np.isfinite(found["aep"]) & (found["aep"] > 0.0))] = np.nan
     found["farm_idx"], found["type_idx"], found["ss_seed"] = places_of(segments).T
     found["combination"] = 0
-    # What a function returned that has nothing to do with wind is a result, though it has no energy.
+    # The result of a function without wind counts, though it has no energy.
     names = [set(segment.rows.dtype.names or ()) for segment in segments]
     without = [0.0 if attribute_field("returns") in mine else np.nan for mine in names]
     lengths = list(map(len, segments))

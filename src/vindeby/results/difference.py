@@ -67,7 +67,7 @@ class Difference:
 
 
 def difference(first: ResultSet, second: ResultSet) -> Difference:
-    """Return what differs in the valid results of the second database from the first."""
+    """Return the differences of the second database's valid results from the first's."""
     sets, models = (first, second), (_Model(first), _Model(second))
     objectives = [None if one.campaign is None else one.campaign.objective for one in sets]
     objective = objectives[0] if objectives[0] == objectives[1] else None
@@ -123,7 +123,7 @@ class _Model:
         self._results, self._of_cell = results, cache(self._sections_of)
 
     def sections(self, key: str) -> dict[str, Any]:
-        """Return what decides the value of a layout, by section of the campaign; empty for a task that is not in it."""
+        """Return the data that decide a layout's value, by section of the campaign; empty for a task not in it."""
         cell = self._results.cell(key)
         if cell is None:
             return {}

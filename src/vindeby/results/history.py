@@ -19,7 +19,7 @@ from vindeby.store.disk.process import Identity
 from vindeby.store.disk.run_directory import RunDirectory
 
 _SILENT_S = 15.0
-"""A coordinator reports about once per second; one that has been silent for this long is dead or cut off."""
+"""The silence after which a coordinator, which reports about once per second, counts as dead or cut off."""
 _WINDOW_S = 120.0
 _LARGEST = 1e18
 
@@ -75,7 +75,7 @@ class RunHistory:
             self.published.append((float(event["time"]), before + int(event["tasks"])))
 
     def known(self) -> dict[str, Any]:
-        """Return what is said of tasks without a result, as fields of ``store.states.Known``."""
+        """Return the known facts of tasks without a result, as fields of ``store.states.Known``."""
         tasks = {alive: set[str | None]() for alive in (True, False)}
         for one, workers in self.coordinators:
             tasks[one.alive] |= {worker.task for worker in workers}

@@ -23,7 +23,7 @@ def missing_results(run: RunDirectory, campaign: Campaign) -> list[TaskStatus]:
 
 
 def missing_from(database: Database, campaign: Campaign, history: RunHistory) -> list[TaskStatus]:
-    """Return the same for a database that is open, and the history of its run."""
+    """Return the missing tasks of a database that is open, with the history of its run."""
     run = database.run
     tasks = TaskIndex(campaign, partial(former_campaigns, run, run.campaign_text()))
     invalid = not_done(database, judged(database, campaign))

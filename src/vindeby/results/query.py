@@ -36,7 +36,7 @@ EXAMPLE = "aep > 5200 and type == 't1'"
 
 
 class Labels:
-    """A column of texts of which each has two forms, as ``generic-15mw`` and ``t1``; either may be asked for."""
+    """A column of texts with two forms each, such as ``generic-15mw`` and ``t1``; a query may use either."""
 
     def __init__(self, *forms: NDArray[np.str_]) -> None:
         self.forms = forms
@@ -80,7 +80,7 @@ class Query:
         return ArgumentError(f"query: {self.text[:200]!r} {why}; write e.g. {EXAMPLE!r}")
 
     def matches(self, columns: Mapping[str, Any], length: int) -> NDArray[np.bool_]:
-        """Return which of so many results the expression is true for."""
+        """Return, for each of ``length`` results, whether the expression is true."""
         refuse_unknown(self.names, columns)
         try:
             with np.errstate(all="ignore"):

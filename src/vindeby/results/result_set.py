@@ -1,4 +1,4 @@
-"""The read model of results: what is expected, what is there, and columns of it, as of one moment.
+"""The read model of results: expected results, stored results, and columns of them, as of one moment.
 
 Every view and export asks a ``ResultSet``. Which results are invalid follows the one definition of done
 (``assembly.done``). A look must be quick, and checking every layout and energy again takes long. So what ``run``,
@@ -76,7 +76,7 @@ class ResultPlace(NamedTuple):
 
 
 class ResultSet:
-    """The results of a database that answer its campaign; everything is worked out when it is first asked for.
+    """The results of a database that answer its campaign; everything is computed when it is first needed.
 
     ``refresh`` takes what is new since, at little cost. With ``lenient``, a kept campaign that cannot be read is taken
     as unknown.

@@ -237,7 +237,7 @@ def dataset(database: Database) -> Any:
 
 
 def dataset_by_task(table: ResultTable, root: Mapping[str, Attribute]) -> Any:
-    """Return a value of each variable for every farm, type and seed of the campaign; NaN where a result is missing."""
+    """Return a value of each variable for every farm, type and seed of the campaign; NaN if a result is missing."""
     xarray, segments = library("xarray", "xarray", "to_xarray"), table.segments
     grid = _Grid(table)
     task = tuple(table.dimensions)
@@ -296,7 +296,7 @@ class _Grid:
     def __init__(self, table: ResultTable) -> None:
         self.shape = tuple(len(one.labels) for one in table.dimensions.values())
         _refuse_too_large(math.prod(self.shape))
-        # Of two results of one task, the one whose key says so is shown.
+        # If two results answer one task, the one whose key is the task's is shown.
         tasks = map(table.results.axes.key_of, table.rows[[*CELL, "ss_seed"]].tolist())
         is_copy = [key != task for key, task in zip(table.keys, tasks, strict=True)]
         order = np.argsort(np.array(is_copy, bool), kind="stable")

@@ -46,7 +46,7 @@ def places(data: Any, *patterns: str) -> Iterator[Place]:
 
 
 def _set_in(parts: Any, steps: Sequence[str], at: DataPath) -> Iterator[Place]:
-    """Yield what a value of an axis, or a scenario, sets at a place."""
+    """Yield the settings that a value of an axis, or a scenario, makes at a place."""
     for length in range(1, len(steps) + 1) if isinstance(parts, dict) else ():
         path = ".".join(map(_name, steps[:length]))
         if path in parts:

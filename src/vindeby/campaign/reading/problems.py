@@ -129,7 +129,7 @@ def _words(model: type[BaseModel], detail: dict[str, Any], location: Path) -> tu
 
 
 def nearest(key: str, known: list[str]) -> str:
-    """Say which known key is like an unknown one, and list all."""
+    """Describe the known key most like an unknown one, and list all known keys."""
     close = difflib.get_close_matches(key, known, n=1, cutoff=0.5)
     message = f"known here: {', '.join(known)}"
     return f"did you mean {close[0]!r}? {message}" if close else message

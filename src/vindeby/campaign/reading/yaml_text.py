@@ -54,7 +54,7 @@ class Origin(NamedTuple):
 
 @dataclass(frozen=True)
 class Include:
-    """``!include FILE``: what stands for the content of another file, where such includes are allowed."""
+    """A node ``!include FILE`` in place of another file's content, where such includes are allowed."""
 
     file: str
 

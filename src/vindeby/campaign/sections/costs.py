@@ -89,7 +89,7 @@ class Depth(Section):
     most: Positive | None = None
     """No turbine stands where the water is deeper than this, in metres."""
     source: Text | None = None
-    """Where the grid comes from, in words."""
+    """The origin of the grid, in words."""
 
     @property
     def limits(self) -> tuple[float, float] | None:

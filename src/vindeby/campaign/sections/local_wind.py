@@ -75,7 +75,7 @@ class LocalWindSection(Section):
     may_be_in_a_file = True
 
     source: Text | None = None
-    """Where the grid comes from, in words."""
+    """The origin of the grid, in words."""
     x: Coordinates
     """Eastings of the grid in metres."""
     y: Coordinates

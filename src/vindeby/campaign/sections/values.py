@@ -147,7 +147,7 @@ def refusal(message: str, *, remedy: str, at: Path = (), value: object = None) -
 
 
 def require(holds: object, message: str, remedy: str, *at: str | int) -> None:
-    """Refuse what is at the path ``at``, from the validated value on, unless a condition holds."""
+    """Raise an error about the value at the path ``at``, from the validated value on, unless a condition holds."""
     if not holds:
         raise refusal(message, remedy=remedy, at=at)
 
@@ -283,7 +283,7 @@ Metres = Annotated[float, Strict(), AfterValidator(_on_a_map), WithJsonSchema(_L
 Fraction = Annotated[Number, Field(ge=0.0, le=1.0), PLUS_ZERO]
 Text = Annotated[str, Strict(), Field(max_length=10_000)]
 Line = Annotated[str, Strict(), Field(min_length=1, max_length=10_000), AfterValidator(_printable)]
-"""Text of one line, without blanks around it."""
+"""A line of text, without blanks around it."""
 Name = Annotated[Line, Field(max_length=120)]
 Increasing = Annotated[tuple[NotNegative, ...], Field(min_length=1), _rising("sort it and remove duplicates")]
 """A list of numbers, none negative, each above the one before."""

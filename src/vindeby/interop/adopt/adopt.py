@@ -170,7 +170,7 @@ class _Adoption:
         self._campaign = examiner.campaign
         self._report = AdoptReport(str(run.output), self._campaign.total_configs)
         self._taken: dict[str, tuple[str, bytes]] = {}
-        """For each key that is adopted now, the file it comes from and its layout."""
+        """The origin and the layout of each key that is adopted in this run: the file, and the layout."""
 
     def do(self, paths: Sequence[Path]) -> AdoptReport:
         with Guard() as guard:

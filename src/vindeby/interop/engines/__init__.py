@@ -33,7 +33,7 @@ def engine_farm(
 
 
 def load(given: PyWakeEngine | FlorisEngine) -> None:
-    """Import all that an engine needs; InputError says what is missing or wrong."""
+    """Import all modules that an engine needs; raise InputError if one is missing or wrong."""
     if isinstance(given, PyWakeEngine):
         find_model(given)
         import vindeby.interop.pywake_objects.sites

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 
 class ExportFormat(NamedTuple):
-    """How a file or folder of a format is called if no name is given, and the module that writes it."""
+    """A format of export: the default name of its file or folder, and the module that writes it."""
 
     suffix: str
     module: str
@@ -23,4 +23,4 @@ FORMATS = {
     "geojson": ExportFormat(".geojson", "geojson"),
     "floris": ExportFormat(".floris", "floris", is_folder=True),
 }
-"""Each module has ``write(path, file_format, chosen, options)``, and is loaded only where its format is asked for."""
+"""The formats of export: each module has ``write(path, file_format, chosen, options)``, and is loaded when needed."""

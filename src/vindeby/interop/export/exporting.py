@@ -89,7 +89,7 @@ def write_turbines(path: Path, chosen: Chosen, describe: Callable[[int], dict[st
 
 
 def write_mark(folder: Path, file_format: str, chosen: Chosen, **more: Any) -> None:
-    """Say what the folder holds."""
+    """Write the file that describes the content of the folder."""
     data = {
         "format": file_format,
         "vindeby": __version__,

@@ -292,7 +292,7 @@ def _write_site(path: Path, chosen: Chosen, campaign: Campaign, farm_idx: int, c
 def _write_result(
     folder: Path, above: str, campaign: Campaign, result: ExportedResult, crs: dict[str, str]
 ) -> None:
-    """Write the system of one result; ``above`` leads to what results share."""
+    """Write the system of one result; ``above`` leads to the files that results share."""
     farm_idx, types = result.place[0], sorted(set(result.types))
     x, y = result.layout.tolist()
     layout: dict[str, Any] = {"coordinates": {"x": x, "y": y, **crs}}

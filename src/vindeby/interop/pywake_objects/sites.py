@@ -25,7 +25,7 @@ from vindeby.wake import (
 )
 
 _KNOWN = {*LOCAL, "P", "Elevation"}
-"""``Elevation`` changes nothing where distances are straight."""
+"""The known variables; ``Elevation`` changes nothing if distances are straight."""
 
 
 def from_xrsite(site: Any, turbulence_intensity: float | None = None) -> dict[str, Any]:

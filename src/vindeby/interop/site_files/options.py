@@ -76,7 +76,7 @@ def step_notes(options: Options) -> tuple[str, ...]:
 
 
 def _directions(options: Options) -> int | None:
-    """Return how many directions ``direction_step`` makes; at least 360, as coarser ones overstate energies."""
+    """Return the number of directions by ``direction_step``; at least 360, as coarser ones overstate energies."""
     step = given_number(options, "direction_step")
     if step is None:
         return None

@@ -126,7 +126,7 @@ def read_xrsite(path: Path, options: Options) -> FileContent:
 
 
 def read_local_wind(path: Path) -> FileContent:
-    """Return what a file has over x and y as the section ``local``; all else is listed as not used."""
+    """Return the local wind of a file, over x and y, as the section ``local``; all else is listed as not used."""
     file = _read(path)
     arrays = {name: one for name, one in file.arrays.items() if "x" in one.axes or one.axes == (name,)}
     others = (*file.others, *(name for name in file.arrays if name not in arrays))

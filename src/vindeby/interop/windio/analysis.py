@@ -15,7 +15,7 @@ NAMES = {
 }  # fmt: skip
 """The windIO names of the models; a ``bastankhah-2014`` that grows with the turbulence is ``niayifar-2016``."""
 COMPOSED = {"jensen": "top-hat", "bastankhah-2014": "gaussian"}
-"""Models whose name in windIO also stands for one that is put together from parts."""
+"""The models whose name in windIO also stands for a model that is composed of parts."""
 GROWTH = {"niayifar-2016": ("a0", "a1"), "bastankhah-2016": ("ka", "kb"), "nygaard-2022": ("a", "")}
 """The windIO names of the two numbers of ``Growth``, if the model has them; all others have the constant ``k``."""
 
@@ -40,7 +40,7 @@ OWN: dict[str, dict[str, Any]] = {
 
 
 class Growth(NamedTuple):
-    """How much wider a wake becomes per metre, k = ``factor`` I + ``constant``, with the turbulence intensity I."""
+    """The growth of a wake's width per metre, k = ``factor`` I + ``constant``, with the turbulence intensity I."""
 
     factor: float
     constant: float

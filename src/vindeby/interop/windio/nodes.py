@@ -66,7 +66,7 @@ DATA = ("probability", "sector_probability", "weibull_a", "weibull_k", "turbulen
 
 
 class Tree:
-    """A system as one document: the file that was named, and those included where something was asked for.
+    """A system as one document: the file that was named, and the files that it includes.
 
     ``is_named``: the user named the file, not another file; ``allow_outside``: its includes may leave its folder.
     """
@@ -95,7 +95,7 @@ class Tree:
         return value
 
     def ignored_keys(self) -> list[str]:
-        """Return what was not used, includes that were not followed among it, with the file that has it."""
+        """Return the names of unused data, among them includes that were not followed, each with its file."""
         return unused(self.whole(self.document.data), self.used, self.where)
 
     def files_around(self, path: DataPath) -> list[Path]:
@@ -103,7 +103,7 @@ class Tree:
         return [self.path, *(file for at, (file, _) in self._included.items() if path[: len(at)] == at)]
 
     def included(self, node: Node) -> Any:
-        """Return what the file holds that is included at a node."""
+        """Return the content of the file that is included at a node."""
         if node.path not in self._included:
             files = self.files_around(node.path)
             path = self._path_of(node, files[-1])
@@ -278,7 +278,7 @@ class Node:
         return replace(self, value=self.value[key], path=(*self.path, key)).followed()
 
     def followed(self) -> Node:
-        """Return the same or, where it is an include, what the file holds that this names."""
+        """Return the node itself or, for an include, the content of the file that it names."""
         return replace(self, value=self.tree.included(self)) if isinstance(self.value, Include) else self
 
 

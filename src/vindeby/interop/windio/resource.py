@@ -41,7 +41,7 @@ class Quantities(LabelledWind):
         self.times = times
         """The times of steps, if they are times and not numbers."""
         self.heights: list[float] = []
-        """The heights that the file says the wind is of; none where it does not say."""
+        """The heights of the wind by the file; none if it does not state any."""
 
     def refuse_part(self, name: str, message: str, remedy: str, value: object = None) -> NoReturn:
         """Raise an error that names where a quantity stands, or the resource."""

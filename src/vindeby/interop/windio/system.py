@@ -93,7 +93,7 @@ _ERROR = re.compile(r'^Error \d+: Failed at instance path `(.*?)` with error mes
 
 
 def schema_notes(tree: Tree) -> list[str]:
-    """Return what windIO's own validator finds, a line each; it does not see includes that were not followed."""
+    """Return the findings of windIO's own validator, a line each; it does not see includes that were not followed."""
     try:
         windio: Any = importlib.import_module("windIO")
     except ImportError:
