@@ -77,7 +77,6 @@ def _judged(case: Case, file: str, x: Any, y: Any) -> dict[str, Any]:
 
 
 def _stored() -> Iterator[dict[str, Any]]:
-    """Yield a row for each stored layout."""
     from vindeby.cases import all_cases
 
     for case in all_cases():
