@@ -92,7 +92,7 @@ OBJECTS = [
         lambda: vindeby.Pipeline([vindeby.RandomStart(), vindeby.Gradient()]),
         (
             "Pipeline(steps=[RandomStart(), "
-            "Gradient(max_iterations=320, widening=None, wind='coarse-to-fine', memory=10)])"
+            "Gradient(max_iterations=320, widening=None, wind='coarse-to-fine')])"
         ),
     ),
     (result_record, "<Record 'farm0_t0_s0': aep 123.457, layout float64[2, 3], 1 attribute>"),
