@@ -22,9 +22,9 @@ FloatArray = npt.NDArray[np.float64]
 Section = Mapping[str, Any]
 HOURS_PER_YEAR = 8760.0
 _TOLERANCE_M = {"competition": 0.0}
-"""By judge, 1e-6 m otherwise: for the rounding of turbines on the border or exactly at the least distance."""
+"""The tolerance for turbines on the border or at the least distance, by judge (m); otherwise 1e-6 m."""
 _PER_MWH = {"MWh": 1.0, "GWh": 1e-3, "kW": 1e3 / HOURS_PER_YEAR}
-"""By the unit of a case; kW is the mean power."""
+"""The conversion from MWh to the unit of a case; kW is the mean power."""
 
 
 class CaseVerdict(NamedTuple):
@@ -137,7 +137,7 @@ _KNOWN: dict[str, Section] = {
     "jensen": {"induction": "momentum", "rotor": ("centre", "overlap")},
     "top-hat": {**_SQUARES, "induction": "momentum", "rotor": ("centre", "overlap")},
 }
-"""By wake, what may be given beside k, with the values that the formulas below are for."""
+"""The parameters besides k that a wake may have, with the values that the formulas below assume."""
 
 
 def _refuse_unknown(name: str, given: Section) -> None:

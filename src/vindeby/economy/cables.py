@@ -20,7 +20,7 @@ from vindeby.errors import DataError, TaskError, library
 
 RouterName = Literal["heuristic", "hgs", "milp"]
 CableType = tuple[int, float]
-"""How many turbines a cable can carry, and what a metre of it costs (EUR)."""
+"""A cable type: the most turbines that it can carry, and its cost (EUR per metre)."""
 
 MILP_SECONDS = 60.0
 """The limit of the solver's deterministic time, unless a time limit is given."""

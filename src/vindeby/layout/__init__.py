@@ -1,4 +1,4 @@
-"""How a layout is found: boundaries, spacing, and the methods that search.
+"""Finding layouts: boundaries, spacing, and the search methods.
 
 May import ``vindeby.wake``, ``vindeby.economy``, ``vindeby.errors`` and ``vindeby.units``; ``runner`` and what stands
 above may import it. A ``LayoutProblem`` says what is wanted, a ``Method`` how to look for it, a ``Result`` what came

@@ -1,4 +1,4 @@
-"""What a search method is.
+"""The interface of search methods.
 
 A method is a frozen set of parameters. ``prepare(problem)`` does what all seeds share and gives a search: a
 function of a seed and a start. The search is pure: the same problem, seed and start give the same layout to
@@ -25,7 +25,7 @@ the number of iterations or evaluations allowed."""
 
 @dataclass(frozen=True, eq=False)
 class Result:
-    """A feasible layout, what it is worth, and how the search for it ended.
+    """A feasible layout, its energy, and the status of its search.
 
     Args:
         layout: Where the turbines stand, and their types.
@@ -40,23 +40,23 @@ class Result:
     aep_gwh: float
     status: Status
     evaluations: int
-    """How often the yearly energy of a layout was computed, wholly or for what one moved turbine changes."""
+    """The number of energy evaluations, of whole layouts or of the change by one moved turbine."""
     arrays: Mapping[str, FloatArray | IntArray] = field(default_factory=dict)
-    """What else a method found out, by name; kept beside the layout in the record of a task."""
+    """Further results of a method, by name; stored with the layout in the record of a task."""
     notes: Mapping[str, str | int | float | bool] = field(default_factory=dict)
-    """What else there is to say about the search, by name; the attributes of that record."""
+    """Notes on the search, by name; stored as attributes of that record."""
 
     def __repr__(self) -> str:
         return f"<Result: {self.aep_gwh:,.3f} GWh/year, {self.status}, {self.layout!r}>"
 
     @property
     def x(self) -> FloatArray:
-        """Metres east."""
+        """The x coordinates of the turbines (m east)."""
         return self.layout.x
 
     @property
     def y(self) -> FloatArray:
-        """Metres north."""
+        """The y coordinates of the turbines (m north)."""
         return self.layout.y
 
     @property
@@ -69,14 +69,14 @@ Search = Callable[[int, Layout | None], Result]
 
 
 class Method(ABC):
-    """One way to search; subclass it, as a frozen dataclass, to add your own."""
+    """A search method; subclass it, as a frozen dataclass, to add another."""
 
     @abstractmethod
     def prepare(self, problem: LayoutProblem) -> Search:
         """Do what all seeds of a problem share, and return the search."""
 
     def brief(self) -> Method:
-        """The same method with a small budget, which compiles all that the method will use.
+        """Return the same method with a small budget, which compiles all code that the method will use.
 
         A worker runs it once before its first task. A method whose budget is long, such as one in seconds, has
         a brief form of its own; any other is its own.
@@ -84,11 +84,11 @@ class Method(ABC):
         return self
 
     def after(self, before: Method) -> Method:  # noqa: ARG002  for methods that look at it
-        """The same method as it is best used after a step, where its parameters leave that open."""
+        """Return the method with its open parameters set to suit a previous step."""
         return self
 
     def run(self, problem: LayoutProblem, seed: int, start: Layout | None = None) -> Result:
-        """Search once. For many seeds of one problem, call ``prepare`` and use what it returns.
+        """Search once; for many seeds of one problem, call ``prepare`` and use the search it returns.
 
         Args:
             problem: What is to be laid out.
@@ -99,7 +99,7 @@ class Method(ABC):
 
 
 def start_for(problem: LayoutProblem, start: Layout | None, method: str) -> Layout:
-    """The start that a refining method was given; TaskError if it was given none."""
+    """Return the start of a refining method; TaskError if there is none."""
     if start is None:
         raise TaskError(
             f"farm {problem.name}: {method} needs a start; put smart-start, lattice or random-start before it"
@@ -108,7 +108,7 @@ def start_for(problem: LayoutProblem, start: Layout | None, method: str) -> Layo
 
 
 def checked(problem: LayoutProblem, method: Method) -> Search:
-    """The search of a method, which never returns a layout that breaks the problem's rules."""
+    """Return the search of a method, with TaskError for a layout that breaks the constraints."""
     search = method.prepare(problem)
     name = type(method).__name__
 
@@ -122,7 +122,7 @@ def checked(problem: LayoutProblem, method: Method) -> Search:
 
 @dataclass(frozen=True)
 class Pipeline(Method):
-    """Methods one after the other, each starting from what the one before found."""
+    """Methods in sequence, each starting from the layout of the previous one."""
 
     steps: Sequence[Method]
 

@@ -1,4 +1,4 @@
-"""What is searched for: so many turbines, in this area, this far from each other, worth as much as can be.
+"""A layout problem: the number of turbines, the area, the spacing, and the objective.
 
 A ``LayoutProblem`` holds no search state. Everything a method may return is checked against it, so that no layout
 that breaks its rules ever leaves this part.
@@ -26,7 +26,7 @@ from vindeby.wake.gathering import AtOnce, Evaluator
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """Where turbines stand (metres) and of which type each is."""
+    """Turbine positions (metres) and the type of each turbine."""
 
     x: FloatArray
     y: FloatArray
@@ -40,7 +40,7 @@ class Layout:
 
     @staticmethod
     def of(x: npt.ArrayLike, y: npt.ArrayLike, types: npt.ArrayLike = 0) -> Layout:
-        """Make a layout of lists; one type may stand for all."""
+        """Return a layout of lists; a single type may stand for all turbines."""
         px, py = np.array(x, np.float64), np.array(y, np.float64)
         each = np.array(np.broadcast_to(np.asarray(types, np.int64), px.shape))
         if px.ndim != 1 or px.shape != py.shape:
@@ -71,7 +71,7 @@ def _refuse_area_outside(grid: WindGrid, area: Boundary, name: str) -> None:
 
 
 class Report(threading.local):
-    """Counts how far a search is, which does not change what it finds, and reports it to a listener.
+    """A counter of a search's progress, which does not affect the search, with a listener.
 
     Searches in several threads are counted apart. ``tell`` is that of the thread in which it was set.
 
@@ -85,18 +85,18 @@ class Report(threading.local):
         self.step(0, 0, None)
 
     def step(self, number: int, of: int, aep_gwh: float | None) -> None:
-        """A step of a pipeline begins, from a layout that is worth so much."""
+        """Begin a step of a pipeline, from a layout with this energy."""
         name = self._names[number - 1] if self._names else ""
         self._stage, self._aep = f"{name} (step {number} of {of})" if of > 1 else name, aep_gwh
         self.begin(0)
 
     def begin(self, iterations: int) -> None:
-        """Count from 0, of so many iterations at most."""
+        """Start counting from 0, up to ``iterations``."""
         self._done, self._iterations = 0, iterations
         self.advance(0)
 
     def advance(self, iterations: int = 1, farm: WindFarm | None = None, aep: float | None = None) -> None:
-        """Count so many more, which have led to an energy (GWh) in the wind states of this farm."""
+        """Count more iterations, which led to an energy (GWh) in the wind states of this farm."""
         self._done += iterations
         if farm is self._farm and aep is not None:
             self._aep = max(aep, self._aep or aep)
@@ -105,7 +105,7 @@ class Report(threading.local):
 
 @dataclass(frozen=True, eq=False)
 class LayoutProblem:
-    """A farm to be laid out.
+    """A farm whose layout is to be found.
 
     Args:
         farm: What a layout is worth; it also holds the neighbours, if any.
@@ -183,12 +183,12 @@ class LayoutProblem:
 
     @cached_property
     def spacing_by_type(self) -> FloatArray:
-        """The spacing of each turbine type in metres; a pair keeps the mean of its two."""
+        """The spacing of each turbine type in metres; a pair satisfies the mean of both."""
         return np.array(np.broadcast_to(np.asarray(self.spacing_m, np.float64), (len(self.farm.turbines),)))
 
     @cached_property
     def zones(self) -> tuple[Zone, ...]:
-        """The zones of the farm; a plain boundary is one."""
+        """The zones of the farm; a plain boundary is a single zone."""
         if isinstance(self.boundary, Zones):
             return self.boundary.zones
         return (Zone(self.boundary, self.n_turbines),)
@@ -200,44 +200,44 @@ class LayoutProblem:
 
     @cached_property
     def neighbours(self) -> Layout:
-        """Turbines that stand already: first those of the same farm, then those of others."""
+        """The existing turbines: first those of the same farm, then those of others."""
         beside = self.farm.neighbours
         others = Layout.of([], []) if beside is None else Layout.of(beside.x, beside.y, beside.types)
         return others if self.standing is None else joined(self.standing, others)
 
     @property
     def counted(self) -> int:
-        """How many turbines the energy is of: those placed, and those of the same farm that stand already."""
+        """The number of turbines whose energy counts: placed ones, and existing ones of the same farm."""
         return self.n_turbines + (0 if self.standing is None else len(self.standing.x))
 
     def remaining(self) -> Remaining:
-        """How many turbines are still to be placed in each zone and of each type, before any is."""
+        """Return the turbines to be placed in each zone and of each type, before any is placed."""
         return Remaining([zone.n_turbines for zone in self.zones], self.mix, len(self.farm.turbines))
 
     def types_in_order(self) -> IntArray:
-        """The type of each turbine, where it is not free; of a mix, one way to share it out."""
+        """Return the type of each turbine, if it is fixed; for a mix, one way to distribute it."""
         if self.mix is not None:
             return self.remaining().types_in_order()
         return np.array(np.zeros(self.n_turbines) if self.types is None else self.types, np.int64)
 
     def aep(self, layout: Layout) -> float:
-        """The yearly energy of a layout in GWh, with what stands of the same farm."""
+        """Return the yearly energy of a layout in GWh, with existing turbines of the same farm."""
         whole = self.whole(layout)
         return self.evaluate.aep(self.farm, whole.x, whole.y, whole.types)
 
     def aep_and_gradient(self, layout: Layout) -> tuple[float, FloatArray, FloatArray]:
-        """The yearly energy in GWh and its slopes (GWh/m) with x and y of its turbines and of what stands."""
+        """Return the yearly energy in GWh and its slopes (GWh/m) with x and y, existing turbines included."""
         whole = self.whole(layout)
         return self.evaluate.aep_and_gradient(self.farm, whole.x, whole.y, whole.types)
 
     def stated_aep(self, layout: Layout) -> float:
-        """The yearly energy (GWh) that the result of a search states: in finer wind if there is any, on processors."""
+        """Return the energy (GWh) to state in a result: in finer wind if there is any, on processors."""
         whole = self.whole(layout)  # not by farm.aep: here places are judged by the spacing, which may be 0
         return float((self.stated or self.farm).turbine_aep(whole.x, whole.y, whole.types).sum())
 
     @cached_property
     def by_place(self) -> Valuation | None:
-        """The valuation, where it changes what is best for turbines of given types; else None: the energy counts.
+        """The valuation if it affects the best positions of turbines of given types; None if only energy counts.
 
         As long as there is no layout, the price of an LCOE is a guess: for turbines in the free wind all over the area.
         """
@@ -260,12 +260,12 @@ class LayoutProblem:
 
     @cached_property
     def free_aep_gwh(self) -> float:
-        """About what the farm would give per year without wakes: turbines all over the area in the free wind."""
+        """The approximate yearly energy (GWh) of the farm without wakes, with turbines all over the area."""
         places = self._all_over
         return self.farm.free_aep_at(places.x, places.y, places.types) / len(places.x) * self.n_turbines
 
     def valued_at(self, layout: Layout) -> Valuation | None:
-        """The valuation for a stage of a search that begins with this layout; None where the energy counts."""
+        """Return the valuation for a stage that begins with this layout; None if only energy counts."""
         if self.by_place is None:
             return None
         whole = self.whole(layout)
@@ -284,7 +284,7 @@ class LayoutProblem:
         return self.by_place.worth(self.by_place.parts(whole.x, whole.y, whole.types), aep_gwh)
 
     def objective(self, layout: Layout, aep_gwh: float) -> float:
-        """The objective of a layout with this energy, in its own unit; without a valuation, the energy."""
+        """Return the objective of a layout with this energy, in its unit; without a valuation, the energy."""
         if self.valuation is None:
             return aep_gwh
         whole = self.whole(layout)
@@ -292,11 +292,11 @@ class LayoutProblem:
         return self.valuation.objective_of(parts, aep_gwh)
 
     def whole(self, layout: Layout) -> Layout:
-        """The layout with what stands of the same farm after it."""
+        """Return the layout followed by the existing turbines of the same farm."""
         return layout if self.standing is None else joined(layout, self.standing)
 
     def shortfalls(self, layout: Layout) -> tuple[float, float]:
-        """How far (m) the outermost turbine is outside, and the nearest pair too near; 0 where all is well."""
+        """Return how far (m) the outermost turbine is outside and the closest pair too close; 0 if feasible."""
         room = np.stack([zone.boundary.distances(layout.x, layout.y) for zone in self.zones])
         has_zones = len(layout.x) == self.n_turbines  # a layout of another size has none
         room = room[self.zone_of, np.arange(self.n_turbines)] if has_zones else room.max(axis=0)
@@ -307,7 +307,7 @@ class LayoutProblem:
         return outside, float(max(0.0, worst_pair(x, y, need, len(layout.x))))
 
     def is_feasible(self, layout: Layout) -> bool:
-        """Whether a layout keeps to the rules, but for rounding."""
+        """Return whether a layout satisfies the constraints, except for rounding."""
         try:
             self.refuse_infeasible(layout, "")
         except TaskError:
@@ -315,7 +315,7 @@ class LayoutProblem:
         return True
 
     def refuse_infeasible(self, layout: Layout, method: str) -> None:
-        """Raise TaskError unless the layout keeps to the rules."""
+        """Raise TaskError unless the layout satisfies the constraints."""
         if len(layout.x) != self.n_turbines:
             raise TaskError(
                 f"farm {self.name}: {method} returned {len(layout.x)} turbines, not {self.n_turbines}; "
@@ -341,7 +341,7 @@ Mix = Sequence[int] | Sequence[Sequence[int]]
 
 
 def check_mix(mix: Mix, zones: Sequence[int], types: int) -> None:
-    """Refuse a mix that is not of as many turbines and types as there are."""
+    """Raise ArgumentError for a mix whose turbines or types are not as many as there are."""
     rows = np.atleast_2d(np.asarray(mix))
     totals = [sum(zones)] if np.ndim(mix) == 1 else list(zones)
     if (
@@ -366,20 +366,20 @@ class Remaining:
         self.by_type = np.atleast_2d(np.array([many] * types if mix is None else mix, np.int64))
 
     def open(self) -> BoolArray:
-        """Whether another turbine of a type may come to a zone; (zones, types)."""
+        """Return whether another turbine of a type can be placed in a zone; (zones, types)."""
         return np.asarray((self.zone[:, None] > 0) & (self.by_type > 0))
 
     def types(self) -> IntArray:
-        """The types of which any turbine is left to be placed."""
+        """Return the types of which any turbine is left to be placed."""
         return np.flatnonzero(self.by_type.any(axis=0))
 
     def take(self, zone: int, type_index: int) -> None:
-        """One turbine of a type comes to a zone."""
+        """Count a turbine of a type as placed in a zone."""
         self.zone[zone] -= 1
         self.by_type[zone if len(self.by_type) > 1 else 0, type_index] -= 1
 
     def types_in_order(self) -> IntArray:
-        """A type for each turbine, zone by zone; a farm's mix is spread evenly over its turbines."""
+        """Return a type for each turbine, zone by zone; a farm's mix is spread evenly over its turbines."""
         parts = []
         for row in self.by_type:
             types = np.repeat(np.arange(len(row)), row)

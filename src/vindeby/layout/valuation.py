@@ -1,4 +1,4 @@
-"""What layouts are compared by where it is not their energy alone: energy less cost, LCOE, net present value.
+"""The objectives other than energy: energy less cost, LCOE, net present value.
 
 For the searches every objective is an energy: ``AEP - cost / price``, with the yearly cost in EUR and a price of
 energy. The net present value has its price. The LCOE is a ratio, cost / AEP, and made small by the method of W.
@@ -32,7 +32,7 @@ NO_COSTS = Costs(0.0, 0.0, 0.0, 1.0)
 
 @dataclass(frozen=True, eq=False)
 class Valuation:
-    """An objective, and the costs that it needs.
+    """An objective, and the costs it needs.
 
     ``aep`` is the energy (GWh per year) less the yearly cost at the price; ``npv`` the net present value (EUR);
     ``lcoe`` the levelised cost of energy (EUR per MWh), made small. ``price`` is in EUR per MWh; that of ``lcoe`` is
@@ -46,9 +46,9 @@ class Valuation:
     router: Router | None = None
     tree: CableTree | None = None
     weight: float = 1.0
-    """Of the LCOE, where it is one of two objectives: ``AEP^(1 - weight) / LCOE^weight`` is made large."""
+    """The weight of the LCOE as one of two objectives: ``AEP^(1 - weight) / LCOE^weight`` is maximised."""
     eur_per_m2: float = 0.0
-    """What the convex hull of the farm costs."""
+    """The cost of the farm's convex hull (EUR per m2)."""
 
     def __post_init__(self) -> None:
         priced = self.objective == "npv" or (self.objective == "aep" and self.costs is not NO_COSTS)
@@ -59,26 +59,26 @@ class Valuation:
 
     @property
     def by_place(self) -> bool:
-        """Whether the cost of a turbine depends on where it stands."""
+        """Return whether the cost of a turbine depends on its position."""
         return self.costs.foundation is not None or self.router is not None or self.eur_per_m2 > 0.0
 
     @property
     def sign(self) -> float:
-        """1 for an objective that is made large, -1 for one that is made small."""
+        """The sign of the objective: 1 to maximise, -1 to minimise."""
         return -1.0 if self.objective == "lcoe" else 1.0
 
     @property
     def gwh_per_eur(self) -> float:
-        """The energy that a yearly EUR buys at the price."""
+        """The energy (GWh) that one EUR per year buys at the price."""
         assert self.price is not None, "an LCOE has a price once there is a layout"
         return 1.0 / (MWH_PER_GWH * self.price)
 
     def routed(self, x: FloatArray, y: FloatArray) -> Valuation:
-        """The same with cables routed for these places."""
+        """Return the valuation with cables routed for these positions."""
         return self if self.router is None else replace(self, tree=self.router(x, y))
 
     def at(self, x: FloatArray, y: FloatArray, types: IntArray, aep_gwh: float) -> Valuation:
-        """The same for a stage that begins with this layout: cables as routed, the price of an LCOE that of it."""
+        """Return the valuation for a stage that begins with this layout: its cables, and its LCOE as the price."""
         routed = self.routed(x, y)
         if self.objective != "lcoe":
             return routed
@@ -86,7 +86,7 @@ class Valuation:
         return replace(routed, price=lcoe / self.weight)
 
     def parts(self, x: FloatArray, y: FloatArray, types: IntArray) -> CostParts:
-        """Return the cost of a layout by part, its area with the cables; without a kept tree these are routed."""
+        """Return the cost of a layout by part, with its area and cables; cables are routed if there is no tree."""
         tree = self.routed(x, y).tree if self.tree is None else self.tree
         hull_eur = self.eur_per_m2 * hull_area_m2(x, y) if self.eur_per_m2 else 0.0
         return self.costs.parts(x, y, types, hull_eur + (0.0 if tree is None else tree.eur(x, y)))

@@ -32,7 +32,7 @@ class Estimate:
     """The set-up time of the timed tasks: starting a process, and compiling or loading compiled code."""
     workers: int
     wall_s: float
-    """With so many workers on this machine, if it has nothing else to do."""
+    """The time with so many workers on this machine, if it is otherwise idle."""
     database: float
     """Bytes of OUT.h5; while it is merged, its folder needs about twice as much."""
 

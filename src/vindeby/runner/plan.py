@@ -43,7 +43,7 @@ Three for each slot where there are more slots than that: a node that is lost ta
 """
 _NOW_S = 3.0
 _LEAVING_S = 10.0
-"""How long workers without tasks have to leave."""
+"""The time that workers without tasks have to exit."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class Policy:
 
     workers: int
     retries: int
-    """How often a task that failed is tried again."""
+    """The number of retries of a failed task."""
     most_failures: int | None = None
     grace_s: float = 60.0
     batch_s: float = 0.5
@@ -66,13 +66,13 @@ class _WorkerState:
     group: int | None = None
     seconds_per_task: float | None = None
     retries: bool = False
-    """It holds a task that failed before, and gets nothing beside it."""
+    """Whether the worker holds a task that failed before, which must be its only one."""
     most_together: int = 1
-    """How many tasks of a group it computes at the same time, at most."""
+    """The most tasks of a group that the worker computes at the same time."""
     together: int = 1
     killed: bool = False
     leaving: bool = False
-    """It makes room for a fresh process."""
+    """Whether the worker is about to be replaced by a fresh process."""
     fruitful: bool = False
     """A task of it was settled."""
 
@@ -91,7 +91,7 @@ class Plan:
         self._failed_once: deque[tuple[int, int]] = deque()
         """Tasks to try again, each with its group."""
         self._failures: dict[int, list[Failure]] = {}
-        """How each open task has failed so far."""
+        """The failures of each open task so far."""
         self._hands: dict[int, _WorkerState] = {}
         self._asking: dict[int, None] = {}
         """Workers that want tasks, those who asked first in front: with a thousand workers, few of all."""

@@ -113,7 +113,7 @@ class WorkerGone:
     failure: Failure
     """Why it went, as far as the pool knows, and the end of its log."""
     by_itself: bool = False
-    """It was asked to end, or retired: nobody is to blame."""
+    """Whether the worker was asked to end, or retired, so that no task is the cause."""
     pid: int = 0
 
 
@@ -231,7 +231,7 @@ class Assign:
 
 @dataclass(frozen=True)
 class EndWorker:
-    """Tell a worker to publish and exit."""
+    """The instruction to let a worker publish and exit."""
 
     worker: int
     now: bool = False

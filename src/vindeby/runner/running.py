@@ -48,7 +48,7 @@ from vindeby.store.read.database import Database
 from vindeby.text import part_of, plural
 
 _BATCH_ELSEWHERE_S = 20.0
-"""How long a batch on a cluster should take: Dask places it, and a fresh process runs it."""
+"""The target time of a batch on a cluster, where Dask places it and a fresh process runs it."""
 ON_BAD = ("abort", "skip", "rerun")
 
 

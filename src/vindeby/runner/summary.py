@@ -39,7 +39,7 @@ class Summary:
     aep_by_farm: dict[str, tuple[float, float]] = field(default_factory=dict)
     """Lowest and highest AEP of each farm, in GWh per year."""
     lcoe_by_farm: dict[str, tuple[float, float]] = field(default_factory=dict)
-    """The same of the LCOE, in EUR per MWh, where the campaign has costs."""
+    """The lowest and highest LCOE of each farm, in EUR per MWh, if the campaign has costs."""
 
     def __repr__(self) -> str:
         state = "complete" if self.complete else "not complete"

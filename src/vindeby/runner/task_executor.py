@@ -66,7 +66,7 @@ class Setup:
     """Bytes for a worker while no other computes."""
     device: Literal["cpu", "cuda"] = "cpu"
     together: int = 1
-    """How many tasks of a farm and type are computed at the same time, at most, with what ``device`` computes."""
+    """The most tasks of a farm and type that are computed at the same time on ``device``."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ class Attempt:
     seconds: float
     """The time of the solver alone, or until the failure."""
     final: bool = False
-    """It failed by itself, and not through what tasks before it did to the process."""
+    """Whether the task failed by itself, and not because of earlier tasks in the process."""
 
 
 COMPUTING = "computing"

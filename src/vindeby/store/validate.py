@@ -69,7 +69,7 @@ class ValidationReport:
     notes: list[str] = field(default_factory=list)
     missing: list[TaskStatus] = field(default_factory=list)
     origins: Counter[str] = field(default_factory=Counter)
-    """How many records are of each unverified origin."""
+    """The number of records of each unverified origin."""
     contents: list[FileEntry] = field(default_factory=list)
     """The kind of each file, for a folder."""
     invalid: list[Invalid] = field(default_factory=list)
@@ -77,7 +77,7 @@ class ValidationReport:
     digest: str = ""
     """The digest of the database's seal."""
     not_computed_again: dict[str, int] = field(default_factory=dict)
-    """How many records a deep check left out, by reason."""
+    """The number of records that a deep check left out, by reason."""
 
     @property
     def valid(self) -> bool:

@@ -1,4 +1,4 @@
-"""A wind farm's yearly energy, its gradient, and what every turbine makes of every wind.
+"""A wind farm's yearly energy, its gradient, and the power of every turbine in every wind state.
 
 This is the front of the engine: it checks what it is given once, keeps what does not change between layouts,
 and hands plain arrays to the compiled loops. Positions are metres east (x) and north (y), in any frame.
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Neighbours:
-    """Turbines that stand already: they cast wakes and stand in them, but are neither counted nor moved.
+    """Existing turbines: they cast wakes and stand in them, but are neither counted nor moved.
 
     Args:
         x: Metres east of each, shape (neighbours,).
@@ -85,7 +85,7 @@ class FlowMap:
 
 
 class Described(Protocol):
-    """A site or turbine that a campaign, or a task of it, describes."""
+    """The interface of a site or turbine in a campaign."""
 
     def for_wind_farm(self) -> Any:
         """Return the object of ``wake`` that computes with it."""
@@ -157,7 +157,7 @@ class WindFarm:
         self._neighbours = self._checked_neighbours(neighbours) if neighbours else None
 
     def beside(self, neighbours: Neighbours) -> Self:
-        """Return this farm among other neighbours."""
+        """Return this farm with other neighbours."""
         farm = copy(self)
         farm.neighbours = neighbours
         farm._neighbours = self._checked_neighbours(neighbours)  # noqa: SLF001  a copy of this one
@@ -174,7 +174,7 @@ class WindFarm:
 
     @property
     def parts(self) -> tuple[WindFarm, ...]:
-        """The farm in each of its scenarios: itself, unless it is a ``ScenarioFarm``."""
+        """The farm in each of its scenarios: a ``WindFarm`` itself, unless it is a ``ScenarioFarm``."""
         return (self,)
 
     @property

@@ -1,4 +1,4 @@
-"""Evaluate the layouts of a search: each at once, or in batches with those of other searches.
+"""The evaluation of a search's layouts: one at a time, or in batches with those of other searches.
 
 A search is given an ``Evaluator``. With ``AtOnce`` the farm itself computes what is asked for. With a ``Gathering``,
 searches run at the same time, each in a thread, as it would alone. Where one asks for an AEP, with its gradient or
@@ -44,11 +44,11 @@ DUE = 0.75
 
 
 class Evaluator(Protocol):
-    """The interface by which a search has its layouts evaluated."""
+    """The interface through which a search evaluates its layouts."""
 
     @property
     def shares_batches(self) -> bool:
-        """Tell whether layouts are evaluated together with those of other searches, on any device."""
+        """Return whether layouts are evaluated in batches with those of other searches, on any device."""
 
     def aep(self, farm: WindFarm, x: FloatArray, y: FloatArray, types: npt.ArrayLike) -> float:
         """Return the AEP of a layout in GWh."""
@@ -63,7 +63,7 @@ class Evaluator(Protocol):
 
 
 class AtOnce:
-    """Evaluates each layout when it is asked for, by the farm itself."""
+    """An evaluator that evaluates each layout immediately, with the farm itself."""
 
     shares_batches = False
 
@@ -81,7 +81,7 @@ class AtOnce:
 
 @dataclass(eq=False)
 class _Request:
-    """A layout that a search waits for; those of one farm, ``batch`` and shape are evaluated together, by ``batch``."""
+    """The request of a waiting search; requests with the same farm, ``batch`` and shape form one batch."""
 
     farm: WindFarm
     layout: Columns
@@ -98,7 +98,7 @@ class _Request:
 
 
 class Gathering:
-    """Evaluates layouts that the searches of ``run`` ask for in batches, on a device; those of others at once."""
+    """An evaluator of the searches of ``run`` in batches, on a device; it evaluates other layouts immediately."""
 
     shares_batches = True
 
@@ -191,11 +191,11 @@ class Gathering:
         return found
 
     def _is_due(self) -> bool:
-        """Tell whether most searches wait; while their layouts are evaluated, the others go on."""
+        """Return whether most searches wait; while their layouts are evaluated, the others go on."""
         return len(self._waiting) >= self._due * self._live > 0
 
     def _fullest(self) -> list[_Request]:
-        """Take the requests for the farm and kind that most of them are for; the others wait on, and count for more."""
+        """Take the requests of the largest batch; the others keep waiting, and count for more."""
         groups: dict[tuple[WindFarm, Kind], list[_Request]] = {}
         for request in self._waiting:
             groups.setdefault((request.farm, request.kind), []).append(request)

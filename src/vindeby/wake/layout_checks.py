@@ -1,4 +1,4 @@
-"""Check layouts: finite positions in metres, within the site, of known turbine types.
+"""The checks of a layout: finite positions in metres, within the site, of known turbine types.
 
 Checked layouts are copies, so that their arrays can be written to: loops are compiled again for arrays that cannot (see
 ``wind_of``).
@@ -23,7 +23,7 @@ Places = tuple[FloatArray, FloatArray, IntArray]
 
 
 class LayoutChecks:
-    """Checks layouts of a site and its turbine types; ArgumentError for what is not one."""
+    """The checks of layouts for a site and its turbine types; ArgumentError for an invalid layout."""
 
     def __init__(self, site: Site, turbines: Sequence[Turbine]) -> None:
         self._site, self._turbines = site, turbines
@@ -81,8 +81,8 @@ class LayoutChecks:
         return px.reshape(east.shape), py.reshape(east.shape), kinds_of_all.reshape(east.shape)
 
     def refuse_impossible_places(self, x: npt.ArrayLike, y: npt.ArrayLike) -> None:
-        """Refuse two turbines at one place, and layouts smaller than a rotor."""
-        # Of few numbers, lists are faster than arrays.
+        """Raise ArgumentError for coincident turbines, and for layouts smaller than a rotor."""
+        # Lists of few numbers are faster than arrays.
         east, north = _numbers(x).tolist(), _numbers(y).tolist()
         places = list(zip(east, north, strict=True))
         if len(set(places)) < len(places):

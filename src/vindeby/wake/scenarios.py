@@ -1,4 +1,4 @@
-"""One farm in several scenarios: in other wind, with other wakes, among other neighbours.
+"""A farm in several scenarios: in other wind, with other wakes, with other neighbours.
 
 A ``ScenarioFarm`` is a ``WindFarm`` to every search. Its energy is one number made of those of its scenarios, in GWh:
 
@@ -62,19 +62,19 @@ class ScenarioFarm(WindFarm):
         return self._parts
 
     def with_parts(self, parts: Sequence[WindFarm]) -> ScenarioFarm:
-        """The same weights and comparison for other farms, e.g. the same in fewer wind states."""
+        """Return a farm with the same weights and comparison and other parts, e.g. with fewer wind states."""
         return ScenarioFarm(parts, self.weights, self.over)
 
     def scenario_aep(self, x: npt.ArrayLike, y: npt.ArrayLike, types: npt.ArrayLike = 0) -> FloatArray:
-        """Annual energy production of the layout in each scenario, in GWh."""
+        """Return the annual energy production of the layout in each scenario, in GWh."""
         return np.array([part.turbine_aep(x, y, types).sum() for part in self.parts])
 
     def value(self, gwh: FloatArray) -> float:
-        """Return one value of the energies (GWh) by scenario."""
+        """Return one value for the energies (GWh) by scenario."""
         return float(self.weights @ gwh if self.over == "mean" else gwh.min())
 
     def turbine_aep(self, x: npt.ArrayLike, y: npt.ArrayLike, types: npt.ArrayLike = 0) -> FloatArray:
-        """Return each turbine's part of the farm's energy (GWh)."""
+        """Return each turbine's share of the farm's energy (GWh)."""
         each = np.stack([part.turbine_aep(x, y, types) for part in self.parts])
         if self.over == "mean":
             return np.asarray(self.weights @ each)
@@ -84,13 +84,13 @@ class ScenarioFarm(WindFarm):
     def aep_and_gradient(
         self, x: npt.ArrayLike, y: npt.ArrayLike, types: npt.ArrayLike = 0
     ) -> tuple[float, FloatArray, FloatArray]:
-        """The farm's energy in GWh (a smooth least, but for a mean) and its derivatives in GWh per metre."""
+        """Return the farm's energy in GWh (a smooth minimum for ``worst``) and its derivatives in GWh per metre."""
         return self.combined([part.aep_and_gradient(x, y, types) for part in self.parts])
 
     def combined(
         self, of_parts: Sequence[tuple[float, FloatArray, FloatArray]]
     ) -> tuple[float, FloatArray, FloatArray]:
-        """Return the energy and derivatives that those of all parts make together, as ``aep_and_gradient`` does."""
+        """Return the combined energy and derivatives of all parts, as ``aep_and_gradient`` does."""
         energies, *slopes = zip(*of_parts, strict=True)
         gwh, shares = np.array(energies), self.weights
         energy = self.value(gwh)
@@ -106,16 +106,16 @@ class ScenarioFarm(WindFarm):
         return energy, east, north
 
     def wake_free_aep(self, count: int, types: npt.ArrayLike = 0) -> float:
-        """The energy in GWh of so many turbines if none stood in a wake."""
+        """Return the energy in GWh of ``count`` turbines if none stood in a wake."""
         return self.value(np.array([part.wake_free_aep(count, types) for part in self.parts]))
 
     def free_aep_at(self, x: npt.ArrayLike, y: npt.ArrayLike, types: npt.ArrayLike = 0) -> float:
-        """The energy in GWh of turbines at these places if none stood in a wake."""
+        """Return the energy in GWh of turbines at these positions if none stood in a wake."""
         return self.value(np.array([part.free_aep_at(x, y, types) for part in self.parts]))
 
 
 def _every_neighbour(parts: Sequence[WindFarm]) -> Neighbours | None:
-    """The neighbours of all scenarios, each once: a layout keeps clear of them all."""
+    """Return the neighbours of all scenarios, each once, since a layout keeps clear of them all."""
     given = [part.neighbours for part in parts if part.neighbours is not None]
     columns = [np.broadcast_arrays(*np.atleast_1d(one.x, one.y, one.types)) for one in given]
     places = {(x, y, kind) for column in columns for x, y, kind in zip(*column, strict=True)}

@@ -1,1 +1,1 @@
-"""Where turbines may stand: boundaries, zones, spacing, and the nearest step that keeps to them."""
+"""The allowed area of turbines: boundaries, zones, spacing, and the nearest allowed step."""

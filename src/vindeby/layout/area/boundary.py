@@ -1,4 +1,4 @@
-"""Where turbines may stand: boundaries, with signed distances, and zones.
+"""The allowed area of turbines: boundaries with signed distances, and zones.
 
 An area is what a few rings and circles enclose. Shapely puts overlapping polygons and exclusions together
 once; after that the boundary is a list of straight edges and a list of circles, and the compiled loop below
@@ -34,11 +34,11 @@ from vindeby.wake.compiling.compiled import inlined, kernel, scalar
 Ring = Sequence[tuple[float, float]]
 Circle = tuple[tuple[float, float], float]
 BORDER_M = 1e-3
-"""How far inside a turbine on the border stands, so that it is inside also where places are written in millimetres."""
+"""The margin inside the border, so that turbines stay inside when positions are rounded to millimetres."""
 
 
 class Boundary:
-    """Polygons or one circle, less holes; all in metres, in one frame.
+    """An area of polygons or one circle, less holes; all in metres, in one frame.
 
     Args:
         polygons: Rings of vertices (x, y), open or closed, in any sense of rotation; their union counts.
@@ -96,7 +96,7 @@ class Boundary:
 
     @property
     def area_m2(self) -> float:
-        """Its area; round holes count as polygons of 256 sides."""
+        """The area (m2); round holes count as polygons of 256 sides."""
         discs = [shapely.Point(x, y).buffer(radius, quad_segs=64) for x, y, radius, _ in self.discs]
         if self.circle is None:
             holes = shapely.union_all(discs)
@@ -105,7 +105,7 @@ class Boundary:
         return float(np.pi * self.circle[1] ** 2 - missing.area)
 
     def inset(self, by_m: float) -> Boundary:
-        """The same area without what is nearer to its edge than so far; its corners stay corners."""
+        """Return the area without a margin of ``by_m`` along its edge; its corners stay corners."""
         away = by_m if self.inverted else -by_m
         smaller = copy(self)
         smaller.pieces = _polygons_of(
@@ -116,7 +116,7 @@ class Boundary:
         return smaller
 
     def without(self, taken: shapely.Geometry, least_m2: float = 0.0) -> Boundary | None:
-        """The same area less a shape, and less what pieces of it are smaller then; None where nothing is left."""
+        """Return the area less a shape and less small remaining pieces; None if nothing is left."""
         local = shapely.transform(taken, lambda corners: corners - self.origin)
         smaller, missing = copy(self), shapely.union_all(self.pieces)
         if self.circle is not None:
@@ -136,7 +136,7 @@ class Boundary:
         return smaller
 
     def distances(self, x: npt.ArrayLike, y: npt.ArrayLike) -> FloatArray:
-        """Signed distance (m) of every point to the boundary, positive inside."""
+        """Return the signed distance (m) of every point to the boundary, positive inside."""
         px = np.ascontiguousarray(x, np.float64) - self.origin[0]
         py = np.ascontiguousarray(y, np.float64) - self.origin[1]
         out = np.empty(px.shape)
@@ -144,11 +144,11 @@ class Boundary:
         return out
 
     def inside(self, x: npt.ArrayLike, y: npt.ArrayLike) -> BoolArray:
-        """Whether each point is inside, or on the edge but for rounding."""
+        """Return whether each point is inside, or on the edge except for rounding."""
         return self.distances(x, y) >= -TOLERANCE_M
 
     def sample(self, rng: np.random.Generator, count: int) -> tuple[FloatArray, FloatArray]:
-        """``count`` points drawn evenly from the area."""
+        """Return ``count`` points drawn uniformly from the area."""
         west, south, east, north = self.bounds
         found_x, found_y = np.empty(0), np.empty(0)
         for _ in range(100_000):
@@ -178,7 +178,7 @@ def _polygons_of(area: shapely.Geometry) -> list[shapely.Polygon]:
 
 
 def _edges_of(pieces: Sequence[shapely.Polygon], inverted: bool) -> FloatArray:
-    """The edges of polygons, (edges, 4), each with the area on its left."""
+    """Return the edges of polygons, (edges, 4), each with the area on its left."""
     turned = [shapely.geometry.polygon.orient(piece, -1.0 if inverted else 1.0) for piece in pieces]
     rings = [
         np.asarray(ring.coords, np.float64) for piece in turned for ring in (piece.exterior, *piece.interiors)
@@ -188,13 +188,13 @@ def _edges_of(pieces: Sequence[shapely.Polygon], inverted: bool) -> FloatArray:
 
 @inlined
 def _crosses(ax, ay, bx, by, px, py):
-    """Whether a ray to the east crosses an edge: inside turns to outside."""
+    """Return whether a ray to the east crosses an edge."""
     return (ay > py) != (by > py) and px < ax + (py - ay) * (bx - ax) / (by - ay)
 
 
 @scalar
 def is_inside(edges, inverted, px, py):
-    """Whether a point, relative to the boundary's ``origin``, is on the right side of its edges, if there are any."""
+    """Return whether a point, relative to ``origin``, is on the right side of the edges, if there are any."""
     inside = edges.shape[0] == 0 or inverted
     for e in range(edges.shape[0]):
         if _crosses(edges[e, 0], edges[e, 1], edges[e, 2], edges[e, 3], px, py):
@@ -204,7 +204,7 @@ def is_inside(edges, inverted, px, py):
 
 @scalar
 def _nearest_edge(edges, px, py):
-    """The nearest edge, the square of its distance, where its nearest point is (0 to 1), and the side."""
+    """Return the nearest edge, its squared distance, the nearest point on it (0 to 1), and the side."""
     nearest, where, edge = inf, 0.0, -1
     inside = False
     for e in range(edges.shape[0]):
@@ -223,7 +223,7 @@ def _nearest_edge(edges, px, py):
 
 @scalar
 def signed_distance(edges, discs, inverted, px, py):
-    """Signed distance of one point, relative to the ``origin`` of a Boundary, whose are the other arguments."""
+    """Return the signed distance of a point relative to the ``origin`` of the Boundary with these arrays."""
     edge, nearest, _, inside = _nearest_edge(edges, px, py)
     value = inf
     if edge >= 0:
@@ -235,7 +235,7 @@ def signed_distance(edges, discs, inverted, px, py):
 
 @scalar
 def nearest_inside(edges, discs, inverted, px, py):
-    """The place itself where it is inside, else the nearest on the edge; of edges first, then of discs."""
+    """Return the point itself if it is inside, else the nearest on the edge; of edges first, then of discs."""
     edge, _, where, inside = _nearest_edge(edges, px, py)
     if edge >= 0 and inside == inverted:
         px = edges[edge, 0] + where * (edges[edge, 2] - edges[edge, 0])
@@ -269,7 +269,7 @@ class Zone:
 
 
 class Zones:
-    """The zones of a farm: where its turbines may stand, each in its own. Used in place of a ``Boundary``."""
+    """The zones of a farm, each with its turbines; used in place of a ``Boundary``."""
 
     def __init__(self, zones: Sequence[Zone]) -> None:
         if not zones:
@@ -286,7 +286,7 @@ class Zones:
         return sum(zone.n_turbines for zone in self.zones)
 
     def inside(self, x: npt.ArrayLike, y: npt.ArrayLike) -> BoolArray:
-        """Whether each point is in any of the zones, or on an edge but for rounding."""
+        """Return whether each point is in any of the zones, or on an edge except for rounding."""
         return np.any([zone.boundary.inside(x, y) for zone in self.zones], axis=0)
 
     def __repr__(self) -> str:
@@ -310,7 +310,7 @@ class Areas(NamedTuple):
 
 
 def areas_of(boundaries: Sequence[Boundary], origin: FloatArray) -> Areas:
-    """The boundaries of all zones, in one frame."""
+    """Return the boundaries of all zones, in one frame."""
     edges, discs = [], []
     for boundary in boundaries:
         shift = boundary.origin - origin
@@ -331,7 +331,7 @@ ROOM_M = -1.0
 
 @kernel()
 def worst_pair(x: FloatArray, y: FloatArray, need: FloatArray, movable: int) -> float:
-    """The largest shortfall (m) of the distance of a pair below the mean of what its two need.
+    """Return the largest shortfall (m) of a pair's distance below the mean of the spacings of the two.
 
     Pairs of which neither is among the first ``movable`` do not count. Negative: all pairs have room to
     spare, 1 m at least if it is -1.

@@ -1,4 +1,4 @@
-"""Depth limits as part of an area: what is too shallow or too deep is taken out of it, so that every search keeps them.
+"""Depth limits as part of an area: too shallow and too deep water is cut out, for every search.
 
 Between the points of its grid the depth is bilinear, and a line of equal depth is a curve there. So cells are divided
 into small ones, and contourpy draws the line of equal depth in four triangles of each. In a triangle the depth is taken
@@ -22,11 +22,11 @@ DIVIDED = 4
 MOST_CROSSED = 20_000
 """So many cells may be crossed by a limit: each adds corners to the area, and every search pays for them."""
 MARGIN = 0.01
-"""Of the smallest step of the grid: by about so much, and at most twice that, limits are kept too well."""
+"""The safety margin of limits: a fraction of the grid's smallest step, exceeded at most twofold."""
 
 
 def within_depths(boundary: Boundary, grid: DepthGrid, least: float = -inf, most: float = inf) -> Boundary:
-    """The part of an area in which the water is at least and at most so deep (m); ArgumentError if there is none."""
+    """Return the part of an area within these water depths (m); ArgumentError if there is none."""
     if not least < most:
         raise ArgumentError(f"the least depth, {least:g} m, must be below the most, {most:g} m")
     depth = grid.depth
@@ -50,7 +50,7 @@ def _divided(axis: FloatArray) -> FloatArray:
 
 
 def _above(x: FloatArray, y: FloatArray, values: FloatArray, limit: float) -> list[shapely.Geometry]:
-    """Polygons that hold every place at which values over (x, y) are above a limit."""
+    """Return polygons that contain every position at which values over (x, y) are above a limit."""
     if values.max() <= limit:
         return []
     corners = np.stack([values[:-1, :-1], values[1:, :-1], values[:-1, 1:], values[1:, 1:]])

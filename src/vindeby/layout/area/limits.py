@@ -1,4 +1,4 @@
-"""The rules near a layout as straight limits on a small step, and the nearest step that keeps to them.
+"""The constraints near a layout as linear limits on a small step, and the nearest feasible step.
 
 A step moves turbine ``i`` by ``d[i]``. Near a layout every rule is a row ``normal . (d[i] - d[j]) >= -room``
 (without ``j`` at an edge or beside a neighbour). Of edges, all near ones count, so that a turbine can lean
@@ -31,7 +31,7 @@ GOLDEN_ANGLE = 2.399963229728653
 
 
 class Limits:
-    """The rules of one problem. Positions are (2, n) arrays, relative to ``origin``."""
+    """The constraints of one problem; positions are (2, n) arrays, relative to ``origin``."""
 
     def __init__(self, problem: LayoutProblem, types: IntArray) -> None:
         self.origin = problem.boundary.origin
@@ -44,7 +44,7 @@ class Limits:
         self.need = problem.spacing_by_type[np.append(types, beside.types)]
 
     def nearest_step(self, place: FloatArray, wanted: FloatArray, within: float) -> FloatArray:
-        """The step nearest to ``wanted`` that keeps to the rules, no turbine further than ``within`` (m)."""
+        """Return the feasible step nearest to ``wanted``, with no turbine moved further than ``within`` (m)."""
         rows, normals, rooms = self._rows(place, 1.5 * within)
         step = np.array(wanted)
         _shorten(step, within)
@@ -54,7 +54,7 @@ class Limits:
         return step * min(1.0, 1.5 * within / longest) if longest > 0.0 else step
 
     def restore(self, place: FloatArray, rounds: int = 60) -> tuple[FloatArray, bool]:
-        """The layout moved as little as is needed to keep to the rules, and whether it does."""
+        """Return the layout, moved as little as needed to become feasible, and whether it is."""
         here = np.array(place)
         step = np.zeros_like(here)
         for _ in range(rounds):
@@ -67,14 +67,14 @@ class Limits:
         return here, bool(self._rows(here, 0.0)[2].min(initial=0.0) >= -EXACT_M)
 
     def mended(self, layout: Layout, rounds: int) -> tuple[Layout, bool]:
-        """The layout, moved as ``restore`` does, and whether it keeps to the rules."""
+        """Return the layout, moved as ``restore`` does, and whether it is feasible."""
         origin = self.origin[:, None]
         place, kept = self.restore(np.stack([layout.x, layout.y]) - origin, rounds)
         x, y = place + origin
         return Layout(x, y, layout.types), kept
 
     def _rows(self, place: FloatArray, within: float) -> tuple[IntArray, FloatArray, FloatArray]:
-        """Which turbines each rule is about (-1: none), its direction, and the room left (m)."""
+        """Return the turbines of each constraint (-1: none), its direction, and the slack (m)."""
         many = place.shape[1]
         everyone = np.hstack([place, self.beside])
         size = 8 * many + 16
@@ -90,7 +90,7 @@ class Limits:
 
 
 def strictly_kept(problem: LayoutProblem, layout: Layout) -> Layout:
-    """The layout, moved by about ``STRICT_M`` where it is not that far inside all rules; itself where that fails."""
+    """Return the layout, moved to be ``STRICT_M`` inside all constraints; unchanged if that fails."""
     zones = [replace(zone, boundary=zone.boundary.inset(STRICT_M)) for zone in problem.zones]
     spacing = problem.spacing_by_type
     stricter = replace(
@@ -106,7 +106,7 @@ _MOST_ROUNDS = 2000
 
 
 def nearest_allowed(problem: LayoutProblem, layout: Layout) -> Layout:
-    """Return the layout, moved as little as is needed to keep to the rules; TaskError where that is not found."""
+    """Return the layout, moved as little as needed to become feasible; TaskError if that fails."""
     found, _ = Limits(problem, layout.types).mended(layout, _MOST_ROUNDS)
     if not problem.is_feasible(found):
         outside, too_near = problem.shortfalls(found)
@@ -118,7 +118,7 @@ def nearest_allowed(problem: LayoutProblem, layout: Layout) -> Layout:
 
 
 def _convex_corners(edges: FloatArray) -> BoolArray:
-    """Whether the area is convex at the start and at the end of every edge."""
+    """Return whether the area is convex at the start and at the end of every edge."""
     convex = np.ones((len(edges), 2), np.bool_)
     begins = {(x, y): e for e, (x, y) in enumerate(edges[:, :2].tolist())}
     for e, (ax, ay, bx, by) in enumerate(edges.tolist()):
@@ -140,7 +140,7 @@ def _add_row(count, rows, normals, rooms, who, normal, room):
 
 @scalar
 def _edge_rows(edges, inverted, corners, px, py, within, i, count, rows, normals, rooms):
-    """The rows of all edges near a turbine; of the nearest alone if it is outside."""
+    """Add the rows of all edges near a turbine, or of the nearest alone if it is outside; return the count."""
     edge, nearest, where, inside = _nearest_edge(edges, px, py)
     if edge < 0:
         return count
@@ -211,7 +211,7 @@ def _gather(areas, corners, zone, place, need, movable, within, rows, normals, r
 
 @kernel()
 def _project(rows, normals, rooms, step, exact, sweeps):
-    """Hildreth's method: change ``step`` into the nearest that keeps to all rows (but for ``exact``)."""
+    """Change ``step`` to the nearest step within all rows (up to ``exact``), by Hildreth's method."""
     weight = np.zeros(rooms.size)
     for _ in range(sweeps):
         worst = 0.0

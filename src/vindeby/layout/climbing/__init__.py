@@ -1,1 +1,1 @@
-"""What the methods that move all turbines along the gradient share."""
+"""Shared parts of the methods that move all turbines along the gradient."""

@@ -1,4 +1,4 @@
-"""One climb: all turbines moved together along the gradient of the yearly energy, to a local optimum.
+"""A climb: all turbines moved simultaneously along the gradient of the yearly energy, to a local optimum.
 
 A spectral projected gradient method (Birgin, Martinez and Raydan 2000). Every iterate keeps to the rules: the
 step along the gradient, with the length of Barzilai and Borwein (1988), is replaced by the nearest one that
@@ -37,7 +37,7 @@ without this, every climb would come to another layout on another machine, or a 
 
 
 class Climb:
-    """Where the climb is, and the last few energies.
+    """The state of a climb: its layout, and the last few energies.
 
     ``before`` is a climb of nearly the same energy that ended here: the first step is as long as its last.
     ``valuation`` is that of ``problem.valued_at`` for this climb, if there is one.
@@ -71,7 +71,7 @@ class Climb:
             self.length = before.length
 
     def run(self, iterations: int) -> int:
-        """Move so often, or until there is nowhere to go; returns how often."""
+        """Take up to so many steps, or until no step leads up; return the number taken."""
         for done in range(iterations):
             if self.step():
                 self.status = "converged"
@@ -81,7 +81,7 @@ class Climb:
         return iterations
 
     def step(self) -> bool:
-        """Move once; whether there is nowhere left to go."""
+        """Take one step; return whether no further step leads up."""
         step = self.limits.nearest_step(self.place, self.length * self.slope, self.most)
         promise = float((self.slope * step).sum())
         if promise <= GAIN * abs(self.energy):
@@ -118,7 +118,7 @@ class Climb:
             self.best, self.best_energy, self.untouched = place, energy, None
 
     def evaluate(self, place: FloatArray) -> tuple[float, FloatArray]:
-        """The energy at some places, less costs where they count, and its slope."""
+        """Return the energy at these positions, less costs if they count, and its gradient."""
         self.evaluations += 1
         x, y = place + self.limits.origin[:, None]
         whole = self.problem.whole(Layout(x, y, self.types))
@@ -132,7 +132,7 @@ class Climb:
         return energy, np.rint(slope / grain) * grain
 
     def best_layout(self) -> Layout:
-        """The best layout seen; the start itself, to the bit, if there was none better."""
+        """Return the best layout seen; the unchanged start if there was none better."""
         if self.untouched is not None:
             return self.untouched
         x, y = self.best + self.limits.origin[:, None]

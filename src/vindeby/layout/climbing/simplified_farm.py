@@ -1,4 +1,4 @@
-"""The same farm with other wind states or wider wakes: cheaper or smoother problems that lead to good layouts.
+"""Simplified farms, with other wind states or wider wakes: cheaper or smoother problems.
 
 **Wider wakes.** Narrow wakes make countless small optima: a turbine that stands in one cannot see past it. With wakes
 that grow faster downwind, their momentum kept, most of these are gone, and what is best there lies near what is good
@@ -31,7 +31,7 @@ from vindeby.wake import GriddedSite, ScenarioFarm, Turbine, WakeModel, WindFarm
 
 
 def with_wind(farm: WindFarm, states: WindStates, model: WakeModel) -> WindFarm:
-    """The farm in these wind states, with wakes by this model; local wind stays."""
+    """Return the farm with these wind states and wakes by this model; local wind stays."""
     same = _SameWind(states)
     return WindFarm(
         replace(farm.site, rose=same) if isinstance(farm.site, GriddedSite) else same,
@@ -56,7 +56,7 @@ class _SameWind:
 
 
 def stages(widening: float) -> tuple[float, ...]:
-    """The factors of the growth, from this one down to 2 or less: each half of the one before."""
+    """Return the growth factors, from this one down to 2 or less, each half of the previous."""
     factors = []
     while widening > 1.0:
         factors.append(widening)
@@ -65,7 +65,7 @@ def stages(widening: float) -> tuple[float, ...]:
 
 
 def widened(problem: LayoutProblem, factor: float) -> LayoutProblem | None:
-    """The problem with wakes that grow ``factor`` times as fast; None for a model that names no growth constants."""
+    """Return the problem with wakes growing ``factor`` times as fast; None if the model has no growth constants."""
     return _in_each_scenario(problem, lambda farm: _widened(farm, factor))
 
 
@@ -90,7 +90,7 @@ _DEFICITS = (0.05, 0.15, 0.3)
 
 
 def thinned(problem: LayoutProblem, directions: int, speeds: int, offset: int = 0) -> LayoutProblem | None:
-    """The problem in about so many directions (at least) and speeds (at most); None if nothing can be left out.
+    """Return the problem with about so many directions (at least) and speeds (at most); None if nothing changes.
 
     ``offset`` chooses which directions; any whole number. Farms whose wakes another engine computes stay whole.
     """
@@ -109,7 +109,7 @@ def _thinned(farm: WindFarm, directions: int, speeds: int, offset: int) -> WindF
 def thinned_states(
     states: WindStates, turbines: Sequence[Turbine], directions: int, speeds: int, offset: int = 0
 ) -> WindStates:
-    """These wind states with fewer directions and speeds, the same sum of probabilities and free mean power."""
+    """Return fewer directions and speeds, with the same total probability and free mean power."""
     if states.step is not None:
         if len(states.speed) < LONG_SERIES or (rose := _as_rose(states, turbines)) is None:
             return states
@@ -146,7 +146,7 @@ def thinned_states(
 
 
 def _as_rose(states: WindStates, turbines: Sequence[Turbine]) -> WindStates | None:
-    """How often each direction and speed is in a time series; None where no step has wind to make power of."""
+    """Return the frequency of each direction and speed in a time series; None if no step makes power."""
     whole = np.arange(np.ceil(states.speed.max()) + 1.0)
     working = np.flatnonzero(_mean_of([turbine.power_at(whole) for turbine in turbines], turbines) > 0.0)
     if not len(working):
@@ -165,7 +165,7 @@ def _as_rose(states: WindStates, turbines: Sequence[Turbine]) -> WindStates | No
 
 
 def direction_step(direction: FloatArray, wanted: int) -> int:
-    """How many neighbouring directions one may stand for so that ``wanted`` or more are left; 1: for itself alone.
+    """Return how many directions one may represent so that ``wanted`` or more are left; 1 for only itself.
 
     More than 1 only for directions that are evenly spread over the whole circle, in order.
     """
@@ -180,7 +180,7 @@ def direction_step(direction: FloatArray, wanted: int) -> int:
 def _few_speeds(
     speed: FloatArray, weight: FloatArray, turbines: Sequence[Turbine], wanted: int
 ) -> tuple[IntArray, FloatArray]:
-    """Which speeds are kept, and what share of each speed (rows) each of these stands for (columns)."""
+    """Return the chosen speeds, and the share of each speed (rows) that each of them represents (columns)."""
     power = _mean_of([turbine.power_at(speed) for turbine in turbines], turbines)
     telling = [power]
     for deficit in _DEFICITS:
@@ -207,7 +207,7 @@ def _mean_of(watts: list[FloatArray], turbines: Sequence[Turbine]) -> FloatArray
 
 
 def _shares(speed: FloatArray, power: FloatArray, kept: list[int]) -> FloatArray:
-    """What share of each speed (rows) the kept ones (columns) stand for: one or the two around it."""
+    """Return the share of each speed (rows) that the chosen speeds (columns) represent: one or two around it."""
     shares = np.zeros((len(speed), len(kept)))
     at = np.array(kept)
     for k in range(len(speed)):

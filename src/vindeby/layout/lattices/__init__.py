@@ -1,1 +1,1 @@
-"""Regular layouts: lattices, their points in an area, which of them to leave empty, and the search for a good one."""
+"""Regular layouts: lattices, their points in an area, surplus points, and the search for a good lattice."""

@@ -1,4 +1,4 @@
-"""How lattices are compared: by the quick judge where it holds, otherwise by evaluations; and which points stay empty.
+"""The comparison of lattices, by a quick judge where it holds, else by evaluations; and surplus points.
 
 **The quick judge** knows nearly what lattices are worth, at a small part of the cost of an evaluation: enough to rank
 them. All turbines are of the type there is most of, with the thrust of the free wind: in a direction with several wind
@@ -45,7 +45,7 @@ from vindeby.wake.loops.wind import turn
 from vindeby.wake.models.contract import Pair, once_per_model
 
 POINTS = 257
-"""Of each table of power, from no wake at all to no wind at all."""
+"""The number of points of each power table, from no wake to no wind."""
 LEAST = 1e-5
 """Wakes that take less of the wind than this, times the thrust coefficient, are left out."""
 ABREAST = 1e-6
@@ -68,7 +68,7 @@ class QuickWind(NamedTuple):
 
 
 class Felt(NamedTuple):
-    """Room for the directions in which a wake is felt, and the share of the wind that it takes there."""
+    """Buffers for the directions in which a turbine is in a wake, and the share of wind speed lost there."""
 
     direction: IntArray
     share: FloatArray
@@ -76,7 +76,7 @@ class Felt(NamedTuple):
 
 @scalar
 def power_left(table, share):
-    """The power where wakes take this share of the wind; straight lines between the points."""
+    """Return the power when wakes take this share of the wind, linear between the points."""
     at = min(share, 1.0) * (POINTS - 1)
     k = min(int(at), POINTS - 2)
     return table[k] + (at - k) * (table[k + 1] - table[k])
@@ -84,7 +84,7 @@ def power_left(table, share):
 
 @scalar
 def _next_direction(directions: FloatArray, blown_from: float) -> int:
-    """The first of the rising directions that is not below one; their number, if all are."""
+    """Return the index of the first of the rising directions not below ``blown_from``, or their number."""
     low, high = 0, directions.size
     while low < high:
         middle = (low + high) // 2
@@ -96,7 +96,7 @@ def _next_direction(directions: FloatArray, blown_from: float) -> int:
 
 
 def make_list_felt(model: WakeModel) -> Callable[..., int]:
-    """Make the loop that lists in which directions a turbine feels the wake of one of the same size."""
+    """Make the loop that lists the directions in which a turbine is in the wake of one of the same size."""
     deficit, reach = model.deficit, model.reach
 
     @scalar
@@ -135,7 +135,7 @@ NOTICED = 1e-3
 
 
 class LatticeGrid(NamedTuple):
-    """A lattice's points in their rows and columns, counted from 0; then room for wakes.
+    """A lattice's points by row and column, counted from 0, and buffers for wakes.
 
     ``there`` (rows x columns) is 1 where a turbine stands, from column ``first`` to ``last`` of each row.
     ``offset_row``, ``offset_column``, ``direction`` and ``wake`` list wakes, ``summed`` (directions, rows x columns) is
@@ -185,7 +185,7 @@ def _add_wake(grid, r, c, wake, summed):
 
 @once_per_model
 def quick_energy(model: WakeModel) -> Callable[..., None]:  # noqa: C901  a loop and its parts
-    """Mean power (W) of every turbine of a lattice, or, with ``losses``, what all would lose without it."""
+    """Compute the mean power (W) of every turbine of a lattice, or with ``losses`` what all lose without it."""
     list_felt, together = make_list_felt(model), superposition_of(model)
     term, taken = together.term, together.taken
 
@@ -241,14 +241,14 @@ CELLS = 6.0
 
 @scalar
 def _share_with_neighbour(distance, radius):
-    """The share of a disc that is still in it after a shift."""
+    """Return the share of a disc that stays inside it after a shift by ``distance``."""
     t = 0.5 * distance / radius
     return 2.0 / pi * (acos(t) - t * sqrt(1.0 - t * t)) if t < 1.0 else 0.0
 
 
 @once_per_model
 def shape_power(model: WakeModel) -> Callable[..., None]:
-    """Mean power (W) of a turbine in lattices of these angles, aspects and skews, of one cell's area."""
+    """Compute the mean power (W) of a turbine in lattices of these angles, aspects and skews, of one cell area."""
     list_felt, superposition = make_list_felt(model), superposition_of(model)
     term, taken = superposition.term, superposition.taken
 
@@ -286,7 +286,7 @@ are for one wind speed in a direction; of several, evaluations have most to them
 
 
 def can_judge_quickly(problem: LayoutProblem) -> bool:
-    """Whether turbines are alone, in wakes that vindeby adds up and in the same wind everywhere."""
+    """Return whether there are no neighbours, the wind is uniform and vindeby adds up the wakes."""
     farm = problem.farm
     if (
         isinstance(farm, JudgesPoints | ScenarioFarm)
@@ -298,7 +298,7 @@ def can_judge_quickly(problem: LayoutProblem) -> bool:
 
 
 def shares_of_evaluation(problem: LayoutProblem) -> tuple[float, float]:
-    """The work of a look at a lattice, and of one at a shape, in evaluations."""
+    """Return the work of judging a lattice, and of judging a shape, in evaluations."""
     turbines, states = problem.n_turbines, problem.farm.states
     speeds = len(states.speed) / len(states.direction)
     look, shape = min(1.0, PER_LOOK / turbines), min(MOST_PER_SHAPE, PER_SHAPE / turbines**2)
@@ -320,7 +320,7 @@ class QuickJudge:
         self.evaluations = 0.0
 
     def energy(self, points: LatticePoints, least: float = 0.0) -> float:  # noqa: ARG002  it takes the same time for all
-        """AEP (GWh) of turbines on all points."""
+        """Return the AEP (GWh) of turbines on all points."""
         return float(self._by_turbine(points, losses=False).sum())
 
     def losses(self, points: LatticePoints) -> FloatArray:
@@ -328,7 +328,7 @@ class QuickJudge:
         return self._by_turbine(points, losses=True)
 
     def shape_energies(self, shapes: FloatArray, side: float) -> FloatArray:
-        """About the AEP (GWh) of a turbine in lattices of these shapes, (3, shapes), with cells of side squared.
+        """Return the approximate AEP (GWh) of a turbine in lattices of these shapes, (3, shapes), and cell side.
 
         Nothing but the shape counts: not where the lattice is, nor what its area looks like.
         """
@@ -341,7 +341,7 @@ class QuickJudge:
         return out * mean_power_to_aep_gwh(1.0)
 
     def _new_felt(self) -> Felt:
-        """Room for one call: searches in other threads use the same judge's wind."""
+        """Return buffers for one call, since searches in other threads use the same wind."""
         directions = len(self.wind.direction)
         return Felt(np.empty(directions, np.int64), np.empty(directions))
 
@@ -355,7 +355,7 @@ class QuickJudge:
 
 
 def quick_wind(farm: WindFarm, turbine: Turbine) -> QuickWind:
-    """The wind by direction, with what power is left by the share that wakes take."""
+    """Return the wind by direction, with the power that is left by the share that wakes take."""
     direction, of_state = _directions(farm.states)
     taken = np.linspace(0.0, 1.0, POINTS)
     thrust, turbulence = np.empty(len(direction)), np.empty(len(direction))
@@ -375,7 +375,7 @@ def quick_wind(farm: WindFarm, turbine: Turbine) -> QuickWind:
 
 
 def _directions(states: WindStates) -> tuple[FloatArray, IntArray]:
-    """The directions that have any wind, and which of them each state belongs to (-1: none)."""
+    """Return the directions with any wind, and the direction of each state (-1: none)."""
     direction = np.repeat(states.direction, np.diff(states.first))
     if len(states.direction) > MOST_DIRECTIONS:
         direction = np.rint(direction) % 360.0
@@ -387,7 +387,7 @@ def _directions(states: WindStates) -> tuple[FloatArray, IntArray]:
 
 
 def _centre_deficit(thrust: npt.ArrayLike) -> FloatArray:
-    """How strong wakes are with a thrust coefficient, but for a factor: by momentum theory, some diameters downwind."""
+    """Return the relative depth of wakes by momentum theory, some diameters downwind."""
     return np.asarray(1.0 - np.sqrt(1.0 - 0.5 * np.asarray(thrust)))
 
 
@@ -396,7 +396,7 @@ PARTS, PART_DIRECTIONS = 4, 90
 
 
 def parts_of(problem: LayoutProblem) -> list[LayoutProblem]:
-    """The problem in other wind directions each time; itself alone, where these are few or another tool's."""
+    """Return the problem in several sets of wind directions; the problem alone if it cannot be thinned."""
     speeds = len(problem.farm.states.speed)
     parts = (thinned(problem, PART_DIRECTIONS, speeds, offset) for offset in range(PARTS))
     different = {part.farm.states.direction[0]: part for part in parts if part is not None}
@@ -409,24 +409,24 @@ def look_work(parts: list[LayoutProblem], problem: LayoutProblem) -> float:
 
 
 def on_points(problem: LayoutProblem, points: LatticePoints, origin: FloatArray) -> Layout:
-    """Turbines on points, row by row, the types in their order."""
+    """Return the layout with turbines on these points, row by row, the types in their order."""
     return Layout(points.x + origin[0], points.y + origin[1], problem.types_in_order())
 
 
 class ExactJudge:
-    """Evaluates lattices; positions relative to ``origin``."""
+    """A judge that evaluates lattices; positions are relative to ``origin``."""
 
     shape_energies = None
-    """What shapes of lattices are worth, wherever they are, is not known."""
+    """None, as the worth of a shape regardless of its position is unknown."""
 
     def __init__(self, problem: LayoutProblem, origin: FloatArray) -> None:
         self.problem, self.origin, self.parts = problem, origin, parts_of(problem)
         self.evaluations = 0.0
-        """Of all wind states, so far."""
+        """The number of evaluations of all wind states so far."""
         self._looks, self._look = 0, look_work(self.parts, problem)
 
     def energy(self, points: LatticePoints, least: float = 0.0) -> float:
-        """The AEP (GWh); of a lattice that is below ``least`` in a part of the directions, a guess by that part."""
+        """Return the AEP (GWh), or an estimate from some directions if that is below ``least``."""
         layout = on_points(self.problem, points, self.origin)
         self._looks += 1
         if len(self.parts) > 1 and least > 0.0:
@@ -449,12 +449,12 @@ Judge = QuickJudge | ExactJudge
 
 
 def judge_for(problem: LayoutProblem, origin: FloatArray) -> Judge:
-    """The quickest judge there is."""
+    """Return the quickest judge that holds for the problem."""
     return QuickJudge(problem) if can_judge_quickly(problem) else ExactJudge(problem, origin)
 
 
 def drop_surplus(judge: Judge, needed: IntArray, points: LatticePoints, *, rows: bool) -> LatticePoints:
-    """Points without surplus turbines: each zone has as many as it needs."""
+    """Return the points without surplus ones, so that each zone has as many as it needs."""
     while True:
         surplus = np.bincount(points.zone, minlength=len(needed)) - needed
         if not surplus.any():
@@ -474,7 +474,7 @@ def drop_surplus(judge: Judge, needed: IntArray, points: LatticePoints, *, rows:
 
 
 def row_ends(points: LatticePoints) -> BoolArray:
-    """Whether each point is the first or the last of its row in its zone."""
+    """Return whether each point is the first or the last of its row in its zone."""
     ends = np.zeros(len(points.x), np.bool_)
     order = np.lexsort((points.column, points.row, points.zone))
     zone, row = points.zone[order], points.row[order]

@@ -24,11 +24,11 @@ from vindeby.units import TOLERANCE_M
 from vindeby.wake.compiling.compiled import inlined, kernel, scalar
 
 TRIANGULAR_ASPECT = sqrt(0.75)
-"""With skew 0.5: equilateral triangles, the densest lattice for a spacing."""
+"""The aspect that gives equilateral triangles with skew 0.5, the densest lattice for a spacing."""
 
 
 class Vectors(NamedTuple):
-    """From a point to the next of its row, and to the next row (m)."""
+    """The vectors from a point to the next of its row, and to the next row (m)."""
 
     along_x: float
     along_y: float
@@ -54,7 +54,7 @@ class PlaneLattice:
 
 
 def reduced(vectors: Vectors) -> Vectors:
-    """The shortest vector of the same lattice, and the shortest of those that lead out of its row."""
+    """Return the shortest vector of the same lattice, and the shortest one that leads out of its row."""
     ux, uy, vx, vy = vectors
     while True:
         if ux * ux + uy * uy > vx * vx + vy * vy:
@@ -71,7 +71,7 @@ ON_EDGE_M = 0.5 * TOLERANCE_M
 
 
 class Room(NamedTuple):
-    """Where turbines may stand, relative to one origin.
+    """The allowed area of turbines, relative to one origin.
 
     ``box`` is (west, south, east, north); ``needed`` the turbines of each zone; ``beside`` (2, m) what stands already,
     and ``clear`` how far (m) from each of these a turbine must be.
@@ -86,7 +86,7 @@ class Room(NamedTuple):
 
 @scalar
 def _columns(box, ux, uy, x, y):
-    """The first and the last point of a row, which goes through (x, y), that may be in the box."""
+    """Return the first and the last point that may be in the box, of a row through (x, y)."""
     first, last = -inf, inf
     for axis in range(2):
         start, step = (x, ux) if axis == 0 else (y, uy)
@@ -123,12 +123,12 @@ def _zone_for(room, counts, x, y):
 STEP = 1.15
 """The factor between pitches that are tried until one has enough points and the next has not."""
 HALVINGS = 10
-"""How often the range between these two is halved: less than a thousandth of the pitch is left."""
+"""The number of bisections between two pitches, which leave less than a thousandth of the pitch."""
 
 
 @scalar
 def _rows(box, vectors, east, north):
-    """The first and the last row that meet the box."""
+    """Return the first and the last row that meet the box."""
     ux, uy, vx, vy = vectors
     least, most = inf, -inf
     for corner in range(4):
@@ -140,7 +140,7 @@ def _rows(box, vectors, east, north):
 
 @kernel()
 def list_points(room, vectors, east, north, counts, x, y, whole):
-    """Count the points of each zone; note as many as there is space for, with zone, row and column.
+    """Count the points of each zone; store as many as the arrays hold, with zone, row and column.
 
     A point that is inside several zones goes to the one that has least of what it needs.
     """
@@ -177,7 +177,7 @@ def _has_enough(room, vectors, east, north, counts, wanted, pitch):
 
 @kernel()
 def widest(room, vectors, east, north, counts, wanted, least, guess, most):
-    """The pitch from ``least`` to ``most``, searched from a guess; 0 if none was found. ``vectors`` are of pitch 1."""
+    """Return the pitch from ``least`` to ``most``, searched from ``guess``; 0 if none. ``vectors`` have pitch 1."""
     low = max(least, min(guess, most))
     if _has_enough(room, vectors, east, north, counts, wanted, low):
         high = low * STEP
@@ -222,7 +222,7 @@ class LatticePoints(NamedTuple):
 
 
 class Ground:
-    """Where a problem's turbines may stand, whatever their lattice. Positions are relative to ``origin``.
+    """The allowed area of a problem's turbines for any lattice; positions are relative to ``origin``.
 
     Rows follow one or two ``bearings`` (degrees clockwise from north), if given, and are at least ``lane_m`` apart.
     """
@@ -245,18 +245,18 @@ class Ground:
         """The side (m) of the square that the fullest zone has for each turbine."""
 
     def narrowest(self, lattice: PlaneLattice) -> float:
-        """The least pitch at which a lattice of this shape keeps the spacing."""
+        """Return the least pitch at which a lattice of this shape satisfies the spacing."""
         unit = hypot(*reduced(lattice.vectors)[:2]) / lattice.pitch
         spaced = max(self.spacing / unit, self.side / TIGHTEST / lattice.aspect**0.5)
         return max(spaced, float(self.lane_pitch(lattice.aspect)))
 
     def lane_pitch(self, aspect: float | FloatArray) -> FloatArray:
-        """The least pitch at which rows are far enough apart, and, with two bearings, those along the second too."""
+        """Return the least pitch at which rows, along both bearings if there are two, satisfy the lane width."""
         second = self._lane / abs(sin(self._angles[1] - self._angles[0])) if len(self._angles) == 2 else 0.0
         return np.maximum(self._lane / aspect, second)
 
     def along_bearings(self, shapes: FloatArray) -> FloatArray:
-        """Shapes (angle, log of aspect, skew) as they are drawn, with their rows along the bearings.
+        """Return shapes (angle, log of aspect, skew), drawn at random, with rows along the bearings.
 
         Then the angle that was drawn says no more than which bearing the rows follow whose turbines are nearer to each
         other; with one bearing, whether they are nearer along it than across it.
@@ -272,14 +272,14 @@ class Ground:
         return np.stack([np.where(is_first, first, last), log_aspect, skew - np.rint(skew)])
 
     def counts(self, lattice: PlaneLattice) -> IntArray:
-        """How many points there are in each zone."""
+        """Return the number of points in each zone."""
         found = np.zeros_like(self.needed)
         none, whole = np.empty(0), np.empty((0, 3), np.int64)
         self._list(lattice, found, none, none, whole)
         return found
 
     def points(self, lattice: PlaneLattice) -> LatticePoints:
-        """All points at which a turbine may stand."""
+        """Return all points at which a turbine may stand."""
         many = int(self.counts(lattice).sum())
         x, y, whole = np.empty(many), np.empty(many), np.empty((many, 3), np.int64)
         self._list(lattice, np.zeros_like(self.needed), x, y, whole)
@@ -288,7 +288,7 @@ class Ground:
         return LatticePoints(x, y, zone, row, column, reduced(lattice.vectors)).at(order)
 
     def widest_pitch(self, lattice: PlaneLattice, wanted: IntArray, share: float = 1.0) -> float:
-        """A pitch at which each zone has the points wanted, and at hardly any larger one; 0 if there is none.
+        """Return about the largest pitch at which each zone has the points wanted; 0 if there is none.
 
         The least that counts is that at which a lattice of this shape keeps ``share`` of the spacing.
         """
@@ -308,7 +308,7 @@ class Ground:
 
 
 def _area(boundary: Boundary) -> float:
-    """About how large an area is (m2)."""
+    """Return the approximate size of an area (m2)."""
     west, south, east, north = boundary.bounds
     share = (np.arange(SAMPLES) + 0.5) / SAMPLES
     x, y = np.meshgrid(west + share * (east - west), south + share * (north - south))

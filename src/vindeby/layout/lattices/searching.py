@@ -1,4 +1,4 @@
-"""The search over the six numbers of a lattice: first its shape, then its place, then all of them together.
+"""The search over the six numbers of a lattice: first its shape, then its position, then all of them.
 
 Shape decides most, and shapes are judged at little cost where it does not matter what the area looks like
 (``shapes``). The best few are put at many places of the area. Then all numbers are changed, each lattice against its
@@ -26,7 +26,7 @@ from vindeby.layout.lattices.points import TRIANGULAR_ASPECT, Ground, LatticePoi
 from vindeby.layout.problem import Layout, LayoutProblem
 
 SHAPE_SPREAD = np.array([[0.5], [0.7], [0.5]])
-"""How far apart shapes are, in each number."""
+"""The scale of random changes of shapes, in each number."""
 SHAPE_FARTHEST, SHAPE_DECADES = 0.3, 1.5
 """Changes are up to this share of the spread, and so many powers of ten smaller, each scale alike."""
 SHAPE_FIRST, SHAPE_ROUNDS, SHAPE_LEFT = 60, 6, 0.7
@@ -34,17 +34,17 @@ SHAPE_FIRST, SHAPE_ROUNDS, SHAPE_LEFT = 60, 6, 0.7
 SHAPE_SAME = 1e-5
 """Shapes whose energies differ by less than this share are one, drawn twice or turned round."""
 LEAST_RANGE, SHAPE_MOST, WITHOUT_SPACING = 0.05, 2.0, 1.5
-"""Of the logarithm of aspect: its range is at least so wide, and reaches so far at most, or without a spacing."""
+"""For the logarithm of aspect: the least width of its range, its maximum, and that without a spacing."""
 
 
 def widest_aspect(ground: Ground) -> float:
-    """The logarithm of the largest aspect at which rows are not denser than the spacing."""
+    """Return the logarithm of the largest aspect at which rows are not denser than the spacing."""
     most = 2.0 * log(ground.side / ground.spacing) if ground.spacing > 0.0 else WITHOUT_SPACING
     return min(max(most, log(TRIANGULAR_ASPECT) + LEAST_RANGE), SHAPE_MOST)
 
 
 def draw_shapes(rng: np.random.Generator, many: int, most: float) -> FloatArray:
-    """Shapes up to a log of aspect, anywhere."""
+    """Return random shapes, with logarithms of aspect up to ``most``."""
     u = rng.random((4, many))
     least = log(TRIANGULAR_ASPECT)
     log_aspect = least + u[1] * (most - least)
@@ -55,7 +55,7 @@ def draw_shapes(rng: np.random.Generator, many: int, most: float) -> FloatArray:
 
 
 def keeps_spacing(shapes: FloatArray, ground: Ground) -> FloatArray:
-    """Whether neighbours in a row, those of the next row, and the rows are far enough apart."""
+    """Return whether neighbours in a row, neighbours in the next row, and rows satisfy the spacing."""
     aspect = np.exp(shapes[1])
     across = (shapes[2] - np.rint(shapes[2])) ** 2 + aspect**2
     shortest = ground.side**2 / aspect * np.minimum(across, 1.0)
@@ -70,7 +70,7 @@ def best_shapes(
     looks: int,
     wanted: int,
 ) -> FloatArray:
-    """The best different shapes, at most so many, the best first; ``looks`` are drawn, and about as many changed."""
+    """Return the best ``wanted`` different shapes, best first, of ``looks`` random ones and as many variations."""
     most = widest_aspect(ground)
 
     def judged(shapes: FloatArray) -> FloatArray:
@@ -144,7 +144,7 @@ class LatticeCandidate:
 
 
 class Search:
-    """Draws lattices over a ground.
+    """A search over lattices on a ground.
 
     ``judge`` says what points and energy a lattice with enough points comes to; a second number tells it the energy
     below which a lattice is not kept, so that it need not know that of a poorer one exactly. ``shape_energies``, of
@@ -165,10 +165,10 @@ class Search:
         self._judged = self._draws = 0
         self.best: list[LatticeCandidate] = []
         self.most_placed = 0
-        """How many turbines any lattice had room for."""
+        """The most turbines that any lattice had points for."""
 
     def run(self, trials: int, draws: int | None = None) -> list[LatticeCandidate]:
-        """The best lattices, the best first, after so many were judged, or so many looked at in all."""
+        """Return the best lattices, best first, after so many were judged, or so many drawn in total."""
         most = draws or max(DRAWS_PER_TRIAL * trials, LEAST_DRAWS)
         if draws is None:
             self._change(self._heads(trials), trials)
@@ -217,7 +217,7 @@ class Search:
         return best
 
     def look_at(self, numbers: FloatArray) -> LatticeCandidate:
-        """The lattice of these numbers at its widest pitch, and what it is worth."""
+        """Return the candidate of these numbers at its widest pitch, with its energy."""
         ground, side = self.ground, self.ground.side
         angle, log_aspect, skew = ground.along_bearings(numbers[:3]).tolist()
         density, east, north = numbers[3:]
@@ -238,7 +238,7 @@ class Search:
             self.best = sorted([*self.best, found], key=lambda one: -one.score)[:KEPT]
 
     def _densest_along_edges(self) -> None:
-        """Look at equilateral triangles with a row on an edge, beginning at one of its ends."""
+        """Try equilateral triangles with a row on an edge, beginning at one of its ends."""
         edges, side = self.ground.room.areas.edges, self.ground.side
         length = np.hypot(edges[:, 2] - edges[:, 0], edges[:, 3] - edges[:, 1])
         for ax, ay, bx, by in edges[np.argsort(-length, kind="stable")[:LONGEST_EDGES]]:
@@ -248,7 +248,7 @@ class Search:
                 self._keep(self.look_at(np.array(numbers)))
 
     def _anywhere(self) -> FloatArray:
-        """A place in the box around the area, in sides."""
+        """Return a random position in the box around the area, in sides."""
         west, south, east, north = self.ground.room.box / self.ground.side
         return np.array([west, south]) + self.rng.random(2) * (east - west, north - south)
 
@@ -280,13 +280,13 @@ PUSH_ROUNDS = 300
 
 
 def a_lattice_fits(problem: LayoutProblem) -> bool:
-    """Whether a lattice is found on which all turbines have room; for messages that name a way out."""
+    """Return whether a lattice with enough points is found; for messages that suggest a remedy."""
     search = Search(Ground(problem), lambda points, _: (points, 1.0), np.random.default_rng(0), exact=True)
     return search.run(1, COUNTED)[0].points is not None
 
 
 def pushed_apart(problem: LayoutProblem, ground: Ground, candidate: LatticeCandidate) -> Layout | None:
-    """A layout near a lattice that has enough points only at too small a spacing; None where that fails."""
+    """Return a layout near a lattice that fits only below the spacing; None if that fails."""
     given = candidate.lattice
     pitch = ground.widest_pitch(given, ground.needed, CLOSEST_PUSHED)
     if pitch == 0.0:

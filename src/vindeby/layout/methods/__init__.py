@@ -1,1 +1,1 @@
-"""One search method per file, each behind the contract in ``vindeby.layout.method``."""
+"""Search methods, one per file, each with the interface of ``vindeby.layout.method``."""

@@ -1,4 +1,4 @@
-"""front: the most energy against the least of something else, with another weight for each seed.
+"""front: a compromise between most energy and least of another objective, with one weight per seed.
 
 A search maximises the energy less a price times the second objective. The price follows from the weight ``w`` of the
 second objective, 0 to 1, and from the farm alone:
@@ -40,7 +40,7 @@ class Front(Method):
     against: Second
 
     def prepare(self, problem: LayoutProblem) -> Search:
-        """There is nothing that seeds share: each has its own objective."""
+        """Return the search, whose seeds share nothing because each has another objective."""
 
         def run(seed: int, start: Layout | None = None) -> Result:
             weight = weight_of(seed)
@@ -59,7 +59,7 @@ class Front(Method):
         area_m2 = sum(zone.boundary.area_m2 for zone in problem.zones)
         unit = area_m2 if self.against == "area" else np.sqrt(area_m2 * problem.n_turbines)
         alike = LOST_TO_WAKES * free_gwh / unit
-        # Of energy, where a metre or a square metre is the money.
+        # The price of energy, with a metre or a square metre as the unit of money.
         price = float((1.0 - weight) / (weight * MWH_PER_GWH * alike))
         if self.against == "area":
             value = Valuation("aep", price=price, eur_per_m2=1.0)

@@ -1,4 +1,4 @@
-"""gradient: all turbines moved together along the gradient of the yearly energy, to a local optimum.
+"""gradient: all turbines moved simultaneously along the gradient of the yearly energy, to a local optimum.
 
 One climb (``climbing.climb``) ends at the first optimum it meets. So from a start that is not good yet the same climb
 is made first with wider wakes, narrower from stage to stage (``widening``), which leads to far better optima than a
@@ -29,7 +29,7 @@ from vindeby.layout.problem import Layout, LayoutProblem
 from vindeby.parameters import WindChoice
 
 WIDENING = 16.0
-"""How many times as fast wakes grow at first, where that is not given, after a start that is not good yet."""
+"""The default factor of wake growth in the first stage, after a poor start."""
 DIRECTIONS = 480
 """Directions of a stage times the factor by which its wakes grow faster ..."""
 LEAST_DIRECTIONS, MOST_DIRECTIONS = 24, 180
@@ -46,14 +46,14 @@ costs always, and as many again: where wakes are wide, turbines crowd where the 
 
 
 class Schedule(NamedTuple):
-    """The problems of a climb before the last: those with wider wakes, and the true wakes in few wind speeds."""
+    """The problems of the stages before the last: with wider wakes, then with true wakes in few wind speeds."""
 
     wide: tuple[LayoutProblem, ...]
     few_speeds: LayoutProblem | None
 
 
 def schedule_of(problem: LayoutProblem, widening: float, wind: WindChoice) -> Schedule:
-    """The stages for this problem; fewer where its wakes cannot be widened or its wind states not thinned."""
+    """Return the stages for this problem; fewer if wakes cannot be widened or wind states not thinned."""
     wide = []
     for number, factor in enumerate(stages(widening)):
         stage = widened(problem, factor)
@@ -81,11 +81,11 @@ class Gradient(parameters.GradientParameters, Method):
     """
 
     def brief(self) -> Method:
-        """A few iterations of every stage."""
+        """Return the method with a few iterations of every stage."""
         return replace(self, max_iterations=min(self.max_iterations, 16))
 
     def after(self, before: Method) -> Method:
-        """With wide wakes first, where the step before makes a start that is not good yet."""
+        """Return the method with wide wakes first, if the previous step makes a poor start."""
         if self.widening is not None or not isinstance(before, RandomStart | SmartStart):
             return self
         return replace(self, widening=WIDENING)
@@ -131,7 +131,7 @@ def _refine(problem: LayoutProblem, schedule: Schedule, start: Layout, method: G
 
 
 def _reached(climb: Climb) -> float:
-    """Return the worth of the best layout of a climb, whose own energy is a smooth one over several scenarios."""
+    """Return the worth of the best layout of a climb, whose energy is a smooth one over several scenarios."""
     is_worth = climb.valuation is None and len(climb.problem.farm.parts) == 1
     return climb.best_energy if is_worth else climb.problem.worth(climb.best_layout())
 
@@ -139,7 +139,7 @@ def _reached(climb: Climb) -> float:
 def _with_true_wakes(
     problem: LayoutProblem, few_speeds: LayoutProblem | None, start: Layout, iterations: int
 ) -> tuple[Climb, int]:
-    """The last climb, in few wind speeds before all; and how often the energy was computed."""
+    """Return the last climb, in few wind speeds before all, and the number of evaluations."""
     before, evaluations, layout = None, 0, start
     if few_speeds is not None:
         before = Climb(few_speeds, start, valuation=problem.valued_at(start))

@@ -1,4 +1,4 @@
-"""in-turn: the zones of a farm searched one after the other, with the turbines of the others standing as they are.
+"""in-turn: the zones of a farm searched in sequence, with the turbines of other zones fixed.
 
 In the first round a zone is laid out beside those that were laid out before it; in later rounds all others
 stand. The energy of all turbines that stand is maximised, so a zone gains nothing by taking wind from another, and no
@@ -22,7 +22,7 @@ LEAST_GAIN = 1e-9
 
 @dataclass(frozen=True)
 class InTurn(Method):
-    """Methods one after the other, for each zone in turn, in at most so many ``rounds``.
+    """Methods in sequence, for each zone in turn, in at most so many ``rounds``.
 
     From the second round on, methods that need no start (smart-start, random-start, lattice) are left out, unless they
     are the only ones. A zone keeps its layout unless the farm gains. After a round in which no zone moves, all further
@@ -39,7 +39,7 @@ class InTurn(Method):
             raise ArgumentError(f"rounds must be a whole number >= 1, not {self.rounds!r}")
 
     def prepare(self, problem: LayoutProblem) -> Search:
-        """There is nothing that seeds share: what stands around a zone differs from seed to seed."""
+        """Return the search, whose seeds share nothing because the turbines around a zone differ."""
         if problem.mix is not None and np.ndim(problem.mix) == 1 and len(problem.zones) > 1:
             raise ArgumentError(
                 f"farm {problem.name}: in-turn needs a mix for each zone, not one for the farm"
@@ -77,7 +77,7 @@ class InTurn(Method):
         return run
 
     def brief(self) -> Method:
-        """Every step, brief, and one round."""
+        """Return the method with every step brief, and one round."""
         return InTurn([step.brief() for step in self.steps])
 
     def _zone_problem(self, problem: LayoutProblem, layouts: Sequence[Layout], z: int) -> LayoutProblem:

@@ -1,4 +1,4 @@
-"""The methods that need no layout to start from.
+"""The methods that need no start layout.
 
 smart-start: one turbine after the other, each where it would give most.
 
@@ -56,7 +56,7 @@ DRAWS, ATTEMPTS, ROUNDS = 50, 20, 300
 
 @dataclass(frozen=True)
 class RandomStart(Method):
-    """Points drawn evenly from the area. It has no parameters."""
+    """A start of points drawn uniformly from the area; it has no parameters."""
 
     def prepare(self, problem: LayoutProblem) -> Search:
         types = problem.types_in_order()
@@ -124,11 +124,11 @@ class Lattice(parameters.LatticeParameters, Method):
 
     @property
     def has_lanes(self) -> bool:
-        """Whether rows are bound to a direction or a distance."""
+        """Return whether rows are bound to a direction or a distance."""
         return self.bearings is not None or self.lane_m is not None
 
     def prepare(self, problem: LayoutProblem) -> Search:
-        """Work out where points may be, and choose who compares lattices."""
+        """Return the search, with the ground and the judge that its seeds share."""
         ground = Ground(problem, self.bearings or (), self.lane_m or 0.0)
         judge = judge_for(problem, ground.origin)
 
@@ -143,7 +143,7 @@ def _best_of(
     problem: LayoutProblem, ground: Ground, judge: Judge, method: Lattice, rng: np.random.Generator
 ) -> Result:
     def judged(points: LatticePoints, least: float) -> tuple[LatticePoints, float]:
-        """The points that turbines stand on, and their energy (GWh); a guess, if that is below ``least``."""
+        """Return the points with turbines and their energy (GWh), an estimate if that is below ``least``."""
         points = drop_surplus(judge, ground.needed, points, rows=method.rows)
         return points, judge.energy(points, least)
 
@@ -172,7 +172,7 @@ DEFAULT_SPEEDS = (6.0, 8.0, 10.0, 12.0, 14.0)
 
 @dataclass(frozen=True)
 class SmartStart(parameters.SmartStartParameters, Method):
-    """Greedy construction on a grid.
+    """A greedy construction on a grid.
 
     ``wind_speeds`` (m/s) and ``wind_directions`` (degrees) are those in which points are judged; by default 6,
     8, 10, 12, 14 m/s and every whole degree. A site that is a time series is taken as it is. Of several
@@ -200,7 +200,7 @@ class SmartStart(parameters.SmartStartParameters, Method):
         return run
 
     def construction(self, problem: LayoutProblem) -> Construction:
-        """Return what all seeds share, with vindeby's wakes or those of another tool."""
+        """Return the construction that all seeds share, with vindeby's wakes or those of another tool."""
         if isinstance(problem.farm, ScenarioFarm):
             beside = problem.farm.neighbours or Neighbours((), ())
             problem = replace(problem, farm=problem.farm.parts[0].beside(beside))
@@ -211,7 +211,7 @@ class SmartStart(parameters.SmartStartParameters, Method):
         return own_construction(problem, self.judging_farm(problem), self.grid_size, self.random_pct)
 
     def judging_farm(self, problem: LayoutProblem) -> WindFarm:
-        """The problem's farm in the wind states in which points are judged."""
+        """Return the problem's farm in the wind states in which points are judged."""
         farm = problem.farm
         if farm.states.step is not None:
             return farm

@@ -1,4 +1,4 @@
-"""random-search: one turbine moved at random, again and again, and kept where the farm gains by it.
+"""random-search: one turbine moved at random, repeatedly; a move is accepted if the farm gains by it.
 
 The relocation search of Feng and Shen (2015): a turbine, a direction and a distance are drawn; a place outside
 becomes the nearest one on the border, and one too near to others is drawn anew; the move is kept if the yearly energy
@@ -20,14 +20,13 @@ from vindeby.layout.moves.walk import Walk, walking
 from vindeby.layout.problem import LayoutProblem
 
 SEARCH_EVEN, SEARCH_DECADES = 0.5, 3.0
-"""Of random-search: the share of moves whose lengths are drawn evenly up to the longest; the others are shorter by up
-to so many powers of ten, each scale alike."""
+"""The share of moves with uniformly drawn lengths in random-search, and the powers of ten that others span."""
 COOLING = 30.0
-"""How many times as hot the beginning is as the end, where a temperature is given."""
+"""The ratio of first to last temperature, if a temperature is given."""
 OF_LOSSES = 0.1
-"""Where none is given: the temperature at first, as a share of what wakes take from the start."""
+"""The default first temperature, as a fraction of the start's wake loss."""
 COOLING_OF_LOSSES = 10.0
-"""How many times as hot the beginning is then as the end."""
+"""The ratio of first to last temperature, if no temperature is given."""
 EVEN = 0.1
 """The share of moves whose lengths are drawn evenly up to the size of the area."""
 DECADES = 2.5

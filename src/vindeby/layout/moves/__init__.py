@@ -1,1 +1,1 @@
-"""What a farm is worth when one turbine moves, and the walks that move one turbine at a time."""
+"""The energy of a farm when one turbine moves, and the walks that move one turbine at a time."""

@@ -1,4 +1,4 @@
-"""What one moved turbine changes, carried on from move to move.
+"""The change in energy by one moved turbine, with sums that are updated from move to move.
 
 For every direction the sums of wakes of all turbines are kept, and the deficit of every pair in reach. A trial takes
 the wakes of the moved turbine out of the sums of those it reached, puts them in where it would stand, and follows the
@@ -47,7 +47,7 @@ from vindeby.wake.turbines.curves import curves_at
 SAME = 1e-10
 """A thrust coefficient, or a fraction of a turbine's free wind speed, that differs by no more casts the same wakes."""
 PER_THRUST = 3.0
-"""By how much of itself a wake changes, about, with the thrust coefficient."""
+"""The approximate relative change of a wake per change of the thrust coefficient."""
 CLEAR, PER_TURBINES = 20.0 * ROUGH, 50
 """By how much of the mean power of a turbine a rough gain must be below what is needed; in farms of more turbines than
 ``PER_TURBINES`` by more, with the root of their number, as more small deficits are left out. Measured: a rough gain was
@@ -79,7 +79,7 @@ def _make_cast(model: WakeModel, locality: Locality) -> Callable[..., None]:
 
     @inlined
     def cast(data, turbines, moves, d, i, own, row, rows, part, anew, noted):
-        """The wakes of turbine ``i``, with its ``own`` free wind and ``row``, in the sums of ``rows``.
+        """Add the wakes of turbine ``i``, with its ``own`` free wind and ``row``, to the sums in ``rows``.
 
         They are those on the ``part`` (first and end) of the turbines listed. With one thrust after the other, what
         depends on it alone is computed once. Unless ``anew``, wakes of the same thrust as before are what they were. If
@@ -117,7 +117,7 @@ def _make_cast(model: WakeModel, locality: Locality) -> Callable[..., None]:
 
 @inlined
 def _sort(along, order):
-    """From upwind to downwind, by insertion: the order of the last time is nearly right."""
+    """Sort from upwind to downwind by insertion, as the previous order is nearly right."""
     for a in range(order.size):
         i, b = order[a], a
         while b > 0 and is_downwind(along[order[b - 1]] - along[i], order[b - 1], i):
@@ -218,7 +218,7 @@ def _make_cast_changed(
 
     @inlined
     def change(row, new_row, free, same):
-        """Whether a turbine casts other wakes than it did, and by about which fraction of them they change."""
+        """Return whether a turbine's wakes change, and by about which fraction."""
         differs, most = False, 0.0
         for k in range(free.size):
             thrust = abs(new_row[THRUST, k] - row[THRUST, k])
@@ -273,7 +273,7 @@ def _make_follow(model: WakeModel, locality: Locality) -> Callable[..., float]:
 
     @inlined
     def follow(data, turbines, moves, d, moved, states, rough):
-        """The gain (W) in one direction."""
+        """Return the gain (W) in one direction."""
         total, a = 0.0, 0
         forget_trial(moves, d)
         count = list_targets(moves, d, moved, moved, 1.0, rough)
@@ -306,7 +306,7 @@ def carried_kernels(model: WakeModel, locality: Locality = "uniform") -> MoveKer
 
     @kernel(counts_references=False)
     def gained(data, turbines, wind, moves, moved, x, y, needed):
-        """A gain that is clearly not above what is ``needed`` is a rough one."""
+        """Return the gain of a move (W); it is approximate if clearly not above ``needed``."""
         rough = needed > -inf
         for d in range(wind.cosine.size):
             moves.new_along[d], moves.new_across[d] = turn(wind.cosine[d], wind.sine[d], x, y)
@@ -325,7 +325,7 @@ def carried_kernels(model: WakeModel, locality: Locality = "uniform") -> MoveKer
 
     @kernel(counts_references=False)
     def keep(data, turbines, wind, moves, moved, x, y):
-        """Follows ``gained`` of the same move."""
+        """Accept a move; call it after ``gained`` of the same move."""
         moves.x[moved], moves.y[moved] = x, y
         for d in range(wind.cosine.size):
             if not moves.idle[d]:

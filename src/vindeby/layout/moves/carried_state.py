@@ -1,4 +1,4 @@
-"""What ``carried_moves`` keeps of a layout in every direction, and what a trial would change in it.
+"""The state of a layout in ``carried_moves`` in every direction, and the changes of a trial.
 
 Who may be in whose wake is looked up in tables of reach by downwind distance.
 """
@@ -21,7 +21,7 @@ from vindeby.wake.models.contract import Pair, once_per_model
 MOST_BYTES = 256 * 2**20
 """The deficits of all pairs may take so much memory, and those of a trial as much again."""
 SUMMED, SPEED, THRUST, KEPT = 0, 1, 2, 3
-"""Of ``rows``: the sum of wakes; with which wind speed and thrust the turbine's wakes were made. How many these are."""
+"""The indices in ``rows``: sum of wakes, and wind speed and thrust of the turbine's wakes; then their number."""
 ROUGH = 1e-4
 """Deficits, and changes of deficits, that are left out of rough trials."""
 POINTS = 2048
@@ -31,7 +31,7 @@ ShortIntArray = npt.NDArray[np.int16]
 
 
 class MoveKernels(NamedTuple):
-    """The compiled loops of one model. Power (W) is the mean over all wind, that of neighbours left out.
+    """The compiled loops of one model; power (W) is the mean over all wind, without that of neighbours.
 
     ``settle(data, turbines, wind, moves)`` takes the layout in ``moves`` as it is and returns its power;
     ``gained(data, turbines, wind, moves, turbine, x, y, needed)`` returns how much more it would be with one turbine
@@ -74,7 +74,7 @@ def _edge_kernel(model: WakeModel) -> Callable[..., None]:
 
     @scalar
     def rough_reach(data, far, diameter, rotor, hubs, thrust, turbulence, most):
-        """Up to ``most``, where the deficit falls below ``ROUGH``."""
+        """Return the distance, at most ``most``, at which the deficit falls below ``ROUGH``."""
         inside, outside = 0.0, most
         while outside - inside > 1e-3 * most:
             middle = 0.5 * (inside + outside)
@@ -129,7 +129,7 @@ def make_reaches(locality: Locality) -> Callable[..., bool]:
 
 
 class CarriedMoves(NamedTuple):
-    """A layout, turbines first and neighbours after them, and what is kept of it from move to move.
+    """A layout, turbines first and neighbours after them, and its state from move to move.
 
     ``counted`` turbines count. ``idle`` marks directions that never blow. By direction and turbine: places downwind and
     crosswind (``along``, ``across``), mean power (``watts``), a deficit that none of the turbine's wakes is above
@@ -185,7 +185,7 @@ class CarriedMoves(NamedTuple):
 
 
 def can_carry(farm: WindFarm, turbines: int) -> bool:
-    """Whether these loops hold for a farm, and its pairs are not too many."""
+    """Return whether these loops hold for a farm, and its pairs fit in memory."""
     if isinstance(farm, ScenarioFarm):
         return all(can_carry(part, turbines) for part in farm.parts)
     pairs = len(farm.wind.cosine) * turbines * turbines * farm.wind.most
@@ -199,7 +199,7 @@ def new_carried_moves(
     types: IntArray,
     counted: int,
 ) -> CarriedMoves:
-    """Room for a layout, neighbours included; ``settle`` it first."""
+    """Return the arrays for a layout, neighbours included; call ``settle`` first."""
     n, wind, most = len(x), farm.wind, farm.wind.most
     directions = len(wind.cosine)
     each = (directions, n)
@@ -223,7 +223,7 @@ def new_carried_moves(
 
 
 class FreeWinds(NamedTuple):
-    """Where the steps find the free wind of a turbine: compiled functions.
+    """The compiled functions by which the steps read the free wind of a turbine.
 
     ``own(moves, d, states, place)``: that of a turbine in direction ``d``; the place after the last turbine is that of
     the moved one where it would stand. ``fill(wind, moves, d, t, x, y, place)`` works it out for type ``t``.
@@ -264,7 +264,7 @@ def free_winds(locality: Locality) -> FreeWinds:
 
 
 def make_find_pairs(locality: Locality) -> Callable[..., None]:
-    """Make the step that lists whom the moved turbine would reach at a new place, and who would reach it."""
+    """Make the step that lists the turbines that a moved turbine would reach, and those that would reach it."""
     reaches, own_wind = make_reaches(locality), free_winds(locality).own
 
     @inlined
@@ -313,7 +313,7 @@ def _forget_pairs(moves, d, moved):
 
 @inlined
 def forget_trial(moves, d):
-    """All turbines are as before."""
+    """Discard the changes of the last trial."""
     for a in range(moves.touched_count[d]):
         moves.state[d, moves.touched[d, a]] = 0
     moves.touched_count[d] = 0
@@ -321,7 +321,7 @@ def forget_trial(moves, d):
 
 @inlined
 def touch(moves, d, j, along):
-    """A turbine whose sum changes begins with the one it had, and is listed by where it stands."""
+    """Start the changed sum of a turbine from its stored one, and list the turbine by its position downwind."""
     if moves.state[d, j] == 0:
         moves.state[d, j] = 1
         b = moves.touched_count[d]
@@ -336,7 +336,7 @@ def touch(moves, d, j, along):
 
 @inlined
 def list_targets(moves, d, i, moved, most, rough):
-    """List the turbines that ``i`` reaches, but for the moved one, and how far they are; return how many.
+    """List the turbines that ``i`` reaches, except the moved one, and their distances; return their number.
 
     In a rough trial only those where a change of its deficits by ``most`` of them counts.
     """
@@ -360,7 +360,7 @@ def list_targets(moves, d, i, moved, most, rough):
 
 @inlined
 def list_new_targets(moves, d):
-    """List the turbines that the moved one would reach, and how far they would be; return how many."""
+    """List the turbines that the moved one would reach, and their distances; return their number."""
     for q in range(moves.new_target_count[d]):
         j = moves.new_targets[d, q]
         moves.listed[q] = j
@@ -371,7 +371,7 @@ def list_new_targets(moves, d):
 
 @inlined
 def list_sources(moves, d, i, moved):
-    """List the turbines that reach ``i`` with the move, and how far it is from them; return how many."""
+    """List the turbines that reach ``i`` with the move, and their distances; return their number."""
     place, side, count = moves.along[d, i], moves.across[d, i], 0
     if i == moved:
         place, side, count = moves.new_along[d], moves.new_across[d], moves.new_source_count[d]
@@ -397,7 +397,7 @@ def list_sources(moves, d, i, moved):
 
 @inlined
 def take_over_deficits(moves, d, i, j):
-    """The wake of turbine ``i`` on ``j``."""
+    """Store the new deficits of turbine ``i`` on ``j``."""
     _add_target(moves, d, i, j)
     for k in range(moves.rows.shape[3]):
         moves.deficit[d, i, k, j] = moves.new_deficit[d, i, k, j]
@@ -406,7 +406,7 @@ def take_over_deficits(moves, d, i, j):
 
 @inlined
 def take_over(moves, d, moved):
-    """Make what the last trial, made in full, has found in a direction that of the layout."""
+    """Store the results of the last full trial in a direction in the layout's state."""
     _forget_pairs(moves, d, moved)
     for a in range(moves.touched_count[d]):
         i = moves.touched[d, a]

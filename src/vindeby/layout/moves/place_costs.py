@@ -1,4 +1,4 @@
-"""What foundations, kept cables and area cost, compiled: for a layout with the gradient, and for a move of one turbine.
+"""The cost of foundations, fixed cables and area, compiled: with the gradient, and for a move of one turbine.
 
 The same bilinear depths, tables and polynomials as in ``economy``, for one place at a time: in a small farm, arrays
 would take as long as the energy.
@@ -16,7 +16,7 @@ from vindeby.wake.loops.local_wind import step_of
 
 
 class PlaceCosts(NamedTuple):
-    """Places relative to an origin; all costs times ``factor`` are in the unit of the energies of moves.
+    """The data of costs by position, relative to an origin; ``factor`` converts costs to the energies of moves.
 
     ``x``, ``y`` and ``depth`` are the grid of depths, empty without foundations; ``depths`` and ``numbers`` as in
     ``Foundation``. Cables at turbine ``i`` are those from ``first[i]`` to ``first[i + 1]``: their ``other`` end (``i``:
@@ -41,7 +41,7 @@ class PlaceCosts(NamedTuple):
 
 
 def place_costs(valuation: Valuation | None, turbines: int, origin: FloatArray, unit: float) -> PlaceCosts:
-    """The costs of a farm of so many turbines for its moves, whose energies are GWh times ``unit``."""
+    """Return the costs of a farm of so many turbines for its moves, whose energies are GWh times ``unit``."""
     if valuation is None:
         return PlaceCosts()
     factor = unit * valuation.gwh_per_eur * valuation.costs.recovery
@@ -66,7 +66,7 @@ def place_costs(valuation: Valuation | None, turbines: int, origin: FloatArray, 
 
 @scalar
 def _foundation(costs, px, py):
-    """The cost of a foundation at a place (EUR), and how it changes to the east and to the north."""
+    """Return the cost of a foundation at a position (EUR), and its slopes to the east and to the north."""
     i, j = step_of(costs.x, px), step_of(costs.y, py)
     width, height = costs.x[i + 1] - costs.x[i], costs.y[j + 1] - costs.y[j]
     right, up = (px - costs.x[i]) / width, (py - costs.y[j]) / height
@@ -97,7 +97,7 @@ def _other_end(costs, x, y, e):
 
 @kernel(counts_references=False)
 def _hull_area(x, y, count, slope, gradient):
-    """The area (m2) around the first turbines; adds ``slope`` times its gradient to ``gradient`` unless that is 0.
+    """Return the hull area (m2) of the first turbines; add ``slope`` times its gradient unless that is 0.
 
     Its corners are found one after the other, counter-clockwise (R. A. Jarvis, Information Processing Letters 2 (1973)
     18), first eastwards and then westwards: where turbines stand almost in a line, rounding cannot end that too early.
@@ -135,7 +135,7 @@ def no_change(costs, x, y, i, px, py):
 
 @kernel(counts_references=False, inline=True)
 def change_of_cost(costs, x, y, i, px, py):
-    """By how much the cost rises if turbine ``i`` of a layout moves to a place."""
+    """Return the rise of the cost if turbine ``i`` of a layout moves to a position."""
     change = 0.0
     if costs.x.size > 0:
         change += _foundation(costs, px, py)[0] - _foundation(costs, x[i], y[i])[0]
@@ -154,7 +154,7 @@ def change_of_cost(costs, x, y, i, px, py):
 
 @kernel(counts_references=False)
 def cost_and_gradient(costs, x, y, gradient):
-    """The cost of foundations, cables and area; adds to ``gradient`` (2, turbines) how it changes per metre."""
+    """Return the cost of foundations, cables and area; add its gradient per metre to ``gradient`` (2, turbines)."""
     total = costs.detours
     if costs.eur_per_m2 > 0.0:
         slope = costs.factor * costs.eur_per_m2

@@ -1,4 +1,4 @@
-"""What one moved turbine changes, where wakes do not change with the wind.
+"""The change in energy by one moved turbine, if wakes do not change with the wind.
 
 If every type has one thrust coefficient and deficits are fractions of the free wind speed, the wake of one
 turbine on another depends on where the two stand and on nothing else. The wakes of all pairs are then kept,
@@ -31,7 +31,7 @@ PlaceArray = npt.NDArray[np.uint64]
 
 
 class SteadyMoves(NamedTuple):
-    """The layout in every direction; then room for a move. Turbines first, neighbours after them.
+    """The layout in every direction, and buffers for a move; turbines first, neighbours after them.
 
     Directions ``ahead`` and ``behind`` (-1: none) are opposite and make an axis. ``along`` and ``across`` are
     (axes, turbines), ``wake`` is (turbines, axes, turbines); ``summed`` and ``watts`` hold (directions, turbines), one
@@ -69,7 +69,7 @@ class SteadyMoves(NamedTuple):
 
 
 def _make_pair(model: WakeModel) -> Callable[..., float]:
-    """The wake of a pair. What it adds to a sum is a fraction of the wind (or its square), the same at all speeds."""
+    """Make the function of a pair's wake: a fraction of the wind (or its square), the same at all speeds."""
     deficit, reach, term = model.deficit, model.reach, superposition_of(model).term
 
     @scalar
@@ -85,7 +85,7 @@ def _make_pair(model: WakeModel) -> Callable[..., float]:
 
 
 def _make_all_watts(model: WakeModel, one_type: bool) -> Callable[..., float]:
-    """Make the power of turbines by their sums, for all sums listed; it returns how much more it is than before."""
+    """Make the function of the power of turbines by their listed sums; it returns the change in power."""
     wind_speed = superposition_of(model).wind_speed
 
     @scalar
@@ -109,7 +109,7 @@ def _make_list_pairs(model: WakeModel, one_type: bool) -> Callable[..., int]:
 
     @scalar
     def look_around(data, turbines, moves, a, moved, place, side):
-        """Note in ``touched`` who is in reach at a place (2), who was before (1), and both (3)."""
+        """Mark in ``touched`` the turbines in reach at a position (2), in reach before (1), or both (3)."""
         along, across, wake = moves.along[a], moves.across[a], moves.wake[moved, a]
         touched, types = moves.touched, moves.types
         diameter = rotor = turbines.diameter[0]
@@ -160,7 +160,7 @@ def _make_work_out(model: WakeModel, one_type: bool, pair: Callable[..., float])
 
         @scalar
         def work_out_alike(data, turbines, moves, turbine, count):
-            """A loop that a compiler can vectorise."""
+            """Compute the wakes of listed pairs of one type, in a loop that a compiler can vectorise."""
             downwind, crosswind, reached, now = moves.far, moves.aside, moves.reached, moves.now
             diameter, heights, thrust = (
                 turbines.diameter[0],
@@ -238,7 +238,7 @@ def has_steady_wakes(farm: WindFarm) -> bool:
 def new_steady_moves(
     farm: WindFarm, x: FloatArray, y: FloatArray, types: IntArray, counted: int
 ) -> SteadyMoves:
-    """Room for a layout, neighbours included; ``settle`` it first."""
+    """Return the arrays for a layout, neighbours included; call ``settle`` first."""
     n, wind = len(x), farm.wind
     directions, both = len(wind.cosine), direction_pairs_of(farm.states, opposites=len(farm.turbines) == 1)
     axes = len(both.ahead)
@@ -270,7 +270,7 @@ def steady_move_kernels(model: WakeModel, one_type: bool) -> MoveKernels:
 
     @kernel(counts_references=False)
     def keep(data, turbines, wind, moves, moved, x, y):
-        """Follows ``gained`` of the same move: takes over what it has listed."""
+        """Accept a move: store the changes that ``gained`` of the same move listed."""
         moves.x[moved], moves.y[moved] = x, y
         for a in range(moves.ahead.size):
             d = moves.ahead[a]

@@ -1,4 +1,4 @@
-"""One turbine moved at random, again and again: the walk that random-search and annealing share.
+"""The walk of random-search and annealing: one turbine moved at random, repeatedly.
 
 A turbine and a place are drawn. A place outside is replaced by the nearest on the border, where many turbines of a good
 layout stand and along which they then move; a place too near to others is passed over. Otherwise the move is evaluated,
@@ -47,7 +47,7 @@ from vindeby.wake.layout_checks import Places
 
 
 class WholeMoves(NamedTuple):
-    """A layout that is evaluated as a whole for every trial; ``energies`` (GWh): its own and that of the last trial."""
+    """A layout that each trial evaluates as a whole; ``energies`` (GWh): its energy and the last trial's."""
 
     types: IntArray
     x: FloatArray
@@ -56,7 +56,7 @@ class WholeMoves(NamedTuple):
 
 
 class Mover(NamedTuple):
-    """A layout in which single turbines are moved, and the loops that do it."""
+    """A layout in which single turbines move, and the loops that move them."""
 
     moves: SteadyMoves | CarriedMoves | WholeMoves
     kernels: MoveKernels
@@ -64,7 +64,7 @@ class Mover(NamedTuple):
 
     @property
     def per_gwh(self) -> float:
-        """A GWh per year in the unit of the mover's energies."""
+        """The value of 1 GWh per year in the unit of the mover's energies."""
         return 1.0 / mean_power_to_aep_gwh(1.0) if self.is_compiled else 1.0
 
 
@@ -76,7 +76,7 @@ def mover_of(
     counted: int,
     origin: Sequence[float] | FloatArray = (0.0, 0.0),
 ) -> Mover:
-    """Make a layout (neighbours after its turbines), relative to ``origin``, ready for moves; ``settle`` it first."""
+    """Return a layout (neighbours after its turbines) ready for moves, relative to ``origin``; ``settle`` it first."""
     if isinstance(farm, ScenarioFarm):
         return _mover_over_scenarios(farm, (x, y, types), counted, origin)
     model = farm.model
@@ -116,7 +116,7 @@ def _whole_kernels(farm: WindFarm, counted: int, origin: Sequence[float] | Float
 def _mover_over_scenarios(
     farm: ScenarioFarm, layout: Places, counted: int, origin: Sequence[float] | FloatArray
 ) -> Mover:
-    """Moves that are followed in each scenario, among its own neighbours; ``energies`` (GWh) are by scenario."""
+    """Return a mover over all scenarios, each with its neighbours; ``energies`` (GWh) are by scenario."""
     each = []
     for part in farm.parts:
         beside = part.neighbours or Neighbours((), ())
@@ -160,7 +160,7 @@ SETTLED_EVERY = 8
 
 @dataclass(frozen=True)
 class Walk:
-    """How to walk: ``budget`` evaluations, moves of up to ``longest_m``.
+    """The parameters of a walk: ``budget`` evaluations, moves of up to ``longest_m``.
 
     The lengths of a share ``even`` of the moves are drawn evenly; the others go down to ``decades`` powers of
     ten below the longest, each scale alike. Temperatures, ``hot`` at first and ``cold`` at the end, are fractions of
@@ -176,7 +176,7 @@ class Walk:
     of_losses: bool = False
 
     def at(self, problem: LayoutProblem, start: Layout) -> Walk:
-        """The same walk from a start, its temperatures as fractions of the mean energy of a turbine."""
+        """Return the walk for a start, with temperatures as fractions of a turbine's mean energy."""
         if not self.of_losses:
             return self
         whole = problem.whole(start)
@@ -185,7 +185,7 @@ class Walk:
         return replace(self, hot=loss * self.hot, cold=loss * self.cold, of_losses=False)
 
     def part(self, begin: float, end: float) -> Walk:
-        """The part of a walk from one share of its trials to another: its trials, at their temperatures."""
+        """Return the part of a walk between two fractions of its trials, at their temperatures."""
         if (begin, end) == (0.0, 1.0):
             return self
         ratio = self.cold / self.hot if self.hot > 0.0 else 1.0
@@ -194,7 +194,7 @@ class Walk:
 
 
 def draws(many: int, seed: int, how: Walk) -> Callable[[], FloatArray]:
-    """Batches of moves: turbine, how far to the east and to the north, and what chance allows.
+    """Return a function that draws batches of moves: turbine, east and north distance, and random threshold.
 
     A batch is overwritten by the next one.
     """
@@ -216,7 +216,7 @@ def draws(many: int, seed: int, how: Walk) -> Callable[[], FloatArray]:
 
 
 DIRECTIONS, SPEEDS, LOCAL_SPEEDS = 120, 6, 8
-"""Of most trials; the last where the wind differs from place to place."""
+"""The directions and speeds of most trials; the last is the number of speeds for local wind."""
 LAST = 0.1
 """The share of the trials that is for all directions, where moves are carried on there."""
 FEW_SPEEDS = 8
@@ -224,14 +224,14 @@ FEW_SPEEDS = 8
 
 
 class Stage(NamedTuple):
-    """A share of the trials of a walk, and the problem in the wind states that they are made in."""
+    """A stage of a walk: its share of the trials, and the problem in its wind states."""
 
     problem: LayoutProblem
     share: float
 
 
 def stages_of(problem: LayoutProblem, wind: WindChoice) -> tuple[Stage, ...]:
-    """The stages of a walk, in order; one, the problem itself, where nothing is to be left out."""
+    """Return the stages of a walk, in order; just the problem itself if no wind state is left out."""
     few = _in_few_states(problem) if wind == "coarse-to-fine" else None
     if few is None:
         return (Stage(problem, 1.0),)
@@ -244,7 +244,7 @@ def stages_of(problem: LayoutProblem, wind: WindChoice) -> tuple[Stage, ...]:
 
 
 def _in_few_states(problem: LayoutProblem) -> LayoutProblem | None:
-    """The problem of most trials; None where all states stay."""
+    """Return the problem of most trials, in few wind states; None if all states stay."""
     farm = problem.farm
     if farm.locality == "turned" or not _follows_moves(farm):
         return None
@@ -261,7 +261,7 @@ def _speeds(problem: LayoutProblem) -> int:
 
 
 def trial_work(problem: LayoutProblem) -> float:
-    """One trial of random-search or annealing, on average over its stages: in few wind states it costs as much less."""
+    """Return the mean work of a trial of random-search or annealing, in evaluations in all wind states."""
     states = len(problem.farm.states.speed)
     return sum(
         stage.share * _trial_in(stage.problem) * len(stage.problem.farm.states.speed) / states
@@ -270,7 +270,7 @@ def trial_work(problem: LayoutProblem) -> float:
 
 
 def _trial_in(problem: LayoutProblem) -> float:
-    """One trial in all wind states of a problem.
+    """Return the work of a trial in all wind states of a problem, in evaluations.
 
     Where wakes do not change with the wind, a move changes those from and to one turbine, 2 of n rows of pairs. Where
     they do, about as many again change in turn, and there are kept moves. A whole layout takes a tenth where its wakes
@@ -286,7 +286,7 @@ def _trial_in(problem: LayoutProblem) -> float:
 
 
 def walking(problem: LayoutProblem, how: Walk, wind: WindChoice, name: str) -> Search:
-    """The search that walks so, in the wind states that are chosen; without a longest move, up to the whole area."""
+    """Return the search by such a walk, in the chosen wind states; the default longest move spans the area."""
     stages = stages_of(problem, wind)
     west, south, east, north = problem.boundary.bounds
     how = replace(how, longest_m=how.longest_m or hypot(east - west, north - south))
@@ -298,7 +298,7 @@ def walking(problem: LayoutProblem, how: Walk, wind: WindChoice, name: str) -> S
 
 
 PARTS = 6
-"""Of each stage, where costs count: so often cables are routed."""
+"""The number of parts of each stage if costs count; cables are routed once per part."""
 DRAWS_PER_TRIAL = 100
 """After so many draws for each evaluation still allowed, there is no room to move in: the walk ends."""
 
@@ -311,7 +311,7 @@ def walk(
     name: str,
     stages: Sequence[Stage] = (),
 ) -> Result:
-    """The best layout on the way; a feasible start is never made worse, any other is mended first.
+    """Return the best layout of a walk; a feasible start never gets worse, an infeasible one is repaired first.
 
     ``stages`` say in which wind states the walk is made, without them in all. What it leads to is compared with the
     start in all of them.
@@ -345,14 +345,14 @@ def walk(
 
 
 def _seed_of(seed: int, stage: int) -> int:
-    """The first stage draws what a walk of one stage does, the others something else each."""
+    """Return the seed of a stage: ``seed`` for the first, so that it draws as a walk of one stage does."""
     return seed if stage == 0 else int(np.random.SeedSequence([seed, stage]).generate_state(1)[0])
 
 
 def _walk_on(
     problem: LayoutProblem, limits: Limits, start: Layout, seed: int, how: Walk, value: Valuation | None
 ) -> tuple[Layout, Layout, int]:
-    """Walk in the wind states of this problem; the best layout, the last one, and how many moves were tried."""
+    """Walk in the problem's wind states; return the best layout, the last one, and the number of trials."""
     farm, many = problem.farm, problem.n_turbines
     place = np.hstack([np.stack([start.x, start.y]) - limits.origin[:, None], limits.beside])
     types = np.append(start.types, problem.neighbours.types)
@@ -370,7 +370,7 @@ def _walk_on(
     energy = kernels.settle(*common)
     cooling = how.hot * energy / problem.counted, how.cold * energy / problem.counted, how.budget
     found = 0, energy, 0.0, energy
-    # Of moves that are evaluated as a whole, each is reported, with the energy.
+    # Each move that is evaluated as a whole is reported, with the energy.
     at_once, whole = (BATCH, None) if is_compiled else (1, farm if value is None else None)
     for batch in range(1 + DRAWS_PER_TRIAL * how.budget // BATCH):
         if batch and batch % SETTLED_EVERY == 0:

@@ -1,4 +1,4 @@
-"""The loop of a walk: moves tried one after the other, compiled where trials follow the moved turbine."""
+"""The loop of a walk: moves tried in sequence, compiled if trials follow only the moved turbine."""
 
 from collections.abc import Callable
 from functools import cache
@@ -19,7 +19,7 @@ SURE = 1.0 + 1e-12
 
 
 def temperature(hot: float, cold: float, done: int, budget: int) -> float:
-    """From hot to cold, by the same factor with every trial."""
+    """Return the temperature after ``done`` trials, falling from ``hot`` to ``cold`` by a constant factor."""
     return hot * (cold / hot) ** (done / budget) if hot > 0.0 else 0.0
 
 
@@ -37,7 +37,7 @@ def is_in_zone(areas, z, px, py):
 
 @kernel(counts_references=False, inline=True)
 def place_inside(rules, i, px, py):
-    """The place of a move of turbine ``i``; on the border, if it would be outside its zone."""
+    """Return the position of a move of turbine ``i``, or the nearest on the border of its zone if outside."""
     z, border = rules.zone[i], rules.border
     if is_in_zone(rules.areas, z, px, py):
         return px, py
@@ -50,7 +50,7 @@ def place_inside(rules, i, px, py):
 
 @kernel(counts_references=False, inline=True)
 def allowed(areas, zone, x, y, need, i, px, py):
-    """Whether turbine ``i`` may stand at a place: inside its zone, and far enough from all others."""
+    """Return whether turbine ``i`` may stand at a position: in its zone, and at the spacing from all others."""
     for j in range(x.size):
         dx, dy, least = x[j] - px, y[j] - py, 0.5 * (need[i] + need[j])
         # Squares tell all but the last few bits, and far faster.
@@ -61,20 +61,20 @@ def allowed(areas, zone, x, y, need, i, px, py):
 
 @kernel(counts_references=False, inline=True)
 def can_move(rules, x, y, i, px, py):
-    """Whether turbine ``i`` may move to a place: it may stand there, and the border is not farther than a move."""
+    """Return whether turbine ``i`` may move to a position that is allowed and no farther than the longest move."""
     if hypot(px - x[i], py - y[i]) > rules.longest_m:
         return False
     return allowed(rules.areas, rules.zone, x, y, rules.need, i, px, py)
 
 
 SWAP_SHARE = 0.05
-"""Of all draws in a farm with a mix."""
+"""The share of swaps in all draws, for a farm with a mix of types."""
 _SWAP_STREAM = 0x73776170
 """Tells the draws of swaps from those of moves with the same seed."""
 
 
 class Swaps:
-    """Draws of the turbine to swap with; -1 where a turbine moves instead.
+    """Draws of the turbine to swap with; -1 if a turbine moves instead.
 
     ``group`` tells which turbines may swap with each other: those of a zone that has a mix of its own, or all.
     """
@@ -93,7 +93,7 @@ class Swaps:
 
 
 def exchange(types: IntArray, need: FloatArray, i: int, j: int) -> None:
-    """Swap types, and the spacings that go with them."""
+    """Swap the types of two turbines, and the spacings of the types."""
     types[i], types[j] = types[j], types[i]
     need[i], need[j] = need[j], need[i]
 
@@ -103,7 +103,7 @@ _exchange = scalar(exchange)
 
 @kernel(counts_references=False, inline=True)
 def can_swap(types, group, x, y, need, i, j):
-    """Whether two turbines can swap types: they differ, and the larger has room where the smaller stands."""
+    """Return whether two turbines can swap types: these differ, and the new spacings are satisfied."""
     if types[i] == types[j] or group[i] != group[j]:
         return False
     for k in range(x.size):
@@ -127,7 +127,7 @@ Walking = Callable[..., tuple[int, float, float, float]]
 
 
 class Rules(NamedTuple):
-    """Where turbines may stand, as ``Limits`` has it, and which of them may swap types.
+    """The constraints on moves: the areas and spacings, as in ``Limits``, and the groups that may swap types.
 
     ``border`` is where moves end that would lead outside; ``longest_m`` what they may measure; ``costs`` are what
     moves change besides the energy.
@@ -148,12 +148,12 @@ def walk_kernel(kernels: MoveKernels, swapping: bool, costing: bool) -> Walking:
 
 
 def make_walk(kernels: MoveKernels, swapping: bool, costing: bool) -> Walking:
-    """The walk by these kernels; in a farm of several types turbines swap types, which costs nothing."""
+    """Return the walk by these kernels; if ``swapping``, turbines also swap types, which costs nothing."""
     settle, gained, keep = kernels
     rise_of_cost = change_of_cost if costing else no_change
 
     def try_all(common, rules, drawn, cooling, best, found):
-        """Try all moves drawn, or until the budget is spent.
+        """Try all drawn moves, or until the budget is spent.
 
         ``common`` are the first arguments of the move kernels; ``drawn`` the moves and the turbines to swap with;
         ``cooling`` the temperatures (W) and the budget; ``best`` the best places and types. Returns the trials so far,

@@ -1,4 +1,4 @@
-"""A smart start on a grid: which points are still open, which of them is chosen, and what stands then.
+"""A smart start on a grid: its open points, the choice among them, and the turbines placed.
 
 ``grid_wakes`` and ``steps``, or another tool, compute what the points are worth. The choice between them is made here.
 """
@@ -23,7 +23,7 @@ from vindeby.wake.layout_checks import Places
 
 
 def grid_inside(problem: LayoutProblem, size: int) -> tuple[FloatArray, FloatArray]:
-    """The points of a grid over the bounding box that are inside."""
+    """Return the points of a grid over the bounding box that are inside."""
     west, south, east, north = problem.boundary.bounds
     x, y = (v.ravel() for v in np.meshgrid(np.linspace(west, east, size), np.linspace(south, north, size)))
     inside = problem.boundary.inside(x, y)
@@ -31,7 +31,7 @@ def grid_inside(problem: LayoutProblem, size: int) -> tuple[FloatArray, FloatArr
 
 
 def no_room_on_grid(problem: LayoutProblem, size: int, fitted: int) -> str:
-    """Say that only so many turbines fit a grid of this size, and what would help."""
+    """Return the message that only so many turbines fit a grid of this size, with a remedy."""
     spacing = problem.spacing_by_type.max()
     diameters = spacing / problem.farm.turbines[0].rotor_diameter_m
     finer = next((more for more in range(size + 1, 4 * size + 20) if _fit(problem, more)), None)
@@ -45,7 +45,7 @@ def no_room_on_grid(problem: LayoutProblem, size: int, fitted: int) -> str:
 
 
 def _fit(problem: LayoutProblem, size: int) -> bool:
-    """Whether all turbines fit a grid of this size in each of a few random orders of its points."""
+    """Return whether all turbines fit a grid of this size in each of a few random orders of its points."""
     least, beside = problem.spacing_by_type.max() ** 2, problem.neighbours
     x, y = grid_inside(problem, size)
     zone = np.argmax([one.boundary.inside(x, y) for one in problem.zones], axis=0)
@@ -68,7 +68,7 @@ def _fit(problem: LayoutProblem, size: int) -> bool:
 
 @runtime_checkable
 class JudgesPoints(Protocol):
-    """A farm that says itself what one more turbine would make."""
+    """The interface of a farm that can evaluate one more turbine at candidate points by itself."""
 
     def point_energies(
         self,
@@ -78,11 +78,11 @@ class JudgesPoints(Protocol):
         directions: npt.ArrayLike | None,
         speeds: npt.ArrayLike | None,
     ) -> FloatArray:
-        """Mean power (W) of one more turbine at each point, by type, beside those that stand (x, y, types)."""
+        """Return the mean power (W) of one more turbine at each point, by type, beside ``standing`` ones."""
 
 
 class Construction:
-    """The part of a smart start that all seeds of a problem share; never changed by a run.
+    """The part of a smart start that all seeds of a problem share; runs never change it.
 
     ``begin`` has the energies of the points (at ``x``, ``y``), before so many turbines come.
     """
@@ -136,7 +136,7 @@ class Construction:
         return np.asarray(allowed & (self.member @ left.open()))
 
     def _zone(self, left: Remaining, point: int, type_index: int) -> int:
-        """The zone that a point is used for: the first that has room, where zones share an edge or overlap."""
+        """Return the zone for a turbine at a point: the first with turbines left, if several contain it."""
         return int(np.argmax(self.member[point] & left.open()[:, type_index]))
 
     def _choose(
@@ -157,7 +157,7 @@ class Construction:
         # The percentage is of all types at every point where one of them may stand.
         considered = len(types) * (len(points) if len(types) == 1 else len(np.unique(points)))
         choices = best_worth(worth, max(1, int(np.round(self.random_pct / 100 * considered))))
-        # What ``draw.choice`` of a list draws, without making the list.
+        # This draws the same as ``draw.choice`` of a list, without making the list.
         chosen = choices[draw.randint(0, len(choices))]
         return int(points[chosen]), int(types[columns[chosen]])
 
@@ -167,7 +167,7 @@ class Construction:
 
 
 def best_worth(worth: FloatArray, best: int) -> IntArray:
-    """Where the best so many are, and all that equal the last of them; everything if there are no more."""
+    """Return the indices of the best values, with all ties of the last; all indices if there are no more."""
     count = len(worth)
     if best >= count:
         return np.arange(count)
@@ -175,7 +175,7 @@ def best_worth(worth: FloatArray, best: int) -> IntArray:
 
 
 class GridWind:
-    """The wind on a grid of ``size`` x ``size`` with vindeby's wakes: what all seeds share."""
+    """The wind on a grid of ``size`` x ``size`` with vindeby's wakes, which all seeds share."""
 
     def __init__(self, problem: LayoutProblem, farm: WindFarm, size: int) -> None:
         self.farm, self.neighbours = farm, len(problem.neighbours.x)
@@ -193,7 +193,7 @@ class GridWind:
 
 
 class GridEnergies:
-    """The wind on a grid while turbines come."""
+    """The wind on a grid while turbines are placed."""
 
     def __init__(self, grid: GridWind, most: int) -> None:
         self.grid = grid
@@ -203,12 +203,12 @@ class GridEnergies:
         self.energy = self.state.energy
 
     def close(self, closed: IntArray) -> None:
-        """Gather no wakes there from now on."""
+        """Stop gathering wakes at these points."""
         cells = self.grid.cell[closed]
         self.state.occupant[cells] = np.minimum(self.state.occupant[cells], 0)
 
     def stand(self, a: int, x: float, y: float, type_index: int, point: int | None) -> None:
-        """Put turbine ``a`` into the wind."""
+        """Place turbine ``a`` in the wind."""
         grid, state, farm = self.grid, self.state, self.grid.farm
         if point is not None and grid.on_grid:
             state.cell[a] = grid.cell[point]
@@ -220,7 +220,7 @@ class GridEnergies:
 
 
 class ForeignEnergies:
-    """Points that another tool judges, in these wind directions (degrees) and speeds (m/s): all anew, when asked."""
+    """Candidate points that another tool evaluates, in these wind directions (degrees) and speeds (m/s)."""
 
     def __init__(
         self, farm: JudgesPoints, points: tuple[FloatArray, FloatArray], wind: tuple[FloatArray, FloatArray]
@@ -230,21 +230,21 @@ class ForeignEnergies:
 
     @property
     def energy(self) -> FloatArray:
-        """By point, type and direction, of which there is one."""
+        """The energy by point, type and direction, of which there is one."""
         x, y, types = np.array(self.standing).reshape(-1, 3).T
         standing = x.copy(), y.copy(), types.astype(np.int64)
         return self.farm.point_energies(*self.points, standing, *self.wind)[:, :, None]
 
     def close(self, closed: IntArray) -> None:
-        """All points are judged at once."""
+        """Do nothing: the other tool evaluates all points at once."""
 
     def stand(self, a: int, x: float, y: float, type_index: int, point: int | None) -> None:  # noqa: ARG002
-        """It stands there from now on."""
+        """Add a turbine to those already placed."""
         self.standing.append((x, y, type_index))
 
 
 def own_construction(problem: LayoutProblem, farm: WindFarm, size: int, random_pct: float) -> Construction:
-    """With vindeby's wakes; ``farm`` has the wind in which points are judged."""
+    """Return the construction with vindeby's wakes; ``farm`` has the wind in which points are judged."""
     grid = GridWind(problem, farm, size)
     return Construction(problem, size, random_pct, partial(GridEnergies, grid))
 
@@ -252,7 +252,7 @@ def own_construction(problem: LayoutProblem, farm: WindFarm, size: int, random_p
 def foreign_construction(
     problem: LayoutProblem, size: int, random_pct: float, directions: FloatArray, speeds: FloatArray
 ) -> Construction:
-    """With the wakes of another tool, in these wind directions (degrees) and speeds (m/s)."""
+    """Return the construction with another tool's wakes, in these directions (degrees) and speeds (m/s)."""
     farm, points = problem.farm, grid_inside(problem, size)
     assert isinstance(farm, JudgesPoints), "others have wakes of their own"
     return Construction(

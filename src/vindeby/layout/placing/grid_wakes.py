@@ -1,4 +1,4 @@
-"""Wakes between the points of a regular grid, worked out once for all steps and seeds.
+"""Wakes between the points of a regular grid, computed once for all steps and seeds.
 
 Smart start puts every turbine on a point of one grid, so a wake from one point to another depends only on how
 many rows and columns lie between the two: a grid of 18 x 18 has 105,000 pairs of points, but 1,225 such
@@ -52,7 +52,7 @@ class GridWakes(NamedTuple):
 
 
 def thrust_range(farm: WindFarm) -> tuple[float, float]:
-    """The smallest and largest thrust coefficient at any wind speed up to the farm's highest."""
+    """Return the smallest and largest thrust coefficient at any wind speed up to the farm's highest."""
     top = float(farm.states.speed.max()) * _highest_speedup(farm)
     values = []
     for turbine in farm.turbines:
@@ -70,7 +70,7 @@ def _highest_speedup(farm: WindFarm) -> float:
 
 
 def can_be_tabulated(farm: WindFarm) -> bool:
-    """Whether wakes depend on thrust and place alone in each wind direction, and smoothly."""
+    """Return whether wakes depend on thrust and position alone in each wind direction, smoothly."""
     model = farm.model
     if model.added_turbulence is not None or thrust_range(farm)[1] > min(0.955, model.thrust_limit):
         return False
@@ -88,7 +88,7 @@ def can_be_tabulated(farm: WindFarm) -> bool:
 def grid_wakes(
     farm: WindFarm, size: int, pitches: tuple[float, float], row: IntArray, column: IntArray
 ) -> GridWakes:
-    """Work out the wakes between points in these rows and columns of a grid of ``size`` x ``size``.
+    """Compute the wakes between points in these rows and columns of a grid of ``size`` x ``size``.
 
     ``pitches`` (m) are those between columns and between rows.
     """
@@ -130,7 +130,7 @@ def grid_wakes(
 
 
 def _offsets(size: int, row: IntArray, column: IntArray) -> tuple[IntArray, IntArray]:
-    """Rows and columns between any two of these points, each pair of numbers once."""
+    """Return the offsets in rows and columns between any two of these points, each pair of numbers once."""
     inside = np.zeros((size, size), np.bool_)
     inside[row, column] = True
     occurs = np.zeros((2 * size - 1, 2 * size - 1), np.bool_)
@@ -141,7 +141,7 @@ def _offsets(size: int, row: IntArray, column: IntArray) -> tuple[IntArray, IntA
 
 
 def _first_in_row(size: int, directions: int, direction: IntArray, row: IntArray) -> IntArray:
-    """Where the offsets of a direction begin that are in this row or farther north; they come in this order."""
+    """Return the index of a direction's first offset in each row or farther north, in sorted order."""
     bounds = np.arange(directions)[:, None] * 2 * size + np.arange(2 * size)
     return np.searchsorted(direction * 2 * size + row + size - 1, bounds).astype(np.int64)
 
@@ -203,7 +203,7 @@ WHICH, OLD_PIECE, NEW_PIECE = 0, 1, 2
 
 @inlined
 def to_powers(wakes, change, change_at, k):
-    """Where new and old thrust lie in the table; within one piece their difference is one polynomial."""
+    """Fill in the pieces and powers of the new and old thrust; within one piece, their difference is one polynomial."""
     last = wakes.table.shape[0] - 1
     at = (change[k, NEW_CT] - wakes.lowest_thrust) * wakes.per_piece
     piece = min(max(int(at), 0), last)
@@ -231,7 +231,7 @@ def to_powers(wakes, change, change_at, k):
 
 @inlined
 def add_changes(table, change, change_at, count, pairs, targets, found, sums):
-    """Add what the wakes of so many pairs have changed by to the sums (target, wind speed) of their targets.
+    """Add the changes of so many pairs' wakes to the sums (target, wind speed) of their targets.
 
     Targets are innermost: what does not depend on them stays in registers, and no sum waits for another.
     """
@@ -256,7 +256,7 @@ def add_changes(table, change, change_at, count, pairs, targets, found, sums):
 
 @inlined
 def look_up(wakes, pair, thrust):
-    """A pair's wake at a thrust coefficient."""
+    """Return a pair's wake at a thrust coefficient."""
     at = (thrust - wakes.lowest_thrust) * wakes.per_piece
     piece = min(max(int(at), 0), wakes.table.shape[0] - 1)
     t = 2.0 * (at - piece) - 1.0

@@ -1,4 +1,4 @@
-"""What one more turbine changes on the grid of a smart start, compiled.
+"""The change by one more turbine on the grid of a smart start, compiled.
 
 Kept between steps, for every wind direction and speed: the wind at each placed turbine, and the wakes gathered
 at each free point. Placing a turbine changes the thrust of the turbines in its wake, of those in theirs, and
@@ -43,7 +43,7 @@ THRUST, SPEED, TURBULENCE = 0, 1, 2
 
 
 class Free(NamedTuple):
-    """Free wind by turbine or point and wind state; of one row where it is the same everywhere.
+    """Free wind by turbine or point and wind state; a single row if it is the same everywhere.
 
     ``speed``, ``turbulence``, ``cosine`` and ``sine`` (by which wakes are turned) belong to turbines, ``point_speed``
     and ``point_weight`` to points.
@@ -58,7 +58,7 @@ class Free(NamedTuple):
 
 
 def new_free(farm: WindFarm, x: FloatArray, y: FloatArray, most: int) -> Free:
-    """Room for ``most`` turbines, and the wind at points at the hub height of type 0."""
+    """Return the free wind for ``most`` turbines, and at points at the hub height of type 0."""
     wind = farm.wind
     if not isinstance(wind, LocalWindArrays):
         speed, turbulence, weight = wind.speed[None], wind.turbulence[None], wind.weight[None]
@@ -69,7 +69,7 @@ def new_free(farm: WindFarm, x: FloatArray, y: FloatArray, most: int) -> Free:
 
 
 def set_free_wind(farm: WindFarm, free: Free, a: int, x: float, y: float, type_index: int) -> None:
-    """Work out the free wind of turbine ``a``, where it differs from place to place."""
+    """Compute the free wind of turbine ``a``, if the wind is local."""
     if not isinstance(farm.wind, LocalWindArrays):
         return
     directions = farm.states.direction
@@ -81,7 +81,7 @@ def set_free_wind(farm: WindFarm, free: Free, a: int, x: float, y: float, type_i
 
 
 class State(NamedTuple):
-    """Everything that changes during one smart start.
+    """The mutable state of one smart start.
 
     ``occupant`` says of each cell of the padded grid: 0 nothing, c + 1 free point c, -(a + 1) turbine a.
     ``point`` and ``place`` are positions of points and turbines; ``types`` and ``cell`` (or OFF_GRID) belong to
@@ -118,7 +118,7 @@ class State(NamedTuple):
 def new_state(
     farm: WindFarm, wakes: GridWakes, point: FloatArray, cell: IntArray, most: int, free: Free
 ) -> State:
-    """No turbine yet, all points free. ``most`` turbines can come, neighbours among them."""
+    """Return the state without turbines; ``most`` turbines can be placed, neighbours included."""
     directions, speeds, types, points = len(farm.wind.cosine), farm.wind.most, len(farm.turbines), len(point)
     occupant = np.zeros(wakes.stride * wakes.stride, np.int32)
     occupant[cell] = np.arange(1, points + 1)
@@ -163,7 +163,7 @@ def _undisturbed(turbines, wind, free, energy):
 
 @once_per_model
 def placing_kernel(model: WakeModel, tabulated: bool, locality: Locality = "uniform") -> Callable[..., None]:
-    """Compile the step of a smart start for a model: one more turbine is put into the wind."""
+    """Compile the step of a smart start for a model, which places one more turbine in the wind."""
     pull, renew = _make_pull(model, locality), _make_renew(model, tabulated, locality)
     spread_off_grid = _make_spread_off_grid(model, locality)
     value_points = _make_value_points(model, locality)
@@ -186,7 +186,7 @@ def placing_kernel(model: WakeModel, tabulated: bool, locality: Locality = "unif
 
     @kernel(counts_references=False)
     def place(data, turbines, wind, wakes, state, a, off_grid):
-        """Put turbine ``a``, whose place is in the state already, into the wind; the first ``off_grid`` are off it."""
+        """Place turbine ``a``, whose position is stored already, in the wind; the first ``off_grid`` are off it."""
         for c in range(state.mark.size):
             state.mark[c] = -1
         for d in range(wind.cosine.size):
@@ -200,7 +200,7 @@ def _make_computed(model: WakeModel) -> Callable[..., float]:
 
     @scalar
     def computed(data, turbines, far, aside, source, target, thrust, turbulence):
-        """The deficit, or its square, of a pair; ``target`` -1 is a point at the hub height of type 0."""
+        """Return the deficit of a pair, or its square; ``target`` -1 is a point at the hub height of type 0."""
         rotor = turbines.diameter[target] if target >= 0 else 0.0
         other, height = turbines.hub_height[max(target, 0)], turbines.hub_height[source]
         value = deficit(
@@ -259,7 +259,7 @@ def _make_renew(
 
     @inlined
     def renew(data, turbines, wind, wakes, state, d, a, newest):
-        """Give a turbine its wind speed and thrust anew; say in how many states something has changed.
+        """Recompute a turbine's wind speed and thrust; return the number of states that have changed.
 
         What has is in ``state.change``; the largest thrust and turbulence of both before and after are
         returned too.
@@ -308,7 +308,7 @@ def _make_turbulence_at(model: WakeModel, local: bool) -> Callable[..., float]:
 
     @scalar
     def turbulence_at(data, turbines, wind, state, d, a, newest, k):
-        """The largest addition of any upwind turbine, on top of the free wind's turbulence."""
+        """Return the turbulence of the free wind with the largest addition of any upwind turbine."""
         types, s = state.types, wind.first[d] + k
         most = 0.0
         for b in range(newest + 1):
@@ -349,7 +349,7 @@ def _make_compute_change(model: WakeModel) -> Callable[..., float]:
 
 @inlined
 def spread_on_grid(turbines, wind, wakes, state, d, a, count):
-    """Pass a change, in ``count`` states, on to the points and turbines of the grid in the wake of a turbine."""
+    """Pass a change in ``count`` states on to the points and turbines of the grid in a turbine's wake."""
     source, types, points = state.types[a], turbines.diameter.size, state.mark.size
     targets, pairs = state.targets, state.pairs
     found = list_occupied(wakes, state, d, state.cell[a], 1)
@@ -370,7 +370,7 @@ def _make_spread_off_grid(model: WakeModel, locality: Locality) -> Callable[...,
 
     @scalar
     def spread_off_grid(data, turbines, wind, state, d, a, others, count, thrust, turbulence):
-        """Pass a change on where source or target is off the grid: to ``others`` turbines, and to points."""
+        """Pass a change on if source or target is off the grid: to ``others`` turbines, and points."""
         cosine, sine, source, own = wind.cosine[d], wind.sine[d], state.types[a], a if local else 0
         diameter = turbines.diameter[source]
         for b in range(others):
@@ -430,7 +430,7 @@ def _make_value_points(model: WakeModel, locality: Locality) -> Callable[..., No
 
 @inlined
 def list_occupied(wakes, state, d, cell, way):
-    """List what is in the wake of a cell of the padded grid (``way`` 1), or the turbines in whose wake it is (-1)."""
+    """List the occupied cells in the wake of a cell (``way`` 1), or the turbines whose wake covers it (-1)."""
     row = way * (wakes.size - 1 - cell // wakes.stride) + (wakes.size - 1 if way > 0 else 0)
     found = 0
     for e in range(wakes.first_in_row[d, row], wakes.first_in_row[d, row + wakes.size]):
@@ -443,20 +443,20 @@ def list_occupied(wakes, state, d, cell, way):
 
 @inlined
 def between(cosine, sine, place, a, other, b):
-    """How far ``other[b]`` is downwind of ``place[a]``, and how far aside."""
+    """Return the downwind and crosswind distance of ``other[b]`` from ``place[a]``."""
     return turn(cosine, sine, other[b, 0] - place[a, 0], other[b, 1] - place[a, 1])
 
 
 @inlined
 def rotate_to_local_wind(free, a, s, far, aside):
-    """These distances in the wind of turbine ``a``."""
+    """Return these distances rotated into the wind of turbine ``a``."""
     cosine, sine = free.cosine[a, s], free.sine[a, s]
     return cosine * far - sine * aside, cosine * aside + sine * far
 
 
 @inlined
 def mark_dirty(dirty, mark, c, d):
-    """Put a point on the list of those whose energy is to be computed anew."""
+    """Put a point on the list of those whose energy must be recomputed."""
     if mark[c] != d:
         mark[c] = d
         dirty[0] += 1
@@ -465,7 +465,7 @@ def mark_dirty(dirty, mark, c, d):
 
 @inlined
 def wait(cosine, sine, state, a):
-    """Put a turbine on the list of those whose wakes have changed, unless it is there.
+    """Put a turbine on the list of those whose wakes have changed, unless it is listed already.
 
     The last is the one farthest upwind, and of several the one that came first.
     """

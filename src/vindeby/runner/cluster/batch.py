@@ -53,13 +53,13 @@ class _Host:
 
     heartbeats: Heartbeats
     running: dict[int, str] = field(default_factory=dict)
-    """By slot, the run of each batch."""
+    """The run of each batch, by slot."""
     ending: dict[str, bool] = field(default_factory=dict)
     """Runs whose batches are to end, and whether at once."""
 
 
 _hosts: dict[str, _Host] = {}
-"""By address, as one process may have several Dask workers."""
+"""The hosts by address, as one process may have several Dask workers."""
 _lock = threading.Lock()
 
 

@@ -71,7 +71,7 @@ class DaskPool:
         self._inbox = Inbox()
         self._slots: dict[int, _Batch | None] = {}
         self._seconds: float | None = None
-        """How long a task took lately."""
+        """The recent time per task."""
         self._present: set[str] = set()
         """The addresses of the Dask workers."""
         self._alone_since, self._trouble = time.monotonic(), ""

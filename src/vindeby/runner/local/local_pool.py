@@ -46,7 +46,7 @@ from vindeby.store.disk.run_directory import RunDirectory
 
 _TAIL = 8_000
 _DUMP_S = 0.3
-"""How long a worker has to write down where it is before it is killed for taking too long."""
+"""The time that a worker has to write a traceback before it is killed for exceeding a limit."""
 
 
 @dataclass
@@ -60,7 +60,7 @@ class WorkerHandle:
     threads: list[threading.Thread] = field(default_factory=list)
     pid: int = 0
     leaving: bool = False
-    """It was asked to end, or reported that it retires."""
+    """Whether the worker was asked to end, or reported that it retires."""
     retires_for: str = ""
     killed_for: Failure | None = None
     """Over which limit it was."""
@@ -68,9 +68,9 @@ class WorkerHandle:
     """When it is killed, after it had time to write down where it is, or to be reported as ended."""
     most_together: int = 1
     together: int = 1
-    """How many tasks it computes at the same time."""
+    """The number of tasks that the worker computes at the same time."""
     retries: bool = False
-    """It has a task that may use ``Setup.memory_limit_alone``."""
+    """Whether the worker has a task that may use ``Setup.memory_limit_alone``."""
 
     def send(self, message: Setup | Work | EndWorker) -> None:
         """Queue a message for the writing thread."""
@@ -126,7 +126,7 @@ class LocalPool:
             worker.send(work)
 
     def end(self, slot: int, *, now: bool = False) -> None:
-        """Tell a worker to publish and exit."""
+        """Ask a worker to publish and exit."""
         if (worker := self._workers.get(slot)) is not None:
             worker.leaving = True
             worker.send(EndWorker(slot, now))

@@ -27,7 +27,7 @@ from typing import NoReturn
 from vindeby.runner.processes import adopt_orphans, die_with_parent, open_log
 
 _LOOK_S = 0.02
-"""How often it looks for workers that have ended."""
+"""The interval at which the spawner looks for workers that have ended."""
 PRELOADED = ("numpy", "vindeby.campaign", "vindeby.store.format.shard", "vindeby.runner.local.worker")
 _REQUESTS = signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGQUIT
 """The signals that a user or a batch system sends to all processes of a run; only the coordinator obeys them."""
@@ -39,7 +39,7 @@ class SpawnerProcess:
     def __init__(self, control: Connection, heartbeats: int) -> None:
         self.control, self.heartbeats = control, heartbeats
         self.slots: dict[int, int] = {}
-        """By the number of each process, the slot of its worker."""
+        """The slot of each worker, by its process number."""
 
     def run(self) -> None:
         """Serve until the coordinator is gone, then end everything."""

@@ -136,7 +136,7 @@ _SPARE_DESCRIPTORS = 8
 _BEAT_S = 1.0
 _LOOK_S = 0.2
 _STARVED_S = 1.0
-"""How long results wait for a descriptor between two tasks before the worker retires."""
+"""The time that results wait for a descriptor between two tasks before the worker retires."""
 _LOCK_S = 0.02
 _SHORT_S = 0.25
 """Tasks shorter than this are asked for before the last ones are finished; a long one might better go elsewhere."""

@@ -52,7 +52,7 @@ class CallTask(FunctionTask):
 
     farm: str
     boundary: BoundarySection
-    """Where turbines may stand; ``boundary.shape()`` is the area as a shapely geometry, in metres."""
+    """The allowed area of turbines; ``boundary.shape()`` is a shapely geometry, in metres."""
     turbine: TurbineSection
     n_turbines: int
     min_spacing_m: float
@@ -62,7 +62,7 @@ class CallTask(FunctionTask):
     zones: tuple[tuple[BoundarySection, int], ...] = ()
     """The areas of a farm with zones, and how many turbines stand in each; the layout has them zone by zone."""
     mix: Mapping[int, int] = field(default_factory=dict)
-    """How many turbines of each type, by its number in the campaign; such a farm's result has an array ``types``."""
+    """The number of turbines by the campaign's type number; the result of a mix has an array ``types``."""
     prepared: _Prepared | None = field(default=None, repr=False, compare=False)
     """The shared data of the tasks of a farm and a type, from which the properties below are made."""
 

@@ -108,7 +108,7 @@ class WorkerState:
     """The batch job that it belongs to; empty where there is none."""
     progress: dict[str, Any] = field(default_factory=dict)
     doing: str = ""
-    """How far its task is; ``progress`` has the numbers."""
+    """The progress of its task in words; ``progress`` has the numbers."""
 
 
 @dataclass(frozen=True)

@@ -259,7 +259,7 @@ def keep_old_file(run: RunDirectory, why: str) -> Path:
 
 
 def link_or_copy(source: Path, target: Path) -> None:
-    """Give a file a second name, or copy it where that is not possible; durable when this returns."""
+    """Link a file under a second name, or copy it if that is not possible; durable on return."""
     try:
         os.link(source, target)
     except OSError as error:

@@ -93,7 +93,7 @@ class _Reader:
         self._guard, self._taker, self._seen, self._asked = guard, taker, seen, asked
         self._is_table = False
         self._visited: set[int] = set()
-        """Where the groups are that were read to the end."""
+        """The addresses of the groups that were read completely."""
         self._received = 0
         """Bytes that the child has sent, in all readings."""
         self._keys: set[bytes] | None = None

@@ -30,7 +30,7 @@ class GriddedFile:
     texts: dict[str, list[str]] = field(default_factory=dict)
     """Times that the file keeps as text."""
     units: dict[str, str] = field(default_factory=dict)
-    """By name, the attribute ``units`` of arrays; empty where they have none."""
+    """The ``units`` attribute of each array, by name; empty if it has none."""
 
 
 def read_gridded_file(path: Path, wanted: tuple[str, ...]) -> GriddedFile:

@@ -31,7 +31,7 @@ _LARGEST_MESSAGE = (1 << 30) + (1 << 26)
 """The largest table in a shard, with what surrounds it."""
 
 _START_S = 300.0
-"""How long starting may take: Python and its libraries may come from a slow network file system."""
+"""The time limit for starting: Python and its libraries may come from a slow network file system."""
 
 
 @dataclass(frozen=True)

@@ -115,7 +115,7 @@ class ForeignReader:
         self._kinds: list[tuple[frozenset[str], frozenset[str]]] = []
         self._visited: list[int] = []
         self._proven: set[int] = set()
-        """Where the groups are whose checksum holds."""
+        """The addresses of the groups whose checksum holds."""
 
     def read(self, file: h5py.File) -> dict[str, Any]:
         """Send every usable record; return findings about the rest, the root attributes and the groups visited."""

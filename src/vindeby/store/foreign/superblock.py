@@ -60,7 +60,7 @@ class Superblock:
 
 
 _PLACES = {0: (40, 64), 1: (44, 68), 2: (28, 36), 3: (28, 36)}
-"""By version, where the address of the end and that of the root group stand."""
+"""The offsets of the end address and the root group address, by version."""
 
 
 def read_superblock(head: bytes) -> Superblock | None:

@@ -128,7 +128,7 @@ class _GroupWriter:
         self._scalar = h5py.h5s.create(h5py.h5s.SCALAR)
         self._text = h5py.h5t.py_create(h5py.string_dtype(), logical=True)
         self._text_object = h5py.h5t.py_create(h5py.string_dtype())
-        """How a text stands in memory: as a Python object."""
+        """The type of a text in memory: a Python object."""
         self._created = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
         self._created.set_obj_track_times(False)
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import h5py
 
 SAMPLE = 64
-"""How many records are read through the HDF5 library to check a new file."""
+"""The number of records read through the HDF5 library to check a new file."""
 
 
 ArrayAttributes: TypeAlias = Mapping[str, Mapping[str, str]]

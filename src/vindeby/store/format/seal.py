@@ -1,4 +1,4 @@
-"""How a file proves that it is whole before anything parses it.
+"""The seal of a file: the proof that it is intact, checked before anything parses the file.
 
 Every database is followed by a *seal*, which HDF5 itself never looks at: the SHA-256 of
 each block of the file, a directory in JSON that says where the bytes of which column stand, and a trailer

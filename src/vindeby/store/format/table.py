@@ -138,7 +138,7 @@ class TableFormat(FileFormat):
             range(0, content.count, CHUNK_ROWS), _chunks(content, columns), strict=True
         ):
             for column, dataset in zip(columns, datasets, strict=True):
-                # As it is: the chunks of a run of rows then follow each other in the file, and are read together.
+                # Written directly, so that the chunks of a run of rows are contiguous in the file and read in one go.
                 place = (start, *(0 for _ in dataset.shape[1:]))
                 dataset.id.write_direct_chunk(place, buffers[column.path][:rows].tobytes())
         places = [_chunk_places(dataset, content.count) for dataset in datasets]

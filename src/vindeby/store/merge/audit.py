@@ -33,7 +33,7 @@ class FileEntry:
     conflicts: int = 0
     superseded: int = 0
     means: dict[str, int] = field(default_factory=dict)
-    """How many records of a foreign or damaged file were read in which way."""
+    """The number of records of a foreign or damaged file by the way in which they were read."""
     findings: list[Finding] = field(default_factory=list)
     fate: str = "kept"
 

@@ -32,7 +32,7 @@ from vindeby.text import listed, plural
 
 
 def identities(segment: Segment, tasks: TaskIndex) -> Iterator[tuple[str, str, Names | None]]:
-    """Give the key, the fingerprint and the names of farm, type and values of axes of each record."""
+    """Return the key, the fingerprint and the names of farm, type and axis values of each record."""
 
     def column(name: str) -> list[str] | None:
         if name not in (segment.rows.dtype.names or ()) or segment.rows.dtype[name].kind != "S":
@@ -55,7 +55,7 @@ class Strays:
 
     tasks: TaskIndex
     rows: dict[int, str | None] = field(default_factory=dict)
-    """By the number of the record, the key of its task; None where the campaign has no such task."""
+    """The key of each record's task, by the number of the record; None if the campaign has no such task."""
     stale: dict[bytes, tuple[str, str]] = field(default_factory=dict)
     """Key and fingerprint, by checksum, of results whose task has changed."""
     _start: int = 0

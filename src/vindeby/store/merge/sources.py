@@ -1,4 +1,4 @@
-"""Where a merge takes records from: shards, the standing database, files from elsewhere.
+"""The sources of a merge: shards, the current database, and files from elsewhere.
 
 A source is scanned once, verified, and only its keys, checksums and schemas are kept, so that a million
 records need little memory; when it is written out, it is read again, and what arrived is compared with the

@@ -27,7 +27,7 @@ UNKNOWN = -1
 
 
 def placed(segments: Sequence[Segment]) -> Iterator[tuple[Segment, slice]]:
-    """Give each segment with the slice of its records among all records."""
+    """Yield each segment with the slice of its records among all records."""
     start = 0
     for segment in segments:
         yield segment, slice(start, start + len(segment))

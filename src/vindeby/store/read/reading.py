@@ -40,7 +40,7 @@ class Reading:
     streamed: Path | None = None
     """The sealed file from which the records are read each time that they are asked for."""
     means: dict[str, int] = field(default_factory=dict)
-    """How many of the records in ``segments`` were read in which way."""
+    """The number of records in ``segments`` by the way in which they were read."""
 
     def take(self, segment: Segment, way: str = "by its seal") -> None:
         """Keep records that are right."""

@@ -1,1 +1,1 @@
-"""Compile loops, keep their machine code, and find it again, only for the very same model."""
+"""Compiling loops and caching their machine code on disk, for exactly the same model only."""

@@ -37,7 +37,7 @@ _PLAIN = (NoneType, bool, float, complex, str, bytes, EllipsisType, range)
 
 @cache
 def _names_read(code: CodeType) -> tuple[tuple[str, ...], frozenset[str]]:
-    """The names of globals that code reads, sorted, and all names that may be attributes of modules."""
+    """Return the names of globals that code reads, sorted, and all names that may be attributes of modules."""
     inner = [_names_read(constant) for constant in code.co_consts if isinstance(constant, CodeType)]
     read = {i.argval for i in dis.get_instructions(code) if i.opname in ("LOAD_GLOBAL", "LOAD_NAME")}
     texts = (constant for constant in code.co_consts if isinstance(constant, str))  # getattr(module, "name")
@@ -47,7 +47,7 @@ def _names_read(code: CodeType) -> tuple[tuple[str, ...], frozenset[str]]:
 
 @cache
 def from_library(module_name: str) -> str | None:
-    """Name and version, if a module belongs to a library that changes only with its version; else None."""
+    """Return name and version if a module belongs to a library that changes only with its version; else None."""
     top = module_name.partition(".")[0]
     if top in _VERSIONED:
         return f"{module_name} {_VERSIONED[top]}"
@@ -62,7 +62,7 @@ def from_library(module_name: str) -> str | None:
 
 
 def _library_name(value: Any) -> str | None:
-    """The name under which a library holds this very object, with the library's version."""
+    """Return the name of this very object in a library, with the library's version; None if it is in none."""
     default = "numpy" if isinstance(value, np.ufunc) else None
     module_name = getattr(value, "__module__", default) or default
     path = getattr(value, "__qualname__", None) or getattr(value, "__name__", None)
@@ -76,7 +76,7 @@ def _library_name(value: Any) -> str | None:
 
 
 def digest_of(value: object) -> SourceWalk:
-    """The walk through a compiled function or any other value that compiled code refers to: its digest is ``text``."""
+    """Return the walk through a compiled function or another value for compiled code; its ``text`` is the digest."""
     walk = SourceWalk()
     walk.value(value)
     return walk
@@ -90,7 +90,7 @@ def _digest_of_code(code: CodeType) -> str:
 
 
 class SourceWalk:
-    """One walk through all that a value refers to, in words that tell what each part is and where it ends.
+    """A walk through all that a value refers to, described so that each part and its end are unambiguous.
 
     ``compile_copy(dispatcher, function)`` compiles the copy of a compiled function; without it none is copied.
     ``unknown`` lists the objects that could not be described: if there are any, ``text`` means nothing elsewhere.
@@ -106,7 +106,7 @@ class SourceWalk:
 
     @property
     def text(self) -> str:
-        """The digest of all values so far, hexadecimal."""
+        """The digest of all values so far, in hex."""
         return self._hash.hexdigest()
 
     def value(self, value: Any, names: frozenset[str] = frozenset()) -> Any:
@@ -219,7 +219,7 @@ class SourceWalk:
 
 
 def _has_explicit_signatures(dispatcher: Any) -> bool:
-    """Whether it was compiled when it was defined, from what it referred to at that time."""
+    """Return whether the function was compiled at its definition, from the values of that time."""
     try:
         for signature in dispatcher.signatures[:1]:
             dispatcher.compile(signature)  # returns what there is, or refuses to compile anything

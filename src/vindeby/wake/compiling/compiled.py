@@ -1,4 +1,4 @@
-"""Compile the engine's loops and keep their machine code on disk.
+"""Compiling the engine's loops, with their machine code cached on disk.
 
 **Cache.** Compiling takes seconds, so compiled code is kept on disk: loops, and kernels for cards. Numba's own cache
 does not fit here: it looks only at the file a function stands in, so a loop would survive a change of the wake model it
@@ -64,7 +64,7 @@ Watcher: TypeAlias = Callable[[str], None]
 
 
 class CompiledElsewhereError(Exception):
-    """Another process is compiling the loop that is needed, and the caller does not want to wait for it."""
+    """The error when another process is compiling the loop, and the caller does not want to wait."""
 
 
 _watching: ContextVar[tuple[Watcher, bool]] = ContextVar("watching", default=(lambda _: None, True))
@@ -72,7 +72,7 @@ _watching: ContextVar[tuple[Watcher, bool]] = ContextVar("watching", default=(la
 
 @contextmanager
 def watched(watcher: Watcher, *, waits: bool = True) -> Iterator[None]:
-    """Have ``watcher`` called when a loop is compiled (with "compiling") or waited for ("waiting").
+    """Call ``watcher`` when a loop is compiled (with "compiling") or waited for ("waiting").
 
     Unless it ``waits``, what another process is compiling raises CompiledElsewhereError.
     """
@@ -84,17 +84,17 @@ def watched(watcher: Watcher, *, waits: bool = True) -> Iterator[None]:
 
 
 def scalar(function: Function) -> Function:
-    """Compile a small function that loops call: a wake width, a deficit, an interpolation."""
+    """Compile a small function that loops call, e.g. a wake width, a deficit or an interpolation."""
     return _in_forms(function, _OPTIONS)
 
 
 def inlined(function: Function) -> Function:
-    """Compile a function that is part of a loop's body: it is put there whole, wherever it is called."""
+    """Compile a function that is inlined into the body of every loop that calls it."""
     return _in_forms(function, _OPTIONS | {"forceinline": True})
 
 
 def uncounted(function: Function) -> Function:
-    """Compile a part of a loop that counts no references to the arrays it is given, though the loop around it does.
+    """Compile a part of a loop that counts no references to its arrays, though the loop around it does.
 
     Every view of an array is counted twice, at its beginning and its end, which can take longer than the work on it.
     The part must neither make nor return an array.
@@ -103,7 +103,7 @@ def uncounted(function: Function) -> Function:
 
 
 def kernel(*, counts_references: bool = True, inline: bool = False) -> Callable[[Function], Function]:
-    """Compile a loop and keep its machine code on disk, unless it refers to something that cannot be described.
+    """Compile a loop and cache its machine code on disk, unless it refers to something that cannot be described.
 
     The loop may be a closure over compiled functions. A loop that makes no array can do without
     ``counts_references`` to those it is given, which costs time in every small function that takes arrays. With
@@ -122,7 +122,7 @@ def kernel(*, counts_references: bool = True, inline: bool = False) -> Callable[
 
 
 def fixed_copy(value: Any) -> tuple[Any, list[object]]:
-    """Copies of compiled functions, and the unknown objects that they refer to."""
+    """Return a copy of a value with its compiled functions, and the unknown objects they refer to."""
 
     def compile_copy(dispatcher: Any, function: Any) -> Any:
         options = {**dispatcher.targetoptions, "locals": dict(dispatcher.locals)}
@@ -134,7 +134,7 @@ def fixed_copy(value: Any) -> tuple[Any, list[object]]:
 
 
 def _in_forms(function: Function, options: dict[str, Any], *, follows_caller: bool = True) -> Function:
-    """Compile a function for Python and for loops; those that do not count references have a form of their own."""
+    """Compile a function for Python and for loops; loops that count no references have another version."""
     _named(function)
     # A call by Python of a form for loops would crash.
     for_loops = options | {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
@@ -156,7 +156,7 @@ def _in_forms(function: Function, options: dict[str, Any], *, follows_caller: bo
 
 
 def _named(function: Function) -> Function:
-    """Give a function a name that no other has, in this process or in any other.
+    """Give a function a name that is unique among all processes.
 
     Numba numbers the functions of a process and makes symbols of name and number. Machine code from disk was
     numbered by other processes: two functions could have the same symbol, and the one loaded first would stand for
@@ -178,14 +178,14 @@ def cache_folder() -> Path | None:
 
 
 def _refuse_untrusted(status: os.stat_result) -> None:
-    """Loading a pickle executes it, so nobody else may have written it, nor be able to."""
+    """Raise PermissionError if others can write here: loading a pickle executes it."""
     if status.st_uid not in {os.geteuid(), 0} or status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
         raise PermissionError("others may write here: machine code is neither read nor kept")
 
 
 @contextmanager
 def compiling_alone(path: Path) -> Iterator[None]:
-    """Let one process compile what is to be kept in this file, while others that need the same wait for it.
+    """Let one process compile for this file, while others that need the same code wait for it.
 
     The kernel releases the lock when its holder ends, in whatever way. It saves work and protects nothing: machine code
     is replaced as a whole. So where there can be no lock, or it is held for very long, a process compiles without it.
@@ -214,7 +214,7 @@ def compiling_alone(path: Path) -> Iterator[None]:
 
 
 class Keeping(NamedTuple):
-    """How compiled code is kept: the bytes to keep, or None, and how a dispatcher is given what was loaded.
+    """The functions that cache compiled code: make the bytes (or None), and load them into a dispatcher.
 
     Where any of the three fails, the code is compiled and not kept.
     """
@@ -222,11 +222,11 @@ class Keeping(NamedTuple):
     dumped: Callable[[Any], bytes | None]
     add: Callable[[Any, Any, Any], None]
     made_from: Callable[[], str | None]
-    """All that it is compiled from; None if something in it cannot be described."""
+    """A function that describes the source of the code; None if something cannot be described."""
 
 
 def keep_on_disk(dispatcher: Any, keeping: Keeping) -> None:
-    """Have compiled code loaded from disk where it is kept, and keep what is compiled."""
+    """Load compiled code from the disk cache if it is there, and cache new compilations."""
     compile_now = dispatcher.compile
 
     @cache
@@ -267,14 +267,14 @@ def _keep_loop(dispatcher: Any) -> None:
 
 
 def described(dispatcher: Any) -> str | None:
-    """Return a description of all that a loop is compiled from; None if something in it cannot be described."""
+    """Return a description of everything a loop is compiled from; None if something cannot be described."""
     function, found = dispatcher.py_func, digest_of(dispatcher)
     versions = (numba.__version__, platform.python_version())
     return None if found.unknown else repr((found.text, versions, function.__module__, function.__name__))
 
 
 def _path_for(dispatcher: Any, made_from: str | None, signature: Any) -> Path | None:
-    """The file for these argument types, in a folder that may be used, which is made if need be; or None."""
+    """Return the cache file for these argument types, making its folder if needed; None if it cannot be used."""
     folder = cache_folder()
     if folder is None or made_from is None:
         return None
@@ -289,14 +289,14 @@ def _path_for(dispatcher: Any, made_from: str | None, signature: Any) -> Path | 
 
 
 def _fields_of(kinds: Iterable[Any]) -> Iterator[tuple[str, ...]]:
-    """The fields of all named tuples among these types: machine code reads them by position, whatever their names."""
+    """Yield the fields of all named tuples among these types, which machine code reads by position."""
     for kind in kinds:
         yield tuple(getattr(kind, "fields", ()))
         yield from _fields_of(getattr(kind, "types", ()))
 
 
 def _load(dispatcher: Any, signature: Any, path: Path, keeping: Keeping) -> bool:
-    """Load the compiled code for these argument types; False if there is none that can be used."""
+    """Load the compiled code for these argument types; return False if there is none that can be used."""
     with global_compiler_lock:
         if signature in dispatcher.overloads:
             # Another thread has loaded it. Added twice it would be ambiguous, and every call would look it up anew.

@@ -1,4 +1,4 @@
-"""Batches of layouts on a CUDA card: what is moved there, in which portions, and what comes back.
+"""Batches of layouts on a CUDA card: data transfer, division into launches, and results.
 
 What belongs to the farm is moved once. The room that blocks work with is limited (``MOST_ROOM``), whatever the number
 of turbines, and so are the sums by direction, which decide how many layouts one launch takes (``layouts_at_once``).
@@ -38,7 +38,7 @@ REGISTERS, BLOCKS_PER_PROCESSOR = 80, 24
 and waiting for instructions and memory costs more than keeping numbers elsewhere."""
 REGISTERS_BY_TABLE, BLOCKS_BY_TABLE = 64, 32
 LEAST_STATES = 4
-"""Of a direction, on average: with fewer, reading tables for all thrusts costs more than it saves."""
+"""The least mean number of wind states per direction for which reading tables for all thrusts pays off."""
 PAIRS_PER_TURBINE = 8
 """Room to begin with; where more wakes reach a rotor, a batch is evaluated once more with as much as is needed."""
 PAUSE_S = 5e-4
@@ -73,7 +73,7 @@ _one_at_a_time = threading.Lock()
 
 
 def _kept_room(name: str, shape: tuple[int, ...], dtype: npt.DTypeLike = np.float64) -> Any:
-    """Room that kernels work with, kept for the next call of any farm; only for the thread that launches a kernel."""
+    """Return a device buffer that is reused by later calls of any farm; only for the thread that launches kernels."""
     size = prod(shape)
     if name not in _kept or _kept[name].size < size:
         _kept.pop(name, None)  # before there is more of it
@@ -171,7 +171,7 @@ class FarmOnCard:
             del room  # before there is more of it
 
     def _table_room(self, jobs: int, n: int, pairs: int, slots: int, *, gradient: bool) -> TableRoom:
-        """Room for blocks that work on ``slots`` jobs each, of ``n`` turbines and so many pairs."""
+        """Return buffers for blocks that work on ``slots`` jobs each, of ``n`` turbines and ``pairs`` pairs."""
         wide = 3 * NODES if gradient else NODES
         per_block = slots * (48 * n + pairs * (4 + 8 * wide)) + 8 * n * LANES * (NUMBERS + 1)
         blocks = _blocks(-(-jobs // slots), per_block, BLOCKS_BY_TABLE)
@@ -212,7 +212,7 @@ def _turned_room(jobs: int, n: int) -> TurnedRoom:
 
 
 def _added(sums: Sums, slopes: int) -> Batch:
-    """The sums of all directions, in GWh."""
+    """Return the sums over all directions, in GWh."""
     layouts = sums.power.shape[0]
     aep, slope_x, slope_y = _room((layouts,)), *(_room((layouts, max(slopes, 1))) for _ in range(2))
     threads = 1 if is_simulated() else 128
@@ -230,7 +230,7 @@ def _run(kernel: Any, blocks: int, *arguments: Any, threads: int = LANES) -> Non
 
 
 def _lanes_for(states: int) -> int:
-    """The power of two that holds so many wind states, up to ``LANES``."""
+    """Return the smallest power of two that holds so many wind states, at most ``LANES``."""
     lanes = 1
     while lanes < min(states, LANES):
         lanes *= 2
@@ -242,7 +242,7 @@ def _bytes(most: float) -> float:
 
 
 def _blocks(jobs: int, bytes_per_block: int, per_processor: int = BLOCKS_PER_PROCESSOR) -> int:
-    """How many blocks work at the same time: as many as the card holds, and room for them is there."""
+    """Return the number of concurrent blocks: as many as the card can run and its memory allows."""
     if is_simulated():
         return min(jobs, 2)
     processors = cuda.get_current_device().MULTIPROCESSOR_COUNT

@@ -1,4 +1,4 @@
-"""The kernel for every wake model: one thread walks one wind state of one layout in one direction.
+"""The kernel for every wake model: each thread walks one wind state of one layout in one direction.
 
 The walks are those of ``loops.direct``, unchanged: a thread hands them its own places in the room of the kernel, with a
 single wind state. Neighbouring threads have neighbouring wind states and neighbouring places in memory.
@@ -27,7 +27,7 @@ POWER_ROWS, GRADIENT_ROWS = 6, 13
 
 
 class StateRoom(NamedTuple):
-    """``rows``: (rows, turbines, threads); ``few``: two numbers for each thread."""
+    """The buffers of the kernel: ``rows`` is (rows, turbines, threads), ``few`` two numbers per thread."""
 
     turned: TurnedRoom
     rows: FloatArray
@@ -36,7 +36,7 @@ class StateRoom(NamedTuple):
 
 @scalar
 def _waked_at(rows, t):
-    """The room of one thread for the walk downwind, as one wind state."""
+    """Return the buffers of one thread for the walk downwind, as one wind state."""
     u = rows[0, :, t : t + 1]
     return Waked(
         u, rows[1, :, t : t + 1], rows[2, :, t : t + 1], rows[3, :, t : t + 1], rows[4, :, t : t + 1],
@@ -46,7 +46,7 @@ def _waked_at(rows, t):
 
 @scalar
 def _adjoints_at(rows, few, t):
-    """The same for the walk upwind; what only blockage and local wind need is not there."""
+    """Return the buffers of one thread for the walk upwind, without those for blockage and local wind."""
     summed, one, along = rows[6, :, t : t + 1], few[0, t : t + 1], rows[9, :, t]
     return Adjoints(
         summed, rows[7, :, t : t + 1], rows[8, :, t : t + 1], one, few[1, t : t + 1], along, rows[10, :, t],

@@ -1,4 +1,4 @@
-"""The kernel for wakes that are tabulated (``loops.pair_tables``): one lane for each wind state of a job.
+"""The kernel for tabulated wakes (``loops.pair_tables``): one lane for each wind state of a job.
 
 What a pair of turbines reads from the table does not depend on the wind speed, so it is read for all pairs of a job
 before the walk: eight lanes for a pair, three of its coefficients along the thrust axis each. A lane then walks through
@@ -49,7 +49,7 @@ _whole = np.uint64
 _NODES, _LINE, _PAGE = map(_whole, (NODES, LINE, PAGE))
 NUMBERS = 5
 _TURBINE, _PLACE, _OF_PLACE, _ALONG, _ACROSS = (_whole(k * LANES) for k in (NUMBERS, 1, 2, 3, 4))
-"""How far apart turbines are in ``states``, and how far the numbers of one are from its first."""
+"""The stride of turbines in ``states``, and the offsets of a turbine's numbers."""
 _LANES, _STEP, _ONE, _TWO, _THREE, _ENDS = map(_whole, (LANES, PER_PAIR, 1, 2, 3, 3 * NODES))
 
 
@@ -61,7 +61,7 @@ class Sources(NamedTuple):
 
 
 class TableRoom(NamedTuple):
-    """The scratch arrays of jobs at work, by job; or those of one job, with its layout ``turned``.
+    """The buffers of the running jobs, by job; or those of one job, with its layout ``turned``.
 
     ``first``: where the pairs of each turbine begin in ``source`` and ``other``, then its outer ones. ``rows``: the
     coefficients of each pair, and of its slopes with both distances. ``states``: numbers of each turbine, by lane. They
@@ -84,7 +84,7 @@ def _make_list_pairs(model: WakeModel) -> Callable[..., tuple[int, int]]:
 
     @scalar
     def list_pairs(tables, turbines, sources, job, a, at, outer_at):
-        """List the rotors that the wake of ``a`` reaches, as far as there is room; how many, and how many outer ones.
+        """List the rotors in the wake of ``a``, as space allows; return their number, and that of outer ones.
 
         Where the table ends, wakes reach less far than it is wide.
         """
@@ -113,7 +113,7 @@ def _make_list_pairs(model: WakeModel) -> Callable[..., tuple[int, int]]:
 
 @inlined
 def _on_line(table, at, q, dq):
-    """The coefficient at one point of the downwind axis, and its slope with the place on the crosswind axis."""
+    """Return the coefficient at one point of the downwind axis, and its partial derivative crosswind."""
     t0, t1, t2, t3 = table[at], table[at + _NODES], table[at + _TWO * _NODES], table[at + _ENDS]
     return q[0] * t0 + q[1] * t1 + (q[2] * t2 + q[3] * t3), dq[0] * t0 + dq[1] * t1 + (
         dq[2] * t2 + dq[3] * t3
@@ -121,7 +121,7 @@ def _on_line(table, at, q, dq):
 
 
 def _make_outer(model: WakeModel) -> tuple[Callable[..., float], Callable[..., tuple[float, ...]]]:
-    """The wake of an outer pair, and the slopes that the way back needs; ``b`` is downwind of ``a`` in the job."""
+    """Make the functions for the wake of an outer pair and its partial derivatives; ``b`` is downwind of ``a``."""
     deficit, slopes_of = model.deficit, model.deficit_with_slopes
 
     @scalar
@@ -148,7 +148,7 @@ def _make_put_rows(*, gradient: bool) -> Callable[..., None]:
 
     @scalar
     def put_rows(tables, turned, job, pairs, lane, lanes):
-        """Read the coefficients of all pairs from the table; the slope across has the sign of the place."""
+        """Read the coefficients of all pairs from the table; the crosswind slope has the sign of the distance."""
         table, along, across = tables.table, turned.along, turned.across
         for p in range(_whole(lane // PER_PAIR), pairs, _whole(lanes // PER_PAIR)):
             a, b, begin = job.source[p], job.other[p], lane % PER_PAIR
@@ -210,12 +210,12 @@ def _curves(turbines, kind, u):
 def _make_walks(  # noqa: C901  two loops and what they share
     model: WakeModel, *, gradient: bool, outer: bool
 ) -> tuple[Callable[..., float], Callable[..., float]]:
-    """The walks of a lane in wind state ``s``, and in one from the opposite direction: the same pairs, swapped."""
+    """Make the walks of a lane in wind state ``s``, and in one of the opposite direction, with the pairs swapped."""
     wide, (outer_wake, _) = _ENDS if gradient else _NODES, _make_outer(model)
 
     @inlined
     def settle(tables, turbines, kind, free, share, taken, job, a, lane):
-        """Power of a turbine once its wakes are summed, and its place on the thrust axis."""
+        """Compute a turbine's power from its summed wakes, and its position on the thrust axis."""
         u, states, at = max(_wind_speed(free, taken), 0.0), job.states, a * _TURBINE + lane
         made, t, made_slope, t_slope = _curves(turbines, kind, u)
         states[at + _PLACE] = place = (t - tables.first_thrust) * tables.per_thrust
@@ -274,7 +274,7 @@ def _make_walks(  # noqa: C901  two loops and what they share
 
 @inlined
 def _slopes_of_pair(rows, row, place, of_summed):
-    """Slopes of the total with the place of a source on the thrust axis, and with both distances of a pair."""
+    """Return the partial derivatives of the total by a source's thrust position and both distances of a pair."""
     m = _whole(place)
     row += m
     w, d = weights(place - m), slope_weights(place - m)
@@ -334,7 +334,7 @@ def _make_walk_back(model: WakeModel, *, is_ahead: bool, outer: bool) -> Callabl
 
 
 def _make_both_ways(model: WakeModel, *, gradient: bool, outer: bool) -> Callable[..., float]:
-    """Make the walks of a lane: through its wind states of a direction, and of the opposite one."""
+    """Make the walks of a lane through its wind states of a direction, and of the opposite direction."""
     ahead, behind = _make_walks(model, gradient=gradient, outer=outer)
     ahead_back, behind_back = (
         _make_walk_back(model, is_ahead=is_ahead, outer=outer) for is_ahead in (True, False)
@@ -359,7 +359,7 @@ def _make_both_ways(model: WakeModel, *, gradient: bool, outer: bool) -> Callabl
 
 @scalar
 def _begin_pairs(first, n, most):
-    """Counts of pairs become the places where they begin, or 0 if there are too many; returns how many there are."""
+    """Turn counts of pairs into start indices, all 0 if there are more than ``most``; return the number of pairs."""
     total = 0
     for a in range(n):
         total += first[a]

@@ -1,4 +1,4 @@
-"""Choose the device for batches of layouts, and say why: a usable CUDA card, else the cores.
+"""The choice of a device for batches of layouts, with its reason: a usable CUDA card, else the cores.
 
 numba.cuda is imported here alone, when a card is asked for. With ``NUMBA_ENABLE_CUDASIM=1`` it is Numba's simulator,
 which runs the same kernels in Python threads: for tests of small farms only.
@@ -24,7 +24,7 @@ LEAST_CAPABILITY = (6, 0)
 
 
 class Batch(NamedTuple):
-    """Many layouts: AEP in GWh by layout, and its slopes in GWh per metre by layout and turbine."""
+    """The results of many layouts: AEP in GWh by layout, its slopes in GWh per metre by layout and turbine."""
 
     aep: FloatArray
     slope_x: FloatArray
@@ -32,7 +32,7 @@ class Batch(NamedTuple):
 
 
 class FoundDevice(NamedTuple):
-    """``usable``: whether there is a CUDA card that kernels can run on; ``why``: its name, or what is missing."""
+    """The result of looking for a CUDA card: whether kernels can use it, and ``why``: its name or the problem."""
 
     usable: bool
     why: str
@@ -40,14 +40,14 @@ class FoundDevice(NamedTuple):
 
 
 def cuda_module() -> Any:
-    """``numba.cuda``, prepared for the versions of NumPy that it does not know yet."""
+    """Return ``numba.cuda``, prepared for versions of NumPy that it does not know yet."""
     if not hasattr(np, "row_stack"):
         # numba-cuda up to 0.30 registers this alias of vstack when it is imported; NumPy 2.5 removed it.
         setattr(np, "row_stack", np.vstack)  # noqa: B010 - an attribute that NumPy's types do not know
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)
         from numba import cuda
-    # It logs every allocation, and as an error that a card is still busy; the log of a worker would keep them all.
+    # The driver logs every allocation, and a busy card as an error, which would fill the log of a worker.
     logging.getLogger("numba.cuda.cudadrv.driver").setLevel(logging.CRITICAL)
     return cuda
 

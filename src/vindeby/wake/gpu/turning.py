@@ -1,4 +1,4 @@
-"""What the kernels share: how they are compiled and kept, which layout and direction a block works on, and adding up.
+"""Shared parts of the kernels: compiling and caching, the job of a block, and sums over directions.
 
 A *job* is one layout in one wind direction. A block of ``LANES`` threads (one warp, whose barriers are cheap) works on
 one or several jobs at a time, and then on others, so that the room it works with is that of few jobs. Each job writes
@@ -45,7 +45,7 @@ def compiled_kernel(function: Callable[..., None], registers: int | None = None)
 
 
 def with_barriers(function: Function) -> Function:
-    """Compile a function of kernels in which lanes wait for each other, which the simulator has to know."""
+    """Compile a kernel function in which lanes wait for each other, which the simulator has to know."""
     compiled: Function = cuda.jit(function, device=True) if is_simulated() else scalar(function)
     return compiled
 
@@ -60,7 +60,7 @@ class LayoutBatch(NamedTuple):
 
 
 class Sums(NamedTuple):
-    """Mean power of the farm in W by layout and direction, and its slopes: by layout, direction and turbine."""
+    """The mean power of the farm in W by layout and direction, and its slopes by layout, direction and turbine."""
 
     power: FloatArray
     of_x: FloatArray
@@ -68,7 +68,7 @@ class Sums(NamedTuple):
 
 
 class TurnedRoom(NamedTuple):
-    """Places turned into the wind, by job at work and turbine; ``key`` is room for sorting."""
+    """Buffers of turbine coordinates in the wind, by job and turbine; ``key`` is a buffer for sorting."""
 
     key: FloatArray
     order: IntArray
@@ -78,14 +78,14 @@ class TurnedRoom(NamedTuple):
 
 @scalar
 def _find_keys(x, y, cosine, sine, lane, lanes, key):
-    """The downwind coordinate of every turbine; each lane has its own turbines."""
+    """Compute the downwind coordinate of every turbine; each lane computes some of them."""
     for i in range(lane, x.size, lanes):
         key[i] = turn(cosine, sine, x[i], y[i])[0]
 
 
 @scalar
 def _place_in_order(x, y, cosine, sine, lane, lanes, key, turned):
-    """Put every turbine where it belongs in the order downwind: as many as are upwind of it stand before it."""
+    """Sort the turbines downwind: the index of a turbine is the number of turbines upwind of it."""
     for i in range(lane, x.size, lanes):
         rank, own = 0, key[i]
         for j in range(x.size):
@@ -96,7 +96,7 @@ def _place_in_order(x, y, cosine, sine, lane, lanes, key, turned):
 
 @with_barriers
 def sort_downwind(x, y, cosine, sine, lane, lanes, key, turned):
-    """Turn a layout into the wind, in the order downwind; the lanes of its job share the work."""
+    """Turn a layout into the wind and sort it downwind; the lanes of its job share the work."""
     _find_keys(x, y, cosine, sine, lane, lanes, key)
     cuda.syncthreads()
     _place_in_order(x, y, cosine, sine, lane, lanes, key, turned)
@@ -105,7 +105,7 @@ def sort_downwind(x, y, cosine, sine, lane, lanes, key, turned):
 
 @scalar
 def total_of(values, first, last):
-    """The sum of some of these numbers, always in the same order."""
+    """Return the sum of some of these numbers, always in the same order."""
     total = 0.0
     for k in range(first, last):
         total += values[k]

@@ -25,15 +25,15 @@ from vindeby.wake.turbines.curves import curves_with_slopes
 TOLERANCE = 1e-7
 """Change of the blockage, in m/s, after which one more walk finds the wind at the turbines to a fiftieth of this."""
 RELATIVE_TOLERANCE = 1e-9
-"""The same for the slopes of the total, of the largest."""
+"""The tolerance for the slopes of the total, relative to the largest."""
 MOST_ROUNDS = 40
-"""Where a thrust curve jumps, wind speeds may go to and fro for ever; then those of this round count."""
+"""The most rounds: at a jump of a thrust curve, wind speeds may oscillate for ever."""
 UNFELT = 1e-13
 """A factor of place below which a pair is left out."""
 
 
 class Induced(NamedTuple):
-    """The effect of turbines (from upwind to downwind) on the wind upwind of them, apart from where that is felt.
+    """The induction of turbines (from upwind to downwind) on the wind upwind of them.
 
     ``near`` and ``far``: scaled thrust coefficients by turbine and wind speed; ``factor`` and ``mixed``: what place
     does to them, by turbine that feels it and turbine that causes it.
@@ -46,7 +46,7 @@ class Induced(NamedTuple):
 
 
 def with_blockage(model: WakeModel, walk: Callable[..., None]) -> Callable[..., None]:
-    """The walk downwind, repeated until wakes and blockage agree; fills ``waked.blocked`` too."""
+    """Make the walk downwind that repeats until wakes and blockage agree; it also fills ``waked.blocked``."""
 
     def blocked_walk(data, turbines, turned, states, waked):
         n, count = turned.order.size, states.speed.size
@@ -68,7 +68,7 @@ def with_blockage(model: WakeModel, walk: Callable[..., None]) -> Callable[..., 
 
 @scalar
 def _place(turbines, turned, zone):
-    """Fill the factors of place; 0 where a pair is not to be looked at."""
+    """Fill the position factors; 0 for a pair without blockage."""
     n = turned.order.size
     for b in range(n):
         target = turned.types[turned.order[b]]
@@ -83,14 +83,14 @@ def _place(turbines, turned, zone):
 
 @inlined
 def _apart(turbines, turned, source, target, a, b):
-    """How far ``b`` is upwind of ``a``, aside of it, and higher."""
+    """Return the upwind distance, crosswind distance and height of ``b`` relative to ``a``."""
     rise = turbines.hub_height[target] - turbines.hub_height[source]
     return turned.along[a] - turned.along[b], turned.across[b] - turned.across[a], rise
 
 
 @scalar
 def _block(zone, waked, new):
-    """Fill ``waked.blocked`` with what turbines take from the wind upwind of them; returns the largest change."""
+    """Fill ``waked.blocked`` with the speed that blockage takes from each turbine; return the largest change."""
     n, count = zone.near.shape
     for a in range(n):
         for k in range(count):
@@ -113,7 +113,7 @@ def _block(zone, waked, new):
 
 
 def with_blockage_back(model: WakeModel, walk_back: Callable[..., None]) -> Callable[..., None]:
-    """The walk upwind, repeated until the slopes with the blockage agree with those with the wind speeds."""
+    """Make the walk upwind that repeats until the slopes by blockage and by wind speed agree."""
 
     def blocked_walk_back(data, turbines, turned, states, counted, waked, adjoints):
         n, count = turned.order.size, states.speed.size
@@ -171,7 +171,7 @@ def _block_back(turbines, turned, zone, waked, adjoints, slopes):
 
 @scalar
 def _places_back(turbines, turned, zone, waked, adjoints):
-    """Add what blockage makes of places to ``adjoints.along`` and ``adjoints.across``."""
+    """Add the slopes through blockage to ``adjoints.along`` and ``adjoints.across``."""
     n, count = zone.near.shape
     for b in range(n):
         target = turned.types[turned.order[b]]
@@ -200,7 +200,7 @@ def _places_back(turbines, turned, zone, waked, adjoints):
 def blockage_at_point(
     upwind: float, aside: float, rise: float, diameter: float, wind: float, thrust: float
 ) -> float:
-    """What one turbine takes (m/s) from the wind at a point upwind of it."""
+    """Return the wind speed (m/s) that one turbine takes at a point upwind of it."""
     factor, mixed = place_factors(upwind, aside, rise, diameter)[:2]
     near, far = near_thrust(thrust)[0], far_thrust(thrust)[0]
     return wind * factor * induced(near + mixed * (far - near))[0]

@@ -1,4 +1,4 @@
-"""The loops of ``direct`` over again for Gaussian models that tell their width (``Widths``), many times faster.
+"""Faster loops than ``direct`` for Gaussian models that define their width (``Widths``).
 
 They serve what ``tabulated`` cannot: a turbulence intensity that differs between wind states, any number of turbine
 types, and time series. What the width behind a turbine depends on is four numbers, worked out once for a turbine and
@@ -98,7 +98,7 @@ class WidthRoom(NamedTuple):
 
 
 def can_use_width_loops(model: WakeModel, types: int, states: WindStates) -> bool:
-    """Whether these loops are to stand for the model: where they can, and ``tabulated`` cannot or is slower."""
+    """Return whether these loops hold and ``tabulated`` does not hold or is slower."""
     if not model.tabulate or model.widths is None or not states.turbulence.size:
         return False
     low, high = float(states.turbulence.min()), float(states.turbulence.max())
@@ -150,7 +150,7 @@ def _make_direction(
 
 
 def _make_step_walk(model: WakeModel) -> Callable[..., None]:
-    """The walk downwind in one wind state, the rotors that a wake reaches innermost."""
+    """Make the walk downwind in one wind state, with the rotors in a wake innermost."""
     numbers_of, lines_of = widths_of(model).numbers, make_lines(model)
     square, near = make_square(model), make_near(model)
 
@@ -204,7 +204,7 @@ def _make_settle(model: WakeModel) -> Callable[..., float]:
 
     @scalar
     def settle(constants, turbines, source, states, waked, room, a):
-        """Wind speed, power, thrust and numbers of a turbine in all wind states; returns the largest thrust."""
+        """Compute speed, power, thrust and width numbers of a turbine in all wind states; return the largest thrust."""
         diameter, most = turbines.diameter[source], 0.0
         u, power, summed = waked.u[a], waked.power[a], waked.summed[a]
         for k in range(states.speed.size):
@@ -244,7 +244,7 @@ def _make_add_wake(model: WakeModel) -> Callable[..., None]:
 
 
 def _make_states_walk(model: WakeModel) -> Callable[..., None]:
-    """The walk downwind in one direction, its wind states innermost."""
+    """Make the walk downwind in one direction, with its wind states innermost."""
     numbers_of, lines_of = widths_of(model).numbers, make_lines(model)
     settle, add_wake = _make_settle(model), _make_add_wake(model)
 
@@ -280,7 +280,7 @@ def _make_states_walk(model: WakeModel) -> Callable[..., None]:
 
 
 def _make_walk_back(model: WakeModel) -> Callable[..., None]:
-    """The walk upwind in one direction, after the walk downwind; fills ``adjoints.along`` and ``adjoints.across``."""
+    """Make the walk upwind after the walk downwind; it fills ``adjoints.along`` and ``adjoints.across``."""
     prepare, pair_slopes = _make_prepare(model), _make_pair_slopes(model)
 
     @scalar
@@ -340,7 +340,7 @@ def _make_pair_slopes(model: WakeModel) -> Callable[..., None]:
 
     @scalar
     def pair_slopes(data, turbines, turned, facing, a, b, states, room):
-        """The slopes of the square of the deficit of ``a`` at ``b``, into the rows for them."""
+        """Fill the rows for the partial derivatives of the squared deficit of ``a`` at ``b``."""
         far, aside = turned.along[b] - turned.along[a], turned.across[b] - turned.across[a]
         rise = facing.hub_height[b] - facing.hub_height[a]
         heights, radius = facing.hub_height[b] + facing.hub_height[a], facing.radius[b]

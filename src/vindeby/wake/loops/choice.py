@@ -1,4 +1,4 @@
-"""Choose the compiled loops that evaluate a farm, and the arguments of each.
+"""The choice of the compiled loops that evaluate a farm, and the arguments of each.
 
 The loops of ``direct`` hold for every wake model and every wind. Many times faster where they hold: those of
 ``steady`` for wakes that do not change with the wind, those of ``tabulated`` for one turbulence intensity and few

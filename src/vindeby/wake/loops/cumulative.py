@@ -30,7 +30,7 @@ _FELT = 80.0
 
 
 def make_cumulative_walk(model: WakeModel, settle: Callable[..., tuple[float, float]]) -> Callable[..., None]:
-    """The walk for a model; its arguments are those of ``direct``'s, and so is ``settle``."""
+    """Make the walk for a model; its arguments and ``settle`` are as in ``direct``."""
     reach = model.reach
 
     @scalar
@@ -75,7 +75,7 @@ def make_cumulative_walk(model: WakeModel, settle: Callable[..., tuple[float, fl
 
 @scalar
 def _slots(data, turbines, turned):
-    """For each turbine where its depths are kept; 0, where nothing is read, if no later one can be on its line."""
+    """Return the storage index of each turbine's depths; 0 (unused) if no later turbine can be in line with it."""
     n = turned.order.size
     slot, kept = np.zeros(n, np.int64), 0
     far = (turned.along[n - 1] - turned.along[0]) / turbines.diameter.min()
@@ -133,7 +133,7 @@ def _add_in_the_way(turbines, turned, states, growth, start, depth, m, a, b, in_
 
 @scalar
 def _cast(data, turbines, turned, states, waked, growth, start, in_the_way, a, b):
-    """The wake of ``a`` on ``b``; on return ``in_the_way`` holds its depths there."""
+    """Add the wake of ``a`` on ``b``; on return ``in_the_way`` holds its depths there."""
     diameter = _diameter(turbines, turned, a)
     far, aside = turned.along[b] - turned.along[a], turned.across[b] - turned.across[a]
     rise = _height(turbines, turned, b) - _height(turbines, turned, a)

@@ -35,7 +35,7 @@ class DirectKernels(NamedTuple):
 
 
 class DirectRoom(NamedTuple):
-    """The scratch arrays of one direction: ``rows`` holds the free wind of every turbine, where it has its own."""
+    """The buffers of one direction; ``rows`` holds the free wind of every turbine if it differs between them."""
 
     waked: Waked
     adjoints: Any
@@ -92,7 +92,7 @@ def _make_direction(
 
 @scalar
 def _of_own_place(rows: LocalRows, adjoints: Adjoints, i: int) -> tuple[float, float]:
-    """The slopes of the total with x and y of turbine ``i`` through its own free wind."""
+    """Return the partial derivatives of the total by x and y of turbine ``i`` through its free wind."""
     s, ti, turn = adjoints.speedup[i], adjoints.turbulence[i], adjoints.turning[i]
     return (
         s * rows.speedup_xy[i, 0] + ti * rows.turbulence_xy[i, 0] + turn * rows.turning_xy[i, 0],
@@ -113,7 +113,7 @@ def _make_settle(model: WakeModel, locality: Locality) -> Callable[..., tuple[fl
 
     @scalar
     def settle(turbines, type_index, states, waked, a):
-        """Wind, power, thrusts and turbulence of the turbine at ``a``; returns the largest of the last two."""
+        """Compute wind, power, thrust and turbulence of turbine ``a``; return the largest thrust and turbulence."""
         most_thrust = most_turbulence = 0.0
         for k in range(states.speed.size):
             waked.u[a, k] = wind_speed(states.speed[k], waked.summed[a, k])
@@ -174,7 +174,7 @@ def _make_pair_walk(
 
 
 def make_walk_back(model: WakeModel, locality: Locality) -> Callable[..., None]:
-    """The walk upwind in one direction, after the walk downwind; fills ``adjoints.along`` and ``adjoints.across``."""
+    """Make the walk upwind after the walk downwind; it fills ``adjoints.along`` and ``adjoints.across``."""
     reach, pair_back = model.reach, _make_pair_back(model, locality)
     settle_back, access = _make_settle_back(model, locality), access_of(locality)
     at, rotate_to_local_wind, rotate_back = access.at, access.rotate_to_local_wind, access.rotate_back
@@ -230,7 +230,7 @@ def make_walk_back(model: WakeModel, locality: Locality) -> Callable[..., None]:
 
 
 def _make_pair_back(model: WakeModel, locality: Locality) -> Callable[..., tuple[float, float]]:
-    """The wake of ``a`` on ``b``: adds to the adjoints of ``a``, returns those of both distances."""
+    """Make the adjoint of the wake of ``a`` on ``b``: it updates ``a`` and returns those of both distances."""
     slopes, added_slopes = model.deficit_with_slopes, model.turbulence_functions[1]
     adds, of_source = model.adds_turbulence, model.reference == "local"
     together, is_local = superposition_for(model, locality), locality != "uniform"
@@ -279,7 +279,7 @@ def _make_pair_back(model: WakeModel, locality: Locality) -> Callable[..., tuple
 
 
 def _make_settle_back(model: WakeModel, locality: Locality) -> Callable[..., None]:
-    """From the adjoints of a turbine's power (``counts``: 1 or 0), thrust and turbulence to those of its sums."""
+    """Make the adjoint of ``settle``: from power (``counts``: 1 or 0), thrust and turbulence to the sums."""
     adds, blocks = model.adds_turbulence, model.blockage is not None
     together, is_local = superposition_for(model, locality), locality != "uniform"
     wind_speed_back, slope_free = together.wind_speed_back, together.wind_speed_slope_free
@@ -314,7 +314,7 @@ def _make_settle_back(model: WakeModel, locality: Locality) -> Callable[..., Non
 
 
 def _make_field(model: WakeModel, locality: Locality) -> Callable[..., None]:
-    """Make the loop over the points of a map; ``out`` holds the free wind at the points and becomes that in wakes.
+    """Make the loop over the points of a map; ``out`` holds the free wind, then the wind speed in the wakes.
 
     ``wind`` has one direction and one wind speed; ``u``, ``ct`` and ``ti`` are those of the turbines in it. Positions
     are in the frame of the wind's grid.

@@ -1,4 +1,4 @@
-"""What the loops of all algorithms share: blocks of directions, turning into the wind, adding up, turning back.
+"""The common frame of all loops: blocks of directions, turning into the wind, adding up, turning back.
 
 A loop works off blocks of directions. In each direction it turns the turbines into the wind and hands them to
 ``one_direction``, which adds the mean power of every turbine to ``out`` and, for a gradient, the slopes of their total
@@ -17,7 +17,7 @@ from vindeby.wake.models.contract import Pair
 
 
 class Kept(NamedTuple):
-    """Room for what every turbine makes of every wind state, in the column that ``column`` holds for the state.
+    """Buffers for the values of every turbine in every wind state; ``column`` is the column of each state.
 
     ``values[0]``, by turbine and column: power, or wind speed if ``speed``; then ``values[1]`` and ``values[2]``, if
     they are there, are thrust coefficient and turbulence intensity. Nothing is kept in an array of size 0.
@@ -29,7 +29,7 @@ class Kept(NamedTuple):
 
 
 class EnergyLoops(NamedTuple):
-    """Compiled loops: the mean power of every turbine, and that with its slopes with all places."""
+    """Compiled loops for the mean power of every turbine, without and with its slopes by all positions."""
 
     power: Callable[..., None]
     gradient: Callable[..., None]
@@ -39,7 +39,7 @@ NOTHING_KEPT = Kept(np.empty(0, np.int64), np.empty((0, 0, 0)), False)
 
 
 def make_loop(new_room: Callable[..., object], one_direction: Callable[..., None]) -> Callable[..., None]:
-    """Make the compiled loop of an algorithm; ``new_room(wind, types)`` makes what it works with.
+    """Make the compiled loop of an algorithm; ``new_room(wind, types)`` makes its buffers.
 
     ``pairs`` are the directions and their opposites, of which ``per_block`` belong to a block. ``out``, ``out_x`` and
     ``out_y`` have one row per block, so that the number of threads changes nothing.
@@ -98,7 +98,7 @@ def add_slopes(turned, end, cosine, sine, adjoints, out_x, out_y):
 
 @inlined
 def pair_of(turbines, turned, a, b, far, aside, thrust, turbulence):
-    """The turbine at ``a`` as a source, and the rotor at ``b`` that is so far downwind and aside of it."""
+    """Return the pair of the turbine at ``a`` as source and the rotor at ``b``, at these distances."""
     source, target = turned.types[turned.order[a]], turned.types[turned.order[b]]
     height, other = turbines.hub_height[source], turbines.hub_height[target]
     return Pair(
@@ -109,7 +109,7 @@ def pair_of(turbines, turned, a, b, far, aside, thrust, turbulence):
 
 @inlined
 def in_state(pair, thrust, turbulence):
-    """The same pair with this thrust coefficient and turbulence intensity at the source."""
+    """Return the pair with this thrust coefficient and turbulence intensity at the source."""
     return Pair(
         pair.downwind, pair.crosswind, pair.rise, pair.heights, pair.diameter, pair.rotor, thrust, turbulence
     )

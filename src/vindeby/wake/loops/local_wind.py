@@ -1,4 +1,4 @@
-"""The free wind at a place, as the compiled loops read it from a grid.
+"""The free wind at a position, as the compiled loops read it from a grid.
 
 ``LocalWind`` is ``wind.Wind`` with a grid. For each turbine type the quantities are kept at its hub height, so that
 a place has four points of the grid around it and a direction one or two sectors.
@@ -46,7 +46,7 @@ class LocalGrid(NamedTuple):
 
 
 class LocalWindArrays(NamedTuple):
-    """``Wind``, and the grid of what is local."""
+    """The fields of ``Wind``, and the grid of local quantities."""
 
     cosine: FloatArray
     sine: FloatArray
@@ -92,7 +92,7 @@ def local_wind_of(site: GriddedSite, states: WindStates, heights: Sequence[float
 
 
 def wind_near(wind: Wind | LocalWindArrays, origin: Sequence[float] | FloatArray) -> Wind | LocalWindArrays:
-    """The same wind for places that are given relative to this origin."""
+    """Return the wind for positions relative to this origin."""
     if isinstance(wind, Wind):
         return wind
     grid = wind.grid
@@ -102,7 +102,7 @@ def wind_near(wind: Wind | LocalWindArrays, origin: Sequence[float] | FloatArray
 def _at_heights(
     grid: WindGrid, name: str, heights: Sequence[float], how: Interpolation, sectors: int
 ) -> FloatArray:
-    """A quantity at these heights, over (heights, x, y, sectors)."""
+    """Return a quantity at these heights, over (heights, x, y, sectors)."""
     values: FloatArray = getattr(grid, name)
     full = (len(grid.x), len(grid.y), values.shape[2], sectors)
     values = np.broadcast_to(values, full)
@@ -162,12 +162,12 @@ def rows_for(n: int, most: int) -> LocalRows:
 
 
 new_rows = scalar(rows_for)
-"""The same in loops."""
+"""The compiled version of ``rows_for``, for use in loops."""
 
 
 @scalar
 def step_of(axis, at):
-    """The step of an axis that a place is in; the first or the last beyond its ends."""
+    """Return the interval of an axis that contains a coordinate; the first or the last beyond its ends."""
     low, high = 0, axis.size - 1
     while high - low > 1:
         middle = (low + high) // 2
@@ -180,7 +180,7 @@ def step_of(axis, at):
 
 @scalar
 def _cell(axis, at, nearest):
-    """The point of an axis before a place, the share of the next one, and the slope of that share."""
+    """Return the index before a coordinate on an axis, the weight of the next point, and the weight's slope."""
     low = step_of(axis, at)
     per = 1.0 / (axis[low + 1] - axis[low])
     share = (at - axis[low]) * per
@@ -191,7 +191,7 @@ def _cell(axis, at, nearest):
 
 @scalar
 def _between_points(values, i, j, s, across, up):
-    """A quantity of one type and sector, and its slopes with the shares of both axes."""
+    """Return a quantity of one type and sector, and its slopes with the weights of both axes."""
     a, b, c, d = values[i, j, s], values[i + 1, j, s], values[i, j + 1, s], values[i + 1, j + 1, s]
     south, north = a + (b - a) * across, c + (d - c) * across
     of_across = (b - a) + ((d - c) - (b - a)) * up
@@ -200,7 +200,7 @@ def _between_points(values, i, j, s, across, up):
 
 @scalar
 def _interpolated(values, sector, share, place):
-    """A quantity at a place and its slopes with x and y; ``place`` is the cell, its shares and their slopes."""
+    """Return a quantity and its slopes with x and y; ``place`` is the cell, its weights and their slopes."""
     i, j, across, up, per_x, per_y = place
     value, of_across, of_up = _between_points(values, i, j, sector[0], across, up)
     if share > 0.0:
@@ -213,7 +213,7 @@ def _interpolated(values, sector, share, place):
 
 @scalar
 def _below(edge, a, k):
-    """The Weibull probability of a lower wind speed, and its slopes with scale and shape."""
+    """Return the Weibull probability of a lower wind speed, and its slopes with scale and shape."""
     if edge <= 0.0:
         return 0.0, 0.0, 0.0
     ratio = edge / a
@@ -224,7 +224,7 @@ def _below(edge, a, k):
 
 @scalar
 def _fill_weights(grid, d, t, place, weight, weight_x, weight_y):
-    """The probabilities of a place in all wind speeds of a direction, and their slopes with x and y."""
+    """Fill the probabilities of all wind speeds of a direction at a position, and their slopes with x and y."""
     sector, share = grid.sector[d], grid.share[d]
     a, a_x, a_y = _interpolated(grid.weibull_a[t], sector, share, place)
     k, k_x, k_y = _interpolated(grid.weibull_k[t], sector, share, place)
@@ -242,7 +242,7 @@ def _fill_weights(grid, d, t, place, weight, weight_x, weight_y):
 
 @scalar
 def _place(grid, x, y, nearest):
-    """Where a place is in the grid: its cell, the shares of the next points, and their slopes."""
+    """Return the grid cell of a position, the weights of the next points, and their slopes."""
     left, across, per_x = _cell(grid.x, x, nearest)
     lower, up, per_y = _cell(grid.y, y, nearest)
     return left, lower, across, up, per_x, per_y
@@ -250,7 +250,7 @@ def _place(grid, x, y, nearest):
 
 @scalar
 def _fill_turbulence(grid, d, t, x, y, turbulence, slopes):
-    """The turbulence of a place; it is linear between points, even where other quantities are not."""
+    """Fill the turbulence at a position, always linear between points."""
     place = _place(grid, x, y, False)
     value, slopes[0], slopes[1] = _interpolated(
         grid.turbulence[t], grid.turbulence_sector[d], grid.turbulence_share[d], place

@@ -1,4 +1,4 @@
-"""Everything about a pair of turbines that does not depend on the wind speed, tabulated.
+"""Tables of everything about a pair of turbines that does not depend on the wind speed.
 
 Where turbulence is the same in all wind states, the deficit that one turbine type casts on another is a function of
 three numbers: downwind distance, crosswind distance and thrust coefficient. It is tabulated as a tensor B-spline
@@ -35,9 +35,9 @@ NODES = THRUST_POINTS + 2
 """Coefficients along the thrust axis; an even number fills the processor's registers."""
 LINE = (CROSSWIND_POINTS + 3) * NODES
 PAGE = (DOWNWIND_POINTS + 3) * LINE
-"""How far apart neighbours along the other axes and pairs of types are; constants, so that loops vectorise."""
+"""The strides of the other axes and of pairs of types; constants, so that loops vectorise."""
 MOST_TYPES = 3
-"""With more turbine types there would be too many pairs of them."""
+"""The most turbine types, as more would have too many pairs."""
 
 
 class PairTables(NamedTuple):
@@ -59,7 +59,7 @@ class PairTables(NamedTuple):
 
 
 def can_tabulate(model: WakeModel, turbines: Sequence[Turbine], turbulence: FloatArray) -> bool:
-    """Whether tables can stand for the model here: one turbulence intensity, few types, no kink in thrust."""
+    """Return whether tables hold for the model: one turbulence intensity, few types, no kink in thrust."""
     most_thrust = max(t.thrust_range()[1] for t in turbines)
     same = bool(turbulence.size) and bool(np.all(turbulence == turbulence[0]))
     return model.tabulate and same and len(turbines) <= MOST_TYPES and 0 < most_thrust < model.thrust_limit
@@ -71,7 +71,7 @@ def _fill_kernel(model: WakeModel) -> Callable[..., tuple[float, float]]:
 
     @kernel()
     def fill(data, downwind, beside, thrust, rise, heights, diameter, rotor, turbulence, at, out):
-        """Fill in the deficits; returns the line of the reach, constant and slope."""
+        """Fill in the deficits; return the line of the reach, constant and slope."""
         top, step = thrust[-1], 1e-3 * at
         here, above = reach(data, at, diameter, rotor, top, turbulence), 0.0
         slope = (
@@ -104,7 +104,7 @@ def _table(
     turbulence: float,
     thrusts: tuple[float, float],
 ) -> tuple[FloatArray, float, float]:
-    """One pair of types, each (diameter, hub height): coefficients, and the line of the reach."""
+    """Return the table of a pair of types, each (diameter, hub height): coefficients, and the line of the reach."""
     (diameter, height), (rotor, other) = source, target
     place = np.linspace(NEAREST / (NEAREST + MIDDLE), FARTHEST / (FARTHEST + MIDDLE), DOWNWIND_POINTS)
     downwind = diameter * MIDDLE * place / (1.0 - place)
@@ -121,7 +121,7 @@ def _table(
 
 
 def pair_tables(model: WakeModel, turbines: Sequence[Turbine], turbulence: float) -> PairTables:
-    """Make, or take from those made before, the tables for these turbine types."""
+    """Return the tables for these turbine types, cached ones if possible."""
     low = min(t.thrust_range()[0] for t in turbines)
     high = max(t.thrust_range()[1] for t in turbines)
     # A little wider, so that no thrust falls on the last point, and never of no width.
@@ -148,7 +148,7 @@ def pair_tables(model: WakeModel, turbines: Sequence[Turbine], turbulence: float
     )
 
 
-# What tables hold; ``WakeModel`` refuses them to models of any other way of adding wakes.
+# Tables hold squares; ``WakeModel`` refuses them to models with another superposition.
 _TOGETHER = superposition_of_words("squares", "free")
 _term, _term_back = _TOGETHER.term, _TOGETHER.term_back
 _wind_speed, _wind_speed_back = _TOGETHER.wind_speed, _TOGETHER.wind_speed_back
@@ -180,7 +180,7 @@ def new_pair_room(n: int, most: int, adjoints: Any) -> PairRoom:
 
 @inlined
 def find_pairs(tables, turned, room):
-    """List the pairs that see each other; returns how many they are."""
+    """List the pairs within the reach of a wake; return their number."""
     types, order, along, across = turned.types, turned.order, turned.along, turned.across
     first, other = room.first, room.other
     n = order.size
@@ -206,13 +206,13 @@ def find_pairs(tables, turned, room):
 
 @inlined
 def outside(tables, source, far):
-    """Whether a pair is too near or too far for the table."""
+    """Return whether a pair is too near or too far for the table."""
     return far < tables.nearest[source] or far >= tables.farthest[source]
 
 
 @inlined
 def read(tables, turned, a, b, row):
-    """The pair's coefficients along the thrust axis, for all wind speeds."""
+    """Read the pair's coefficients along the thrust axis, for all wind speeds, into ``row``."""
     source = turned.types[turned.order[a]]
     far, aside = turned.along[b] - turned.along[a], abs(turned.across[b] - turned.across[a])
     if outside(tables, source, far):
@@ -241,7 +241,7 @@ def read(tables, turned, a, b, row):
 
 @inlined
 def read_with_slopes(tables, turned, a, b, rows):
-    """The same, then the slopes with downwind and with crosswind distance: three rows, one after another."""
+    """Read the pair's coefficients and their slopes with both distances into ``rows``: three rows in sequence."""
     source = turned.types[turned.order[a]]
     far, aside = turned.along[b] - turned.along[a], abs(turned.across[b] - turned.across[a])
     if outside(tables, source, far):
@@ -274,7 +274,7 @@ def read_with_slopes(tables, turned, a, b, rows):
 
 @inlined
 def settle(turbines, tables, type_index, states, room, a):
-    """A turbine's wind speed and place on the thrust axis, once its wakes are summed; returns its mean power.
+    """Compute a turbine's wind speed and thrust position from its summed wakes; return its mean power.
 
     ``share`` holds the first weight of all wind speeds, then the second, third and fourth.
     """
@@ -315,7 +315,7 @@ def add_wake(row, node, share, summed):
 
 @inlined
 def slopes_of_shares(share, slope):
-    """The slopes of a turbine's weights with its place on the thrust axis."""
+    """Fill the slopes of a turbine's weights with its position on the thrust axis."""
     for k in range(share.shape[1]):
         # B-splines reproduce a straight line, so the weights tell where they were taken.
         t = 2.0 * share[3, k] + share[2, k] - share[0, k]
@@ -324,7 +324,7 @@ def slopes_of_shares(share, slope):
 
 @inlined
 def settle_back(turbines, tables, type_index, states, counts, room, a):
-    """The slope of the total with a turbine's sum of squares, from those with its power and its thrust."""
+    """Compute the slope with a turbine's sum of squares from the slopes with its power and its thrust."""
     summed, u, of_t, of_summed = room.summed[a], room.u[a], room.adjoints.thrust[a], room.adjoints.summed[a]
     per_speed, last = turbines.per_speed[type_index], turbines.bucket_count[type_index] - 1
     bucket, piece = turbines.bucket[turbines.bucket_first[type_index] :], turbines.piece
@@ -345,7 +345,7 @@ def settle_back(turbines, tables, type_index, states, counts, room, a):
 
 @inlined
 def wake_back(rows, room, source, target, count):
-    """One wake on the way back: adds to the source's thrust, returns the shares of both distances."""
+    """Add one wake's slope to the source's thrust; return the slopes with both distances."""
     node, share, slope = room.node[source, :count], room.share[source], room.adjoints.weight_slope[source]
     of_summed, of_t = room.adjoints.summed[target], room.adjoints.thrust[source]
     s0, s1, s2, s3 = share[0], share[1], share[2], share[3]

@@ -1,4 +1,4 @@
-"""How the deficits of several wakes become one wind speed: the only place that knows it.
+"""Superposition: how the deficits of several wakes become one wind speed.
 
 A source's deficits are multiplied by a ``scale``; these products, or their squares, are the ``term`` that is added to
 the sum of the rotor downwind; ``wind_speed`` turns the free wind and that sum into the wind at the rotor. With f for
@@ -30,7 +30,7 @@ from vindeby.wake.models.contract import WakeModel
 
 
 class Superposition(NamedTuple):
-    """Compiled functions, each put whole into the loops that call it.
+    """The compiled functions of a superposition, each inlined into the loops that call it.
 
     ``scale(source_wind, free)``: what a source's deficits are multiplied by; ``scale_slope(free)``: its slope with the
     wind at the source. ``term(scaled)``: what a scaled deficit adds to the sum; ``term_back(of_summed, scaled)``: the
@@ -53,7 +53,7 @@ class Superposition(NamedTuple):
 
 
 def superposition_of(model: WakeModel) -> Superposition:
-    """The functions for a model where the free wind is the same everywhere."""
+    """Return the functions for a model if the free wind is the same everywhere."""
     return superposition_of_words(model.superposition, model.reference)
 
 
@@ -61,7 +61,7 @@ def superposition_of(model: WakeModel) -> Superposition:
 def superposition_of_words(
     superposition: str, reference: str, free_wind_of: str | None = None
 ) -> Superposition:
-    """The functions for what a model says in its fields of these names; None where the wind is the same everywhere."""
+    """Return the functions for these fields of a model; ``free_wind_of`` is None for uniform wind."""
     squares, of_free = superposition == "squares", reference == "free"
     of_target = of_free and (squares if free_wind_of is None else free_wind_of == "target")
 
@@ -116,5 +116,5 @@ def superposition_of_words(
 
 @inlined
 def turbulence_in_wakes(free: float, added: float) -> float:
-    """Turbulence intensity where wakes add this much at most."""
+    """Return the turbulence intensity in wakes whose largest addition is ``added``."""
     return sqrt(free * free + added * added)

@@ -1,4 +1,4 @@
-"""The loops of ``direct`` over again for models that can be tabulated, many times faster.
+"""Faster loops than ``direct`` for models that can be tabulated.
 
 The same walk, with these differences. A pair of turbines costs one look into its table for all wind speeds
 together, and a wind speed then costs four multiplications (see ``pair_tables``). What a turbine's wind speed means
@@ -96,7 +96,7 @@ def _make_direction(
 
 
 def _make_walk(model: WakeModel, wide: int, *, is_ahead: bool) -> Callable[..., None]:
-    """The walk ahead or behind, for pairs whose coefficients are ``wide`` numbers apart."""
+    """Make the walk ahead or behind, for pairs whose coefficients are ``wide`` numbers apart."""
     deficit, term = model.deficit, superposition_of(model).term
 
     @scalar
@@ -110,7 +110,7 @@ def _make_walk(model: WakeModel, wide: int, *, is_ahead: bool) -> Callable[..., 
 
     @inlined
     def add_wakes(tables, turbines, turned, room, rows, states, a):
-        """The wakes of all pairs of ``a``: its own on the others, or theirs on it."""
+        """Add the wakes of all pairs of ``a``: those it casts if walking ahead, else those on it."""
         count, type_index = states.speed.size, turned.types[turned.order[a]]
         for p in range(room.first[a], room.first[a + 1]):
             b = np.int64(room.other[p])

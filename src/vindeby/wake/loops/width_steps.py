@@ -1,4 +1,4 @@
-"""The steps of the loops of ``by_width``: which turbines a wake reaches, and how much it takes from the wind there.
+"""The steps of the loops of ``by_width``: the turbines in a wake, and the deficits there.
 
 Each is put whole into the loops and has no branch inside the innermost one, so that a compiler can make vector
 instructions of it.
@@ -40,7 +40,7 @@ _B1, _B2, _B3, _B4, _B5, _B6, _B7, _B8, _B9, _B10 = (1.0 / factorial(n) ** 2 for
 
 @inlined
 def _exp_of_minus(z: float) -> float:
-    """exp(-z) for z from 0 to 60, absolutely to 1e-13: a polynomial to the power of 128."""
+    """Return exp(-z) for z from 0 to 60, to 1e-13 absolutely: a polynomial to the power of 128."""
     s = z * (1.0 / 128.0)
     e = 1.0 - s * (
         1.0 - s * (0.5 - s * (1.0 / 6.0 - s * (1.0 / 24.0 - s * (1.0 / 120.0 - s * (1.0 / 720.0)))))
@@ -56,14 +56,14 @@ def _exp_of_minus(z: float) -> float:
 
 @inlined
 def _after_last(t: float) -> float:
-    """h_10 over its first term: 1 + t/12 + t^2/(12 13) + ..."""
+    """Return h_10 divided by its first term: 1 + t/12 + t^2/(12 13) + ..."""
     rest = 1.0 + t * (1.0 / 14.0) * (1.0 + t * (1.0 / 15.0))
     return 1.0 + t * (1.0 / 12.0) * (1.0 + t * (1.0 / 13.0) * rest)
 
 
 @inlined
 def means(z: float, mirror_z: float, t: float) -> tuple[float, float, float, float, float, float]:
-    """The means, their slopes with their z, and those with log(1/sigma), on which z and t depend as squares."""
+    """Return the means, their slopes with their z, and those with log(1/sigma), on which z and t depend."""
     z = z if z < _LARGEST_Z else _LARGEST_Z  # noqa: FURB136
     mirror_z = mirror_z if mirror_z < _LARGEST_Z else _LARGEST_Z  # noqa: FURB136
     e = _exp_of_minus(t)
@@ -117,7 +117,7 @@ def means(z: float, mirror_z: float, t: float) -> tuple[float, float, float, flo
 
 @inlined
 def _bessel(x: float) -> float:
-    """I0(2 sqrt(x)), cut off where ``means`` is, so that slopes are those of what it computes."""
+    """Return I0(2 sqrt(x)), cut off as in ``means``, so that slopes match its values."""
     high = _B6 + x * (_B7 + x * (_B8 + x * (_B9 + x * _B10)))
     return 1.0 + x * (_B1 + x * (_B2 + x * (_B3 + x * (_B4 + x * (_B5 + x * high)))))
 
@@ -136,7 +136,7 @@ HEIGHT, RADIUS = N0, N1
 
 @inlined
 def put_numbers(room: Any, k: int, numbers: Any, diameter: float) -> None:
-    """Keep what the wakes of a source depend on in one wind state, whose thrust is there already."""
+    """Store the numbers of a source's wake in one wind state, whose thrust is already stored."""
     room[N0 + k], room[N1 + k], room[N2 + k], room[N3 + k] = numbers
     room[STRENGTH + k] = 0.125 * room[THRUST + k] * diameter * diameter
 
@@ -148,14 +148,14 @@ def numbers_at(room: Any, k: int) -> Any:
 
 @inlined
 def whole_vectors(count: int) -> int:
-    """The count rounded up to whole vectors: results of leftover entries are not read, one by one they cost as much."""
+    """Return the count rounded up to whole vectors: single leftover entries would cost as much."""
     return (count + 7) // 8 * 8
 
 
 SIGMAS_BESIDE = 6.5
 """At this many sigmas beyond the rotor's edge, the mean over the rotor is 1e-10 of the centre's."""
 _NEAR, _FAR = 20.0, 200.0
-"""Where the lines touch the width, in diameters downwind."""
+"""The distances at which the lines touch the width, in diameters downwind."""
 _TURBINES_PER_STRIP, _MOST_STRIPS = 8, 96
 _LARGEST_RADIUS = 1000.0
 """No rotor is larger (m)."""
@@ -168,7 +168,7 @@ def widths_of(model: WakeModel) -> Widths:
 
 @inlined
 def first_constants(data):
-    """Eight constants of the model; zeros follow its last."""
+    """Return the model's first eight constants, padded with zeros."""
     c = data.constants
     n = c.size
     return (
@@ -184,7 +184,7 @@ def first_constants(data):
 
 
 class Facing(NamedTuple):
-    """Turbines that face the wind, from the first to the last, and room for those that a wake reaches.
+    """The turbines in the wind, from upwind to downwind, and buffers for the targets of a wake.
 
     ``strip`` tells in which of equal strips along the wind a turbine stands. ``member`` lists the turbines by strip,
     and from the first to the last in each; those of strip ``s`` that are still downwind of a walk stand from
@@ -211,7 +211,7 @@ def new_facing(n: int) -> Facing:
 
 @scalar
 def place_turbines(turbines, turned, facing):
-    """Sizes in the order of the turbines, and their strips, once they have been turned into the wind."""
+    """Fill the sizes of the turbines in downwind order, and their strips."""
     low, high, n = np.inf, -np.inf, turned.order.size
     for a in range(n):
         type_index = turned.types[turned.order[a]]
@@ -238,7 +238,7 @@ def place_turbines(turbines, turned, facing):
 
 @scalar
 def begin_walk(facing):
-    """All turbines are still downwind."""
+    """Mark all turbines as still downwind."""
     before = 0
     for s in range(facing.tail.size):
         facing.head[s] = before
@@ -247,7 +247,7 @@ def begin_walk(facing):
 
 @scalar
 def last_needed(turned, counted):
-    """How many turbines from the first on matter: those behind the last counted one cast no wake on any of these."""
+    """Return how many turbines matter: those after the last counted one cast no wake on any counted one."""
     a = turned.order.size
     while a > 0 and turned.order[a - 1] >= counted:
         a -= 1
@@ -264,11 +264,11 @@ class StepLines(NamedTuple):
 
 
 NO_SLOPES = (0.0, 0.0, 0.0, 0.0)
-"""Of the numbers of a width with thrust, where those are not needed."""
+"""The slopes of a width's numbers with thrust, if they are not needed."""
 
 
 def make_lines(model: WakeModel) -> Callable[..., StepLines]:
-    """Tangents to the width, which is concave: the lower one is above it everywhere."""
+    """Make the function of two tangents to the concave width, whose lower one is above the width everywhere."""
     width = widths_of(model).width_with_slopes
 
     @inlined
@@ -288,7 +288,7 @@ def make_lines(model: WakeModel) -> Callable[..., StepLines]:
 
 @inlined
 def find_targets(turned, facing, strips, a, end, lines):
-    """List the turbines between ``a`` and ``end`` within the lines of the wake of ``a``; returns how many.
+    """List the turbines between ``a`` and ``end`` within the lines of the wake of ``a``; return their number.
 
     Only strips that the wake touches before ``end`` are looked at. ``strips`` is what ``place_turbines`` returned;
     turbines must be asked for in their order, after ``pass_by``.
@@ -314,20 +314,20 @@ def find_targets(turned, facing, strips, a, end, lines):
 
 @inlined
 def pass_by(facing, a):
-    """The turbine ``a`` is no longer downwind."""
+    """Mark turbine ``a`` as no longer downwind."""
     facing.head[facing.strip[a]] += 1
 
 
 @inlined
 def _centre(strength, per):
-    """The deficit at the centre of a wake, from ct D^2/8 and 1/sigma^2, and the root in it."""
+    """Return the deficit at the centre of a wake, from ct D^2/8 and 1/sigma^2, and its square root term."""
     left = 1.0 - strength * per
     root = sqrt(left if left > 0.0 else 0.0)  # noqa: FURB136  a comparison vectorises
     return 1.0 - root, root
 
 
 def make_square(model: WakeModel) -> Callable[..., tuple[float, float]]:
-    """The square of the deficit, and t of ``means``: above ``LARGEST_T`` the square is not exact enough."""
+    """Make the function of the squared deficit and t of ``means``, not exact enough above ``LARGEST_T``."""
     width = widths_of(model).width
 
     @inlined
@@ -346,7 +346,7 @@ def make_square(model: WakeModel) -> Callable[..., tuple[float, float]]:
 
 
 def make_square_slopes(model: WakeModel) -> Callable[..., tuple[float, float, float, float, float]]:
-    """The slopes of the square with downwind and crosswind distance and with thrust, t, and the square itself.
+    """Make the function of the square's slopes with distances and thrust, of t, and of the square itself.
 
     Its arithmetic rounds differently from that of ``make_square``; one function for both changes layouts of gradients.
     """
@@ -365,7 +365,7 @@ def make_square_slopes(model: WakeModel) -> Callable[..., tuple[float, float, fl
         )
         both = real * real + mirror * mirror
         per_root = 1.0 / root
-        # Of log(1/sigma): the centre's slope is ct D^2/(8 sigma^2) over the root.
+        # The slope of the centre with log(1/sigma) is ct D^2/(8 sigma^2) over the root.
         with_log = strength * per * per_root * both + centre * (real * real_log + mirror * mirror_log)
         with_sigma = -(2.0 * centre * with_log) * per_sigma
         with_thrust = with_sigma * sigma_thrust + centre * per_thrust * per * per_root * both
@@ -376,7 +376,7 @@ def make_square_slopes(model: WakeModel) -> Callable[..., tuple[float, float, fl
 
 
 def make_near(model: WakeModel) -> Callable[..., float]:
-    """The square of the deficit by the model itself, for rotors that are wide beside the wake."""
+    """Make the function of the squared deficit by the model itself, for rotors that are wide beside the wake."""
     deficit = model.deficit
 
     @scalar

@@ -1,4 +1,4 @@
-"""The wind as the compiled loops see it: the free wind, room for that at the turbines, and turning places into it.
+"""The wind in the compiled loops: the free wind, its buffers at the turbines, and rotation into it.
 
 A wind direction goes by the ``cosine`` and ``sine`` of its mathematical angle (``wind_of``). Turned, a place has a
 downwind coordinate, which grows with the wind, and a crosswind one; nothing else knows the signs.
@@ -14,12 +14,12 @@ from vindeby.wake.sites.site import WindStates
 
 
 def turn_arrays(cosine: Any, sine: Any, x: Any, y: Any) -> tuple[Any, Any]:
-    """The downwind and the crosswind coordinates of places, or of distances between places; arrays are broadcast."""
+    """Return downwind and crosswind coordinates of positions or distances; arrays are broadcast."""
     return -cosine * x - sine * y, sine * x - cosine * y
 
 
 turn = inlined(turn_arrays)
-"""The same for one direction and place, in loops."""
+"""The compiled version of ``turn_arrays``, for one direction and position."""
 
 
 @inlined
@@ -29,12 +29,12 @@ def downwind_of(cosine: float, sine: float, x: float, y: float) -> float:
 
 @inlined
 def turn_back(cosine: float, sine: float, of_along: float, of_across: float) -> tuple[float, float]:
-    """The slopes with x and with y of what has these slopes with the downwind and the crosswind coordinate."""
+    """Return the slopes with x and y, from the slopes with the downwind and crosswind coordinates."""
     return sine * of_across - cosine * of_along, -cosine * of_across - sine * of_along
 
 
 class Turned(NamedTuple):
-    """A farm turned into the wind.
+    """A farm rotated into the wind.
 
     ``types`` belongs to turbines as they were given; ``order`` tells which of them comes first, second, ... going
     downwind, and ``along`` and ``across`` (m) are in that order.
@@ -62,7 +62,7 @@ def turn_into_wind(
     downwind: FloatArray,
     crosswind: FloatArray,
 ) -> None:
-    """Fill ``order`` with the turbines from upwind to downwind, and their places in that order.
+    """Fill ``order`` with the turbines from upwind to downwind, and their coordinates in that order.
 
     ``order`` must hold every number once; that of the neighbouring direction is nearly right already, which
     insertion takes advantage of.
@@ -96,7 +96,7 @@ class Wind(NamedTuple):
 
 
 def wind_of(states: WindStates) -> Wind:
-    """Pack wind states for the loops, in copies: whether an array may be written to is part of its type for Numba.
+    """Copy wind states into the form of the loops; whether an array is writable is part of its Numba type.
 
     Some sites give read-only arrays and some do not, and every loop would be compiled again for each mixture of them.
     """
@@ -125,7 +125,7 @@ def wind_from(wind: Wind, d: int) -> DirectionWind:
 
 
 class Waked(NamedTuple):
-    """By turbine, from upwind to downwind, and wind speed: what wakes make of the wind.
+    """The wind in the wakes, by turbine (from upwind to downwind) and wind speed.
 
     Wind speed, power, thrust coefficient, summed wakes, turbulence intensity, the largest turbulence that a wake adds,
     and what blockage takes from the wind (m/s; used only for models with blockage).
@@ -149,7 +149,7 @@ def new_waked(n: int, most: int) -> Waked:
 
 
 class Adjoints(NamedTuple):
-    """The slopes of the total (the mean power of all counted turbines) with what the walk downwind has computed.
+    """The partial derivatives of the total (mean power of all counted turbines) by the results downwind.
 
     By turbine (downwind order) and wind speed: ``summed`` and ``extra``, with sums of wakes and added turbulence;
     ``thrust``, with thrust coefficients or, in ``tabulated``, with places on the thrust axis. ``u`` and ``ti``: with
@@ -182,7 +182,7 @@ class Adjoints(NamedTuple):
 
 @scalar
 def new_adjoints(n: int, most: int) -> Adjoints:
-    """Room for ``n`` turbines and up to ``most`` wind speeds; pages that a loop does not write to cost nothing."""
+    """Return buffers for ``n`` turbines and up to ``most`` wind speeds; unused pages cost nothing."""
     return Adjoints(
         np.empty((n, most)), np.empty((n, most)), np.empty((n, most)), np.empty(most), np.empty(most),
         np.empty(n), np.empty(n), np.empty(most), np.empty(most), np.empty(n), np.empty(n), np.empty(n),
@@ -192,19 +192,19 @@ def new_adjoints(n: int, most: int) -> Adjoints:
 
 @inlined
 def no_adjoints(n: int, most: int) -> int:
-    """Nothing, for loops without a gradient."""
+    """Return a placeholder for loops without a gradient."""
     return 0
 
 
 class DirectionPairs(NamedTuple):
-    """Directions to be worked off together: each and, if there is one (else -1), its opposite."""
+    """Directions to evaluate in pairs: each and its opposite, or -1 if there is none."""
 
     ahead: IntArray
     behind: IntArray
 
 
 def direction_pairs_of(states: WindStates, *, opposites: bool) -> DirectionPairs:
-    """Pair every direction with the opposite one, which has the same pairs of turbines in its wakes."""
+    """Return pairs of opposite directions, in which the same pairs of turbines interact."""
     direction = np.mod(states.direction, 360.0)
     if not opposites:
         return DirectionPairs(np.arange(len(direction)), np.full(len(direction), -1))

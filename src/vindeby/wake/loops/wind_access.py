@@ -1,4 +1,4 @@
-"""How the loops get at the free wind: one for all turbines, or each turbine's own.
+"""Access to the free wind in the loops: the same for all turbines, or different for each.
 
 The loops ask for the wind of a direction once and then for that of single turbines. Where the wind is the same
 everywhere, these functions vanish when they are compiled: the loops are then what they would be without them.
@@ -31,7 +31,7 @@ class LocalStates(NamedTuple):
 
 
 class OwnWind(NamedTuple):
-    """``DirectionWind`` of one turbine, and cosine and sine of how far its wind is turned."""
+    """The ``DirectionWind`` of one turbine, with cosine and sine of its rotation."""
 
     speed: FloatArray
     weight: FloatArray
@@ -41,7 +41,7 @@ class OwnWind(NamedTuple):
 
 
 class WindAccess(NamedTuple):
-    """Compiled functions.
+    """The compiled functions that read the free wind.
 
     ``room(wind, n)``: room for the wind of ``n`` turbines; ``states(wind, d, room, x, y, types)``: the wind of a
     direction; ``at(states, i)``: that of turbine ``i``.
@@ -136,7 +136,7 @@ class FreeWind(NamedTuple):
 def wind_and_locality(
     site: Site, states: WindStates, turbines: Sequence[Turbine]
 ) -> tuple[Wind | LocalWindArrays, Locality]:
-    """The wind of a site for the compiled loops, and which loops it needs."""
+    """Return the wind of a site for the compiled loops, and the kind of loops it needs."""
     if not isinstance(site, GriddedSite):
         return wind_of(states), "uniform"
     wind = local_wind_of(site, states, [turbine.hub_height_m for turbine in turbines])
@@ -146,7 +146,7 @@ def wind_and_locality(
 def free_wind_at(
     wind: Wind | LocalWindArrays, directions: FloatArray, x: FloatArray, y: FloatArray, types: IntArray
 ) -> FreeWind:
-    """The free wind at turbines in all wind states, (turbines, states); ``directions`` (degrees) are the wind's."""
+    """Return the free wind at turbines, (turbines, states); ``directions`` (degrees) are those of the wind."""
     shape = (len(x), len(wind.speed))
     everywhere = np.repeat(directions, np.diff(wind.first))
     if not isinstance(wind, LocalWindArrays):
@@ -160,7 +160,7 @@ def free_wind_at(
 def map_wind(
     site: Site, states: WindStates, height: float, point_x: FloatArray, point_y: FloatArray
 ) -> FloatArray:
-    """The free wind speed in one wind state at the points of a map; NaN outside the grid of the local wind."""
+    """Return the free wind speed of one wind state at map points; NaN outside the grid of the local wind."""
     if not isinstance(site, GriddedSite):
         return np.full(point_x.shape, float(states.speed[0]))
     wind = local_wind_of(site, states, [height])

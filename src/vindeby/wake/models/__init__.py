@@ -45,7 +45,7 @@ MODELS: dict[str, Callable[..., WakeModel]] = {
 
 
 def model_named(given: str | Mapping[str, Mapping[str, Any]]) -> WakeModel:
-    """Give the wake model of a name with its published constants, or of ``{name: parameters}``."""
+    """Return the wake model of a name with its published constants, or of ``{name: parameters}``."""
     if not isinstance(given, str) and len(given) != 1:
         raise ArgumentError(f"wake must be one model, as {{name: parameters}}, not {given!r}")
     name, parameters = (given, {}) if isinstance(given, str) else next(iter(given.items()))

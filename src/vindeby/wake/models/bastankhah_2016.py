@@ -28,7 +28,7 @@ _MOST_THRUST = 0.9999
 def _far_wake_start(
     data: ModelData, diameter: float, thrust: float, turbulence: float
 ) -> tuple[float, float, float]:
-    """Where the far wake begins (m), and the slopes with thrust and turbulence."""
+    """Return the start of the far wake (m), and its slopes with thrust and turbulence."""
     alpha, beta = data.constants[2], data.constants[3]
     root = sqrt(1.0 - min(thrust, _MOST_THRUST))
     below = sqrt(2.0) * (4.0 * alpha * turbulence + 2.0 * beta * (1.0 - root))
@@ -42,7 +42,7 @@ def _far_wake_start(
 def _width(
     data: ModelData, downwind: float, diameter: float, thrust: float, turbulence: float
 ) -> tuple[float, float, float, float]:
-    """Width sigma (m) and its slopes with downwind distance, thrust and turbulence."""
+    """Return the width sigma (m) and its slopes with downwind distance, thrust and turbulence."""
     start, start_thrust, start_turbulence = _far_wake_start(data, diameter, thrust, turbulence)
     far_wake = diameter / sqrt(8.0)
     if downwind >= start:
@@ -94,7 +94,7 @@ def bastankhah_2016(
     alpha: float = Bastankhah2016.alpha,
     beta: float = Bastankhah2016.beta,
 ) -> WakeModel:
-    """The model of 2016; ``alpha`` and ``beta`` are those of the potential core's length."""
+    """Return the model of 2016; ``alpha`` and ``beta`` define the potential core's length."""
     return WakeModel(
         name="bastankhah-2016",
         constants=(ka, kb, alpha, beta),

@@ -1,4 +1,4 @@
-"""Wake models: a few small compiled functions, and how their results are combined.
+"""The interface of wake models: a few small compiled functions, and the superposition of their results.
 
 The loops (``vindeby.wake.loops.direct``) know turbines, directions and speeds, and no wake physics. A model tells
 them, for one source and one rotor downwind of it, all lengths in metres:
@@ -43,7 +43,7 @@ NEGLIGIBLE = 1e-10
 changes by less than 1e-10 of itself."""
 
 SIGMAS = 7.2
-"""Where a Gaussian wake ends: exp(-SIGMAS^2/2) is 5e-12."""
+"""The end of a Gaussian wake, in sigmas crosswind: exp(-SIGMAS^2/2) is 5e-12."""
 
 
 class ModelData(NamedTuple):
@@ -79,7 +79,7 @@ TurbulenceSlopes = tuple[float, float, float, float, float, float]
 
 
 class Widths(NamedTuple):
-    """How wide a Gaussian wake is, in functions that loops can vectorise (inlined, without branches or logarithms).
+    """The width of a Gaussian wake, as functions that loops can vectorise (inlined, no branches or logarithms).
 
     For a model whose deficit is c sqrt(a^2 + b^2), with c = 1 - sqrt(1 - ct D^2/(8 sigma^2)) and a and b the means
     over the rotor of a Gaussian of width sigma and of its mirror image below the ground (``means`` in ``width_steps``).
@@ -115,7 +115,7 @@ def _adds_nothing(data: ModelData, pair: Pair, free_turbulence: float) -> Turbul
 
 @dataclass(frozen=True)
 class WakeModel:
-    """A wake model: its functions (see the module), its numbers, and how deficits are put together.
+    """A wake model: its functions (see the module), its numbers, and its superposition.
 
     ``superposition``: the deficits of several wakes add up, ``"linear"``, or their ``"squares"`` do. ``"cumulative"``
     is that of one model, whose wakes depend on each other; it has a walk of its own and no gradient.
@@ -201,12 +201,12 @@ class WakeModel:
         return replace(self, constants=grown)
 
     def with_blockage(self, blockage: Literal["self-similar-2020"] | None) -> WakeModel:
-        """Return this model with the wind upwind of turbines slowed down, too; tables of pairs do not hold that."""
+        """Return this model with blockage, for which tables of pairs do not hold."""
         return replace(self, blockage=blockage, tabulate=self.tabulate and blockage is None)
 
     @property
     def is_a_sum_of_pairs(self) -> bool:
-        """Tell whether the wind at a turbine is a sum of wakes that each depend on their source alone, upwind of it."""
+        """Return whether the wind at a turbine is a sum of wakes that each depend on one upwind source."""
         return self.added_turbulence is None and self.blockage is None and self.superposition != "cumulative"
 
     def __repr__(self) -> str:
@@ -246,7 +246,7 @@ class WakeModel:
 
     @property
     def adds_turbulence(self) -> bool:
-        """Tell whether wakes add turbulence."""
+        """Return whether wakes add turbulence."""
         return self.added_turbulence is not None or self.superposition == "cumulative"
 
     @cached_property
@@ -330,7 +330,7 @@ def find_mistake(model: WakeModel) -> str:
 
 
 _FIXED: dict[str, tuple[Any, list[object]]] = {}
-"""By identity: the fields of a model with copies of its functions, and the unknown objects they refer to."""
+"""The fields of models with copied functions, and the unknown objects they refer to, by identity."""
 
 
 Made = TypeVar("Made")
@@ -340,7 +340,7 @@ Rest = ParamSpec("Rest")
 def once_per_model(
     make: Callable[Concatenate[WakeModel, Rest], Made],
 ) -> Callable[Concatenate[WakeModel, Rest], Made]:
-    """Keep what ``make`` makes of a model and further, hashable arguments.
+    """Cache the result of ``make`` per model and further, hashable arguments.
 
     The key is the model's identity, not the model: models that differ only in their constants share their loops, and
     a model whose functions refer to something that has changed since gets new ones. ``make`` is given the model

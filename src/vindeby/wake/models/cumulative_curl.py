@@ -28,7 +28,7 @@ _MOST_THRUST = 0.9999
 
 @scalar
 def width_start(data: ModelData, thrust: float) -> float:
-    """Width of the wake behind the rotor in diameters."""
+    """Return the width of the wake behind the rotor, in diameters."""
     root = sqrt(1.0 - min(thrust, _MOST_THRUST))
     beta = 0.5 * (1.0 + root) / root
     return (data.constants[2] * thrust + data.constants[3]) * sqrt(beta)
@@ -36,13 +36,13 @@ def width_start(data: ModelData, thrust: float) -> float:
 
 @scalar
 def profile_exponent(data: ModelData, diameters: float) -> float:
-    """n: about 5 behind the rotor, where the profile is nearly a top hat, 2.41 far downwind."""
+    """Return n: about 5 behind the rotor, where the profile is nearly a top hat, 2.41 far downwind."""
     return data.constants[4] * exp(data.constants[5] * diameters) + data.constants[6]
 
 
 @scalar
 def shape_factors(n: float) -> tuple[float, float]:
-    """The factors of an amplitude that depend on the exponent alone: 2^(2/n - 1) and n / (16 Gamma(2/n))."""
+    """Return the amplitude factors that depend on the exponent alone: 2^(2/n - 1) and n / (16 Gamma(2/n))."""
     return 2.0 ** (2.0 / n - 1.0), n / (16.0 * gamma(2.0 / n))
 
 
@@ -50,7 +50,7 @@ def shape_factors(n: float) -> tuple[float, float]:
 def amplitude(
     n: float, first: float, per_thrust: float, sigma: float, thrust: float, in_the_way: float
 ) -> float:
-    """C, with ``first`` and ``per_thrust`` from ``shape_factors`` and s for ``in_the_way``."""
+    """Return C, with ``first`` and ``per_thrust`` from ``shape_factors`` and s for ``in_the_way``."""
     left = 1.0 - in_the_way
     inside = first * first - per_thrust * thrust / (sigma ** (4.0 / n) * left * left)
     return (first - sqrt(max(inside, 0.0))) * left
@@ -58,7 +58,7 @@ def amplitude(
 
 @scalar
 def _deficit_with_slopes(data: ModelData, pair: Pair) -> Slopes:
-    """The deficit; its slopes are never asked for, as the farm refuses the gradient."""
+    """Return the deficit, and NaN for its slopes, which are not needed as the farm refuses gradients."""
     diameters = pair.downwind / pair.diameter
     n = profile_exponent(data, diameters)
     sigma = (data.constants[0] * pair.turbulence + data.constants[1]) * diameters + width_start(
@@ -85,7 +85,7 @@ def cumulative_curl(
     kb: float = CumulativeCurl.kb,
     turbulence: Literal["crespo-hernandez", "none"] = CumulativeCurl.turbulence,
 ) -> WakeModel:
-    """FLORIS' ``cc`` without yaw; ``turbulence`` says what wakes add to the wind's."""
+    """Return FLORIS' ``cc`` model without yaw; ``turbulence`` names the turbulence that wakes add."""
     given = CumulativeCurl(ka, kb, turbulence)
     added = 0.5 if given.turbulence == "crespo-hernandez" else 0.0
     return WakeModel(

@@ -1,4 +1,4 @@
-"""The Gaussian wakes that widen linearly, ``bastankhah-2014`` and ``iea37``, and what all Gaussian models share.
+"""The linearly widening Gaussian wakes, ``bastankhah-2014`` and ``iea37``, and code of all Gaussian models.
 
 The deficit is C exp(-r^2/(2 sigma^2)) at the rotor's centre, with C = 1 - sqrt(1 - ct D^2 / (8 sigma^2)) of momentum.
 
@@ -53,7 +53,7 @@ LARGEST_Z = 60.0
 
 @scalar
 def centre_deficit(thrust: float, diameter: float, sigma: float) -> tuple[float, float, float]:
-    """Deficit at the centre of a Gaussian wake, 1 - sqrt(1 - ct D^2 / (8 sigma^2)), at most 1.
+    """Return the deficit at a Gaussian wake's centre, 1 - sqrt(1 - ct D^2 / (8 sigma^2)), at most 1.
 
     Conservation of momentum (Bastankhah and Porté-Agel 2014, eq. 23). Also its slopes with thrust and sigma.
     """
@@ -68,7 +68,7 @@ def centre_deficit(thrust: float, diameter: float, sigma: float) -> tuple[float,
 
 @scalar
 def _centre_deficit_of_madsen(thrust: float, diameter: float, sigma: float) -> tuple[float, float, float]:
-    """The same with Madsen's induction: 2 a(ct D^2 / (8 sigma^2)), at most 1."""
+    """Return the centre deficit by Madsen's induction, 2 a(ct D^2 / (8 sigma^2)), at most 1, and its slopes."""
     per_thrust = diameter * diameter / (8.0 * sigma * sigma)
     q = thrust * per_thrust
     induction, slope = induced(q)
@@ -82,7 +82,7 @@ _CENTRES = {"madsen": _centre_deficit_of_madsen, "momentum": centre_deficit}
 
 @scalar
 def initial_width(factor: float, limit: float, thrust: float) -> tuple[float, float]:
-    """Width of the wake behind the rotor in diameters, ``factor`` sqrt(beta), and its slope with thrust.
+    """Return the width behind the rotor in diameters, ``factor`` sqrt(beta), and its slope with thrust.
 
     beta = (1 + sqrt(1 - ct)) / (2 sqrt(1 - ct)) (Bastankhah and Porté-Agel 2014, eq. 6), for ct up to
     ``limit``.
@@ -105,7 +105,7 @@ It follows from ``(data, pair, sigma, centre, centre_sigma)``: the width, the de
 
 @inlined
 def exp_of_minus(z: float) -> float:
-    """exp(-z) for z from 0 to 60, to 2e-14 of itself up to 30 and to 1e-9 beyond: a polynomial to the power of 128.
+    """Return exp(-z) for z from 0 to 60, to 2e-14 relatively up to 30, 1e-9 beyond: a polynomial to the power of 128.
 
     It has no branch, table or call, so that a compiler makes vector instructions of a loop around it.
     """
@@ -132,7 +132,7 @@ def exp_of_minus(z: float) -> float:
 
 @inlined
 def at_rotor_centre(data: ModelData, pair: Pair, sigma: float, centre: float, centre_sigma: float) -> Profile:
-    """The Gaussian at the rotor's centre."""
+    """Return the Gaussian at the rotor's centre, with its slopes."""
     off_square = pair.crosswind * pair.crosswind + pair.rise * pair.rise
     z = 0.5 * off_square / (sigma * sigma)
     profile = exp_of_minus(z if z < LARGEST_Z else LARGEST_Z)  # noqa: FURB136  a comparison vectorises, max does not
@@ -143,7 +143,7 @@ def at_rotor_centre(data: ModelData, pair: Pair, sigma: float, centre: float, ce
 
 @inlined
 def over_rotor(data: ModelData, pair: Pair, sigma: float, centre: float, centre_sigma: float) -> Profile:
-    """The mean of the Gaussian over the rotor."""
+    """Return the mean of the Gaussian over the rotor, with its slopes."""
     per_sigma = 1.0 / sigma
     rho = 0.5 * pair.rotor * per_sigma
     off = sqrt(pair.crosswind * pair.crosswind + pair.rise * pair.rise)
@@ -163,7 +163,7 @@ def make_gaussian(
     *,
     cut: bool = False,
 ) -> dict[str, Any]:
-    """The functions of a Gaussian wake, by the names that ``WakeModel`` has for them.
+    """Return the functions of a Gaussian wake, by their names in ``WakeModel``.
 
     ``width(data, downwind, diameter, thrust, turbulence)``: sigma (m), and its slopes with downwind distance, thrust
     and turbulence. ``profile``: see ``Profile``. The wake ends at ``SIGMAS``, beyond the rotor's edge where the profile
@@ -229,7 +229,7 @@ def _iea37_width(
 
 
 def gaussian(**parts: Any) -> WakeModel:
-    """A wake that widens linearly, put together from its parts, which ``vindeby.parameters.Gaussian`` lists."""
+    """Return a linearly widening Gaussian wake with the parts listed in ``vindeby.parameters.Gaussian``."""
     given = Gaussian(**parts)
     if given.initial_width == "beta":
         return _composed("gaussian", _bastankhah_width, (given.k, given.ceps, 0.899), given)
@@ -245,7 +245,7 @@ def _composed(
     constants: tuple[float, ...],
     given: Gaussian,
 ) -> WakeModel:
-    """A wake of this width, the first of whose constants is its growth; its other parts are as given."""
+    """Return a wake of this width, whose first constant is its growth, with the given other parts."""
     over, cut = given.rotor == "overlap", given.cut_sigmas
     return WakeModel(
         **make_gaussian(width, over_rotor if over else at_rotor_centre, given.induction, cut=cut is not None),
@@ -261,12 +261,12 @@ def _composed(
 
 
 def bastankhah_2014(k: float = Bastankhah2014.k) -> WakeModel:
-    """The model of 2014; ``k`` is the growth of the wake's width per metre."""
+    """Return the model of 2014; ``k`` is the growth of the wake's width per metre."""
     return replace(gaussian(k=k, superposition="linear", reference="local"), name="bastankhah-2014")
 
 
 def iea37(k: float = Iea37.k) -> WakeModel:
-    """The case studies' model; ``k`` is the growth of the wake's width per metre."""
+    """Return the case studies' model; ``k`` is the growth of the wake's width per metre."""
     given = Gaussian(k)
     return _composed("iea37", _iea37_width, (given.k,), given)
 
@@ -275,7 +275,7 @@ def iea37(k: float = Iea37.k) -> WakeModel:
 def _width(
     data: ModelData, downwind: float, diameter: float, thrust: float, turbulence: float
 ) -> tuple[float, float, float, float]:
-    """Width sigma and its slopes with downwind distance, thrust coefficient and turbulence intensity."""
+    """Return sigma and its slopes with downwind distance, thrust coefficient and turbulence intensity."""
     a0, a1, factor, limit = data.constants[0], data.constants[1], data.constants[2], data.constants[3]
     growth = a0 * turbulence + a1
     eps, eps_slope = initial_width(factor, limit, thrust)
@@ -317,7 +317,7 @@ _GAUSSIAN = make_gaussian(_width, over_rotor)
 
 
 def niayifar_2016(a0: float = Niayifar2016.a0, a1: float = Niayifar2016.a1) -> WakeModel:
-    """The model of 2016; ``a0`` and ``a1`` are the slope and the constant of k(I)."""
+    """Return the model of 2016; ``a0`` and ``a1`` are the slope and the constant of k(I)."""
     return WakeModel(
         **_GAUSSIAN,
         name="niayifar-2016",

@@ -36,7 +36,7 @@ _MIDDLE = 0.25
 
 
 def _cubics() -> FloatArray:
-    """Four numbers a cell, constant first; zeros for the first cell, where the logarithm is, and after the last."""
+    """Return four coefficients per cell, constant first; zeros for the first cell (logarithm) and after the last."""
     w = np.arange(1, _CELLS) / _CELLS
     y = _MIDDLE * w / (1.0 - w)
     root = np.sqrt(1.0 + y * y)
@@ -91,7 +91,7 @@ def _growth(y: float) -> float:
 def width(
     data: ModelData, downwind: float, diameter: float, thrust: float, turbulence: float
 ) -> tuple[float, float, float, float]:
-    """Width sigma of the wake (m), and its slopes with downwind distance, thrust and turbulence of the free wind."""
+    """Return sigma (m), and its slopes with downwind distance, thrust and turbulence of the free wind."""
     c = data.constants
     a, c1, c2 = c[0], c[1], c[2]
     thrust = max(thrust, 1e-20)
@@ -191,7 +191,7 @@ def _width_at_with_slopes(
 
 
 def nygaard_2022(a: float = Nygaard2022.a) -> WakeModel:
-    """TurbOPark with its published constants c1 = 1.5 and c2 = 0.8; ``a`` is A, the wake expansion."""
+    """Return TurbOPark with its published constants c1 = 1.5 and c2 = 0.8; ``a`` is A, the wake expansion."""
     return WakeModel(
         name="nygaard-2022",
         constants=(a, 1.5, 0.8, 0.25, 0.96),

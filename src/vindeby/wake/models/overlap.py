@@ -1,4 +1,4 @@
-"""Wakes on a rotor disc: the mean of a Gaussian over it, and the share of it inside a round wake with a sharp edge.
+"""Wakes on a rotor disc: the mean of a Gaussian over it, and the share of it inside a round wake.
 
 For a wake of width sigma whose centre lies ``d`` away from the centre of a rotor of radius ``R``, the mean of
 exp(-r^2 / (2 sigma^2)) over the rotor is 2/rho^2 times the noncentral chi-square distribution with two
@@ -26,7 +26,7 @@ _ONE_SIDED: FloatArray = np.array([-137 / 60, 5, -5, 10 / 3, -5 / 4, 1 / 5])
 
 
 def coefficients(values: FloatArray, axis: int, *, even: bool = False) -> FloatArray:
-    """B-spline coefficients along an axis, with more rows at the ends so that four are always there.
+    """Return B-spline coefficients along an axis, padded at the ends so that four always exist.
 
     ``even``: the function is even about the first point, so that its slope there is 0.
     """
@@ -53,7 +53,7 @@ def coefficients(values: FloatArray, axis: int, *, even: bool = False) -> FloatA
 
 @inlined
 def weights(t: float) -> tuple[float, float, float, float]:
-    """Weights of four neighbouring coefficients at ``t`` in [0, 1] between the middle two."""
+    """Return the weights of four neighbouring coefficients at ``t`` in [0, 1] between the middle two."""
     u = 1.0 - t
     sixth = 1.0 / 6.0
     t2, u2 = t * t, u * u
@@ -78,7 +78,7 @@ LARGEST_KAPPA = 16.0
 
 @scalar
 def overlap_exact(rho: float, kappa: float) -> float:
-    """Mean of the Gaussian over the disc, by its sum; ``rho`` = 0 gives the value at a point."""
+    """Return the mean of the Gaussian over the disc by its sum; ``rho`` = 0 gives the value at a point."""
     half_kappa = 0.5 * kappa * kappa
     if rho < 1e-4 or half_kappa > 700.0:
         # The next term of the mean over a small disc is rho^2/8 times the Laplacian.
@@ -102,7 +102,7 @@ def overlap_exact(rho: float, kappa: float) -> float:
 
 @inlined
 def overlap(table: FloatArray, rho: float, kappa: float) -> tuple[float, float, float]:
-    """The mean by the table, and its slopes with ``rho`` and ``kappa``."""
+    """Return the mean by the table, and its slopes with ``rho`` and ``kappa``."""
     if rho >= LARGEST_RHO:
         h = 1e-5
         value = overlap_exact(rho, kappa)
@@ -138,7 +138,7 @@ def _fill(values: FloatArray) -> None:
 
 @cache
 def overlap_table() -> FloatArray:
-    """The table's coefficients, made once a process."""
+    """Return the table's coefficients, computed once per process."""
     values = np.empty((int(LARGEST_RHO * PER_SIGMA) + 1, int(LARGEST_KAPPA * PER_SIGMA) + 1))
     _fill(values)
     return np.ascontiguousarray(coefficients(coefficients(values, 0, even=True), 1, even=True))
@@ -146,7 +146,7 @@ def overlap_table() -> FloatArray:
 
 @scalar
 def covered_share(wake_radius: float, rotor_radius: float, distance: float) -> tuple[float, float, float]:
-    """Share of the rotor inside the wake, and its slopes with wake radius and distance between the centres.
+    """Return the share of the rotor inside the wake, and its slopes with wake radius and distance of the centres.
 
     Two circles that cross share a lens, J. Feng and W. Z. Shen, Renewable Energy 78 (2015) 182-192, eq. A1.
     Its area grows with the radius by the arc of the wake inside the rotor and shrinks with the distance by

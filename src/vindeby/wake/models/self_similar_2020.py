@@ -23,7 +23,7 @@ _POWER = 8.0 / 9.0
 
 @scalar
 def near_thrust(thrust: float) -> tuple[float, float]:
-    """Thrust coefficient times gamma at one radius upwind and nearer (eq. 16), and its slope with ct."""
+    """Return thrust coefficient times gamma within one radius upwind (eq. 16), and its slope with ct."""
     gamma = ((-1.381 * thrust + 2.627) * thrust - 1.524) * thrust + 1.336
     slope = (-3.0 * 1.381 * thrust + 2.0 * 2.627) * thrust - 1.524
     return gamma * thrust, gamma + slope * thrust
@@ -31,7 +31,7 @@ def near_thrust(thrust: float) -> tuple[float, float]:
 
 @scalar
 def far_thrust(thrust: float) -> tuple[float, float]:
-    """Thrust coefficient times gamma at six radii upwind and farther (eq. 17), and its slope with ct."""
+    """Return thrust coefficient times gamma from six radii upwind (eq. 17), and its slope with ct."""
     angle = (thrust - 0.4911) / -0.1577
     gamma = -0.06489 * sin(angle) + 1.116
     slope = -0.06489 * sin(angle + 1.5707963267948966) / -0.1577
@@ -40,7 +40,7 @@ def far_thrust(thrust: float) -> tuple[float, float]:
 
 @inlined
 def induced(scaled_thrust: float) -> tuple[float, float]:
-    """Induction a = 0.0883 ct^3 + 0.0586 ct^2 + 0.2460 ct, and its slope with ct.
+    """Return the induction a = 0.0883 ct^3 + 0.0586 ct^2 + 0.2460 ct, and its slope with ct.
 
     H. A. Madsen et al., Wind Energ. Sci. 5 (2020) 1-27.
     """
@@ -57,7 +57,7 @@ def _log_sech(q: float) -> float:
 def place_factors(
     upwind: float, aside: float, rise: float, diameter: float
 ) -> tuple[float, float, float, float, float]:
-    """Return the factors of a place in the induction: that of the deficit, and the share of the far gamma (eq. 15).
+    """Return the position factors of the induction zone: of the deficit, and the share of the far gamma (eq. 15).
 
     Then the slopes of the first with ``upwind`` and ``aside``, and that of the second with ``upwind``.
     """

@@ -40,7 +40,7 @@ from vindeby.wake.models.self_similar_2020 import induced
 
 @scalar
 def momentum(thrust: float) -> tuple[float, float]:
-    """Induction a = (1 - sqrt(1 - ct)) / 2 of momentum theory, and its slope with ct.
+    """Return the induction a = (1 - sqrt(1 - ct)) / 2 of momentum theory, and its slope with ct.
 
     Thrust coefficients above 1 count as 1, where a is 1/2; the slope, which has no bound towards 1, is 0 there.
     """
@@ -57,7 +57,7 @@ _INDUCTIONS: dict[str, Callable[[float], tuple[float, float]]] = {"madsen": indu
 def make_top_hat(
     radius_of: Callable[..., tuple[float, float, float, float]], induction: Induction, rotor: Rotor
 ) -> dict[str, Any]:
-    """The functions of a top hat, by the names that ``WakeModel`` has for them.
+    """Return the functions of a top-hat wake, by their names in ``WakeModel``.
 
     ``radius_of(data, downwind, diameter, thrust, turbulence)``: the wake's radius, and its slopes with downwind
     distance, thrust and turbulence.
@@ -108,7 +108,7 @@ def _linear_radius(
 
 
 def top_hat(**parts: Any) -> WakeModel:
-    """A wake that widens linearly, put together from its parts, which ``vindeby.parameters.TopHat`` lists."""
+    """Return a linearly widening top-hat wake with the parts listed in ``vindeby.parameters.TopHat``."""
     given = TopHat(**parts)
     return WakeModel(
         **make_top_hat(_linear_radius, given.induction, given.rotor),
@@ -127,7 +127,7 @@ setattr(top_hat, "__signature__", signature(TopHat))  # noqa: B010 - mypy does n
 def jensen(
     k: float = Jensen.k, induction: Induction = Jensen.induction, rotor: Rotor = Jensen.rotor
 ) -> WakeModel:
-    """The model of 1983; ``k``, the growth of the radius per metre, is 0.1 on land; 0.04 to 0.05 is common offshore.
+    """Return the model of 1983; ``k``, the growth of the radius per metre, is 0.1 on land, 0.04 to 0.05 offshore.
 
     ``induction``: of Madsen or of momentum theory. ``rotor``: the share of its area in the wake, or its centre alone.
     """
@@ -148,7 +148,7 @@ def turbopark_2020(
     induction: Induction = Turbopark2020.induction,
     rotor: Rotor = Turbopark2020.rotor,
 ) -> WakeModel:
-    """The model of 2020; ``a`` is A, the wake expansion, ``induction`` and ``rotor`` are those of ``jensen``."""
+    """Return the model of 2020; ``a`` is A, the wake expansion, ``induction`` and ``rotor`` are as in ``jensen``."""
     given = Turbopark2020(a, induction, rotor)
     return WakeModel(
         **make_top_hat(_turbulent_radius, given.induction, given.rotor),

@@ -1,1 +1,1 @@
-"""Sites: wind roses and time series, turbulence, and wind that differs from place to place."""
+"""Sites: wind roses and time series, turbulence, and local wind."""

@@ -1,4 +1,4 @@
-"""A site whose wind is changed: turned, with other speeds, or from directions that are not known well.
+"""A site with changed wind: turned, with other speeds, or from uncertain directions.
 
 **Directions that are not known well** (``direction_std_deg``): the wind of each state comes from directions at -2, -1,
 0, 1 and 2 standard deviations around its own, weighted by the normal density, as in FLORIS' ``UncertainFlorisModel``
@@ -31,7 +31,7 @@ class ChangedSite:
 
     @property
     def is_only_turned(self) -> bool:
-        """Tell whether nothing but the directions is changed, all by the same angle."""
+        """Return whether only the directions are changed, all by the same angle."""
         return (self.speed_factor, self.direction_std_deg) == (1.0, 0.0)
 
     def changed(self) -> Site:

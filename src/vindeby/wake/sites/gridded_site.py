@@ -1,4 +1,4 @@
-"""Wind that differs from place to place: a grid of what is local, and the site that another site's states make with it.
+"""Local wind: a grid of its quantities, and the site that combines it with another site's wind states.
 
 A ``WindGrid`` holds any of: speedup (the free wind speed at a place, divided by that of the site), turning (degrees,
 clockwise, added to the wind direction), Weibull parameters and frequency of the sectors, and turbulence intensity.
@@ -57,7 +57,7 @@ class WindGrid:
     turbulence_intensity: Any = None
 
     def __post_init__(self) -> None:
-        """Check what was given, and replace it by arrays: quantities get all four axes, of length 1 where need be."""
+        """Check the values and replace them by arrays with all four axes, of length 1 where needed."""
         sectors, repeats = (None, False) if self.direction is None else _sectors(self.direction)
         axes = {
             "x": _axis("x", self.x, least=2),
@@ -95,11 +95,11 @@ class WindGrid:
 
     @property
     def has_weibull(self) -> bool:
-        """Tell whether probabilities differ from place to place."""
+        """Return whether probabilities differ from position to position."""
         return self.weibull_a is not None
 
     def refuse_outside(self, x: FloatArray, y: FloatArray, what: str) -> None:
-        """Raise ArgumentError for a place outside, but for rounding; ``what`` names the places, e.g. ``turbine``."""
+        """Raise ArgumentError for a position outside, except for rounding; ``what`` names it, e.g. ``turbine``."""
         west, south, east, north = self.bounds
         slack = 10 * TOLERANCE_M  # an area that ends with the grid, and turbines on its edge but for rounding
         outside = ~((x >= west - slack) & (x <= east + slack) & (y >= south - slack) & (y <= north + slack))
@@ -124,7 +124,7 @@ def _axis(name: str, values: npt.ArrayLike, *, least: int) -> FloatArray:
 
 
 def _sectors(values: npt.ArrayLike) -> tuple[FloatArray, bool]:
-    """The centres of the sectors, without a 360 that repeats 0, and whether there was one."""
+    """Return the centres of the sectors without a 360 that repeats 0, and whether there was one."""
     array = _axis("direction", values, least=1)
     centres = array[: count_sectors(array.tolist())]
     if first_uneven(array.tolist()) is not None:
@@ -170,7 +170,7 @@ def _axes_of(name: str, array: FloatArray, lengths: dict[str, int]) -> tuple[str
 
 @dataclass(frozen=True, eq=False)
 class GriddedSite:
-    """Local wind on a grid, as PyWake's ``XRSite`` has it.
+    """A site with local wind on a grid, like PyWake's ``XRSite``.
 
     ``rose`` gives the wind states of the whole site: directions, speeds, probabilities and turbulence. ``grid``
     says what is different at a turbine, at the height of its hub:
@@ -212,7 +212,7 @@ class GriddedSite:
     def states(
         self, directions: npt.ArrayLike | None = None, speeds: npt.ArrayLike | None = None
     ) -> WindStates:
-        """Return the wind states of the site; those of a place have its own speed, probability and turbulence.
+        """Return the wind states of the site; speed, probability and turbulence are local.
 
         Where the grid holds probabilities, these are the ones at its middle, for pictures and summaries.
         """

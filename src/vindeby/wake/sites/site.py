@@ -1,4 +1,4 @@
-"""Sites: every wind state a farm is evaluated in, and how often each occurs.
+"""Sites: the wind states in which a farm is evaluated, and their probabilities.
 
 All sites give the same thing, ``WindStates``: a list of directions, each with its own wind speeds,
 probabilities and turbulence intensities. A time series is the same list with one entry a time step, grouped
@@ -80,7 +80,7 @@ def _axis(name: str, points: npt.ArrayLike | None, end: float) -> FloatArray | N
 
 
 def _around(values: FloatArray, points: FloatArray, directions: FloatArray) -> FloatArray:
-    """Linear in direction along the first axis, with the last point joined to the first."""
+    """Interpolate linearly in direction along the first axis, from the last point on to the first."""
     angle = np.mod(directions, 360.0)
     right = np.searchsorted(points, angle, side="right")
     left = right - 1  # -1 is the last point, before north
@@ -92,7 +92,7 @@ def _around(values: FloatArray, points: FloatArray, directions: FloatArray) -> F
 
 
 def _along(values: FloatArray, points: FloatArray, speeds: FloatArray) -> FloatArray:
-    """Linear in wind speed along the second axis; a wind speed outside the points is refused."""
+    """Interpolate linearly in wind speed along the second axis; ArgumentError outside the points."""
     outside = (speeds < points[0]) | (speeds > points[-1])
     if outside.any():
         raise ArgumentError(
@@ -128,12 +128,12 @@ class WindStates:
 
 
 class Site(Protocol):
-    """Anything that can say what wind blows."""
+    """The interface of a site: it returns wind states."""
 
     def states(
         self, directions: npt.ArrayLike | None = None, speeds: npt.ArrayLike | None = None
     ) -> WindStates:
-        """Return the wind states for these direction and speed bins (degrees, m/s), or for the site's own."""
+        """Return the wind states for these direction and speed bins (degrees, m/s), by default the site's."""
         ...
 
 
@@ -152,7 +152,7 @@ def checked(name: str, values: npt.ArrayLike, *, low: float = -np.inf, high: flo
 
 
 def _span(values: npt.ArrayLike) -> str:
-    """The range of what was given, for a ``repr``, which must not fail even where the values cannot be used."""
+    """Return the range of values for a ``repr``, which must not fail even if they are invalid."""
     try:
         array = np.asarray(values, np.float64)
         low, high = array.min(), array.max()
@@ -178,7 +178,7 @@ def _centres(sectors: int) -> FloatArray:
 
 
 def direction_bin(directions: FloatArray) -> float:
-    """The width of the bins of these directions in degrees."""
+    """Return the width of the bins of these directions in degrees."""
     steps = np.diff(directions)
     if len(directions) > 1 and np.all(steps == steps[0]):
         return float(steps[0])
@@ -186,7 +186,7 @@ def direction_bin(directions: FloatArray) -> float:
 
 
 def speed_edges(speeds: FloatArray) -> FloatArray:
-    """Bin edges: half-way between speeds, the outer bins symmetric, never below 0."""
+    """Return the bin edges: half-way between speeds, outer bins symmetric, never below 0."""
     if len(speeds) == 1:
         return np.array([speeds[0] - 0.5, speeds[0] + 0.5])
     half = np.diff(speeds) / 2
@@ -232,12 +232,12 @@ def over_directions(sectors: FloatArray, directions: FloatArray, how: str) -> Fl
 
 
 def _shares_of_bins(sectors: FloatArray, directions: FloatArray, how: Interpolation) -> FloatArray:
-    """The frequencies of the bins of these directions, from those of equal sectors along the first axis."""
+    """Return the frequencies of the bins of these directions, from equal sectors along the first axis."""
     return over_directions(sectors, directions, how) * (len(sectors) / 360.0 * direction_bin(directions))
 
 
 def around(directions: FloatArray, sectors: int, how: str) -> tuple[IntArray, FloatArray]:
-    """By direction, the sectors before and after it and the share of the latter."""
+    """Return, by direction, the sectors before and after it and the weight of the latter."""
     place = np.mod(directions, 360.0) / (360.0 / sectors)
     if how == "nearest":
         place = np.floor(place + 0.5)
@@ -295,7 +295,7 @@ class WeibullSite:
 
 @dataclass(frozen=True, eq=False)
 class TableSite:
-    """A table of probabilities.
+    """A site with a table of probabilities.
 
     Args:
         probability: Shape (sectors, speeds); the first sector is centred on north.
@@ -316,7 +316,7 @@ class TableSite:
     def states(
         self, directions: npt.ArrayLike | None = None, speeds: npt.ArrayLike | None = None
     ) -> WindStates:
-        """Return the wind states; by default one a cell of the table. Speeds other than the table's are refused."""
+        """Return the wind states, by default one per cell; speeds other than the table's are refused."""
         table = checked("probability", self.probability, low=0, high=1)
         table_speed = np.atleast_1d(checked("wind_speed", self.wind_speed, low=0, high=200))
         if table.ndim != 2 or table_speed.ndim != 1 or table.shape[1] != len(table_speed) or len(table) == 0:
@@ -338,7 +338,7 @@ class TableSite:
 
 @dataclass(frozen=True, eq=False)
 class UniformSite:
-    """One wind speed, with one frequency per direction sector.
+    """A site with one wind speed and one frequency per direction sector.
 
     Args:
         frequency: The share of the year with wind from each sector, shape (sectors,); the first is centred on north.
@@ -359,7 +359,7 @@ class UniformSite:
     def states(
         self, directions: npt.ArrayLike | None = None, speeds: npt.ArrayLike | None = None
     ) -> WindStates:
-        """Return the wind states; by default one a sector. With other speeds, each has the whole frequency."""
+        """Return the wind states, by default one per sector; with several speeds, each has the whole frequency."""
         frequency = np.atleast_1d(checked("frequency", self.frequency, low=0, high=1))
         own = (_centres(len(frequency)), np.full(1, float(self.wind_speed)))
         direction, speed = _bins(directions, speeds, own)
@@ -370,7 +370,7 @@ class UniformSite:
 
 @dataclass(frozen=True, eq=False)
 class TimeSeriesSite:
-    """Measured or modelled wind, step by step.
+    """A site with measured or modelled wind, step by step.
 
     Args:
         wind_speed: In m/s, shape (steps,).
@@ -393,7 +393,7 @@ class TimeSeriesSite:
     def states(
         self, directions: npt.ArrayLike | None = None, speeds: npt.ArrayLike | None = None
     ) -> WindStates:
-        """Return the wind states, one a step; there are no bins to choose."""
+        """Return the wind states, one per step; there are no bins to choose."""
         if directions is not None or speeds is not None:
             raise ArgumentError(
                 "a time series has its own directions and speeds; leave directions and speeds out"
@@ -441,7 +441,7 @@ def _shares(weight: npt.ArrayLike | None, count: int, relative: bool) -> FloatAr
 def _turbulence(
     value: npt.ArrayLike | TurbulenceTable, directions: FloatArray, speeds: FloatArray
 ) -> FloatArray:
-    """Turbulence intensity in these directions and wind speeds; always linear between points, as in PyWake."""
+    """Return the turbulence intensity in these directions and speeds, always linear between points, as in PyWake."""
     if isinstance(value, TurbulenceTable):
         return value.at(directions, speeds)
     turbulence = checked("turbulence_intensity", value, low=0, high=5)
@@ -453,7 +453,7 @@ def _turbulence(
 
 
 def chunks_of(states: WindStates, steps: int) -> Iterator[tuple[slice, WindStates]]:
-    """Yield the steps of a time series in order, so many at a time, as wind states of their own.
+    """Yield the steps of a time series in order, a limited number at a time, as wind states.
 
     Each keeps the probabilities that its steps have in the whole series.
     """

@@ -1,1 +1,1 @@
-"""Turbine types: power and thrust as functions of wind speed, and as the compiled loops see them."""
+"""Turbine types: power and thrust as functions of wind speed, and their arrays for the compiled loops."""

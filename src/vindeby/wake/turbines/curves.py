@@ -1,4 +1,4 @@
-"""Turbines as the compiled loops see them: a few flat arrays for all types together.
+"""Turbines in the compiled loops: a few flat arrays for all types.
 
 A wind speed finds its piece of a curve through equal buckets, narrow enough that most hold one piece; a piece
 is one row of numbers. This costs one multiplication, two loads and
@@ -24,11 +24,11 @@ FEWEST_BUCKETS = 256
 """Even for few pieces, so that hardly a bucket holds two: a second step that comes now and then costs most."""
 MOST_BUCKETS = 2048
 COLUMNS = 12
-"""Of a piece: power (4), thrust coefficient (2), thrust variable (4), constant first; where it begins and ends."""
+"""The numbers per piece: power (4), thrust coefficient (2), thrust variable (4), constant first; start and end."""
 
 
 class TurbineArrays(NamedTuple):
-    """All turbine types. Arrays by type: the first five; the others are one type's after another."""
+    """The arrays of all turbine types; the first five are by type, the others concatenate the types."""
 
     diameter: FloatArray
     hub_height: FloatArray
@@ -50,7 +50,7 @@ def turbine_arrays(turbines: Sequence[Turbine]) -> TurbineArrays:
 def packed_curves(
     curves: Sequence[FloatArray], diameter: FloatArray, hub_height: FloatArray
 ) -> TurbineArrays:
-    """Pack curves, each as rows of ``piece``, with the rotor diameter and the hub height (m) of each."""
+    """Pack curves, given as rows of ``piece``, with the rotor diameter and the hub height (m) of each."""
     per_speed, bucket_first, bucket_count, buckets = [], [], [], []
     row = bucket_row = 0
     for piece in curves:
@@ -79,13 +79,13 @@ def packed_curves(
 
 
 def thrust_variable(thrust: float) -> float:
-    """The variable t of a thrust coefficient."""
+    """Return the variable t of a thrust coefficient."""
     ct = min(max(thrust, 0.0), 1.0)
     return sqrt(ct) / (1.0 + sqrt(1.0 - ct))
 
 
 def _split(turbine: Turbine) -> FloatArray:
-    """One row a piece, split where the cubic for t would not be exact enough."""
+    """Return one row per piece, split where the cubic for t would not be exact enough."""
     rows: list[list[float]] = []
     ends = [*turbine.start[1:].tolist(), np.inf]
     for start, end, power, thrust in zip(
@@ -113,7 +113,7 @@ def _split(turbine: Turbine) -> FloatArray:
 
 
 def _cubic_of_t(thrust: float, slope: float, length: float) -> tuple[list[float], float]:
-    """The cubic (Hermite) of t over a piece of this length on which thrust is linear, and its error half-way."""
+    """Return the cubic (Hermite) of t over a piece with linear thrust, and its error half-way."""
     if slope == 0.0:
         return [thrust_variable(thrust), 0.0, 0.0, 0.0], 0.0
 
@@ -137,7 +137,7 @@ def _cubic_of_t(thrust: float, slope: float, length: float) -> tuple[list[float]
 
 @scalar
 def locate(turbines: TurbineArrays, type_index: int, wind_speed: float) -> np.uint64:
-    """Where in ``piece`` the row begins that a wind speed >= 0 falls into."""
+    """Return the index in ``piece`` of the row for a wind speed >= 0."""
     bucket = min(int(wind_speed * turbines.per_speed[type_index]), turbines.bucket_count[type_index] - 1)
     # Unsigned: no test for negative places.
     row = np.uint64(turbines.bucket[np.uint64(turbines.bucket_first[type_index] + bucket)])
@@ -150,7 +150,7 @@ def locate(turbines: TurbineArrays, type_index: int, wind_speed: float) -> np.ui
 def curves_with_slopes(
     turbines: TurbineArrays, type_index: int, wind_speed: float
 ) -> tuple[float, float, float, float]:
-    """Power (W) and thrust coefficient of a type, and the slopes of both with wind speed."""
+    """Return power (W) and thrust coefficient of a type, and the slopes of both with wind speed."""
     turns = 1.0 if wind_speed > 0.0 else 0.0
     wind_speed = max(wind_speed, 0.0)
     row = locate(turbines, type_index, wind_speed)
@@ -162,5 +162,5 @@ def curves_with_slopes(
 
 @scalar
 def curves_at(turbines: TurbineArrays, type_index: int, wind_speed: float) -> tuple[float, float]:
-    """Power (W) and thrust coefficient of a type."""
+    """Return power (W) and thrust coefficient of a type."""
     return curves_with_slopes(turbines, type_index, wind_speed)[:2]

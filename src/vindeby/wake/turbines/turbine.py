@@ -22,14 +22,14 @@ Outside = Literal["hold", "zero"]
 
 
 class Curve(NamedTuple):
-    """Where pieces begin (m/s, the first at 0), and one row of coefficients per piece, constant first."""
+    """The starts of pieces (m/s, the first at 0), and one row of coefficients per piece, constant first."""
 
     start: FloatArray
     coefficients: FloatArray
 
 
 def joined_points(speed: FloatArray, values: FloatArray, outside: Outside, degree: int) -> Curve:
-    """Points joined by straight lines. Outside them the end values hold, or the curve is zero.
+    """Return points joined by straight lines; outside them the end values hold, or the curve is zero.
 
     At the last point itself the curve still has its value.
     """
@@ -49,7 +49,7 @@ def joined_points(speed: FloatArray, values: FloatArray, outside: Outside, degre
 
 
 def common_pieces(power: Curve, thrust: Curve) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """The starts of both, and the coefficients of each from there."""
+    """Return the starts of the pieces of both curves, and the coefficients of each from there."""
     start = np.union1d(power.start, thrust.start)
     return start, _restarted(power, start), _restarted(thrust, start)
 
@@ -205,18 +205,18 @@ class Turbine:
         return made
 
     def power_at(self, wind_speed: npt.ArrayLike) -> FloatArray:
-        """Power in W at these wind speeds."""
+        """Return the power in W at these wind speeds."""
         piece, along = self._locate(wind_speed)
         p = self.power[piece]
         return np.asarray(((p[..., 3] * along + p[..., 2]) * along + p[..., 1]) * along + p[..., 0])
 
     def thrust_coefficient_at(self, wind_speed: npt.ArrayLike) -> FloatArray:
-        """Thrust coefficient at these wind speeds."""
+        """Return the thrust coefficient at these wind speeds."""
         piece, along = self._locate(wind_speed)
         return np.asarray(self.thrust[piece, 1] * along + self.thrust[piece, 0])
 
     def thrust_range(self) -> tuple[float, float]:
-        """The smallest and the largest thrust coefficient of the whole curve."""
+        """Return the smallest and the largest thrust coefficient of the whole curve."""
         ends = self.thrust[:-1, 0] + self.thrust[:-1, 1] * np.diff(self.start)
         values = np.concatenate([self.thrust[:, 0], ends])
         return float(values.min()), float(values.max())
@@ -256,7 +256,7 @@ def _check_curve(name: str, label: str, speed: FloatArray, values: FloatArray) -
 
 
 def _generic_curves(rated_power_mw: float, diameter: float) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """The public formula of PyWake's ``standard_power_ct_curve``, with its defaults.
+    """Return the curves of PyWake's public ``standard_power_ct_curve`` formula, with its defaults.
 
     Aerodynamic power at a power coefficient of 0.49 less gear, generator and converter losses, smoothed by 10
     % turbulence; thrust by one-dimensional momentum theory from the power coefficient that this needs, scaled
@@ -284,14 +284,14 @@ def _generic_curves(rated_power_mw: float, diameter: float) -> tuple[FloatArray,
 
 
 def _thrust_of_power_coefficient(power_coefficient: FloatArray) -> FloatArray:
-    """Solve cp = 4 a (1 - a)^2 for the induction a (trigonometric root), and give ct = 4 a (1 - a)."""
+    """Return ct = 4 a (1 - a) for the induction a that solves cp = 4 a (1 - a)^2 (trigonometric root)."""
     y = 27 / 16 * power_coefficient
     induction = 2 / 3 * (1 - np.cos(np.arctan2(2 * np.sqrt(y * (1 - y)), 1 - 2 * y) / 3))
     return np.asarray(4 * induction * (1 - induction))
 
 
 def iea37_335mw() -> Turbine:
-    """The 3.35 MW turbine of the IEA Wind Task 37 case studies 1 and 2."""
+    """Return the 3.35 MW turbine of the IEA Wind Task 37 case studies 1 and 2."""
     return Turbine.cubic(
         "IEA37 3.35MW",
         3.35,
@@ -305,7 +305,7 @@ def iea37_335mw() -> Turbine:
 
 
 def iea37_10mw() -> Turbine:
-    """The 10 MW turbine of the IEA Wind Task 37 case studies 3 and 4."""
+    """Return the 10 MW turbine of the IEA Wind Task 37 case studies 3 and 4."""
     return Turbine.cubic(
         "IEA37 10MW", 10.0, 198.0, 119.0, cut_in=4.0, rated_speed=11.0, cut_out=25.0, thrust_coefficient=8 / 9
     )
