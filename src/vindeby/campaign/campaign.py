@@ -209,6 +209,9 @@ class Campaign(CampaignFields):
         )
         if self.seeds == tuple(range(len(self.seeds))):
             data["seeds"] = len(self.seeds)
+        chosen = self.run.model_dump(mode="json", by_alias=True, exclude_none=True, exclude_defaults=True)
+        data.pop("run")  # an option that stands in no file binds no database to the version that has it
+        data |= {"run": chosen} if chosen else {}
         for field in set_whole(data, type(self).model_fields):
             data.pop(field, None)
         return data
