@@ -60,7 +60,7 @@ def abridged(text: str) -> str:
 
 
 def is_packed(value: object) -> bool:
-    """Whether a value is a packed list, or claims to be one."""
+    """Return whether a value is a packed list, or claims to be one."""
     return isinstance(value, str) and value.startswith(_PREFIX)
 
 
@@ -70,5 +70,5 @@ def number_bytes(numbers: Sequence[float]) -> bytes:
 
 
 def digest_of_numbers(numbers: Sequence[float]) -> str:
-    """What tells one list of numbers from another, for fingerprints."""
+    """Return a digest of a list of numbers, for fingerprints."""
     return f"{len(numbers)}:{hashlib.sha256(number_bytes(numbers)).hexdigest()}"

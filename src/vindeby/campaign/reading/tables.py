@@ -54,7 +54,7 @@ MOST_TURBINES = 100_000
 
 
 class Column:
-    """What a column may hold: the unit of its values, or ``text``, and its usual names, joined and in lower case.
+    """A column of a table: the unit of its values, or ``text``, and its usual names, joined and in lower case.
 
     ``also`` are other units that it may be in, with how many of each make one of ``unit``.
     """
@@ -188,12 +188,12 @@ class TableLine(NamedTuple):
 
     @property
     def is_comment(self) -> bool:
-        """Whether it begins with ``#``."""
+        """Return whether the line begins with ``#``."""
         return self.cells[0].startswith("#")
 
     @property
     def has_numbers(self) -> bool:
-        """Whether one of the cells is a number."""
+        """Return whether one of the cells is a number."""
         return any(_parsed(cell) is not None for cell in self.cells)
 
 

@@ -64,7 +64,7 @@ def crs_from_text(text: str) -> CRS | None:
 
 
 def same_crs(one: CRS, other: CRS) -> bool:
-    """Whether coordinates of one are those of the other: x is east and y north in both, whatever is said first."""
+    """Return whether two systems give the same coordinates, with x east and y north, whatever their axis order."""
     return bool(one.equals(other, ignore_axis_order=True))
 
 
@@ -75,7 +75,7 @@ def name_of(crs: CRS) -> str:
 
 
 def is_in_metres(crs: CRS) -> bool:
-    """Whether x is metres to the east, and y metres to the north."""
+    """Return whether x is metres to the east, and y metres to the north."""
     axes = {(axis.direction, axis.unit_conversion_factor) for axis in crs.axis_info[:2]}
     return crs.is_projected and axes == {("east", 1.0), ("north", 1.0)}
 
@@ -93,7 +93,7 @@ def between(source: CRS, target: CRS | str) -> Transformer:
 
 
 def is_on_earth(crs: CRS) -> bool:
-    """Whether its datum is known, so that it leads to longitude and latitude on WGS 84."""
+    """Return whether the datum of a system is known, so that it leads to longitude and latitude on WGS 84."""
     try:
         return between(crs, LONGITUDE_LATITUDE) is not None
     except ArgumentError:
@@ -101,7 +101,7 @@ def is_on_earth(crs: CRS) -> bool:
 
 
 class LocalFrame(NamedTuple):
-    """What a projected system does at a place."""
+    """The scale and the grid convergence of a projected system at a place."""
 
     convergence_deg: float
     """The direction of grid north, clockwise from true north."""
@@ -110,7 +110,7 @@ class LocalFrame(NamedTuple):
 
 
 def local_frame(crs: CRS, longitude: float, latitude: float) -> LocalFrame:
-    """By projecting four points around the place, and measuring them on the ellipsoid.
+    """Return the frame by projecting four points around the place and measuring them on the ellipsoid.
 
     ``Proj.get_factors`` is not used: it knows neither the prime meridian of a system nor the shift of its datum.
     """
@@ -136,7 +136,7 @@ class Extent(NamedTuple):
 
 
 def extent_of(points: FloatArray) -> Extent:
-    """What longitudes and latitudes of shape (n, 2) span, the short way round."""
+    """Return the extent of longitudes and latitudes of shape (n, 2), the short way round."""
     longitude, latitude = points.T
     shifted = np.mod(longitude, 360.0)
     if np.ptp(shifted) < np.ptp(longitude):
@@ -267,7 +267,7 @@ class Projection:
         return np.round(degrees, _DIGITS)
 
     def covers(self, places: FloatArray) -> bool:
-        """Whether degrees are inside the area that the system is made for, with a degree to spare."""
+        """Return whether degrees are inside the area that the system is made for, with a degree to spare."""
         area = self._crs.area_of_use
         if area is None or area.west > area.east:
             return True

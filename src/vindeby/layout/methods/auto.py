@@ -108,11 +108,11 @@ class Budget:
         return self.seconds if self._is_timed else self.evaluations
 
     def left(self, share: float = 1.0) -> float:
-        """What is left until a share is spent."""
+        """Return the budget that is left until a share of the whole is spent."""
         return share * self._whole - self.spent
 
     def cost(self, kind: str, work: float) -> float:
-        """What work of a kind takes, by what such work took last, or, the first time, any work."""
+        """Return the cost of work of a kind, estimated from the last such work or, the first time, from any work."""
         if not self._is_timed:
             return work
         return work * self._seconds_per_work.get(kind, self._seconds_per_work.get("", 0.0))
@@ -135,7 +135,7 @@ class Candidate(NamedTuple):
 
 
 def follows_gradient(problem: LayoutProblem, layout: Layout) -> bool:
-    """Whether the energy changes along its gradient as that promises, as it does but at the edges of top-hat wakes."""
+    """Return whether the energy changes as its gradient promises, which it does not at the edges of top-hat wakes."""
     many = len(layout.x)
     try:
         energy, *slopes = problem.aep_and_gradient(layout)
@@ -263,11 +263,11 @@ class _Contest:
         return self._polished(begun)
 
     def _is_due(self, name: str) -> bool:
-        """Whether a good layout is to be improved, in what is left; annealing may find more each time."""
+        """Return whether a good layout is still to be improved; annealing may find more each time."""
         return name == ANNEALING or any(name not in one.improved_by for one in self._found)
 
     def _left(self) -> float:
-        """What is left but for the last refinement, if there is one."""
+        """Return the budget that is left, less the last refinement if there is one."""
         return self.budget.left(1.0 if Gradient in self._failures else LAST)
 
     def _given(self, layout: Layout) -> Candidate:
