@@ -64,12 +64,6 @@ class Section(BaseModel):
         """Return the data of this section that decide a result, as plain data for fingerprints."""
         return self.model_dump(by_alias=True, exclude_none=True)
 
-    def with_values(self, values: Mapping[str, Any]) -> Self:
-        """Return the section with other values, by their keys in a file, checked as those of a file are."""
-        keys = {name: field.alias or name for name, field in type(self).model_fields.items()}
-        given = {keys[name]: value for name, value in self if value is not None}
-        return self.model_validate({**given, **values})
-
     def __repr__(self) -> str:
         given = ", ".join(f"{name}={reprlib.repr(value)}" for name, value in self if value is not None)
         return f"<{type(self).__name__.removesuffix('Section')}: {given}>"
